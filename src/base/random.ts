@@ -1,0 +1,51 @@
+/** A repeatable source of random numbers: the same seed gives the same run. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number;
+  /** Uniform whole number in [0, bound). */
+  below(bound: number): number;
+}
+
+/**
+ * Mulberry32: 32 bits of state, enough for spreading senders and choosing targets; not for secrets.
+ *
+ * @param seed any whole number; only its low 32 bits count
+ */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+  return { next, below: (bound) => Math.floor(next() * bound) };
+}
+
+/** Numbers 0 … count−1 in random order (Fisher–Yates). */
+export function shuffled(count: number, random: Random): Uint32Array {
+  const order = Uint32Array.from({ length: count }, (_, index) => index);
+  for (let index = count - 1; index > 0; index--) {
+    const other = random.below(index + 1);
+    const kept = order[index]!;
+    order[index] = order[other]!;
+    order[other] = kept;
+  }
+  return order;
+}
+
+/**
+ * A random permutation in which nobody maps to itself, as long as there are at least two
+ * (Sattolo's algorithm: one single cycle, hence no fixed point).
+ */
+export function derangement(count: number, random: Random): Uint32Array {
+  const order = Uint32Array.from({ length: count }, (_, index) => index);
+  for (let index = count - 1; index > 0; index--) {
+    const other = random.below(index);
+    const kept = order[index]!;
+    order[index] = order[other]!;
+    order[other] = kept;
+  }
+  return order;
+}

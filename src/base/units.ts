@@ -1,0 +1,88 @@
+/** Reading and writing of durations and sizes as people write them. */
+
+const durationMs: Readonly<Record<string, number>> = {
+  us: 0.001,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+};
+const sizeBytes: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 * 1024 };
+
+/** `250ms`, `30s`, `1.5m`, `2h`. A bare number is left to the caller. */
+export const durationPattern = '^[0-9]+(\\.[0-9]+)?\\s*(us|ms|s|m|min|h)$';
+/** `2KB`, `1MB`, `512B`: 1 KB is 1,024 bytes, the reading of the published tables. */
+export const sizePattern = '^[0-9]+(\\.[0-9]+)?\\s*([bB]|[kK][bB]|[mM][bB])$';
+/** `1%`, `99.5 %`. */
+export const sharePattern = '^[0-9]+(\\.[0-9]+)?\\s*%$';
+
+function scaled(
+  text: string,
+  pattern: string,
+  scale: Readonly<Record<string, number>>,
+): number | undefined {
+  if (!new RegExp(pattern).test(text)) return undefined;
+  const [, digits, unit] = /^([0-9.]+)\s*([a-zA-Z]+)$/.exec(text) ?? [];
+  const factor = scale[(unit ?? '').toLowerCase()];
+  return factor === undefined ? undefined : Number(digits) * factor;
+}
+
+/** Milliseconds of `30s` and the like; undefined when the text is no duration. */
+export function parseDurationMs(text: string): number | undefined {
+  return scaled(text.trim(), durationPattern, durationMs);
+}
+
+/** Bytes of `2KB` and the like; undefined when the text is no size. */
+export function parseSizeBytes(text: string): number | undefined {
+  return scaled(text.trim(), sizePattern, sizeBytes);
+}
+
+/** 0…1 for `1%` and the like; undefined when the text is no share. */
+export function parseShare(text: string): number | undefined {
+  const trimmed = text.trim();
+  return new RegExp(sharePattern).test(trimmed) ? Number.parseFloat(trimmed) / 100 : undefined;
+}
+
+/** `1,234,567`: thousands grouped, at most `decimals` decimals, always in English notation. */
+export function formatCount(value: number, decimals = 0): string {
+  const fixed = value.toFixed(decimals);
+  const [whole = '', fraction] = fixed.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** Three significant digits without exponent: `0.85`, `41`, `1,230`. */
+function threeDigits(value: number): string {
+  if (value >= 100) return formatCount(Math.round(value));
+  return String(Number(value.toPrecision(2)));
+}
+
+/** Latency for people: `850us`, `1.1ms`, `41ms`, `1.9s`. */
+export function formatLatencyUs(us: number): string {
+  if (!Number.isFinite(us)) return '∞';
+  if (us < 999.5) return `${threeDigits(us)}us`;
+  if (us < 999_500) return `${threeDigits(us / 1000)}ms`;
+  return `${threeDigits(us / 1_000_000)}s`;
+}
+
+/** Duration for people: `250 ms`, `5 s`, `4 min`, `2 h`. */
+export function formatDurationMs(ms: number): string {
+  if (ms < 1000) return `${Number(ms.toFixed(3))} ms`;
+  if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`;
+  if (ms < 7_200_000) return `${Number((ms / 60_000).toFixed(1))} min`;
+  return `${Number((ms / 3_600_000).toFixed(1))} h`;
+}
+
+/** Size for people in the tables' reading (1 KB = 1,024 bytes): `512 B`, `2 KB`, `1.5 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${formatCount(bytes)} B`;
+  if (bytes < 1024 * 1024) return `${Number((bytes / 1024).toFixed(1))} KB`;
+  return `${Number((bytes / 1024 / 1024).toFixed(1))} MB`;
+}
+
+/** `95 %`, `0.4 %`. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  return `${Number(percent.toFixed(percent !== 0 && Math.abs(percent) < 10 ? 1 : 0))} %`;
+}

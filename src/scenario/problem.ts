@@ -1,0 +1,24 @@
+/** `error`: nothing can be run; `warning`: it runs, but probably not as meant; `info`: worth knowing. */
+export type Severity = 'error' | 'warning' | 'info';
+
+/** A change of the text that solves a problem. */
+export interface Fix {
+  /** What the change does, as a label: `Write "groupCount"`. */
+  readonly title: string;
+  /** Replace `length` characters from `offset` by `text`; a length of 0 inserts. */
+  readonly offset: number;
+  readonly length: number;
+  readonly text: string;
+}
+
+/** Something about a scenario file that a person should know, where it stands and what to do. */
+export interface Problem {
+  /** Stable name, e.g. `unknown-key`, the same in editor, command line and panel. */
+  readonly code: string;
+  readonly severity: Severity;
+  readonly message: string;
+  /** Characters (UTF-16 code units) from the start of the text. */
+  readonly offset: number;
+  readonly length: number;
+  readonly fix?: Fix;
+}

@@ -1,0 +1,108 @@
+import type { Slo } from '../base/slo';
+import type { Parameters } from '../usecases/parameterSpec';
+import type { Service } from '../usecases/traffic';
+import type { UseCase } from '../usecases/useCase';
+
+/**
+ * Text that may hold references `${env:NAME}` and `${secret:name}`. They stay references in the model
+ * and are resolved at one place only, when the target is opened.
+ */
+export type ReferenceText = string;
+
+/** Where the file says the load goes. */
+export type TargetSpec =
+  | { readonly kind: 'local' }
+  /** One or more hub URLs, connection i uses URL i mod count. An entry may be a reference. */
+  | { readonly kind: 'hubUrl'; readonly urls: readonly ReferenceText[] }
+  | { readonly kind: 'connectionString'; readonly value: ReferenceText };
+
+export const transports = ['Websockets', 'ServerSentEvents', 'LongPolling'] as const;
+export type Transport = (typeof transports)[number];
+export const protocols = ['json', 'messagepack'] as const;
+export type HubProtocol = (typeof protocols)[number];
+export const dialects = ['auto', 'recordLatency', 'measure'] as const;
+export type Dialect = (typeof dialects)[number];
+export const skus = ['free', 'standard', 'premium'] as const;
+export type Sku = (typeof skus)[number];
+export const batchModes = ['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress'] as const;
+export type BatchMode = (typeof batchModes)[number];
+
+/** How many senders of a step belong to one entry of a mix. */
+export type SenderShare =
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'share'; readonly share: number };
+
+/** One use case of a scenario with its parameters, all filled in. */
+export interface ScenarioEntry {
+  /** Name of the use case in the registry. */
+  readonly name: string;
+  readonly parameters: Parameters;
+  /** Absent: an equal part of the senders that the other entries leave. */
+  readonly senders?: SenderShare;
+}
+
+/** Our handler for the service's calls (upstream), as configured. */
+export interface UpstreamSpec {
+  readonly port: number;
+  readonly publicUrl?: ReferenceText;
+}
+
+/**
+ * A scenario as read from a file: every default filled in, units are those in the names. Plain data,
+ * safe to clone and to write as JSON.
+ */
+export interface Scenario {
+  readonly kind: 'perf' | 'perf2' | 'resultparser';
+  readonly service: Service;
+  /** Absent when the file names no target. */
+  readonly target?: TargetSpec;
+  /** Hub name for service targets. */
+  readonly hub: string;
+  /** Units the user has or plans. */
+  readonly unit?: number;
+  readonly sku?: Sku;
+  readonly connectionType: 'Core' | 'AspNet';
+  readonly connections: number;
+  /** Connections opened per second. */
+  readonly arrivingRate: number;
+  /** Absent: a true rate. */
+  readonly arrivingBatchMode?: BatchMode;
+  readonly arrivingBatchWaitMs: number;
+  readonly baseSending: number;
+  readonly step: number;
+  readonly sendingSteps: number;
+  readonly singleStepDurationMs: number;
+  readonly warmupMs: number;
+  readonly drainMs: number;
+  readonly pacing: 'open' | 'closed';
+  readonly driver: 'native' | 'sdk';
+  readonly dialect: Dialect;
+  readonly transport: Transport;
+  readonly protocol: HubProtocol;
+  readonly skipNegotiation: boolean;
+  /** Negotiate + upgrade + handshake, retries included. */
+  readonly connectTimeoutMs: number;
+  readonly connectInFlight: number;
+  /** Absent: chosen by the machine. */
+  readonly workers?: number;
+  readonly seed: number;
+  readonly headers: Readonly<Record<string, ReferenceText>>;
+  readonly query: Readonly<Record<string, ReferenceText>>;
+  readonly accessToken?: ReferenceText;
+  readonly caFile?: string;
+  readonly insecureTls: boolean;
+  readonly appServers: number;
+  readonly serverConnections: number;
+  readonly upstream?: UpstreamSpec;
+  /** The seed tool's counter file; written only when the file names it. */
+  readonly resultFilePath?: string;
+  readonly debug: boolean;
+  /** One entry for `scenario:`, several for `scenarios:`; never empty. */
+  readonly entries: readonly ScenarioEntry[];
+  readonly slo: Slo;
+}
+
+/** A use case of the scenario beside its parameters. */
+export interface ResolvedEntry extends ScenarioEntry {
+  readonly useCase: UseCase;
+}

@@ -1,0 +1,61 @@
+import type { Scenario, ScenarioEntry } from './scenario';
+
+/** Senders of one step, in total and for each entry of the mix (same order as `scenario.entries`). */
+export interface StepSenders {
+  /** From 1. */
+  readonly index: number;
+  readonly senders: number;
+  readonly perEntry: readonly number[];
+}
+
+/** Upper bound of steps; a file that asks for more is a problem. */
+export const maximumSteps = 10_000;
+
+/**
+ * The steps of a scenario: step i has min(connections, baseSending + (i − 1) × step) senders; there are
+ * ceil((connections − baseSending) / step) + 1 of them, or `sendingSteps` if that is not 0 and smaller.
+ */
+export function stepsOf(scenario: Scenario): StepSenders[] {
+  const { connections, baseSending, step, sendingSteps } = scenario;
+  const all = step === 0 ? 1 : Math.max(0, Math.ceil((connections - baseSending) / step)) + 1;
+  const count = sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
+  const last = Math.min(connections, baseSending + (count - 1) * step);
+  const lastPerEntry = sendersPerEntry(scenario.entries, last);
+  return Array.from({ length: Math.min(count, maximumSteps) }, (_, position) => {
+    const senders = Math.min(connections, baseSending + position * step);
+    const sending = last === 0 ? 0 : Math.round((senders * sumOf(lastPerEntry)) / last);
+    return { index: position + 1, senders, perEntry: inProportion(lastPerEntry, sending) };
+  });
+}
+
+/** Senders of each entry in the last step: counts and shares as written, the rest in equal parts. */
+function sendersPerEntry(entries: readonly ScenarioEntry[], senders: number): number[] {
+  const fixed = entries.map((entry) => {
+    if (entry.senders === undefined) return undefined;
+    return entry.senders.kind === 'count'
+      ? entry.senders.count
+      : Math.round(entry.senders.share * senders);
+  });
+  const taken = sumOf(fixed.map((count) => count ?? 0));
+  const open = fixed.filter((count) => count === undefined).length;
+  const rest = inProportion(
+    Array.from({ length: open }, () => 1),
+    Math.max(0, senders - taken),
+  );
+  return fixed.map((count) => count ?? rest.shift() ?? 0);
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+/** Scales `weights` to whole numbers that sum to `total`; remainders go to the largest fractions, earlier entries first. */
+function inProportion(weights: readonly number[], total: number): number[] {
+  const sum = sumOf(weights);
+  if (sum === 0) return weights.map(() => 0);
+  const exact = weights.map((weight) => (weight * total) / sum);
+  const parts = exact.map(Math.floor);
+  const byFraction = exact
+    .map((value, index) => ({ index, fraction: value - Math.floor(value) }))
+    .sort((a, b) => b.fraction - a.fraction || a.index - b.index);
+  for (const { index } of byFraction.slice(0, total - sumOf(parts))) parts[index]! += 1;
+  return parts;
+}

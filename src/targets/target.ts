@@ -1,0 +1,31 @@
+import type { Scenario } from '../scenario/scenario';
+import type { Endpoint } from '../wire/endpoint';
+
+/** What a target needs from its surroundings. */
+export interface TargetContext {
+  /** Value of a `${secret:name}` or `${env:NAME}` reference; undefined when there is none. */
+  reference(kind: 'env' | 'secret', name: string): string | undefined;
+  /** Path of the script that runs `serve hub`, for the embedded hub. */
+  readonly serverScript: string;
+  /** Reads a file the scenario names, relative to the scenario file. */
+  readFile(path: string): Promise<string>;
+}
+
+/** A target ready for connections. */
+export interface OpenTarget {
+  readonly kind: 'local' | 'hubUrl';
+  readonly endpoint: Endpoint;
+  /** For people and results: no query, no secrets. */
+  readonly url: string;
+  /** Whether every host is this machine. */
+  readonly loopback: boolean;
+  /** Stops what was started for the target. */
+  dispose(): Promise<void>;
+}
+
+/** A kind of target: one file and one line in the registry. */
+export interface Target {
+  readonly kind: 'local' | 'hubUrl' | 'connectionString';
+  /** @throws ExpectedError when the target cannot be opened */
+  open(scenario: Scenario, context: TargetContext): Promise<OpenTarget>;
+}

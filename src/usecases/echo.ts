@@ -1,0 +1,20 @@
+import { messageParameters } from './messageParameters';
+import { numberOf } from './parameterSpec';
+import type { UseCase } from './useCase';
+
+/** A sender's message comes back to the sender. */
+export const echo: UseCase = {
+  name: 'echo',
+  aliases: [],
+  summary: 'Each sender sends to the hub and gets its own message back.',
+  services: ['hub', 'signalr', 'webpubsub'],
+  parameters: messageParameters,
+  traffic: (parameters, load, service) => ({
+    kind: service === 'webpubsub' ? 'upstream_echo' : 'echo',
+    senders: load.senders,
+    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+    messageBytes: numberOf(parameters, 'messageSize'),
+  }),
+  deliveries: () => 1,
+  run: { preparation: 'nothing', audience: 'self', message: { method: 'Echo' } },
+};

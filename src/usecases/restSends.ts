@@ -1,0 +1,59 @@
+import { groupParameters, largestGroup } from './groups';
+import { messageParameters } from './messageParameters';
+import { numberOf, type Parameters } from './parameterSpec';
+import type { Load, Traffic } from './traffic';
+import type { UseCase } from './useCase';
+
+const common = (parameters: Parameters, load: Load): Omit<Traffic, 'kind'> => ({
+  senders: load.senders,
+  intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+  messageBytes: numberOf(parameters, 'messageSize'),
+});
+
+/** Every connection receives what a REST caller sends. */
+export const restBroadcast: UseCase = {
+  name: 'restBroadcast',
+  aliases: [],
+  summary: 'Callers of the REST API send to every connection.',
+  services: ['signalr', 'webpubsub'],
+  parameters: messageParameters,
+  traffic: (parameters, load) => ({ kind: 'rest_broadcast', ...common(parameters, load) }),
+  deliveries: (_parameters, load) => load.connections,
+};
+
+/** A REST caller sends to one user. */
+export const restSendToUser: UseCase = {
+  name: 'restSendToUser',
+  aliases: [],
+  summary: 'Callers of the REST API send to one user each.',
+  services: ['signalr', 'webpubsub'],
+  parameters: messageParameters,
+  traffic: (parameters, load) => ({ kind: 'rest_send_to_user', ...common(parameters, load) }),
+  deliveries: () => 1,
+};
+
+/** A REST caller sends to a group. */
+export const restSendToGroup: UseCase = {
+  name: 'restSendToGroup',
+  aliases: [],
+  summary: 'Callers of the REST API send to a group.',
+  services: ['signalr', 'webpubsub'],
+  parameters: [...messageParameters, ...groupParameters],
+  traffic: (parameters, load) => ({
+    kind: 'rest_send_to_group',
+    ...common(parameters, load),
+    groupMembers: largestGroup(parameters, load.connections),
+  }),
+  deliveries: (parameters, load) => largestGroup(parameters, load.connections),
+};
+
+const persistent = (base: UseCase, name: string): UseCase => ({
+  ...base,
+  name,
+  services: ['signalr'],
+  summary: `${base.summary} The calls go over one server connection instead of one request each.`,
+});
+
+export const restPersistBroadcast = persistent(restBroadcast, 'restPersistBroadcast');
+export const restPersistSendToUser = persistent(restSendToUser, 'restPersistSendToUser');
+export const restPersistSendToGroup = persistent(restSendToGroup, 'restPersistSendToGroup');

@@ -1,0 +1,34 @@
+import { messageParameters } from './messageParameters';
+import { numberOf, type ParameterSpec } from './parameterSpec';
+import type { UseCase } from './useCase';
+
+const targets: ParameterSpec = {
+  name: 'targets',
+  type: 'choice',
+  default: 'fixed',
+  choices: ['fixed', 'random'],
+  summary:
+    'Who receives: `fixed` gives each sender one other connection for the whole run, `random` picks one for each message.',
+  seedNote: 'The seed tool shuffled anew at each step, and a connection could be its own target.',
+};
+
+/** A sender's message goes to one other connection. */
+export const sendToClient: UseCase = {
+  name: 'sendToClient',
+  aliases: ['sendToConnection'],
+  summary: 'Each message goes to one other connection, addressed by its connection id.',
+  services: ['hub', 'signalr'],
+  parameters: [...messageParameters, targets],
+  traffic: (parameters, load) => ({
+    kind: 'send_to_connection',
+    senders: load.senders,
+    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+    messageBytes: numberOf(parameters, 'messageSize'),
+  }),
+  deliveries: () => 1,
+  run: {
+    preparation: 'connectionId',
+    audience: 'client',
+    message: { method: 'SendToClient', receiverKey: 'information.ConnectionId' },
+  },
+};
