@@ -1,0 +1,46 @@
+/** Says which of a worker's senders is due next, and when. Times are microseconds from the step's start. */
+export interface Pacing {
+  /** When the worker's next message is due; Infinity without senders. */
+  readonly nextDueUs: number;
+  /** Moves past that message, which leaves at `nowUs`; returns the sender's position among the worker's. */
+  take(nowUs: number): number;
+}
+
+/**
+ * When a step's messages are due: a pure function of their number.
+ *
+ * All senders of a step send at the same interval, so the step as a whole is one even stream: message j
+ * (from 0) is due at `j × interval / senders`, and sender `j mod senders` sends it. A worker carries
+ * out the messages of its own senders; no clock and no timer is in here.
+ */
+export class Pace implements Pacing {
+  /** Next message of this worker: round (how often each sender has sent) and position in `ranks`. */
+  private round = 0;
+  private position = 0;
+
+  /**
+   * @param ranks positions of this worker's senders among all senders of the step, rising
+   * @param senders senders of the step over all workers
+   * @param intervalUs time between two messages of one sender, microseconds
+   */
+  constructor(
+    private readonly ranks: Uint32Array,
+    private readonly senders: number,
+    private readonly intervalUs: number,
+  ) {}
+
+  get nextDueUs(): number {
+    if (this.ranks.length === 0) return Infinity;
+    return (this.round + this.ranks[this.position]! / this.senders) * this.intervalUs;
+  }
+
+  take(): number {
+    const sender = this.position;
+    this.position += 1;
+    if (this.position === this.ranks.length) {
+      this.position = 0;
+      this.round += 1;
+    }
+    return sender;
+  }
+}

@@ -1,0 +1,84 @@
+import type { ErrorClass } from '../base/errorClass';
+
+/** Why a connection could not be opened. */
+export class ConnectFailure extends Error {
+  readonly errorClass: ErrorClass;
+  /** Pause the server asked for (Retry-After). */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(errorClass: ErrorClass, message: string, retryAfterMs?: number) {
+    super(message);
+    this.name = 'ConnectFailure';
+    this.errorClass = errorClass;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Classes that another try may cure. */
+const passing: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
+  'refused',
+  'unreachable',
+  'timeout',
+  'reset',
+  'throttled',
+  'negotiate',
+  'upgrade',
+  'closed',
+]);
+
+export function mayRetry(failure: ConnectFailure): boolean {
+  return passing.has(failure.errorClass);
+}
+
+const bySystemCode: Readonly<Record<string, ErrorClass>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EADDRNOTAVAIL: 'ports',
+  EADDRINUSE: 'ports',
+  EMFILE: 'descriptors',
+  ENFILE: 'descriptors',
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_SOCKET: 'reset',
+};
+
+/** Class of an error that Node reported for a socket or a request. */
+export function classOfSystemError(error: unknown): ErrorClass {
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  if (typeof code === 'string') {
+    const known = bySystemCode[code];
+    if (known !== undefined) return known;
+    if (/^(ERR_SSL|ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO)/.test(code))
+      return 'tls';
+  }
+  if (Array.isArray(errors) && errors.length > 0) return classOfSystemError(errors[0]);
+  return 'other';
+}
+
+/** Class of an HTTP status that is not the one wanted; `fallback` says which request it was. */
+export function classOfStatus(status: number, fallback: 'negotiate' | 'upgrade'): ErrorClass {
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 404) return 'notFound';
+  if (status === 429) return 'throttled';
+  return fallback;
+}
+
+/** Milliseconds of a Retry-After header: seconds or an HTTP date; undefined when it is neither. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+/** Text from a server as it may be shown: one line, printable, short. */
+export function shownText(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what must go
+  const line = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}

@@ -1,0 +1,166 @@
+import { opcode, serverHeaderLength } from './frame';
+
+/** Receives what the reader finds. Buffers are valid only during the call. */
+export interface FrameListener {
+  /** One whole message (text or binary), fragments joined. `frameBytes` is its length on the wire. */
+  onMessage(buffer: Buffer, start: number, end: number, frameBytes: number): void;
+  onPing(payload: Buffer): void;
+  onClose(code: number, reason: string): void;
+  /** True once nothing more is wanted; the rest of a chunk is then left alone. */
+  readonly stopped: boolean;
+}
+
+/** A violation of the WebSocket protocol by the server; the connection cannot be used any more. */
+export class FrameError extends Error {}
+
+/**
+ * Reads the frames of one server, however the chunks are cut. Chunks may share one buffer between all
+ * connections: only what is incomplete is copied.
+ */
+export class FrameReader {
+  /** A frame that is not complete yet: bytes so far, and room for all of it once its length is known. */
+  private partial: Buffer | undefined;
+  private partialLength = 0;
+  private fragments: Buffer[] | undefined;
+  private fragmentsLength = 0;
+  private fragmentsFrameBytes = 0;
+
+  /** @param maximumBytes longest message accepted, fragments together */
+  constructor(private readonly maximumBytes: number) {}
+
+  /**
+   * Reads a chunk.
+   *
+   * @throws FrameError when the bytes are no valid WebSocket traffic
+   */
+  read(chunk: Buffer, start: number, end: number, listener: FrameListener): void {
+    let at = start;
+    if (this.partial !== undefined) {
+      at = this.complete(chunk, start, end, listener);
+      if (this.partial !== undefined) return;
+    }
+    while (at < end && !listener.stopped) {
+      const frameEnd = this.frameEnd(chunk, at, end);
+      if (frameEnd === undefined || frameEnd > end) {
+        this.keep(chunk, at, end, frameEnd);
+        return;
+      }
+      this.frame(chunk, at, frameEnd, listener);
+      at = frameEnd;
+    }
+  }
+
+  /** Offset behind the frame that begins at `at`; undefined when its header is not complete. */
+  private frameEnd(buffer: Buffer, at: number, end: number): number | undefined {
+    if (end - at < 2) return undefined;
+    const first = buffer[at]!;
+    const second = buffer[at + 1]!;
+    if ((first & 0x70) !== 0)
+      throw new FrameError('a frame uses reserved bits although no extension was agreed');
+    if ((second & 0x80) !== 0) throw new FrameError('a server frame is masked');
+    let length = second & 0x7f;
+    let header = 2;
+    if (length === 126) {
+      if (end - at < 4) return undefined;
+      length = buffer.readUInt16BE(at + 2);
+      header = 4;
+    } else if (length === 127) {
+      if (end - at < 10) return undefined;
+      // Anything above 2^53 is beyond every limit; the loss of low bits does not matter.
+      length = buffer.readUInt32BE(at + 2) * 4_294_967_296 + buffer.readUInt32BE(at + 6);
+      header = 10;
+    }
+    if (length > this.maximumBytes) {
+      throw new FrameError(
+        `a message of ${length} bytes is above the limit of ${this.maximumBytes}`,
+      );
+    }
+    if ((first & 0x08) !== 0 && (length > 125 || (first & 0x80) === 0)) {
+      throw new FrameError('a control frame is too long or fragmented');
+    }
+    return at + header + length;
+  }
+
+  /** Keeps the incomplete frame `at`…`end`. */
+  private keep(chunk: Buffer, at: number, end: number, frameEnd: number | undefined): void {
+    this.partial = Buffer.allocUnsafe(frameEnd === undefined ? 10 : frameEnd - at);
+    chunk.copy(this.partial, 0, at, end);
+    this.partialLength = end - at;
+  }
+
+  /** Adds the chunk to the kept frame and delivers that when it is whole; returns what was used up to. */
+  private complete(chunk: Buffer, start: number, end: number, listener: FrameListener): number {
+    let at = start;
+    let partial = this.partial!;
+    let frameEnd = this.frameEnd(partial, 0, this.partialLength);
+    while (frameEnd === undefined && at < end) {
+      partial[this.partialLength++] = chunk[at++]!;
+      frameEnd = this.frameEnd(partial, 0, this.partialLength);
+    }
+    if (frameEnd === undefined) return at;
+    if (partial.length < frameEnd) {
+      partial = Buffer.concat([partial.subarray(0, this.partialLength)], frameEnd);
+      this.partial = partial;
+    }
+    const used = Math.min(frameEnd - this.partialLength, end - at);
+    chunk.copy(partial, this.partialLength, at, at + used);
+    this.partialLength += used;
+    if (this.partialLength === frameEnd) {
+      this.partial = undefined;
+      this.frame(partial, 0, frameEnd, listener);
+    }
+    return at + used;
+  }
+
+  private frame(buffer: Buffer, at: number, end: number, listener: FrameListener): void {
+    const code = buffer[at]! & 0x0f;
+    const last = (buffer[at]! & 0x80) !== 0;
+    const marker = buffer[at + 1]! & 0x7f;
+    const start = at + (marker < 126 ? 2 : marker === 126 ? 4 : 10);
+    if (code === opcode.text || code === opcode.binary) {
+      if (this.fragments !== undefined)
+        throw new FrameError('a new message began inside a fragmented one');
+      if (last) listener.onMessage(buffer, start, end, end - at);
+      else this.beginFragments(buffer, start, end);
+    } else if (code === opcode.continuation) {
+      this.continueFragments(buffer, start, end, last, listener);
+    } else if (code === opcode.ping) {
+      listener.onPing(buffer.subarray(start, end));
+    } else if (code === opcode.close) {
+      const reasonStart = Math.min(start + 2, end);
+      listener.onClose(
+        end - start >= 2 ? buffer.readUInt16BE(start) : 1005,
+        buffer.toString('utf8', reasonStart, end),
+      );
+    } else if (code !== opcode.pong) {
+      throw new FrameError(`a frame has the unknown opcode ${code}`);
+    }
+  }
+
+  private beginFragments(buffer: Buffer, start: number, end: number): void {
+    this.fragments = [Buffer.from(buffer.subarray(start, end))];
+    this.fragmentsLength = end - start;
+    this.fragmentsFrameBytes = serverHeaderLength(end - start) + end - start;
+  }
+
+  private continueFragments(
+    buffer: Buffer,
+    start: number,
+    end: number,
+    last: boolean,
+    listener: FrameListener,
+  ): void {
+    if (this.fragments === undefined)
+      throw new FrameError('a continuation frame without a beginning');
+    this.fragmentsLength += end - start;
+    this.fragmentsFrameBytes += serverHeaderLength(end - start) + end - start;
+    if (this.fragmentsLength > this.maximumBytes || this.fragments.length >= 65_536) {
+      throw new FrameError(`a fragmented message is above the limit of ${this.maximumBytes} bytes`);
+    }
+    this.fragments.push(Buffer.from(buffer.subarray(start, end)));
+    if (!last) return;
+    const whole = Buffer.concat(this.fragments, this.fragmentsLength);
+    this.fragments = undefined;
+    listener.onMessage(whole, 0, whole.length, this.fragmentsFrameBytes);
+  }
+}

@@ -1,0 +1,233 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import {
+  classOfStatus,
+  classOfSystemError,
+  ConnectFailure,
+  retryAfterMs,
+  shownText,
+} from './connectFailure';
+import { shownUrl, type Endpoint } from './endpoint';
+
+/** Where and how to open the socket, after all redirects. */
+export interface Negotiated {
+  /** `http:` or `https:` URL of the hub, with its query and the connection's id. */
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly accessToken?: string | undefined;
+}
+
+type Credentials = Omit<Negotiated, 'url'>;
+
+/** Connections kept open between negotiations, one pool a worker. */
+export interface NegotiateAgents {
+  readonly http: http.Agent;
+  readonly https: https.Agent;
+}
+
+const maximumRedirects = 20;
+const maximumAnswerBytes = 256 * 1024;
+
+/** Pool for negotiations; `destroy` both when the ramp is over. */
+export function negotiateAgents(endpoint: Endpoint, maximumSockets: number): NegotiateAgents {
+  const pool = {
+    keepAlive: true,
+    maxSockets: maximumSockets,
+    maxFreeSockets: maximumSockets,
+    scheduling: 'lifo' as const,
+  };
+  return {
+    http: new http.Agent(pool),
+    https: new https.Agent({
+      ...pool,
+      ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
+      rejectUnauthorized: !endpoint.insecureTls,
+    }),
+  };
+}
+
+/** The hub's URL with the endpoint's own query added. */
+export function withQuery(url: string, query: Readonly<Record<string, string>>): URL {
+  const result = new URL(url);
+  for (const [name, value] of Object.entries(query)) result.searchParams.set(name, value);
+  return result;
+}
+
+/**
+ * Asks the hub for a connection id and follows redirects, HTTP's and SignalR's own.
+ *
+ * @throws ConnectFailure with the class of what went wrong
+ */
+export async function negotiate(
+  endpoint: Endpoint,
+  hubUrl: string,
+  agents: NegotiateAgents,
+  signal: AbortSignal,
+): Promise<Negotiated> {
+  let url = withQuery(hubUrl, endpoint.query);
+  let credentials: Credentials = { headers: endpoint.headers, accessToken: endpoint.accessToken };
+  for (let redirects = 0; redirects <= maximumRedirects; redirects++) {
+    const answer = await post(negotiateUrl(url), credentials, agents, signal);
+    if (answer.location !== undefined) {
+      const next = redirectedHub(url, answer.location);
+      // Credentials were given for one origin; an HTTP redirect must not carry them to another.
+      if (next.origin !== url.origin) credentials = { headers: {} };
+      url = next;
+      continue;
+    }
+    const fields = answerFields(answer.body);
+    if (typeof fields['error'] === 'string')
+      throw new ConnectFailure('negotiate', `negotiate: ${shownText(fields['error'])}`);
+    if (typeof fields['url'] === 'string') {
+      url = redirectedHub(url, fields['url']);
+      if (typeof fields['accessToken'] === 'string')
+        credentials = { ...credentials, accessToken: fields['accessToken'] };
+      continue;
+    }
+    return { url: withId(url, fields), ...credentials };
+  }
+  throw new ConnectFailure('negotiate', `negotiate: more than ${maximumRedirects} redirects`);
+}
+
+function negotiateUrl(hub: URL): URL {
+  const url = new URL(hub);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/negotiate`;
+  if (!url.searchParams.has('negotiateVersion')) url.searchParams.set('negotiateVersion', '1');
+  return url;
+}
+
+/** The hub behind a redirect; an HTTP redirect names the negotiate page itself. */
+function redirectedHub(from: URL, to: string): URL {
+  let url: URL;
+  try {
+    url = new URL(to, from);
+  } catch {
+    throw new ConnectFailure(
+      'negotiate',
+      'negotiate: the server redirects to something that is no URL',
+    );
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new ConnectFailure(
+      'negotiate',
+      `negotiate: the server redirects to ${url.protocol} which is not supported`,
+    );
+  }
+  url.pathname = url.pathname.replace(/\/negotiate$/, '');
+  return url;
+}
+
+function answerFields(body: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    value = undefined;
+  }
+  if (typeof value !== 'object' || value === null) {
+    throw new ConnectFailure(
+      'negotiate',
+      'negotiate: the answer is no JSON object; is this the URL of a SignalR hub?',
+    );
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  if ('ProtocolVersion' in fields) {
+    throw new ConnectFailure(
+      'negotiate',
+      'negotiate: this is an ASP.NET SignalR server; only ASP.NET Core SignalR is supported',
+    );
+  }
+  return fields;
+}
+
+function withId(hub: URL, fields: Readonly<Record<string, unknown>>): URL {
+  const version = typeof fields['negotiateVersion'] === 'number' ? fields['negotiateVersion'] : 0;
+  const id = version > 0 ? fields['connectionToken'] : fields['connectionId'];
+  if (typeof id !== 'string' || id === '')
+    throw new ConnectFailure('negotiate', 'negotiate: the answer has no connection id');
+  const offered = fields['availableTransports'];
+  const webSockets =
+    Array.isArray(offered) &&
+    offered.some((entry) => (entry as { transport?: unknown } | null)?.transport === 'WebSockets');
+  if (!webSockets)
+    throw new ConnectFailure('negotiate', 'negotiate: the server does not offer WebSockets');
+  const url = new URL(hub);
+  url.searchParams.set('id', id);
+  return url;
+}
+
+interface Answer {
+  readonly body: string;
+  readonly location?: string;
+}
+
+function post(
+  url: URL,
+  credentials: Credentials,
+  agents: NegotiateAgents,
+  signal: AbortSignal,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const secure = url.protocol === 'https:';
+    const fail = (error: unknown): void => {
+      if (error instanceof ConnectFailure) reject(error);
+      else if (signal.aborted)
+        reject(
+          new ConnectFailure('timeout', `negotiate: no answer from ${shownUrl(url.href)} in time`),
+        );
+      else
+        reject(
+          new ConnectFailure(
+            classOfSystemError(error),
+            `negotiate: ${shownText((error as Error).message)}`,
+          ),
+        );
+    };
+    const headers: Record<string, string> = {
+      ...credentials.headers,
+      'Content-Length': '0',
+      'X-Requested-With': 'XMLHttpRequest',
+    };
+    if (credentials.accessToken !== undefined)
+      headers['Authorization'] = `Bearer ${credentials.accessToken}`;
+    const request = (secure ? https : http).request(url, {
+      method: 'POST',
+      agent: secure ? agents.https : agents.http,
+      headers,
+      signal,
+    });
+    request.on('error', fail);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      response.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > maximumAnswerBytes)
+          request.destroy(new ConnectFailure('negotiate', 'negotiate: the answer does not end'));
+        else chunks.push(chunk);
+      });
+      response.on('error', fail);
+      response.on('end', () => {
+        const status = response.statusCode ?? 0;
+        const { location } = response.headers;
+        if (status === 200) resolve({ body: Buffer.concat(chunks).toString('utf8') });
+        else if (
+          (status === 307 || status === 308 || status === 302 || status === 301) &&
+          location !== undefined
+        )
+          resolve({ body: '', location });
+        else reject(statusFailure(status, url, response.headers['retry-after']));
+      });
+    });
+    request.end();
+  });
+}
+
+function statusFailure(status: number, url: URL, retryAfter: string | undefined): ConnectFailure {
+  const message = `negotiate: ${shownUrl(url.href)} answered ${status}`;
+  return new ConnectFailure(
+    classOfStatus(status, 'negotiate'),
+    message,
+    retryAfterMs(retryAfter, Date.now()),
+  );
+}
