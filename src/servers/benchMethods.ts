@@ -1,0 +1,130 @@
+import type { HubConnection } from './hubConnection';
+import { callbackFrame, recordLatencyFrame } from './hubFrames';
+import type { HubGroups } from './hubGroups';
+import type { HubMessage } from './hubMessage';
+import { stringAt, stringMember } from './jsonScan';
+
+/** What the bench methods work on. */
+export interface BenchContext {
+  readonly groups: HubGroups;
+  /** All connections past their handshake, by id. */
+  readonly connections: ReadonlyMap<string, HubConnection>;
+  deliver(connection: HubConnection, frame: Buffer): void;
+}
+
+/** `failed` is an exception in the method, `unbound` an argument of the wrong type. */
+export type Outcome = { readonly result: string } | 'done' | 'failed' | 'unbound';
+
+/** One method of the hub contract. */
+export interface BenchMethod {
+  readonly argumentCount: number;
+  /** Whether its callbacks are the deliveries that the knobs act on. */
+  readonly delivers: boolean;
+  run(context: BenchContext, caller: HubConnection, message: HubMessage): Outcome;
+}
+
+/** Longest group name, and most groups of one connection. */
+const maxGroupNameLength = 1024;
+const maxGroupsPerConnection = 10_000;
+
+function isDictionary({ bytes, firstStart }: HubMessage): boolean {
+  // An object, or null: both bind to a dictionary in .NET.
+  return bytes[firstStart] === 0x7b || bytes[firstStart] === 0x6e;
+}
+
+function payloadFrame(message: HubMessage): Buffer {
+  return recordLatencyFrame(message.bytes, message.argumentsStart, message.argumentsEnd);
+}
+
+function payloadText(message: HubMessage, key: string): string | undefined {
+  return stringMember(message.bytes, message.firstStart, message.firstEnd, key);
+}
+
+/** A method that takes the payload and hands it to somebody. */
+function delivering(
+  receivers: (
+    context: BenchContext,
+    caller: HubConnection,
+    message: HubMessage,
+  ) => Iterable<HubConnection> | undefined,
+): BenchMethod {
+  return {
+    argumentCount: 1,
+    delivers: true,
+    run: (context, caller, message) => {
+      if (!isDictionary(message)) return 'unbound';
+      const all = receivers(context, caller, message);
+      if (all === undefined) return 'failed';
+      let frame: Buffer | undefined;
+      for (const receiver of all) context.deliver(receiver, (frame ??= payloadFrame(message)));
+      return 'done';
+    },
+  };
+}
+
+const echo: BenchMethod = {
+  argumentCount: 1,
+  delivers: true,
+  run: (context, caller, message) => {
+    if (!isDictionary(message)) return 'unbound';
+    context.deliver(caller, payloadFrame(message));
+    return 'done';
+  },
+};
+
+function membership(callback: string, change: 'join' | 'leave'): BenchMethod {
+  const frame = callbackFrame(callback);
+  return {
+    argumentCount: 1,
+    delivers: false,
+    run: ({ groups }, caller, { bytes, firstStart, firstEnd }) => {
+      if (bytes[firstStart] !== 0x22) return bytes[firstStart] === 0x6e ? 'failed' : 'unbound';
+      const group = stringAt(bytes, firstStart, firstEnd);
+      if (group === undefined) return 'unbound';
+      const isFull = change === 'join' && (caller.groups?.size ?? 0) >= maxGroupsPerConnection;
+      if (group.length > maxGroupNameLength || isFull) return 'failed';
+      groups[change](caller, group);
+      caller.write(frame);
+      return 'done';
+    },
+  };
+}
+
+const methods: Readonly<Record<string, BenchMethod>> = {
+  Echo: echo,
+  Broadcast: delivering(({ connections }) => connections.values()),
+  SendToClient: delivering(({ connections }, _caller, message) => {
+    const id = payloadText(message, 'information.ConnectionId');
+    if (id === undefined) return undefined;
+    const receiver = connections.get(id);
+    return receiver === undefined ? [] : [receiver];
+  }),
+  SendToGroup: delivering(({ groups }, _caller, message) => {
+    const group = payloadText(message, 'information.GroupName');
+    return group === undefined ? undefined : groups.membersOf(group);
+  }),
+  ConnectionId: {
+    argumentCount: 0,
+    delivers: false,
+    run: (_context, caller) => {
+      caller.write(callbackFrame('ConnectionId', caller.id));
+      return 'done';
+    },
+  },
+  GetConnectionId: {
+    argumentCount: 0,
+    delivers: false,
+    run: (_context, caller) => ({ result: JSON.stringify(caller.id) }),
+  },
+  JoinGroup: membership('JoinGroup', 'join'),
+  LeaveGroup: membership('LeaveGroup', 'leave'),
+};
+
+const byLowerCase = new Map(
+  Object.entries(methods).map(([name, method]) => [name.toLowerCase(), method]),
+);
+
+/** The method a client names, in any case; undefined when the contract has none of that name. */
+export function benchMethod(target: string): BenchMethod | undefined {
+  return byLowerCase.get(target.toLowerCase());
+}

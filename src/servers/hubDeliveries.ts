@@ -1,0 +1,103 @@
+import { performance } from 'node:perf_hooks';
+import type { BenchHubKnobs } from './benchHubOptions';
+import type { HubConnection } from './hubConnection';
+import type { HubPause } from './hubPause';
+
+/** What the hub did to `RecordLatency` callbacks. */
+export interface DeliveryCounts {
+  /** Decided: sent, waiting for their delay, or dropped. */
+  deliveries: number;
+  dropped: number;
+  /** Sent a second time on top of `deliveries`. */
+  duplicated: number;
+}
+
+interface Waiting {
+  readonly dueMs: number;
+  readonly connection: HubConnection;
+  readonly frame: Buffer;
+}
+
+/** Above this much waiting, the hub reads nothing more until half of it is gone. */
+const maxWaitingBytes = 128 * 1024 * 1024;
+const waitingOverheadBytes = 64;
+
+/** The way out for deliveries: drops, doubles and delays them as the knobs say. */
+export class HubDeliveries {
+  readonly counts: DeliveryCounts = { deliveries: 0, dropped: 0, duplicated: 0 };
+  private readonly delayMs: number;
+  private readonly dropEvery: number;
+  private readonly dupEvery: number;
+  private readonly holdsBack: boolean;
+  // The delay is the same for all, so the queue is in order of due times; `head` is its first entry.
+  private waiting: Waiting[] = [];
+  private head = 0;
+  private waitingBytes = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    knobs: BenchHubKnobs,
+    private readonly pause: HubPause,
+  ) {
+    this.delayMs = knobs.delayMs ?? 0;
+    this.dropEvery = knobs.dropEvery ?? 0;
+    this.dupEvery = knobs.dupEvery ?? 0;
+    this.holdsBack = this.delayMs > 0;
+    pause.onRelease(() => this.flush());
+  }
+
+  /** Delivers one frame to one connection. */
+  deliver(connection: HubConnection, frame: Buffer): void {
+    const number = ++this.counts.deliveries;
+    if (this.dropEvery > 0 && number % this.dropEvery === 0) {
+      this.counts.dropped++;
+      return;
+    }
+    this.send(connection, frame);
+    if (this.dupEvery > 0 && number % this.dupEvery === 0) {
+      this.counts.duplicated++;
+      this.send(connection, frame);
+    }
+  }
+
+  /** Sends behind everything that was delivered before: neither counted nor dropped. */
+  send(connection: HubConnection, frame: Buffer): void {
+    if (!this.holdsBack) {
+      connection.write(frame);
+      return;
+    }
+    this.waiting.push({ dueMs: performance.now() + this.delayMs, connection, frame });
+    this.waitingBytes += frame.length + waitingOverheadBytes;
+    if (this.waitingBytes > maxWaitingBytes) this.pause.hold('deliveries');
+    this.timer ??= setTimeout(() => this.flush(), Math.ceil(this.delayMs));
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.waiting = [];
+    this.head = 0;
+  }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.pause.isHeldBy('stall')) return;
+    const nowMs = performance.now();
+    let first = this.waiting[this.head];
+    while (first !== undefined && first.dueMs <= nowMs) {
+      first.connection.write(first.frame);
+      this.waitingBytes -= first.frame.length + waitingOverheadBytes;
+      first = this.waiting[++this.head];
+    }
+    // Cut the used part off only when it is the larger one: constant cost per entry.
+    if (this.head * 2 > this.waiting.length) {
+      this.waiting = this.waiting.slice(this.head);
+      this.head = 0;
+    }
+    // A timer may fire up to a millisecond early by this clock, so `dueMs` is asked again.
+    if (first !== undefined) {
+      this.timer = setTimeout(() => this.flush(), Math.max(1, Math.ceil(first.dueMs - nowMs)));
+    }
+    if (this.waitingBytes < maxWaitingBytes / 2) this.pause.release('deliveries');
+  }
+}
