@@ -1,4 +1,5 @@
 import type { ErrorCounts } from '../base/errorClass';
+import type { LatencyMetric, ShareMetric } from '../base/slo';
 
 /** Latency of the deliveries of one step, in microseconds; all 0 when `count` is 0. */
 export interface LatencySummary {
@@ -37,9 +38,21 @@ export interface VerdictReason {
   readonly message: string;
 }
 
+/** One objective with what was measured against it. */
+export interface SloCheck {
+  readonly metric: LatencyMetric | ShareMetric;
+  /** Microseconds for a latency, 0…1 for a share. */
+  readonly limit: number;
+  /** In the unit of `limit`; null when the rank asked for was lost, hence slower than any limit. */
+  readonly value: number | null;
+  readonly met: boolean;
+}
+
 export interface Verdict {
   readonly status: VerdictStatus;
   readonly reasons: readonly VerdictReason[];
+  /** The objectives that were judged, met or not; those on which nothing was measured are absent. */
+  readonly checks?: readonly SloCheck[];
 }
 
 /** What one step measured. Counts of deliveries: `expected` = `received` + `lost`. */

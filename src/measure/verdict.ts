@@ -1,0 +1,186 @@
+import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../base/slo';
+import { formatCount, formatShare } from '../base/units';
+import { deliveriesWords, latencyWords, latencyWordsBeside, shareWords } from './sloWords';
+import type {
+  ConnectionSummary,
+  Ending,
+  GeneratorHealth,
+  RunSummary,
+  SloCheck,
+  Verdict,
+  VerdictReason,
+} from './summary';
+
+/** What the judging of one step needs to know. Counts of deliveries and messages. */
+export interface StepMeasures {
+  readonly offered: number;
+  readonly sent: number;
+  readonly expected: number;
+  readonly received: number;
+  /** Latency in microseconds below or at which this share (0…1] of the *received* deliveries lies. */
+  latencyAtShareUs(share: number): number;
+  readonly generator: Omit<GeneratorHealth, 'valid' | 'gcShare'>;
+}
+
+/** A step that sent less than this share of what was due measured the generator. */
+const leastSentShare = 0.99;
+/** Lateness of the sends, as a share of the strictest latency limit, that is still no bottleneck. */
+const mostSlipShare = 0.1;
+/** A worker above this share of a core has no room left to be on time. */
+const mostCpuShare = 0.95;
+
+/** Endings after which the plan was not carried out, with the words for people. */
+const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
+  stopped: 'the run was stopped before its plan was done',
+  interrupted: 'the run was interrupted before its plan was done',
+  targetLost: 'the target was lost during the run',
+  workerLost: 'a worker of the load generator was lost during the run',
+};
+
+/**
+ * Why the load generator itself was the bottleneck of a step; empty when it was not. Codes:
+ * `send-rate`, `slip`, `cpu`.
+ */
+export function generatorProblems(
+  step: Pick<StepMeasures, 'offered' | 'sent' | 'generator'>,
+  slo: Slo,
+): VerdictReason[] {
+  const problems: VerdictReason[] = [];
+  const { offered, sent, generator } = step;
+  if (sent < leastSentShare * offered) {
+    problems.push({
+      code: 'send-rate',
+      message: `the generator sent only ${formatCount(sent)} of ${formatCount(offered)} messages that were due (${shareWords(sent / offered, leastSentShare)})`,
+    });
+  }
+  const limits = Object.values(slo.latencyUs);
+  const strictest = Math.min(...limits);
+  if (limits.length > 0 && generator.slipP99Us > mostSlipShare * strictest) {
+    problems.push({
+      code: 'slip',
+      message: `1 % of the messages left ${latencyWords(generator.slipP99Us)} or more after their time, above 10 % of the limit of ${latencyWords(strictest)}`,
+    });
+  }
+  if (generator.cpuShare > mostCpuShare) {
+    problems.push({
+      code: 'cpu',
+      message: `a worker of the generator used ${shareWords(generator.cpuShare, mostCpuShare)} of a core`,
+    });
+  }
+  return problems;
+}
+
+/**
+ * Judges one step. Latency is judged over what was expected: a lost delivery counts as slower than any
+ * limit. With nothing expected neither latency nor delivery is judged. Invalid beats pass and fail.
+ * Messages do not name the step.
+ */
+export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
+  const judged =
+    step.expected > 0 ? [...judgeLatency(step, slo), ...judgeDelivered(step, slo)] : [];
+  const checks = judged.map(({ check }) => check);
+  const invalid = generatorProblems(step, slo);
+  const missed = judged.flatMap(({ reason }) => reason ?? []);
+  const status = invalid.length > 0 ? 'invalid' : missed.length > 0 ? 'fail' : 'pass';
+  return { status, reasons: [...invalid, ...missed], checks };
+}
+
+interface Judged {
+  readonly check: SloCheck;
+  readonly reason?: VerdictReason;
+}
+
+function judgeLatency(step: StepMeasures, slo: Slo): Judged[] {
+  return latencyMetrics.flatMap((metric) => {
+    const limit = slo.latencyUs[metric];
+    if (limit === undefined) return [];
+    const value = latencyOverExpected(step, latencyShare[metric]);
+    const check = { metric, limit, value, met: value !== null && value <= limit };
+    if (check.met) return [{ check }];
+    return [{ check, reason: { code: `slo-${metric}`, message: latencyMissed(step, check) } }];
+  });
+}
+
+/** Latency at a rank among the expected deliveries; null when that rank was lost. */
+function latencyOverExpected(step: StepMeasures, share: number): number | null {
+  // The small allowance keeps 0.07 × 100 = 7.000000000000001 at rank 7.
+  const rank = Math.max(1, Math.ceil(share * step.expected - 1e-6));
+  return rank > step.received ? null : step.latencyAtShareUs(rank / step.received);
+}
+
+function latencyMissed(
+  step: StepMeasures,
+  { metric, limit, value }: { metric: LatencyMetric; limit: number; value: number | null },
+): string {
+  if (value !== null) {
+    return `${deliveriesWords(metric, step.expected)} within ${latencyWordsBeside(value, limit)}, above the limit of ${latencyWords(limit)}`;
+  }
+  const lost = step.expected - step.received;
+  const allowed =
+    metric === 'max' ? 'none' : `only ${Number(((1 - latencyShare[metric]) * 100).toFixed(2))} %`;
+  return `${formatCount(lost)} of ${formatCount(step.expected)} deliveries never arrived, and ${allowed} may be slower than ${latencyWords(limit)}`;
+}
+
+function judgeDelivered(step: StepMeasures, slo: Slo): Judged[] {
+  const limit = slo.delivered;
+  if (limit === undefined) return [];
+  const value = step.received / step.expected;
+  const check: SloCheck = { metric: 'delivered', limit, value, met: value >= limit };
+  if (check.met) return [{ check }];
+  const message = `${shareWords(value, limit)} of ${formatCount(step.expected)} deliveries arrived, below the limit of ${formatShare(limit)}`;
+  return [{ check, reason: { code: 'slo-delivered', message } }];
+}
+
+/** The reason (code `slo-dropped`) when too many connections failed or were dropped, else undefined. */
+export function judgeConnections(
+  connections: Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped'>,
+  slo: Slo,
+): VerdictReason | undefined {
+  return connectionCheck(connections, slo)?.reason;
+}
+
+function connectionCheck(
+  { requested, failed, dropped }: Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped'>,
+  slo: Slo,
+): Judged | undefined {
+  const limit = slo.dropped;
+  if (limit === undefined || requested === 0) return undefined;
+  const value = (failed + dropped) / requested;
+  const check: SloCheck = { metric: 'dropped', limit, value, met: value <= limit };
+  if (check.met) return { check };
+  const message = `${formatCount(failed)} of ${formatCount(requested)} connections failed and ${formatCount(dropped)} were dropped (${shareWords(value, limit)}), above the limit of ${formatShare(limit)}`;
+  return { check, reason: { code: 'slo-dropped', message } };
+}
+
+/**
+ * The run's verdict: incomplete when it was broken off or no step was completed, else the worst of its
+ * steps and its connections (invalid, fail, pass). Reasons of steps name their step; the code of a
+ * broken-off run is its ending, that of a run without a step is `no-step`.
+ */
+export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo: Slo): Verdict {
+  const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
+  const connections = connectionCheck(summary.connections, slo);
+  const reasons = [
+    ...summary.steps.flatMap((step) =>
+      step.verdict.reasons.map(({ code, message }) => ({
+        code,
+        message: `step ${step.index}: ${message}`,
+      })),
+    ),
+    ...(connections?.reason ? [connections.reason] : []),
+  ];
+  const checks = connections ? [connections.check] : [];
+  const broken = brokenOff[summary.ending];
+  if (broken !== undefined) {
+    const said = { code: summary.ending, message: summary.endingMessage ?? broken };
+    return { status: 'incomplete', reasons: [said, ...reasons], checks };
+  }
+  const statuses = completed.map(({ verdict }) => verdict.status);
+  if (statuses.includes('invalid')) return { status: 'invalid', reasons, checks };
+  if (statuses.includes('fail') || connections?.reason) return { status: 'fail', reasons, checks };
+  if (completed.length === 0) {
+    const message = summary.endingMessage ?? 'no step was completed, so there is nothing to judge';
+    return { status: 'incomplete', reasons: [{ code: 'no-step', message }, ...reasons], checks };
+  }
+  return { status: 'pass', reasons, checks };
+}

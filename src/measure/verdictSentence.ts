@@ -1,0 +1,65 @@
+import { latencyMetrics, type LatencyMetric, type Slo } from '../base/slo';
+import { formatCount } from '../base/units';
+import { deliveriesWords, latencyWords } from './sloWords';
+import type { RunSummary, SloCheck, StepSummary, Verdict } from './summary';
+
+/** A judged run, as far as its sentence needs it; a stored result is one. */
+export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending'> & {
+  readonly verdict: Verdict;
+  readonly scenario: { readonly slo: Slo };
+};
+
+/**
+ * The one sentence a person reads first: status, step, percentile with its limit, loss, or what went
+ * wrong. `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`.
+ */
+export function verdictSentence(run: JudgedRun): string {
+  const { status, reasons } = run.verdict;
+  const first = reasons[0]?.message ?? '';
+  const more = reasons.length > 1 ? ` (and ${reasons.length - 1} more)` : '';
+  const last = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1);
+  switch (status) {
+    case 'pass':
+      return `✓ passed; ${last ? measuredWords(last, run) : connectionWords(run)}`;
+    case 'fail':
+      return `✗ failed; ${first}${more}`;
+    case 'invalid':
+      return `⚠ invalid, the generator was the bottleneck; ${first}${more}`;
+    case 'incomplete':
+      return `■ incomplete; ${first}${last ? `; ${measuredWords(last, run)}` : ''}`;
+  }
+}
+
+function measuredWords(step: StepSummary, run: JudgedRun): string {
+  if (step.expected === 0) return `step ${step.index}: nothing sent, ${connectionWords(run)}`;
+  const lost = step.lost === 0 ? 'none lost' : `${formatCount(step.lost)} lost`;
+  return `step ${step.index}: ${latencyPart(step, run.scenario.slo)}, ${lost}`;
+}
+
+/** The latency objective that came nearest to its limit; the 99th percentile when there is none. */
+function latencyPart(step: StepSummary, slo: Slo): string {
+  const checks = (step.verdict.checks ?? []).filter(isLatency);
+  const nearest = checks.sort((a, b) => fullness(b) - fullness(a))[0];
+  const metric: LatencyMetric = nearest?.metric ?? 'p99';
+  if (nearest?.value === null || step.latencyUs.count === 0) {
+    return `${formatCount(step.received)} of ${formatCount(step.expected)} deliveries arrived`;
+  }
+  const value = nearest?.value ?? step.latencyUs.p99;
+  const limit = nearest?.limit ?? slo.latencyUs[metric];
+  const beside = limit === undefined ? '' : ` (limit ${latencyWords(limit)})`;
+  return `${deliveriesWords(metric, step.expected)} within ${latencyWords(value)}${beside}`;
+}
+
+type LatencyCheck = SloCheck & { readonly metric: LatencyMetric };
+
+function isLatency(check: SloCheck): check is LatencyCheck {
+  return (latencyMetrics as readonly string[]).includes(check.metric);
+}
+
+const fullness = ({ value, limit }: SloCheck): number => (value ?? Infinity) / limit;
+
+function connectionWords({ connections }: JudgedRun): string {
+  const { requested, connected, dropped } = connections;
+  const open = `${formatCount(connected)} of ${formatCount(requested)} connections opened`;
+  return dropped === 0 ? `${open}, none dropped` : `${open}, ${formatCount(dropped)} dropped`;
+}

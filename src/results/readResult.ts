@@ -1,0 +1,133 @@
+import { createReadStream, type Stats } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { ExpectedError } from '../base/expectedError';
+import type { Snapshot, StepProgress } from '../measure/snapshot';
+import { resultSchema, type Result } from './result';
+import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
+import { resultShape, sampleShape } from './resultShape';
+import { shapeProblem } from './shape';
+
+/** Larger files are no results of ours: 10,000 steps take about 40 MB. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** What is left of a run that did not come to its end, for example after a crash. */
+export interface InterruptedRun {
+  readonly kind: 'interrupted';
+  readonly path: string;
+  /** `scenario.yaml`, when it could be read. */
+  readonly scenarioText?: string;
+  /** Last state of each step that was begun, rising. */
+  readonly steps: readonly StepProgress[];
+  readonly lastSample?: Snapshot;
+}
+
+export type StoredRun =
+  { readonly kind: 'result'; readonly path: string; readonly result: Result } | InterruptedRun;
+
+/**
+ * Reads a result folder, or a `result.json` by itself.
+ *
+ * @throws ExpectedError `result-missing`, `result-damaged`, `result-newer`
+ */
+export async function readResult(location: string): Promise<StoredRun> {
+  const found = await statOf(location);
+  if (!found) throw new ExpectedError('result-missing', `There is no result at ${location}.`);
+  if (!found.isDirectory()) return readResultFile(location);
+  const inside = path.join(location, resultFile);
+  if (await statOf(inside)) return readResultFile(inside);
+  const [scenario, samples] = [path.join(location, scenarioFile), path.join(location, samplesFile)];
+  if (!(await statOf(scenario)) && !(await statOf(samples))) {
+    throw new ExpectedError(
+      'result-missing',
+      `${location} is no result folder: neither ${resultFile} nor ${samplesFile} is in it.`,
+    );
+  }
+  return readInterrupted(location, scenario, samples);
+}
+
+async function readResultFile(file: string): Promise<StoredRun> {
+  const damaged = (why: string): ExpectedError =>
+    new ExpectedError('result-damaged', `${file} cannot be read as a result: ${why}.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(await readBounded(file));
+  } catch (error) {
+    throw damaged(error instanceof SyntaxError ? 'it is not valid JSON' : fileProblem(error));
+  }
+  const schema = (value as { schema?: unknown } | null)?.schema;
+  const version = /^signalr-bench-result\/(\d{1,6})$/.exec(
+    typeof schema === 'string' ? schema : '',
+  );
+  if (!version) throw damaged('it has no "schema" of a signalr-bench result');
+  if (Number(version[1]) > 1) {
+    throw new ExpectedError(
+      'result-newer',
+      `${file} has the schema ${version[0]}, which is newer than ${resultSchema}, the one this version reads. Update signalr-bench.`,
+    );
+  }
+  if (schema !== resultSchema) throw damaged(`there is no schema ${version[0]}`);
+  const problem = shapeProblem(value, resultShape);
+  if (problem !== undefined) throw damaged(problem);
+  return { kind: 'result', path: file, result: value as Result };
+}
+
+async function readBounded(file: string): Promise<string> {
+  const handle = await open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    if (size > mostBytes) throw new Error('it is larger than 64 MB');
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readInterrupted(
+  folder: string,
+  scenario: string,
+  samples: string,
+): Promise<InterruptedRun> {
+  const steps = new Map<number, StepProgress>();
+  let lastSample: Snapshot | undefined;
+  for await (const sample of readSamples(samples)) {
+    lastSample = sample;
+    if (sample.step) steps.set(sample.step.index, sample.step);
+  }
+  const scenarioText = await readBounded(scenario).catch(() => undefined);
+  return {
+    kind: 'interrupted',
+    path: folder,
+    ...(scenarioText !== undefined && { scenarioText }),
+    steps: [...steps.values()].sort((a, b) => a.index - b.index),
+    ...(lastSample && { lastSample }),
+  };
+}
+
+/** Samples of the last 64 MB of a file; lines that are cut or damaged are passed over. */
+async function* readSamples(file: string): AsyncGenerator<Snapshot> {
+  const found = await statOf(file);
+  if (!found?.isFile()) return;
+  const input = createReadStream(file, { start: Math.max(0, found.size - mostBytes) });
+  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+    const sample = parsed(line);
+    if (shapeProblem(sample, sampleShape) === undefined) yield sample as Snapshot;
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+async function statOf(file: string): Promise<Stats | undefined> {
+  try {
+    return await stat(file);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import type { Scenario, TargetSpec } from '../scenario/scenario';
+
+/** What stands where a secret stood. References such as `${secret:name}` are no secrets and stay. */
+export const redacted = '(redacted)';
+
+const reference = /\$\{(?:env|secret):[^}]*\}/g;
+/** Keys and header names whose value lets somebody in. */
+const secretName =
+  /authorization|cookie|token|secret|passw|pwd|api-?key|access-?key|credential|session|signature|(^|[-_])(key|auth|sig|code)$/i;
+/** Parts of a connection string that name things; every other part is taken for a secret. */
+const openParts = new Set([
+  'endpoint',
+  'version',
+  'port',
+  'authtype',
+  'clientid',
+  'tenantid',
+  'clientendpoint',
+  'serverendpoint',
+]);
+
+/** Whether a key or header of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name);
+}
+
+/** The value of a secret key: kept when it holds nothing but references and the name of a scheme. */
+export function redactSecret(value: string): string {
+  const rest = value.replace(reference, '').trim();
+  const onlyReferences = rest !== value.trim() && /^(Bearer|Basic|ApiKey)?$/i.test(rest);
+  return value === '' || onlyReferences ? value : redacted;
+}
+
+/** A URL without literal user info, query values and fragment. Lists of URLs are not understood. */
+export function redactUrl(url: string): string {
+  return url
+    .replace(
+      /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#\s]*)@/i,
+      (_all, scheme: string, user: string) => `${scheme}${redactSecret(user)}@`,
+    )
+    .replace(/#.*$/, '')
+    .replace(/\?(.*)$/, (_all, query: string) => `?${query.split('&').map(redactPair).join('&')}`);
+}
+
+function redactPair(pair: string): string {
+  const equals = pair.indexOf('=');
+  return equals < 0
+    ? redactSecret(pair)
+    : `${pair.slice(0, equals)}=${redactSecret(pair.slice(equals + 1))}`;
+}
+
+/** A connection string with nothing readable but where it leads to. */
+export function redactConnectionString(value: string): string {
+  if (value.replace(reference, '').trim() === '') return value;
+  return value
+    .split(';')
+    .map((part) => {
+      const equals = part.indexOf('=');
+      if (part.trim() === '') return part;
+      const name = part.slice(0, Math.max(0, equals)).trim();
+      const rest = part.slice(equals + 1);
+      if (equals > 0 && openParts.has(name.toLowerCase())) return `${name}=${redactUrl(rest)}`;
+      return equals > 0 ? `${name}=${redactSecret(rest)}` : redactSecret(part);
+    })
+    .join(';');
+}
+
+/** A value that may be a hub URL, a list of them, or a connection string. */
+export function redactTarget(value: string): string {
+  if (/(^|;)\s*(endpoint|accesskey)\s*=/i.test(value)) return redactConnectionString(value);
+  return value.split(',').map(redactUrl).join(',');
+}
+
+/**
+ * Free text, such as the message of an error: keys of connection strings, bearer tokens, JSON web
+ * tokens, and user info and query of URLs are removed.
+ */
+export function redactText(text: string): string {
+  return text
+    .replace(
+      /\b(AccessKey|SharedAccessKey|ClientSecret)\s*=\s*([^;\s"'<>]+)/gi,
+      (all, name: string, value: string) =>
+        redactSecret(value) === value ? all : `${name}=${redacted}`,
+    )
+    .replace(/\b(Bearer|Basic)\s+([A-Za-z0-9+/_=.~-]{8,})/g, `$1 ${redacted}`)
+    .replace(/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(\.[A-Za-z0-9_-]*)?/g, redacted)
+    .replace(/\b(?:https?|wss?):\/\/[^\s"'<>,]+/gi, (url) => redactUrl(url));
+}
+
+/** The scenario as it may be stored: references stay, literal secrets do not. */
+export function redactScenario(scenario: Scenario): Scenario {
+  const { target, accessToken, upstream } = scenario;
+  return {
+    ...scenario,
+    ...(target && { target: redactTargetSpec(target) }),
+    headers: mapValues(scenario.headers, redactHeader),
+    query: mapValues(scenario.query, (_name, value) => redactSecret(value)),
+    ...(accessToken !== undefined && { accessToken: redactSecret(accessToken) }),
+    ...(upstream?.publicUrl !== undefined && {
+      upstream: { ...upstream, publicUrl: redactUrl(upstream.publicUrl) },
+    }),
+  };
+}
+
+/** Value of a header: redacted by name, and by what it looks like. */
+export function redactHeader(name: string, value: string): string {
+  return isSecretName(name) ? redactSecret(value) : redactText(value);
+}
+
+function redactTargetSpec(target: TargetSpec): TargetSpec {
+  switch (target.kind) {
+    case 'local':
+      return target;
+    case 'hubUrl':
+      return { ...target, urls: target.urls.map(redactUrl) };
+    case 'connectionString':
+      return { ...target, value: redactConnectionString(target.value) };
+  }
+}
+
+function mapValues(
+  values: Readonly<Record<string, string>>,
+  change: (name: string, value: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, change(name, value)]),
+  );
+}

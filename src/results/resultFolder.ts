@@ -1,0 +1,154 @@
+import { mkdir, open, rename, writeFile, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
+import type { Snapshot } from '../measure/snapshot';
+import type { Result } from './result';
+
+/** Names of the files in a result folder. */
+export const resultFile = 'result.json';
+export const scenarioFile = 'scenario.yaml';
+export const samplesFile = 'samples.jsonl';
+
+export interface ResultFolderOptions {
+  /** Folder of all results; made when missing. */
+  readonly directory: string;
+  /** File name of the scenario; its extension is left away. */
+  readonly scenarioName: string;
+  /** Text of `scenario.yaml`, without secrets. */
+  readonly scenarioText: string;
+  readonly startedAt: Date;
+  /** Told once when samples can no longer be written, and when the result cannot be. */
+  onWarning(message: string): void;
+}
+
+/**
+ * The folder one run writes into while it goes on: `scenario.yaml` at once, `samples.jsonl` line by
+ * line, `result.json` at the end. A disk that fills up during the run is a warning, not an end.
+ */
+export class ResultFolder {
+  private lastTick = -1;
+  private broken = false;
+  private writing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    readonly path: string,
+    private readonly samples: FileHandle,
+    private readonly onWarning: (message: string) => void,
+  ) {}
+
+  /** The folder's name, which no other run below the same directory has. */
+  get id(): string {
+    return path.basename(this.path);
+  }
+
+  /** @throws ExpectedError `result-folder` when it cannot be made or written */
+  static async create(options: ResultFolderOptions): Promise<ResultFolder> {
+    try {
+      const folder = await makeUnique(options);
+      await writeFile(path.join(folder, scenarioFile), options.scenarioText);
+      const samples = await open(path.join(folder, samplesFile), 'ax');
+      return new ResultFolder(folder, samples, (message) => options.onWarning(message));
+    } catch (error) {
+      throw new ExpectedError(
+        'result-folder',
+        `The result cannot be written below ${options.directory} (${fileProblem(error)}). Name another folder with --out.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** Adds a line unless there is one of the same tick already; returns at once. */
+  appendSample(snapshot: Snapshot): void {
+    if (this.broken || snapshot.tick <= this.lastTick) return;
+    this.lastTick = snapshot.tick;
+    const line = `${JSON.stringify(snapshot)}\n`;
+    this.writing = this.writing.then(async () => {
+      if (this.broken) return;
+      try {
+        await this.samples.appendFile(line);
+      } catch (error) {
+        this.broken = true;
+        this.onWarning(
+          `Samples can no longer be written to ${this.path} (${fileProblem(error)}); the run goes on.`,
+        );
+      }
+    });
+  }
+
+  /** Writes `result.json` in one go: it is either whole or not there. Returns whether it is there. */
+  async writeResult(result: Result): Promise<boolean> {
+    await this.writing;
+    const target = path.join(this.path, resultFile);
+    const temporary = `${target}.tmp`;
+    try {
+      const handle = await open(temporary, 'w');
+      try {
+        await handle.writeFile(`${JSON.stringify(result, undefined, 2)}\n`);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, target);
+      return true;
+    } catch (error) {
+      this.onWarning(`The result cannot be written to ${this.path} (${fileProblem(error)}).`);
+      return false;
+    }
+  }
+
+  /** Waits for the last line and closes the file. */
+  async dispose(): Promise<void> {
+    await this.writing;
+    await this.samples.close().catch(() => undefined);
+  }
+}
+
+async function makeUnique(options: ResultFolderOptions): Promise<string> {
+  await mkdir(options.directory, { recursive: true });
+  const name = folderName(options.startedAt, options.scenarioName);
+  for (let number = 1; number <= 1000; number++) {
+    const folder = path.resolve(options.directory, number === 1 ? name : `${name}-${number}`);
+    try {
+      await mkdir(folder);
+      return folder;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  throw new Error(`there are 1,000 folders named ${name} already`);
+}
+
+/**
+ * `2026-11-21T14-02-11-chat-room`: sorts by time (UTC), and is a file name on every system, because it
+ * begins with a digit and holds letters, digits, `.`, `_` and `-` only.
+ */
+export function folderName(startedAt: Date, scenarioName: string): string {
+  const time = startedAt.toISOString().slice(0, 19).replaceAll(':', '-');
+  const name = path
+    .basename(scenarioName)
+    .replace(/(\.signalr)?\.ya?ml$/i, '')
+    .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+    .slice(0, 60)
+    .replace(/^[-.]+|[-.]+$/g, '');
+  return `${time}-${name || 'scenario'}`;
+}
+
+const fileProblems: Readonly<Record<string, string>> = {
+  EACCES: 'no permission',
+  EPERM: 'no permission',
+  EROFS: 'read-only file system',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file of that name is in the way',
+  ENAMETOOLONG: 'the path is too long',
+  EMFILE: 'too many open files',
+  ENOENT: 'the folder is gone',
+  EISDIR: 'it is a folder',
+};
+
+/** What is wrong with a file, in words: `no permission`, `the disk is full`. */
+export function fileProblem(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return fileProblems[code ?? ''] ?? code ?? message;
+}

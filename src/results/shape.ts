@@ -1,0 +1,58 @@
+/** The shape that data read from a file must have; unknown keys are allowed, they may be newer. */
+export type Shape =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | { readonly oneOf: readonly string[] }
+  | { readonly list: Shape; readonly most: number }
+  | { readonly record: Shape }
+  | { readonly fields: Readonly<Record<string, Shape>> }
+  | { readonly nullable: Shape }
+  | { readonly optional: Shape };
+
+/**
+ * Where a value first differs from its shape, as `steps[0].sent: must be a number`; undefined when it
+ * does not. Numbers must be finite.
+ */
+export function shapeProblem(value: unknown, shape: Shape, at = ''): string | undefined {
+  const wrong = (what: string): string => `${at || 'the file'}: must be ${what}`;
+  if (typeof shape === 'string') {
+    const fits = typeof value === shape && (shape !== 'number' || Number.isFinite(value));
+    return fits ? undefined : wrong(`a ${shape}`);
+  }
+  if ('optional' in shape) {
+    return value === undefined ? undefined : shapeProblem(value, shape.optional, at);
+  }
+  if ('nullable' in shape) {
+    return value === null ? undefined : shapeProblem(value, shape.nullable, at);
+  }
+  if ('oneOf' in shape) {
+    const fits = typeof value === 'string' && shape.oneOf.includes(value);
+    return fits ? undefined : wrong(`one of ${shape.oneOf.join(', ')}`);
+  }
+  if ('list' in shape) {
+    if (!Array.isArray(value)) return wrong('a list');
+    if (value.length > shape.most) return wrong(`a list of at most ${shape.most}`);
+    return first(value, (item, index) => shapeProblem(item, shape.list, `${at}[${index}]`));
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return wrong('an object');
+  const object = value as Record<string, unknown>;
+  const below = (name: string): string => (at ? `${at}.${name}` : name);
+  return 'record' in shape
+    ? first(Object.entries(object), ([name, item]) => shapeProblem(item, shape.record, below(name)))
+    : first(Object.entries(shape.fields), ([name, field]) =>
+        shapeProblem(Object.hasOwn(object, name) ? object[name] : undefined, field, below(name)),
+      );
+}
+
+function first<T>(
+  items: readonly T[],
+  check: (item: T, index: number) => string | undefined,
+): string | undefined {
+  for (const [index, item] of items.entries()) {
+    const problem = check(item, index);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { defaultSlo, type Slo } from '../../../src/base/slo';
+import type { Ending, RunSummary, StepSummary, Verdict } from '../../../src/measure/summary';
+import {
+  generatorProblems,
+  judgeConnections,
+  judgeRun,
+  judgeStep,
+  type StepMeasures,
+} from '../../../src/measure/verdict';
+
+const calm = { cpuUsPerMessage: 7, cpuShare: 0.2, loopDelayP99Us: 900, slipP99Us: 0 };
+
+/** A step whose received deliveries took these microseconds each, in rising order. */
+function step(latencies: readonly number[], change: Partial<StepMeasures> = {}): StepMeasures {
+  return {
+    offered: latencies.length,
+    sent: latencies.length,
+    expected: latencies.length,
+    received: latencies.length,
+    generator: calm,
+    latencyAtShareUs: (share) =>
+      latencies[Math.max(0, Math.ceil(share * latencies.length - 1e-6) - 1)] ?? 0,
+    ...change,
+  };
+}
+
+const rising = (count: number, us = (index: number): number => index): number[] =>
+  Array.from({ length: count }, (_, index) => us(index + 1));
+
+const p99 = (limitUs: number): Slo => ({ latencyUs: { p99: limitUs } });
+
+describe('judgeStep', () => {
+  const cases: [string, StepMeasures, Slo, Verdict['status'], string[]][] = [
+    ['99 of 100 within the limit', step(rising(100)), p99(99), 'pass', []],
+    ['the 99th of 100 above the limit', step(rising(100)), p99(98), 'fail', ['slo-p99']],
+    ['exactly at the limit', step([500]), p99(500), 'pass', []],
+    ['one lost of 100, the rest fast', step(rising(99), { expected: 100 }), p99(99), 'pass', []],
+    [
+      'two lost of 100 break p99',
+      step(rising(98), { expected: 100 }),
+      p99(1e9),
+      'fail',
+      ['slo-p99'],
+    ],
+    [
+      'one lost breaks max',
+      step(rising(99), { expected: 100 }),
+      { latencyUs: { max: 1e9 } },
+      'fail',
+      ['slo-max'],
+    ],
+    [
+      'nothing received',
+      step([], { expected: 10, offered: 10, sent: 10 }),
+      defaultSlo,
+      'fail',
+      ['slo-p99', 'slo-delivered'],
+    ],
+    ['nothing expected', step([]), defaultSlo, 'pass', []],
+    [
+      'delivered below its limit',
+      step(rising(97), { expected: 100 }),
+      { latencyUs: {}, delivered: 0.98 },
+      'fail',
+      ['slo-delivered'],
+    ],
+    [
+      'delivered at its limit',
+      step(rising(98), { expected: 100 }),
+      { latencyUs: {}, delivered: 0.98 },
+      'pass',
+      [],
+    ],
+    [
+      'invalid beats fail',
+      step(rising(100), { generator: { ...calm, cpuShare: 0.96 } }),
+      { latencyUs: { p99: 1, p50: 1e9 } },
+      'invalid',
+      ['cpu', 'slo-p99'],
+    ],
+    [
+      'invalid beats pass',
+      step(rising(100), { offered: 102 }),
+      defaultSlo,
+      'invalid',
+      ['send-rate'],
+    ],
+  ];
+  for (const [name, measures, slo, status, codes] of cases) {
+    it(`${name}: ${status}`, () => {
+      const verdict = judgeStep(measures, slo);
+      assert.equal(verdict.status, status);
+      assert.deepEqual(
+        verdict.reasons.map(({ code }) => code),
+        codes,
+      );
+    });
+  }
+
+  it('says what was measured and what the limit is', () => {
+    const slow = step([], { expected: 950_000, received: 950_000, offered: 10, sent: 10 });
+    const verdict = judgeStep({ ...slow, latencyAtShareUs: () => 1_400_000 }, defaultSlo);
+    assert.equal(
+      verdict.reasons[0]?.message,
+      '99 % of 950,000 deliveries within 1.4 s, above the limit of 1 s',
+    );
+    const near = judgeStep({ ...slow, latencyAtShareUs: () => 1_004_000 }, defaultSlo);
+    assert.equal(
+      near.reasons[0]?.message,
+      '99 % of 950,000 deliveries within 1.004 s, above the limit of 1 s',
+    );
+  });
+
+  it('tells losses from slowness and never rounds a missed share up to its limit', () => {
+    const verdict = judgeStep(step(rising(98_960), { expected: 100_000 }), defaultSlo);
+    assert.deepEqual(
+      verdict.reasons.map(({ message }) => message),
+      [
+        '1,040 of 100,000 deliveries never arrived, and only 1 % may be slower than 1 s',
+        '98.96 % of 100,000 deliveries arrived, below the limit of 99 %',
+      ],
+    );
+  });
+
+  it('keeps every judged objective with its value, a lost rank as null', () => {
+    const slo: Slo = { latencyUs: { p50: 60, max: 60 }, delivered: 0.5 };
+    assert.deepEqual(judgeStep(step(rising(99), { expected: 100 }), slo).checks, [
+      { metric: 'p50', limit: 60, value: 50, met: true },
+      { metric: 'max', limit: 60, value: null, met: false },
+      { metric: 'delivered', limit: 0.5, value: 0.99, met: true },
+    ]);
+  });
+
+  it('agrees with sorting all expected deliveries, the lost ones last', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 300 }),
+        fc.integer({ min: 0, max: 10 }),
+        fc.constantFrom('p50', 'p90', 'p95', 'p99', 'p99.9', 'max'),
+        fc.integer({ min: 1, max: 100 }),
+        (latencies, lost, metric, limit) => {
+          const sorted = [...latencies].sort((a, b) => a - b);
+          const expected = sorted.length + lost;
+          const verdict = judgeStep(step(sorted, { expected }), {
+            latencyUs: { [metric]: limit },
+          });
+          // Thousandths avoid the rounding of binary fractions.
+          const share = { p50: 500, p90: 900, p95: 950, p99: 990, 'p99.9': 999, max: 1000 }[metric];
+          const needed = Math.ceil((share * expected) / 1000);
+          const fastEnough = sorted.filter((us) => us <= limit).length;
+          assert.equal(
+            verdict.reasons.some(({ code }) => code === `slo-${metric}`),
+            fastEnough < needed,
+          );
+        },
+      ),
+      { seed: 1, numRuns: 200 },
+    );
+  });
+});
+
+describe('generatorProblems', () => {
+  const problems = (change: object, generator: object = {}): string[] =>
+    generatorProblems(
+      { offered: 1000, sent: 1000, ...change, generator: { ...calm, ...generator } },
+      defaultSlo,
+    ).map(({ code }) => code);
+
+  it('allows the boundary and refuses what is beyond it', () => {
+    assert.deepEqual(problems({ sent: 990 }), []);
+    assert.deepEqual(problems({ sent: 989 }), ['send-rate']);
+    assert.deepEqual(problems({}, { slipP99Us: 100_000 }), []);
+    assert.deepEqual(problems({}, { slipP99Us: 100_001 }), ['slip']);
+    assert.deepEqual(problems({}, { cpuShare: 0.95 }), []);
+    assert.deepEqual(problems({}, { cpuShare: 0.951 }), ['cpu']);
+    assert.deepEqual(problems({ offered: 0, sent: 0 }), []);
+  });
+
+  it('does not judge the slip without a latency objective', () => {
+    const generator = { ...calm, slipP99Us: 5e6 };
+    assert.deepEqual(generatorProblems({ offered: 1, sent: 1, generator }, { latencyUs: {} }), []);
+  });
+});
+
+describe('judgeConnections', () => {
+  it('counts failed and dropped over requested', () => {
+    const connections = { requested: 1000, failed: 6, dropped: 4 };
+    assert.equal(judgeConnections(connections, defaultSlo), undefined);
+    assert.deepEqual(judgeConnections({ ...connections, dropped: 5 }, defaultSlo), {
+      code: 'slo-dropped',
+      message: '6 of 1,000 connections failed and 5 were dropped (1.1 %), above the limit of 1 %',
+    });
+    assert.equal(judgeConnections({ requested: 0, failed: 0, dropped: 0 }, defaultSlo), undefined);
+    assert.equal(judgeConnections({ ...connections, dropped: 900 }, { latencyUs: {} }), undefined);
+  });
+});
+
+describe('judgeRun', () => {
+  function run(
+    statuses: Verdict['status'][],
+    ending: Ending = 'completed',
+    change: Partial<RunSummary> = {},
+  ): Verdict {
+    const steps = statuses.map((status, index) => ({
+      index: index + 1,
+      verdict: { status, reasons: status === 'pass' ? [] : [{ code: status, message: 'why' }] },
+    })) as unknown as StepSummary[];
+    return judgeRun(
+      {
+        ending,
+        steps,
+        connections: {
+          requested: 10,
+          connected: 10,
+          failed: 0,
+          dropped: 0,
+          reconnected: 0,
+          connectUs: { p50: 1, p99: 1, max: 1 },
+        },
+        target: { kind: 'local', url: '' },
+        machine: { cores: 1, node: '', platform: '', workers: 1 },
+        errors: {},
+        errorExamples: [],
+        ...change,
+      },
+      defaultSlo,
+    );
+  }
+  const dropped = {
+    connections: {
+      requested: 10,
+      connected: 10,
+      failed: 0,
+      dropped: 5,
+      reconnected: 0,
+      connectUs: { p50: 1, p99: 1, max: 1 },
+    },
+  };
+
+  it('is the worst of its steps', () => {
+    assert.equal(run(['pass', 'pass']).status, 'pass');
+    assert.equal(run(['pass', 'fail'], 'threshold').status, 'fail');
+    assert.equal(run(['fail', 'pass']).status, 'fail');
+    assert.equal(run(['invalid', 'fail']).status, 'invalid');
+    assert.equal(run(['pass', 'invalid']).status, 'invalid');
+  });
+
+  it('names the step in its reasons', () => {
+    assert.deepEqual(run(['pass', 'fail']).reasons, [{ code: 'fail', message: 'step 2: why' }]);
+  });
+
+  it('fails for dropped connections even when every step passed or none was completed', () => {
+    assert.equal(run(['pass'], 'completed', dropped).status, 'fail');
+    const none = run([], 'threshold', dropped);
+    assert.equal(none.status, 'fail');
+    assert.deepEqual(
+      none.reasons.map(({ code }) => code),
+      ['slo-dropped'],
+    );
+  });
+
+  for (const ending of ['stopped', 'interrupted', 'targetLost', 'workerLost'] as const) {
+    it(`is incomplete after ${ending} and says so first`, () => {
+      const verdict = run(['pass', 'fail'], ending);
+      assert.equal(verdict.status, 'incomplete');
+      assert.deepEqual(
+        verdict.reasons.map(({ code }) => code),
+        [ending, 'fail'],
+      );
+    });
+  }
+
+  it('is incomplete without a completed step and tells the reason of the ending', () => {
+    assert.equal(run([]).reasons[0]?.code, 'no-step');
+    assert.equal(run(['incomplete']).status, 'incomplete');
+    const lost = run([], 'targetLost', { endingMessage: 'nothing listens on port 1' });
+    assert.deepEqual(lost.reasons, [{ code: 'targetLost', message: 'nothing listens on port 1' }]);
+  });
+});

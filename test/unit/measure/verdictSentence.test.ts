@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { defaultSlo } from '../../../src/base/slo';
+import type { StepSummary, Verdict } from '../../../src/measure/summary';
+import { verdictSentence, type JudgedRun } from '../../../src/measure/verdictSentence';
+
+function judged(verdict: Verdict, step: Partial<StepSummary>, change: Partial<JudgedRun> = {}) {
+  const steps = [
+    {
+      index: 3,
+      expected: 950_000,
+      received: 950_000,
+      lost: 0,
+      latencyUs: { count: 950_000, p99: 41_000 },
+      verdict: {
+        status: 'pass',
+        reasons: [],
+        checks: [{ metric: 'p99', limit: 1e6, value: 41_000, met: true }],
+      },
+      ...step,
+    } as unknown as StepSummary,
+  ];
+  const connectUs = { p50: 1, p99: 1, max: 1 };
+  const connections = {
+    requested: 1000,
+    connected: 1000,
+    failed: 0,
+    dropped: 0,
+    reconnected: 0,
+    connectUs,
+  };
+  return verdictSentence({
+    verdict,
+    steps,
+    connections,
+    ending: 'completed',
+    scenario: { slo: defaultSlo },
+    ...change,
+  });
+}
+
+describe('verdictSentence', () => {
+  const pass: Verdict = { status: 'pass', reasons: [] };
+
+  it('says percentile, limit and loss of the last step when passed', () => {
+    assert.equal(
+      judged(pass, {}),
+      '✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost',
+    );
+    assert.match(judged(pass, { lost: 12 }), /, 12 lost$/);
+  });
+
+  it('takes the objective that came nearest to its limit', () => {
+    const checks = [
+      { metric: 'p50' as const, limit: 10_000, value: 9000, met: true },
+      { metric: 'p99' as const, limit: 1e6, value: 41_000, met: true },
+      { metric: 'delivered' as const, limit: 0.99, value: 1, met: true },
+    ];
+    assert.match(
+      judged(pass, { verdict: { ...pass, checks } }),
+      /50 % of 950,000 deliveries within 9 ms \(limit 10 ms\)/,
+    );
+  });
+
+  it('speaks of connections when nothing was sent', () => {
+    assert.equal(
+      judged(pass, { expected: 0, received: 0 }),
+      '✓ passed; step 3: nothing sent, 1,000 of 1,000 connections opened, none dropped',
+    );
+  });
+
+  it('gives the first reason of a failed or invalid run and counts the others', () => {
+    const reasons = [
+      { code: 'a', message: 'step 3: too slow' },
+      { code: 'b', message: 'step 3: too few' },
+    ];
+    assert.equal(
+      judged({ status: 'fail', reasons }, {}),
+      '✗ failed; step 3: too slow (and 1 more)',
+    );
+    assert.equal(
+      judged({ status: 'invalid', reasons: reasons.slice(0, 1) }, {}),
+      '⚠ invalid, the generator was the bottleneck; step 3: too slow',
+    );
+  });
+
+  it('adds what was measured to an incomplete run', () => {
+    const reasons = [{ code: 'interrupted', message: 'the run was interrupted' }];
+    assert.match(
+      judged({ status: 'incomplete', reasons }, {}),
+      /^■ incomplete; the run was interrupted; step 3: 99 % of/,
+    );
+    assert.equal(
+      judged({ status: 'incomplete', reasons }, {}, { steps: [] }),
+      '■ incomplete; the run was interrupted',
+    );
+  });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { ExpectedError } from '../../../src/base/expectedError';
+import type { MeasuredLoad } from '../../../src/capacity/recommend';
+import { completeResult } from '../../../src/results/completeResult';
+import { toolVersion } from '../../../src/results/toolVersion';
+import { sampleModel, sampleScenario, sampleStep, sampleSummary } from './sampleResult';
+
+const options = { id: 'x', toolVersion };
+
+/** Completes the sample run and tells what was given to `recommend`. */
+function measuredFor(change: Parameters<typeof sampleSummary>[0]) {
+  const measured: MeasuredLoad[] = [];
+  const result = completeResult(sampleSummary(change), sampleScenario, options, {
+    ...sampleModel,
+    recommend: (load) => {
+      measured.push(load);
+      return sampleModel.recommend(load);
+    },
+  });
+  return { result, measured };
+}
+
+describe('completeResult', () => {
+  it('recommends from the last step when all passed', () => {
+    const { result, measured } = measuredFor({});
+    assert.equal(result.verdict.status, 'pass');
+    assert.equal(result.recommendation?.basis, 'measured');
+    assert.equal(result.estimate?.basis, 'published');
+    assert.deepEqual(measured, [
+      {
+        product: 'signalr',
+        connections: 1900,
+        step: 3,
+        useCases: [
+          {
+            kind: 'send_to_group',
+            messageBytes: 2048,
+            groupMembers: 10,
+            senders: 1900,
+            inPerSecond: 1900,
+            outPerSecond: 19_000,
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('recommends from the last step that passed, else from the last valid one', () => {
+    const failed = sampleStep(2, { p99: 2_000_000 });
+    assert.equal(failed.verdict.status, 'fail');
+    const twoSteps = measuredFor({ steps: [sampleStep(1), failed], ending: 'threshold' });
+    assert.equal(twoSteps.result.recommendation?.step, 1);
+    assert.equal(measuredFor({ steps: [failed] }).result.recommendation?.step, 2);
+  });
+
+  it('gives no recommendation when the generator was the bottleneck', () => {
+    const steps = [sampleStep(1), sampleStep(2, { cpuShare: 0.99 })];
+    const { result, measured } = measuredFor({ steps });
+    assert.equal(result.verdict.status, 'invalid');
+    assert.equal(result.recommendation, null);
+    assert.match(result.recommendationProblem ?? '', /generator was the bottleneck/);
+    assert.deepEqual(measured, []);
+  });
+
+  it('gives none without a step', () => {
+    const { result } = measuredFor({ steps: [], ending: 'targetLost', endingMessage: 'gone' });
+    assert.equal(result.recommendation, null);
+    assert.equal(result.verdict.reasons[0]?.message, 'gone');
+    assert.match(result.recommendationProblem ?? '', /Nothing valid/);
+  });
+
+  it('keeps the numbers when there is no published table', () => {
+    const result = completeResult(sampleSummary(), sampleScenario, options, {
+      ...sampleModel,
+      loadOf: () => ({ problem: 'no table' }),
+    });
+    assert.equal(result.estimate, null);
+    assert.equal(result.recommendationProblem, 'no table');
+    assert.equal(result.steps.length, 3);
+  });
+
+  it('keeps the numbers when the tables refuse the load, but not for a defect', () => {
+    const complete = (error: Error) =>
+      completeResult(sampleSummary(), sampleScenario, options, {
+        ...sampleModel,
+        recommend: () => {
+          throw error;
+        },
+      });
+    assert.equal(complete(new ExpectedError('x', 'too many')).recommendationProblem, 'too many');
+    assert.throws(() => complete(new Error('bug')), /bug/);
+  });
+
+  it('holds no literal secret', () => {
+    const scenario = {
+      ...sampleScenario,
+      target: { kind: 'hubUrl' as const, urls: ['https://u:s3cret@h/x?t=s3cret'] },
+      headers: { Authorization: 'Bearer s3cret', 'X-Kept': '${secret:kept}' },
+      query: { code: 's3cret' },
+      accessToken: 's3cret',
+      upstream: { port: 0, publicUrl: 'https://h/up?code=s3cret' },
+    };
+    const summary = sampleSummary({
+      target: { kind: 'hubUrl', url: 'https://h/x?t=s3cret' },
+      ending: 'targetLost',
+      endingMessage: 'https://h/x?access_token=s3cret answered 401',
+      errorExamples: [{ errorClass: 'unauthorized', text: 'Bearer s3cret-and-more refused' }],
+    });
+    const text = JSON.stringify(completeResult(summary, scenario, options, sampleModel));
+    assert.doesNotMatch(text, /s3cret/);
+    assert.match(text, /\$\{secret:kept\}/);
+  });
+
+  it('is written by the version the package names', () => {
+    const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    assert.equal(toolVersion, manifest.version);
+  });
+});

@@ -1,0 +1,259 @@
+import type { Estimate } from '../../../src/capacity/estimate';
+import type { Snapshot } from '../../../src/measure/snapshot';
+import type { LatencySummary, RunSummary, StepSummary } from '../../../src/measure/summary';
+import { judgeStep } from '../../../src/measure/verdict';
+import { completeResult } from '../../../src/results/completeResult';
+import type { Result } from '../../../src/results/result';
+import { defaultSlo } from '../../../src/base/slo';
+import type { Scenario } from '../../../src/scenario/scenario';
+
+/** The chat-room example of the documentation: groups of 10, 1,900 connections in 3 steps. */
+export const sampleScenario: Scenario = {
+  kind: 'perf',
+  service: 'hub',
+  target: { kind: 'hubUrl', urls: ['http://localhost:5050/signalrbench'] },
+  hub: 'signalrbench',
+  connectionType: 'Core',
+  connections: 1900,
+  arrivingRate: 100,
+  arrivingBatchWaitMs: 1000,
+  baseSending: 700,
+  step: 600,
+  sendingSteps: 0,
+  singleStepDurationMs: 50_000,
+  warmupMs: 5000,
+  drainMs: 5000,
+  pacing: 'open',
+  driver: 'native',
+  dialect: 'auto',
+  transport: 'Websockets',
+  protocol: 'json',
+  skipNegotiation: false,
+  connectTimeoutMs: 10_000,
+  connectInFlight: 100,
+  seed: 1,
+  headers: {},
+  query: {},
+  insecureTls: false,
+  appServers: 1,
+  serverConnections: 5,
+  debug: false,
+  entries: [
+    {
+      name: 'sendToGroup',
+      parameters: { messageSize: 2048, sendingInterval: 1000, groupCount: 190 },
+    },
+  ],
+  slo: defaultSlo,
+};
+
+export function latency(count: number, p50: number, p99: number, max: number): LatencySummary {
+  const [p90, p95] = [(p50 + p99) / 2, (p50 + 2 * p99) / 3];
+  const [p999, p9999] = [(p99 + max) / 2, (p99 + 3 * max) / 4];
+  return { count, min: p50 / 2, mean: p50, p50, p90, p95, p99, p999, p9999, max };
+}
+
+/** A step of the sample run; everything that was sent to 10 members each arrived unless `lost`. */
+export function sampleStep(
+  index: number,
+  change: { p99?: number; lost?: number; cpuShare?: number; errors?: StepSummary['errors'] } = {},
+): StepSummary {
+  const { p99 = 41_000, lost = 0, cpuShare = 0.21, errors = {} } = change;
+  const senders = 100 + index * 600;
+  const [sent, expected] = [senders * 50, senders * 500];
+  const received = expected - lost;
+  const latencyUs = latency(received, p99 / 15, p99, p99 * 4);
+  const generator = {
+    cpuUsPerMessage: 7,
+    cpuShare,
+    loopDelayP99Us: 900,
+    slipP99Us: 1100,
+    gcShare: 0.01,
+    valid: cpuShare <= 0.95,
+  };
+  const counts = { offered: sent, sent, expected, received };
+  return {
+    index,
+    senders,
+    seconds: 50,
+    ...counts,
+    lost,
+    duplicated: 0,
+    outOfOrder: 0,
+    late: 0,
+    extra: 0,
+    sentPerSecond: sent / 50,
+    receivedPerSecond: received / 50,
+    payloadBytesIn: sent * 2048,
+    payloadBytesOut: received * 2048,
+    wireBytesIn: sent * 2200,
+    wireBytesOut: received * 2200,
+    latencyUs,
+    sendLatencyUs: latency(received, p99 / 16, p99 * 0.9, p99 * 3.5),
+    histogram: 'HISTFAAAAA==',
+    errors,
+    generator,
+    verdict: judgeStep(
+      {
+        ...counts,
+        generator,
+        latencyAtShareUs: (share) => (share > 0.99 ? latencyUs.max : latencyUs.p99),
+      },
+      defaultSlo,
+    ),
+  };
+}
+
+export function sampleSummary(change: Partial<RunSummary> = {}): RunSummary {
+  return {
+    startedAt: '2026-11-21T14:02:11.000Z',
+    endedAt: '2026-11-21T14:05:31.000Z',
+    ending: 'completed',
+    target: { kind: 'hubUrl', url: 'http://localhost:5050/signalrbench' },
+    machine: { cores: 2, node: '20.20.0', platform: 'linux', workers: 1 },
+    connections: {
+      requested: 1900,
+      connected: 1900,
+      failed: 0,
+      dropped: 0,
+      reconnected: 0,
+      connectUs: { p50: 9000, p99: 84_000, max: 91_000 },
+    },
+    steps: [sampleStep(1, { p99: 5500 }), sampleStep(2, { p99: 11_000 }), sampleStep(3)],
+    errors: {},
+    errorExamples: [],
+    ...change,
+  };
+}
+
+export const sampleEstimate: Estimate = {
+  loads: [
+    {
+      kind: 'send_to_group',
+      table: 'small_group',
+      in_messages_per_s: 1900,
+      out_messages_per_s: 19_000,
+      in_bytes_per_s: 3_891_200,
+      out_bytes_per_s: 38_912_000,
+    },
+  ],
+  unit: 10,
+  unit_listed: 10,
+  unit_strict: 10,
+  unit_guide_sum: 10,
+  unit_within_rounding: 10,
+  at_unit: 10,
+  traffic_utilisation: 0.95,
+  connection_utilisation: 0.19,
+  limiting: ['small_group.out_bandwidth', 'small_group.out_messages'],
+  app_servers: 3,
+  server_connections_per_app_server: 15,
+  warnings: ['caution'],
+  product: 'signalr',
+  edition: 'sr2023',
+  headroom: 1,
+  limits: [],
+  binding: {
+    name: 'small_group.out_bandwidth',
+    utilisation: 0.95,
+    text: 'small group, outbound 19,000 of 20,000 msg/s (95 %)',
+    source: {
+      document: 'sr2023',
+      title: 'Performance guide for Azure SignalR Service',
+      edition: '23 March 2023',
+      heading: 'Small group',
+    },
+  },
+  neighbours: [
+    { unit: 5, recommended: false, connections: 0.38, inbound: 1.9, outbound: 1.9 },
+    { unit: 10, recommended: true, connections: 0.19, inbound: 0.95, outbound: 0.95 },
+    { unit: 20, recommended: false, connections: 0.1, inbound: 0.48, outbound: 0.48 },
+  ],
+  formula: ['1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s'],
+  notes: ['Above 70 %: Unit 20 leaves room.'],
+};
+
+/** The capacity model of the sample run, which always answers Unit 10. */
+export const sampleModel = {
+  loadOf: () => ({
+    input: {
+      product: 'signalr' as const,
+      connections: 1900,
+      useCases: [
+        {
+          kind: 'send_to_group' as const,
+          senders: 1900,
+          intervalS: 1,
+          messageBytes: 2048,
+          groupMembers: 10,
+        },
+      ],
+    },
+  }),
+  estimate: () => sampleEstimate,
+  recommend: (measured: { step: number }) => ({
+    ...sampleEstimate,
+    step: measured.step,
+    headline: 'Unit 10: small group, outbound 19,000 of 20,000 msg/s (95 %)',
+    reasons: [
+      'Above the 70 % mark; Unit 20 leaves room.',
+      '3 app servers with 15 server connections each.',
+    ],
+  }),
+};
+
+export function sampleResult(
+  change: Partial<RunSummary> = {},
+  scenario: Scenario = sampleScenario,
+): Result {
+  return completeResult(
+    sampleSummary(change),
+    scenario,
+    { id: '2026-11-21T14-02-11-chat-room', toolVersion: '0.1.0' },
+    sampleModel,
+  );
+}
+
+/** A sample of second `tick` of the sample run, in the measuring phase of `step`. */
+export function sampleSnapshot(
+  tick: number,
+  step?: number,
+  change: Partial<Snapshot> = {},
+): Snapshot {
+  const summary = step === undefined ? undefined : sampleStep(step);
+  return {
+    atMs: tick * 1000,
+    tick,
+    phase: step === undefined ? 'connecting' : 'measuring',
+    connections: {
+      requested: 1900,
+      connected: step === undefined ? Math.min(1900, tick * 100) : 1900,
+      failed: 0,
+      dropped: 0,
+      connectP99Us: 84_000,
+    },
+    ...(summary && {
+      step: {
+        index: summary.index,
+        senders: summary.senders,
+        elapsedS: 38,
+        totalS: 50,
+        offered: summary.offered,
+        sent: summary.sent,
+        expected: summary.expected,
+        received: summary.received,
+        outstanding: 0,
+        duplicated: 0,
+        outOfOrder: 0,
+        sentPerSecond: summary.sentPerSecond,
+        receivedPerSecond: summary.receivedPerSecond,
+        latencyUs: summary.latencyUs,
+        generator: summary.generator,
+      },
+    }),
+    stepCount: 3,
+    errors: {},
+    complete: true,
+    ...change,
+  };
+}
