@@ -1,0 +1,64 @@
+// One measurement in a fresh process: `node --expose-gc bench/measure.mjs CLIENT URL CONNECTIONS SECONDS`.
+// Prints one line of JSON.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { latencyHistogram, nowUs } from './stamp.mjs';
+
+const [name, url, connectionsText, secondsText] = process.argv.slice(2);
+const connections = Number(connectionsText);
+const seconds = Number(secondsText);
+const warmupMs = 1000;
+const settleMs = 400;
+/** Connections that are opened at the same time. */
+const inFlight = 50;
+
+/** A message of 2 KB: the blob is what the published tables call the message size. */
+const blob = 'x'.repeat(2048);
+
+async function batch(count, openOne) {
+  const opened = [];
+  while (opened.length < count) {
+    const next = Math.min(inFlight, count - opened.length);
+    opened.push(...(await Promise.all(Array.from({ length: next }, openOne))));
+  }
+  return opened;
+}
+
+/** Resident bytes once the garbage is gone. */
+async function residentBytes() {
+  for (let round = 0; round < 2; round++) {
+    await sleep(settleMs / 2);
+    globalThis.gc();
+  }
+  return process.memoryUsage.rss();
+}
+
+const histogram = latencyHistogram();
+const record = (us) => histogram.recordValue(us);
+
+const { open } = await import(`./clients/${name}.mjs`);
+const emptyBytes = await residentBytes();
+const client = await open({ url, connections, batch, blob, nowUs, record });
+const idleBytes = await residentBytes();
+
+client.start();
+await sleep(warmupMs);
+histogram.reset();
+const roundTripsBefore = client.roundTrips();
+const cpuBefore = process.cpuUsage();
+const startedMs = performance.now();
+await sleep(seconds * 1000);
+const cpu = process.cpuUsage(cpuBefore);
+const roundTrips = client.roundTrips() - roundTripsBefore;
+const elapsedMs = performance.now() - startedMs;
+
+console.log(
+  JSON.stringify({
+    roundTrips,
+    roundTripsPerSecond: roundTrips / (elapsedMs / 1000),
+    cpuUs: (cpu.user + cpu.system) / roundTrips,
+    p50Us: histogram.getValueAtPercentile(50),
+    bytesPerConnection: (idleBytes - emptyBytes) / connections,
+  }),
+);
+await client.stop();
+process.exit(0);

@@ -1,0 +1,79 @@
+// Makes the bundles in dist with webpack, prints their sizes beside their budgets, and fails on errors
+// and passed budgets. Does nothing when no input has changed since the last good build.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { bundledPackages, writeLicenses } from './licenses.mjs';
+import { root } from './nodeProgram.mjs';
+
+const require = createRequire(import.meta.url);
+const dist = path.join(root, 'dist');
+const stampFile = path.join(dist, 'build.stamp');
+
+const inputFiles = [
+  'package-lock.json',
+  'tsconfig.base.json',
+  'webpack.config.js',
+  'scripts/build.mjs',
+  'scripts/licenses.mjs',
+];
+
+/** Hash over everything a bundle is made of. */
+function inputStamp() {
+  const hash = createHash('sha256');
+  const sources = readdirSync(path.join(root, 'src'), { recursive: true })
+    .map((name) => path.join('src', name))
+    .filter((name) => statSync(path.join(root, name)).isFile())
+    .sort();
+  for (const name of [...inputFiles, ...sources]) {
+    hash.update(`${name}\0`).update(readFileSync(path.join(root, name))).update('\0');
+  }
+  return hash.digest('hex');
+}
+
+const kilobytes = (bytes) => `${Math.ceil(bytes / 1024)} KB`;
+
+function printSizes(configurations) {
+  for (const { name, performance } of configurations) {
+    const file = path.join(dist, `${name}.js`);
+    if (!existsSync(file)) continue;
+    const size = kilobytes(statSync(file).size).padStart(7);
+    console.log(`  dist/${`${name}.js`.padEnd(14)} ${size} of ${kilobytes(performance.maxAssetSize)}`);
+  }
+}
+
+function runWebpack(configurations) {
+  const webpack = require('webpack');
+  return new Promise((resolve, reject) => {
+    const compiler = webpack(configurations);
+    compiler.run((error, stats) => {
+      compiler.close((closeError) => {
+        if (error ?? closeError) reject(error ?? closeError);
+        else resolve(stats);
+      });
+    });
+  });
+}
+
+const stamp = inputStamp();
+const lastStamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
+if (stamp === lastStamp) {
+  console.log('dist is up to date.');
+} else {
+  // Whatever happens now, an old bundle must not be taken for a new one.
+  rmSync(dist, { recursive: true, force: true });
+  const configurations = require(path.join(root, 'webpack.config.js'));
+  console.log('Building …');
+  const stats = await runWebpack(configurations);
+  printSizes(configurations);
+  if (stats.hasErrors() || stats.hasWarnings()) {
+    console.error(stats.toString({ preset: 'errors-warnings', colors: process.stderr.isTTY === true }));
+  }
+  if (stats.hasErrors()) {
+    process.exitCode = 1;
+  } else {
+    writeLicenses(path.join(dist, 'licenses.txt'), bundledPackages(stats));
+    writeFileSync(stampFile, stamp);
+  }
+}

@@ -1,0 +1,22 @@
+// Everything that can be judged without running the product. All checks run, so that one look shows all
+// that is wrong.
+import { packageProgram, runNode } from './nodeProgram.mjs';
+
+const checks = [
+  ['types', [packageProgram('typescript', 'tsc'), '-b']],
+  ['lint', [packageProgram('eslint'), '.', '--max-warnings', '0']],
+  ['format', ['scripts/format.mjs', '--check']],
+  ['generated schema', ['scripts/writeSchema.mjs', '--check']],
+  ['generated capacity tables', ['scripts/writeCapacity.mjs', '--check']],
+];
+
+const failed = [];
+for (const [name, args] of checks) {
+  if ((await runNode(args)) !== 0) failed.push(name);
+}
+if (failed.length > 0) {
+  console.error(`Failed checks: ${failed.join(', ')}.`);
+  process.exitCode = 1;
+} else {
+  console.log('All checks passed.');
+}

@@ -1,0 +1,52 @@
+// Installs the packages of package-lock.json when they are missing or of another version. Runs before
+// anything is installed, hence with Node's own modules only.
+import { spawn } from 'node:child_process';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { exitCode, root } from './nodeProgram.mjs';
+import { npmCommand } from './npmCommand.mjs';
+
+const packages = path.join(root, 'node_modules');
+
+/** Package folder → version, as a lock file lists them; empty when there is no such file. */
+function lockedVersions(file) {
+  if (!existsSync(file)) return new Map();
+  const { packages: entries } = JSON.parse(readFileSync(file, 'utf8'));
+  // What a package may do without (`optional`) is left out on systems it is not made for.
+  return new Map(
+    Object.entries(entries)
+      .filter(([folder, entry]) => folder !== '' && entry.optional !== true)
+      .map(([folder, entry]) => [folder, entry.version]),
+  );
+}
+
+/** Whether everything the lock file asks for is installed. Versions are compared, not file times: a
+ * fresh checkout gives every file a new time. */
+function upToDate() {
+  const wanted = lockedVersions(path.join(root, 'package-lock.json'));
+  const installed = lockedVersions(path.join(packages, '.package-lock.json'));
+  return [...wanted].every(([folder, version]) => installed.get(folder) === version);
+}
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`Building needs Node 20.19 or newer; this is ${process.version}.`);
+  process.exit(1);
+}
+
+if (!upToDate()) {
+  if (existsSync(packages) && lstatSync(packages).isSymbolicLink()) {
+    console.error('node_modules is a link and does not match package-lock.json: install where it leads.');
+    process.exit(1);
+  }
+  console.log('Installing packages (once) …');
+  const { program, args, shell } = npmCommand();
+  const child = spawn(program, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: 'inherit',
+    shell,
+  });
+  const code = await exitCode(child);
+  if (code !== 0) console.error('npm ci failed: see above. Nothing else was done.');
+  process.exitCode = code;
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+interface NpmCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly shell: boolean;
+}
+
+/** Environment without what an outer npm leaves there, which would point the inner one at this folder. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_/i.test(name) || name === 'npm_config_cache',
+    ),
+  );
+}
+
+/** Files below a folder as the package lists them: with forward slashes. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name).split(path.sep).join('/'));
+}
+
+describe('the npm package', () => {
+  let folder: string;
+  let npm: NpmCommand;
+  let packed: string[];
+
+  function runNpm(cwd: string, ...args: string[]): { status: number | null; stdout: string } {
+    const result = spawnSync(npm.program, [...npm.args, ...args], {
+      cwd,
+      encoding: 'utf8',
+      env: cleanEnvironment(),
+      shell: npm.shell,
+    });
+    assert.equal(result.error, undefined);
+    if (result.status !== 0) process.stderr.write(result.stderr);
+    return { status: result.status, stdout: result.stdout };
+  }
+
+  before(async () => {
+    const file = pathToFileURL(path.resolve('scripts/npmCommand.mjs')).href;
+    npm = ((await import(file)) as { npmCommand(): NpmCommand }).npmCommand();
+    folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-package-'));
+
+    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+    const answer = runNpm(process.cwd(), ...pack);
+    assert.equal(answer.status, 0);
+    const [entry] = JSON.parse(answer.stdout) as [{ filename: string; files: { path: string }[] }];
+    packed = entry.files.map((packedFile) => packedFile.path);
+
+    // Offline: the package must need no other one.
+    const install = ['install', '--offline', '--no-audit', '--no-fund'];
+    assert.equal(runNpm(folder, ...install, path.join(folder, entry.filename)).status, 0);
+  });
+
+  after(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('holds the bundles, the schema, examples and documents, and nothing else', () => {
+    const expected = [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist/cli.js',
+      'dist/licenses.txt',
+      'dist/worker.js',
+      'package.json',
+      'schemas/scenario.schema.json',
+      ...filesIn('docs'),
+      ...filesIn('examples'),
+    ];
+    assert.deepEqual([...packed].sort(), expected.sort());
+  });
+
+  it('is the only package that gets installed', () => {
+    const installed = readdirSync(path.join(folder, 'node_modules'));
+    assert.deepEqual(
+      installed.filter((name) => !name.startsWith('.')),
+      ['signalr-benchmark'],
+    );
+  });
+
+  it('gives a command that answers --help', () => {
+    const { status, stdout } = runNpm(folder, 'exec', '--no', '--', 'signalr-bench', '--help');
+    assert.equal(status, 0);
+    assert.match(stdout, /signalr-bench/);
+    assert.match(stdout, /validate/);
+  });
+
+  it('gives a command that judges the packed example', () => {
+    const example = path.join('node_modules', 'signalr-benchmark', 'examples', 'echo.yaml');
+    const judge = ['exec', '--no', '--', 'signalr-bench', 'validate', example];
+    assert.equal(runNpm(folder, ...judge).status, 0);
+  });
+});

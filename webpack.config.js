@@ -1,0 +1,91 @@
+'use strict';
+
+const path = require('node:path');
+const webpack = require('webpack');
+// webpack's own minimizer, so that its settings can be changed without a second copy of it.
+const Minimizer = require(
+  require.resolve('minimizer-webpack-plugin', { paths: [require.resolve('webpack')] }),
+);
+
+/**
+ * One bundle. Types are checked by `tsc -b`; here they are only taken away.
+ *
+ * @param {object} options
+ * @param {string} options.name file name in dist, without `.js`
+ * @param {string} options.target webpack target
+ * @param {string} options.entry source file
+ * @param {Record<string, string>} [options.external] modules left to the host, each with how to load it
+ * @param {number} options.budget size in KB (1,024 bytes) that must not be passed
+ * @param {string} [options.firstLine] put before everything else
+ * @returns {webpack.Configuration}
+ */
+function bundle({ name, target, entry, external = {}, budget, firstLine }) {
+  return {
+    name,
+    target,
+    mode: 'production',
+    context: __dirname,
+    entry: { [name]: entry },
+    output: { path: path.join(__dirname, 'dist'), filename: '[name].js' },
+    externals: external,
+    devtool: 'source-map',
+    resolve: {
+      extensions: ['.ts', '.js'],
+      alias: {
+        // Optional add-ons of ws, compiled for one machine; it works without them.
+        bufferutil: false,
+        'utf-8-validate': false,
+        // Second choice of hdr-histogram-js where there is no zlib; Node has one.
+        pako: false,
+      },
+    },
+    module: {
+      rules: [
+        {
+          test: /\.ts$/,
+          exclude: /node_modules/,
+          use: {
+            loader: 'ts-loader',
+            options: {
+              transpileOnly: true,
+              configFile: path.join(__dirname, 'tsconfig.base.json'),
+              // ES modules let webpack leave out what is not used.
+              compilerOptions: { module: 'esnext', moduleResolution: 'bundler', composite: false },
+            },
+          },
+        },
+      ],
+    },
+    optimization: {
+      minimizer: [
+        new Minimizer({
+          extractComments: false,
+          // Names stay: a stack a user sends us is worth the few kilobytes.
+          minimizerOptions: {
+            keep_classnames: true,
+            keep_fnames: true,
+            format: { comments: false },
+          },
+        }),
+      ],
+    },
+    performance: {
+      hints: 'error',
+      maxAssetSize: budget * 1024,
+      maxEntrypointSize: budget * 1024,
+    },
+    plugins:
+      firstLine === undefined ? [] : [new webpack.BannerPlugin({ banner: firstLine, raw: true })],
+  };
+}
+
+module.exports = [
+  bundle({
+    name: 'cli',
+    target: 'node20',
+    entry: './src/cli/main.ts',
+    budget: 450,
+    firstLine: '#!/usr/bin/env node',
+  }),
+  bundle({ name: 'worker', target: 'node20', entry: './src/runner/workerMain.ts', budget: 250 }),
+];
