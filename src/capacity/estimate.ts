@@ -1,106 +1,30 @@
-import type { TrafficKind, Traffic } from '../usecases/traffic';
+import { assess, checkAssignment } from './assess';
+import type { Estimate, EstimateInput, EstimateOptions } from './model';
+import { trafficLoad } from './trafficLoad';
 
-export type Product = 'signalr' | 'webpubsub';
-export const signalrEditions = ['sr2023', 'later'] as const;
-/** Edition of the SignalR guide to compute with; the two are never mixed. */
-export type Edition = (typeof signalrEditions)[number];
-
-/** What the estimate is made for. */
-export interface EstimateInput {
-  readonly product: Product;
-  /** Open client connections of all use cases together. */
-  readonly connections: number;
-  readonly useCases: readonly Traffic[];
-  readonly stack?: 'aspnetcore' | 'aspnet';
-}
-
-export interface EstimateOptions {
-  /** SignalR only; `sr2023` when absent. */
-  readonly edition?: Edition;
-  /** Share of the traffic limits to plan for, 0 < h ≤ 1; 1 when absent. */
-  readonly headroom?: number;
-}
-
-/** Traffic of one use case: messages and bytes per second, seen from the service. */
-export interface EstimateLoad {
-  readonly kind: TrafficKind;
-  /** Published table the traffic is compared with. */
-  readonly table: string;
-  readonly in_messages_per_s: number;
-  readonly out_messages_per_s: number;
-  readonly in_bytes_per_s: number;
-  readonly out_bytes_per_s: number;
-}
-
-/** Place in a published document that a number stands on. */
-export interface TableSource {
-  /** Short name of the document: `sr2023`, `wps`, … */
-  readonly document: string;
-  readonly title: string;
-  readonly edition: string;
-  readonly heading: string;
-  /** Line in the document, where known. */
-  readonly line?: number;
-}
-
-/** One limit at one size, in messages per second at 2,048 bytes, and how full the load makes it. */
-export interface LimitUse {
-  /** `echo.out_bandwidth`, as in `limiting`. */
-  readonly name: string;
-  readonly table: string;
-  readonly direction: 'in' | 'out';
-  readonly measure: 'messages' | 'bandwidth';
-  readonly load: number;
-  readonly limit: number;
-  readonly utilisation: number;
-  readonly source: TableSource;
-}
-
-/** How full a neighbouring size would be. */
-export interface NeighbourUse {
-  readonly unit: number;
-  readonly recommended: boolean;
-  readonly connections: number;
-  readonly inbound: number;
-  readonly outbound: number;
-}
+export {
+  signalrEditions,
+  type Edition,
+  type Estimate,
+  type EstimateInput,
+  type EstimateLoad,
+  type EstimateOptions,
+  type LimitUse,
+  type NeighbourUse,
+  type Product,
+  type TableSource,
+} from './model';
 
 /**
- * Result of the estimate. Fields in snake case are those of the published test vectors and of
- * `estimate --json`; the rest explains them to people.
+ * How many units the traffic needs by the published tables (method: docs/capacity.md), with everything
+ * that explains the answer. Pure, and fast enough for every key stroke.
+ * @throws ExpectedError `estimate-input` when a field is invalid; the message names it as in the test
+ * vectors (`interval_s must be greater than 0`)
  */
-export interface Estimate {
-  readonly loads: readonly EstimateLoad[];
-  /** Smallest size that can be bought and fits; null when none does. */
-  readonly unit: number | null;
-  readonly unit_listed: number | null;
-  readonly unit_strict: number | null;
-  readonly unit_guide_sum: number | null;
-  readonly unit_within_rounding: number | null;
-  readonly at_unit: number;
-  readonly traffic_utilisation: number;
-  readonly connection_utilisation: number;
-  readonly limiting: readonly string[];
-  readonly app_servers: number | null;
-  readonly server_connections_per_app_server: number | null;
-  readonly warnings: readonly string[];
-
-  readonly product: Product;
-  readonly edition: string;
-  readonly headroom: number;
-  /** Every limit compared, at `at_unit`. */
-  readonly limits: readonly LimitUse[];
-  /** The one limit people are told (rule for ties: connections, outbound bandwidth, outbound messages, first). */
-  readonly binding: {
-    readonly name: string;
-    readonly utilisation: number;
-    readonly text: string;
-    readonly source?: TableSource;
-  };
-  /** Neighbouring listed sizes around `at_unit`, rising. */
-  readonly neighbours: readonly NeighbourUse[];
-  /** The arithmetic with its numbers put in, one line per use case. */
-  readonly formula: readonly string[];
-  /** Sentences for people, one per warning and caution, in the order of importance. */
-  readonly notes: readonly string[];
+export function estimate(input: EstimateInput, options: EstimateOptions = {}): Estimate {
+  const assignment = checkAssignment(input, options);
+  const loads = input.useCases.map((traffic) =>
+    trafficLoad(input.product, assignment.connections, traffic),
+  );
+  return assess(assignment, loads, input.assumptions ?? []);
 }

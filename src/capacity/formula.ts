@@ -1,0 +1,59 @@
+import type { TrafficKind } from '../usecases/traffic';
+import { effectiveBytes, isRest } from './serviceLoad';
+import { bandwidthWords, counted, figure, messageSizeWords } from './wording';
+
+interface Nominal {
+  readonly kind: TrafficKind;
+  readonly senders: number;
+  readonly intervalS: number;
+  readonly messageBytes: number;
+  /** Receivers of one message. */
+  readonly receivers: number;
+}
+
+/**
+ * The guides' bandwidth formula with its numbers, outbound, e.g.
+ * `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`.
+ */
+export function nominalFormula(nominal: Nominal): string {
+  const { kind, senders, intervalS, messageBytes, receivers } = nominal;
+  if (senders === 0) return 'no senders: connections only';
+  const rate =
+    intervalS <= 1 ? `${figure(1 / intervalS)} msg/s` : `1 msg per ${figure(intervalS)} s`;
+  const factors = [counted(senders, isRest(kind) ? 'REST caller' : 'sender'), rate];
+  if (receivers !== 1) factors.push(receiverWords(kind, receivers));
+  return `${factors.join(' × ')} = ${product((senders / intervalS) * receivers, messageBytes)}`;
+}
+
+/** The same for rates that were measured. */
+export function measuredFormula(measured: {
+  readonly inPerSecond: number;
+  readonly outPerSecond: number;
+  readonly messageBytes: number;
+}): string {
+  const { inPerSecond, outPerSecond, messageBytes } = measured;
+  if (inPerSecond === 0 && outPerSecond === 0) return 'no traffic measured: connections only';
+  return `measured: ${figure(inPerSecond)} msg/s in, ${product(outPerSecond, messageBytes)} out`;
+}
+
+/** `19,000 msg/s × 2 KB = 38 MB/s`. */
+function product(messagesPerSecond: number, messageBytes: number): string {
+  const bandwidth = bandwidthWords(messagesPerSecond * effectiveBytes(messageBytes));
+  return `${figure(messagesPerSecond)} msg/s × ${messageSizeWords(messageBytes)} = ${bandwidth}`;
+}
+
+function receiverWords(kind: TrafficKind, receivers: number): string {
+  switch (kind) {
+    case 'send_to_group':
+    case 'rest_send_to_group':
+      return counted(receivers, 'member');
+    case 'rest_send_to_user':
+      return counted(receivers, 'connection') + ' per user';
+    case 'echo':
+    case 'broadcast':
+    case 'send_to_connection':
+    case 'rest_broadcast':
+    case 'upstream_echo':
+      return counted(receivers, 'receiver');
+  }
+}

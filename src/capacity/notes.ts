@@ -1,0 +1,178 @@
+import { servedLoads, type AppServers, type Stack } from './appServers';
+import { peakUse, type Fill } from './binding';
+import { noFitNotes } from './noFit';
+import { fitsUnit, listedByAll, type Demand, type Sizes } from './search';
+import { connectionLimit, tableOf } from './tables';
+import { tolerance, trafficUtilisation } from './utilisation';
+import { largestOf, type Warning } from './warnings';
+import { counted, figure, listed, shareWords, tableWords, unitWords } from './wording';
+
+/** Everything the sentences are made from. */
+export interface NoteContext {
+  readonly demand: Demand;
+  readonly sizes: Sizes;
+  readonly atUnit: number;
+  readonly fill: Fill;
+  readonly warnings: readonly Warning[];
+  readonly servers: AppServers;
+  readonly stack: Stack;
+}
+
+/**
+ * From this share on people are told which size leaves room. It borrows the Server Load rule of the
+ * guides ("latency … remains low if the Server Load is below 70%") and the autoscale advice for
+ * connections; neither says what Server Load was during the measurements.
+ */
+export const cautionFrom = 0.7;
+/** Share of connections from which server connections may matter (docs/capacity.md, I-29). */
+const connectionsNearlyFull = 0.95;
+/** Most app servers in any test of the guides (*Performance test environments*). */
+const appServersTested = 20;
+
+/** Sentences for people in the order of importance. */
+export function notesOf(context: NoteContext): string[] {
+  const { demand, sizes, fill, warnings } = context;
+  return [
+    ...(sizes.unit === null ? noFitNotes(demand, fill, largestOf(demand), warnings) : []),
+    ...cautionNotes(context),
+    ...noteOrder
+      .filter((warning) => warnings.includes(warning))
+      .map((warning) => warningNotes[warning](context)),
+    ...erratumNotes(context),
+    ...serverNotes(context),
+  ];
+}
+
+/** Warnings by importance; `more-units-do-not-help` is said by the reason why nothing fits. */
+const noteOrder = [
+  'rounding-edge',
+  'faster-than-measured',
+  'guide-sum-differs',
+  'routing-cost-not-in-server-load',
+  'premium-p2',
+  'interpolated',
+  'no-table',
+  'senders-above-benchmark',
+  'message-floor',
+] as const satisfies readonly Warning[];
+
+const warningNotes: Readonly<Record<(typeof noteOrder)[number], (context: NoteContext) => string>> =
+  {
+    'rounding-edge': ({ sizes }) =>
+      `${sizeOrNone(sizes.withinRounding)} within the 2.4 % that the guides leave open in the reading of KB and MB.`,
+    'faster-than-measured': ({ sizes }) =>
+      `Small messages: by bandwidth this is more messages per second than any table shows; held to the measured rates it would be ${sizeOrNone(sizes.strict)}.`,
+    'guide-sum-differs': ({ sizes }) =>
+      `The guide's own method, adding bandwidths, says ${sizeOrNone(sizes.guideSum)}; it leaves out the cost of routing and of requests.`,
+    'routing-cost-not-in-server-load': () =>
+      'From Unit 50 on the Server Load metric does not show the cost of routing to small groups and single connections: it will look better than it is.',
+    'premium-p2': ({ atUnit }) => `${unitWords(atUnit)} exists in the Premium_P2 tier only.`,
+    interpolated: interpolatedNote,
+    'no-table': noTableNote,
+    'senders-above-benchmark': sendersNote,
+    'message-floor': () =>
+      'A message below 1,024 bytes costs about as much as one of 1,024 bytes and is counted so.',
+  };
+
+function sizeOrNone(unit: number | null): string {
+  return unit === null ? 'no size' : unitWords(unit);
+}
+
+/** From 70 % on: what is nearly full, and the next size that leaves room. */
+function cautionNotes({ demand, sizes, fill }: NoteContext): string[] {
+  const { unit } = sizes;
+  const full = (
+    [
+      ['traffic', fill.traffic],
+      ['connections', fill.connections],
+    ] as const
+  ).filter(([, share]) => share >= cautionFrom * (1 - tolerance));
+  if (unit === null || full.length === 0) return [];
+  const { edition, loads, connections } = demand;
+  const roomy = edition.candidates.find(
+    (candidate) =>
+      candidate > unit &&
+      trafficUtilisation(edition, loads, candidate, 'guide') < cautionFrom * (1 - tolerance) &&
+      connections / connectionLimit(edition, candidate) < cautionFrom * (1 - tolerance),
+  );
+  const what = listed(full.map(([name, share]) => `${name} ${shareWords(share)}`));
+  const hint =
+    roomy === undefined ? 'no larger size leaves room' : `${unitWords(roomy)} leaves room`;
+  return [`Above the 70 % mark (${what}): ${hint}.`];
+}
+
+function interpolatedNote({ demand, sizes, atUnit }: NoteContext): string {
+  const units = listedByAll(demand);
+  const below = units.filter((unit) => unit < atUnit).at(-1) ?? atUnit;
+  const above = units.find((unit) => unit > atUnit) ?? atUnit;
+  const listedSize =
+    sizes.listed === null ? '' : `; the smallest size they list is ${unitWords(sizes.listed)}`;
+  return `${unitWords(atUnit)} is not in all tables: its limits are derived from ${unitWords(below)} and ${unitWords(above)}${listedSize}.`;
+}
+
+function noTableNote({ demand, stack, servers }: NoteContext): string {
+  const restGroup = demand.loads.some((load) => load.kind === 'rest_send_to_group');
+  const sentences = restGroup
+    ? [
+        'The guide has no table for REST to groups: compared with the group table and with the request rate of REST to users.',
+      ]
+    : [];
+  const noCounts = stack === 'aspnet' && servers.count === null;
+  if (noCounts && servedLoads(demand.edition, demand.loads).length > 0) {
+    sentences.push('This edition has no web-app counts for ASP.NET SignalR.');
+  }
+  return sentences.join(' ');
+}
+
+function sendersNote({ demand }: NoteContext): string {
+  const beyond = demand.loads.flatMap(({ table, senders }) => {
+    const most = tableOf(demand.edition, table).sendersAtMost ?? Infinity;
+    return senders > most
+      ? [
+          `${counted(senders, 'sender')} where the ${tableWords[table]} table was measured with at most ${figure(most)}`,
+        ]
+      : [];
+  });
+  return `${listed(beyond)}: the rates hold, the number of senders was not tested.`;
+}
+
+/** Where the table behind the answer is not used as printed at this size. */
+function erratumNotes({ demand, fill, atUnit }: NoteContext): string[] {
+  if (demand.loads.every((load) => load.inMessages === 0 && load.outMessages === 0)) return [];
+  const tables = new Set<string>(demand.loads.map((load) => load.table));
+  if (fill.uses.length > 0) tables.add(peakUse(fill.uses).table);
+  return demand.edition.errata
+    .filter((erratum) => tables.has(erratum.limit) && erratum.unit === String(atUnit))
+    .map(
+      ({ item, limit, printed, used }) =>
+        `The guide prints ${printed} for ${unitWords(atUnit)}, ${tableWords[limit as keyof typeof tableWords]}; ${used} is used (misprint ${item}).`,
+    );
+}
+
+/** Server connections near the connection limit, and server counts beyond what was tested. */
+function serverNotes({ demand, sizes, fill, servers, stack }: NoteContext): string[] {
+  const { count, serverConnections } = servers;
+  if (count === null || serverConnections === null || sizes.unit === null) return [];
+  const notes: string[] = [];
+  if (fill.connections >= connectionsNearlyFull && fitsUnit(demand, sizes.unit)) {
+    notes.push(
+      `Server connections may count against the connection limit too: here ${figure(count * serverConnections)}.`,
+    );
+  }
+  if (count === 1) notes.push('One app server carries the load but leaves no spare.');
+  if (count > appServersTested && stack === 'aspnetcore') {
+    notes.push(`The guides' tests used at most ${appServersTested} app servers.`);
+  }
+  return notes;
+}
+
+/** `3 app servers with 15 server connections each`; undefined where there are none. */
+export function adviceOf(
+  { count, serverConnections }: AppServers,
+  stack: Stack,
+): string | undefined {
+  if (count === null || serverConnections === null) return undefined;
+  const servers = counted(count, stack === 'aspnet' ? 'web app' : 'app server');
+  const each = count === 1 ? '' : ' each';
+  return `${servers} with ${serverConnections} server connections${each}`;
+}
