@@ -1,0 +1,64 @@
+import { LatencyHistogram } from './histogram';
+import type { WorkerSample } from './sample';
+import type { LatencySummary } from './summary';
+
+/** What all workers together did in one tick. */
+export interface MergedTick {
+  readonly tick: number;
+  readonly sent: number;
+  readonly received: number;
+  readonly latencyUs: LatencySummary;
+  /** False when a worker's sample did not come in time. */
+  readonly complete: boolean;
+}
+
+interface OpenTick {
+  sent: number;
+  received: number;
+  readonly latency: LatencyHistogram;
+  /** Workers whose last sample of the tick has come. */
+  readonly done: Set<number>;
+}
+
+/**
+ * Puts the workers' samples together by their tick, never by their order of arrival. A tick is told
+ * when every worker has delivered it, or, marked incomplete, when all have gone two ticks further.
+ */
+export class TickMerger {
+  private readonly open = new Map<number, OpenTick>();
+  private toldUpTo = -1;
+
+  /**
+   * @param workers workers that still deliver
+   * @returns ticks that are now told, in order
+   */
+  add(sample: WorkerSample, due: boolean, workers: number): MergedTick[] {
+    if (sample.tick > this.toldUpTo) {
+      let tick = this.open.get(sample.tick);
+      if (tick === undefined) {
+        tick = { sent: 0, received: 0, latency: new LatencyHistogram(), done: new Set() };
+        this.open.set(sample.tick, tick);
+      }
+      for (const step of sample.steps) {
+        tick.sent += step.sent;
+        tick.received += step.received;
+        if (step.latency !== undefined) tick.latency.add(step.latency);
+      }
+      if (due) tick.done.add(sample.worker);
+    }
+    return this.finished(workers, due ? sample.tick : -1);
+  }
+
+  private finished(workers: number, newestTick: number): MergedTick[] {
+    const told: MergedTick[] = [];
+    for (const [number, tick] of [...this.open].sort(([a], [b]) => a - b)) {
+      const complete = tick.done.size >= workers;
+      if (!complete && number > newestTick - 2) break;
+      this.open.delete(number);
+      this.toldUpTo = number;
+      const { sent, received, latency } = tick;
+      told.push({ tick: number, sent, received, latencyUs: latency.summary(), complete });
+    }
+    return told;
+  }
+}

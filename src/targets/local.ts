@@ -1,0 +1,84 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { ExpectedError } from '../base/expectedError';
+import { resolveEndpoint } from './resolveEndpoint';
+import type { Target } from './target';
+
+const startMs = 15_000;
+const stopMs = 3000;
+const keptErrorBytes = 4096;
+
+/** The embedded hub on loopback, in a process of its own so that it does not share a thread with the load. */
+export const local: Target = {
+  kind: 'local',
+  open: async (scenario, context) => {
+    const child = spawn(
+      process.execPath,
+      [context.serverScript, 'serve', 'hub', '--port', '0', '--exit-with-stdin'],
+      {
+        stdio: ['pipe', 'pipe', 'pipe'],
+        // In the editor's host the same executable is Electron.
+        env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      },
+    );
+    try {
+      const url = await firstUrl(child);
+      const endpoint = await resolveEndpoint([url], scenario, context);
+      return { kind: 'local', endpoint, url, loopback: true, dispose: () => stop(child) };
+    } catch (error) {
+      await stop(child);
+      throw error;
+    }
+  },
+};
+
+/** The URL the server prints once it listens. */
+function firstUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let errors = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (errors.length < keptErrorBytes) errors += chunk.toString('utf8');
+    });
+    const fail = (why: string): void => {
+      clearTimeout(timer);
+      reject(
+        new ExpectedError(
+          'local-hub',
+          `The embedded hub did not start: ${why}. ${errors.slice(0, keptErrorBytes).trim()}`.trim(),
+        ),
+      );
+    };
+    const timer = setTimeout(() => {
+      fail(`it did not answer within ${startMs / 1000} s`);
+    }, startMs);
+    child.once('error', (error) => {
+      fail(error.message);
+    });
+    child.once('exit', (code) => {
+      fail(`it ended with code ${String(code)}`);
+    });
+    createInterface({ input: child.stdout! }).once('line', (line) => {
+      const { url } = JSON.parse(line) as { url?: unknown };
+      if (typeof url !== 'string') {
+        fail('it printed no URL');
+        return;
+      }
+      clearTimeout(timer);
+      resolve(url);
+    });
+  });
+}
+
+/** Closing its input ends the server; one that does not end is killed. */
+function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
+    return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopMs);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.stdin?.end();
+  });
+}

@@ -1,0 +1,30 @@
+import { ExpectedError } from '../base/expectedError';
+import type { Scenario } from '../scenario/scenario';
+import { hubUrl } from './hubUrl';
+import { local } from './local';
+import type { OpenTarget, Target, TargetContext } from './target';
+
+/** All kinds of targets. */
+export const targets: readonly Target[] = [local, hubUrl];
+
+/**
+ * Opens the scenario's target.
+ *
+ * @throws ExpectedError when it has none, or one that cannot be opened
+ */
+export async function openTarget(scenario: Scenario, context: TargetContext): Promise<OpenTarget> {
+  if (scenario.target === undefined) {
+    throw new ExpectedError(
+      'no-target',
+      'The scenario names no target. Write `target: local` or the hub URL into the file, or use --target.',
+    );
+  }
+  const { kind } = scenario.target;
+  const target = targets.find((candidate) => candidate.kind === kind);
+  if (target === undefined)
+    throw new ExpectedError(
+      'target-kind',
+      `Targets of kind ${kind} cannot be opened by this version.`,
+    );
+  return target.open(scenario, context);
+}
