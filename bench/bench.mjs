@@ -22,7 +22,9 @@ const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 
 /** A measurement that takes longer is stuck. */
-const measurementLimitMs = 60_000;
+const measurementLimitMs = 30_000;
+/** No round begins that would end later than this. */
+const totalLimitMs = 230_000;
 
 const median = (numbers) => {
   const sorted = [...numbers].sort((a, b) => a - b);
@@ -52,7 +54,8 @@ async function measure(client, url, connections) {
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${client} at ${connections} connections: ended with ${code ?? signal}`);
+  if (code !== 0)
+    throw new Error(`${client} at ${connections} connections: ended with ${code ?? signal}`);
   return JSON.parse(output);
 }
 
@@ -60,7 +63,11 @@ async function measure(client, url, connections) {
  * another order, so that a machine that gets slower slows down all of them. */
 async function measureAll(url) {
   const found = new Map();
+  const startedMs = performance.now();
+  let done = 0;
   for (let round = 0; round < rounds; round++) {
+    const elapsedMs = performance.now() - startedMs;
+    if (round > 0 && elapsedMs + elapsedMs / round > totalLimitMs) break;
     const turn = round % clients.length;
     const order = [...clients.slice(turn), ...clients.slice(0, turn)];
     for (const connections of connectionCounts) {
@@ -70,16 +77,29 @@ async function measureAll(url) {
         process.stderr.write('.');
       }
     }
+    done++;
   }
   process.stderr.write('\n');
+  console.log(
+    `2 KB JSON echo, Node ${process.version}, ${cpus().length} cores, median of ${done}.`,
+  );
   return found;
 }
 
 function printTable(found) {
   const widths = [11, 9, 14, 13, 9, 14, 13];
-  const line = (cells) => console.log(cells.map((cell, at) => cell.padStart(widths[at])).join('  '));
+  const line = (cells) =>
+    console.log(cells.map((cell, at) => cell.padStart(widths[at])).join('  '));
   const ratio = (value, other) => `${(other / value).toFixed(2)}x`;
-  line(['connections', 'client', 'CPU us / trip', '(min - max)', 'CPU less', 'KB / idle conn', 'trips / s']);
+  line([
+    'connections',
+    'client',
+    'CPU us / trip',
+    '(min - max)',
+    'CPU less',
+    'KB / idle conn',
+    'trips / s',
+  ]);
   for (const connections of connectionCounts) {
     const of = (client, field) => found.get(`${connections} ${client}`).map((one) => one[field]);
     const ours = median(of(clients[0], 'cpuUs'));
@@ -101,7 +121,6 @@ function printTable(found) {
 
 const code = await runNode([packageProgram('typescript', 'tsc'), '-b']);
 if (code !== 0) process.exit(code);
-console.log(`2 KB JSON echo, Node ${process.version}, ${cpus().length} cores, median of ${rounds}.`);
 const peer = await startPeer();
 try {
   printTable(await measureAll(peer.url));

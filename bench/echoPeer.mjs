@@ -122,7 +122,9 @@ function handleUpgrade(socket, data) {
     socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
     return data.length;
   }
-  const accept = createHash('sha1').update(key + webSocketGuid).digest('base64');
+  const accept = createHash('sha1')
+    .update(key + webSocketGuid)
+    .digest('base64');
   socket.write(
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
       `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,

@@ -27,7 +27,10 @@ function inputStamp() {
     .filter((name) => statSync(path.join(root, name)).isFile())
     .sort();
   for (const name of [...inputFiles, ...sources]) {
-    hash.update(`${name}\0`).update(readFileSync(path.join(root, name))).update('\0');
+    hash
+      .update(`${name}\0`)
+      .update(readFileSync(path.join(root, name)))
+      .update('\0');
   }
   return hash.digest('hex');
 }
@@ -39,7 +42,9 @@ function printSizes(configurations) {
     const file = path.join(dist, `${name}.js`);
     if (!existsSync(file)) continue;
     const size = kilobytes(statSync(file).size).padStart(7);
-    console.log(`  dist/${`${name}.js`.padEnd(14)} ${size} of ${kilobytes(performance.maxAssetSize)}`);
+    console.log(
+      `  dist/${`${name}.js`.padEnd(14)} ${size} of ${kilobytes(performance.maxAssetSize)}`,
+    );
   }
 }
 
@@ -68,7 +73,9 @@ if (stamp === lastStamp) {
   const stats = await runWebpack(configurations);
   printSizes(configurations);
   if (stats.hasErrors() || stats.hasWarnings()) {
-    console.error(stats.toString({ preset: 'errors-warnings', colors: process.stderr.isTTY === true }));
+    console.error(
+      stats.toString({ preset: 'errors-warnings', colors: process.stderr.isTTY === true }),
+    );
   }
   if (stats.hasErrors()) {
     process.exitCode = 1;

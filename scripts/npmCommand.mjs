@@ -15,7 +15,8 @@ export function npmCommand() {
     path.join(beside, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
   ];
   const file = candidates.find(
-    (candidate) => candidate !== undefined && /npm-cli\.c?js$/.test(candidate) && existsSync(candidate),
+    (candidate) =>
+      candidate !== undefined && /npm-cli\.c?js$/.test(candidate) && existsSync(candidate),
   );
   if (file !== undefined) return { program: process.execPath, args: [file], shell: false };
   // npm is a batch file on Windows, and those start only through a shell.

@@ -36,7 +36,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 if (!upToDate()) {
   if (existsSync(packages) && lstatSync(packages).isSymbolicLink()) {
-    console.error('node_modules is a link and does not match package-lock.json: install where it leads.');
+    console.error(
+      'node_modules is a link and does not match package-lock.json: install where it leads.',
+    );
     process.exit(1);
   }
   console.log('Installing packages (once) …');

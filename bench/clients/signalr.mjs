@@ -4,7 +4,6 @@ import { stampText } from '../stamp.mjs';
 
 /** See bench/README.md, *A client*. */
 export async function open({ url, connections, batch, blob, nowUs, record }) {
-  let running = false;
   let roundTrips = 0;
 
   const send = (connection) => {
@@ -21,7 +20,7 @@ export async function open({ url, connections, batch, blob, nowUs, record }) {
     connection.on('RecordLatency', (message) => {
       roundTrips++;
       record(nowUs() - Number(message['payload.Timestamp']));
-      if (running) send(connection);
+      send(connection);
     });
     await connection.start();
     return connection;
@@ -30,13 +29,8 @@ export async function open({ url, connections, batch, blob, nowUs, record }) {
   const all = await batch(connections, openOne);
   return {
     start() {
-      running = true;
       for (const connection of all) send(connection);
     },
     roundTrips: () => roundTrips,
-    async stop() {
-      running = false;
-      await Promise.all(all.map((connection) => connection.stop()));
-    },
   };
 }

@@ -27,10 +27,7 @@ function openOne({ url, received }) {
 
 /** See bench/README.md, *A client*. */
 export async function open({ url, connections, batch, blob, nowUs, record }) {
-  const message = Buffer.from(
-    `${before}${stampText(0)}","payload.MessageBlob":"${blob}"}]}\x1e`,
-  );
-  let running = false;
+  const message = Buffer.from(`${before}${stampText(0)}","payload.MessageBlob":"${blob}"}]}\x1e`);
   let roundTrips = 0;
 
   const send = (socket) => {
@@ -41,19 +38,14 @@ export async function open({ url, connections, batch, blob, nowUs, record }) {
   const received = (socket, stampUs) => {
     roundTrips++;
     record(nowUs() - stampUs);
-    if (running) send(socket);
+    send(socket);
   };
 
   const sockets = await batch(connections, () => openOne({ url, received }));
   return {
     start() {
-      running = true;
       for (const socket of sockets) send(socket);
     },
     roundTrips: () => roundTrips,
-    stop() {
-      running = false;
-      for (const socket of sockets) socket.terminate();
-    },
   };
 }

@@ -25,8 +25,8 @@ describe('fences between the folders of src', () => {
     // Only the fences, without type information: the files below do not exist.
     const base: Linter.Config = {
       files: ['**/*.ts'],
-      plugins: { '@typescript-eslint': tseslint.plugin as never },
-      languageOptions: { parser: tseslint.parser as never },
+      plugins: { '@typescript-eslint': tseslint.plugin },
+      languageOptions: { parser: tseslint.parser },
     };
     eslint = new ESLint({
       overrideConfigFile: true,
@@ -138,7 +138,7 @@ describe('fences between the folders of src', () => {
     const document = readFileSync('docs/development.md', 'utf8');
     const rows = [...document.matchAll(/^\| `src\/(\w+)\/` +\|[^|]*\|[^|]*\|([^|]*)\|$/gm)];
     const described = Object.fromEntries(
-      rows.map(([, folder, cell]) => [folder, cell!.match(/\w+/g) ?? []]),
+      rows.map(([, folder, cell]): [string, string[]] => [folder!, cell!.match(/\w+/g) ?? []]),
     );
     const actual = Object.fromEntries(
       Object.entries(rules.mayImport).map(([folder, allowed]) => [folder, [...allowed]]),
