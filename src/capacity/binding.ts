@@ -69,9 +69,8 @@ export function peakUse(uses: readonly ConstraintUse[]): ConstraintUse {
   return uses.reduce((peak, use) => (use.utilisation > peak.utilisation ? use : peak));
 }
 
-function useWords({ edition, loads }: Demand, use: ConstraintUse): string {
-  const inMessages =
-    use.measure === 'messages' || loads.every((load) => load.messageBytes === baseMessageBytes);
+function useWords({ edition }: Demand, use: ConstraintUse): string {
+  const inMessages = use.measure === 'messages' || use.messageBytes === baseMessageBytes;
   const amounts = inMessages
     ? `${figure(use.load)} of ${figure(use.limit)} msg/s`
     : bandwidthOf(use.load * baseMessageBytes, use.limit * baseMessageBytes);
