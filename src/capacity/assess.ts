@@ -5,6 +5,7 @@ import type { Estimate, EstimateLoad, EstimateOptions, LimitUse, Product } from 
 import { neighboursOf } from './neighbours';
 import { adviceOf, notesOf } from './notes';
 import type { PublishedEdition } from './publishedEdition';
+import { rounded } from './rounded';
 import { findSizes, type Demand } from './search';
 import type { ServiceLoad } from './serviceLoad';
 import { editionOf, sourceOf } from './tables';
@@ -86,15 +87,6 @@ export function assess(
     notes: [...notes, ...assumptions],
     ...(advice === undefined ? {} : { advice }),
   };
-}
-
-/**
- * Four decimals, halves to even, as in the published results. Only odd multiples of 1/32 are exact
- * halves at the fourth decimal, because 1/20,000 has the factor 5⁴ that no binary fraction has.
- */
-function rounded(value: number): number {
-  if (Math.abs(value * 32) % 2 !== 1) return Number(value.toFixed(4));
-  return (2 * Math.round((value * 10_000) / 2)) / 10_000;
 }
 
 function shownLoad(load: ServiceLoad): EstimateLoad {
