@@ -5,6 +5,7 @@ import type { Estimate, EstimateLoad, EstimateOptions, LimitUse, Product } from 
 import { neighboursOf } from './neighbours';
 import { adviceOf, notesOf } from './notes';
 import type { PublishedEdition } from './publishedEdition';
+import { rounded } from './rounded';
 import { findSizes, type Demand } from './search';
 import type { ServiceLoad } from './serviceLoad';
 import { editionOf, sourceOf } from './tables';
@@ -86,11 +87,6 @@ export function assess(
     notes: [...notes, ...assumptions],
     ...(advice === undefined ? {} : { advice }),
   };
-}
-
-/** Four decimals, as published results are compared. */
-function rounded(value: number): number {
-  return Number(value.toFixed(4));
 }
 
 function shownLoad(load: ServiceLoad): EstimateLoad {

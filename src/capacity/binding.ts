@@ -1,4 +1,5 @@
 import type { Estimate } from './model';
+import { rounded } from './rounded';
 import type { Demand } from './search';
 import { baseMessageBytes, connectionLimit, connectionSource, sourceOf } from './tables';
 import { constraintUses, tolerance, trafficUtilisation, type ConstraintUse } from './utilisation';
@@ -48,7 +49,7 @@ export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['b
     const share = shareWords(fill.connections);
     return {
       name,
-      utilisation: fill.connections,
+      utilisation: rounded(fill.connections),
       text: `connections ${figure(demand.connections)} of ${figure(limit)} (${share}, ${edition.label})`,
       source: connectionSource(edition),
     };
@@ -58,7 +59,7 @@ export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['b
     demand.loads.length > 1 ? `; all use cases together ${shareWords(fill.traffic)}` : '';
   return {
     name,
-    utilisation: use.utilisation,
+    utilisation: rounded(use.utilisation),
     text: `${useWords(demand, use)}${together}`,
     source: sourceOf(edition, use.table, use.direction),
   };
@@ -69,9 +70,8 @@ export function peakUse(uses: readonly ConstraintUse[]): ConstraintUse {
   return uses.reduce((peak, use) => (use.utilisation > peak.utilisation ? use : peak));
 }
 
-function useWords({ edition, loads }: Demand, use: ConstraintUse): string {
-  const inMessages =
-    use.measure === 'messages' || loads.every((load) => load.messageBytes === baseMessageBytes);
+function useWords({ edition }: Demand, use: ConstraintUse): string {
+  const inMessages = use.measure === 'messages' || use.messageBytes === baseMessageBytes;
   const amounts = inMessages
     ? `${figure(use.load)} of ${figure(use.limit)} msg/s`
     : bandwidthOf(use.load * baseMessageBytes, use.limit * baseMessageBytes);

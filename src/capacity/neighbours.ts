@@ -1,4 +1,5 @@
 import type { NeighbourUse } from './model';
+import { rounded } from './rounded';
 import { listedByAll, type Demand } from './search';
 import { connectionLimit } from './tables';
 import { trafficUtilisation } from './utilisation';
@@ -14,8 +15,8 @@ export function neighboursOf(demand: Demand, unit: number, recommended: boolean)
     .map((candidate) => ({
       unit: candidate,
       recommended: recommended && candidate === unit,
-      connections: demand.connections / connectionLimit(edition, candidate),
-      inbound: trafficUtilisation(edition, loads, candidate, 'guide', 'in'),
-      outbound: trafficUtilisation(edition, loads, candidate, 'guide', 'out'),
+      connections: rounded(demand.connections / connectionLimit(edition, candidate)),
+      inbound: rounded(trafficUtilisation(edition, loads, candidate, 'guide', 'in')),
+      outbound: rounded(trafficUtilisation(edition, loads, candidate, 'guide', 'out')),
     }));
 }

@@ -59,7 +59,7 @@ const noteOrder = [
 const warningNotes: Readonly<Record<(typeof noteOrder)[number], (context: NoteContext) => string>> =
   {
     'rounding-edge': ({ sizes }) =>
-      `${sizeOrNone(sizes.withinRounding)} within the 2.4 % that the guides leave open in the reading of KB and MB.`,
+      `Within the 2.4 % that the guides leave open in the reading of KB and MB it would be ${sizeOrNone(sizes.withinRounding)}.`,
     'faster-than-measured': ({ sizes }) =>
       `Small messages: by bandwidth this is more messages per second than any table shows; held to the measured rates it would be ${sizeOrNone(sizes.strict)}.`,
     'guide-sum-differs': ({ sizes }) =>
@@ -98,7 +98,9 @@ function cautionNotes({ demand, sizes, fill }: NoteContext): string[] {
   const what = listed(full.map(([name, share]) => `${name} ${shareWords(share)}`));
   const hint =
     roomy === undefined ? 'no larger size leaves room' : `${unitWords(roomy)} leaves room`;
-  return [`Above the 70 % mark (${what}): ${hint}.`];
+  const highest = Math.max(...full.map(([, share]) => share));
+  const place = highest > cautionFrom * (1 + tolerance) ? 'Above' : 'At';
+  return [`${place} the 70 % mark (${what}): ${hint}.`];
 }
 
 function interpolatedNote({ demand, sizes, atUnit }: NoteContext): string {
@@ -129,11 +131,11 @@ function sendersNote({ demand }: NoteContext): string {
     const most = tableOf(demand.edition, table).sendersAtMost ?? Infinity;
     return senders > most
       ? [
-          `${counted(senders, 'sender')} where the ${tableWords[table]} table was measured with at most ${figure(most)}`,
+          `${counted(senders, 'sender')} where the ${tableWords[table]} table had at most ${figure(most)}`,
         ]
       : [];
   });
-  return `${listed(beyond)}: the rates hold, the number of senders was not tested.`;
+  return `${listed(beyond)}: the rate is compared, that many senders were not tested.`;
 }
 
 /** Where the table behind the answer is not used as printed at this size. */

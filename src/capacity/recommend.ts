@@ -1,5 +1,13 @@
+import { formatBytes } from '../base/units';
 import type { TrafficKind } from '../usecases/traffic';
-import type { Edition, Estimate, Product } from './estimate';
+import { assess, checkAssignment } from './assess';
+import { connectionsOnly } from './connectionsOnly';
+import { measuredFormula } from './formula';
+import { checkNumber, inputError } from './inputCheck';
+import type { Edition, Estimate, Product, TableSource } from './model';
+import { effectiveBytes, kindsOf, tableFor, type ServiceLoad } from './serviceLoad';
+import { trafficLoad } from './trafficLoad';
+import { figure, tableWords, unitWords } from './wording';
 
 /** Traffic of one use case as measured in one step. */
 export interface MeasuredTraffic {
@@ -20,6 +28,8 @@ export interface MeasuredLoad {
   readonly stack?: 'aspnetcore' | 'aspnet';
   /** Step the rates were measured in, from 1. */
   readonly step: number;
+  /** Sentences on how the input came about; the recommendation passes them on in `notes`. */
+  readonly assumptions?: readonly string[];
 }
 
 /** An estimate whose input was measured, with the sentences that say why. */
@@ -34,4 +44,87 @@ export interface Recommendation extends Estimate {
 export interface RecommendOptions {
   readonly edition?: Edition;
   readonly headroom?: number;
+}
+
+/**
+ * How many units the measured rates need: the estimate with measured instead of nominal input. Without
+ * use cases, or with rates of 0, the connections decide.
+ * @throws ExpectedError `estimate-input` when a field is invalid
+ */
+export function recommend(measured: MeasuredLoad, options: RecommendOptions = {}): Recommendation {
+  const { product, useCases } = measured;
+  const idle = connectionsOnly(product);
+  const assignment = checkAssignment(
+    { ...measured, useCases: useCases.length === 0 ? [idle] : useCases },
+    options,
+  );
+  const loads =
+    useCases.length === 0
+      ? [trafficLoad(product, assignment.connections, idle)]
+      : useCases.map((traffic) => measuredLoad(product, traffic));
+  const estimate = assess(assignment, loads, measured.assumptions ?? []);
+  return {
+    ...estimate,
+    step: measured.step,
+    headline: headlineOf(estimate),
+    reasons: reasonsOf(measured, estimate, loads),
+  };
+}
+
+/** The load of one use case from its measured rates; the table is that of its nominal group size. */
+function measuredLoad(product: Product, traffic: MeasuredTraffic): ServiceLoad {
+  const { kind } = traffic;
+  if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
+  const senders = checkNumber(traffic.senders, 'senders', { whole: true, zeroAllowed: true });
+  const messageBytes = checkNumber(traffic.messageBytes, 'message_bytes');
+  const inMessages = checkNumber(traffic.inPerSecond, 'in_per_second', { zeroAllowed: true });
+  const outMessages = checkNumber(traffic.outPerSecond, 'out_per_second', { zeroAllowed: true });
+  const members =
+    kind === 'send_to_group' || kind === 'rest_send_to_group'
+      ? checkNumber(traffic.groupMembers, 'group_members', { whole: true })
+      : 1;
+  const bytes = effectiveBytes(messageBytes);
+  return {
+    kind,
+    table: tableFor(product, kind, members),
+    senders,
+    messageBytes,
+    inMessages,
+    outMessages,
+    inBandwidth: inMessages * bytes,
+    outBandwidth: outMessages * bytes,
+    formula: measuredFormula(traffic),
+  };
+}
+
+function headlineOf({ unit, binding }: Estimate): string {
+  return `${unit === null ? 'No size of this guide fits' : unitWords(unit)}: ${binding.text}`;
+}
+
+function reasonsOf(
+  { step, connections }: MeasuredLoad,
+  { binding, at_unit, advice }: Estimate,
+  loads: readonly ServiceLoad[],
+): string[] {
+  const rates = loads
+    .filter((load) => load.inMessages > 0 || load.outMessages > 0)
+    .map(
+      (load) =>
+        `${tableWords[load.table]} ${figure(load.inMessages)} msg/s in and ${figure(load.outMessages)} msg/s out of ${formatBytes(load.messageBytes)}`,
+    );
+  const traffic = rates.length === 0 ? 'no traffic' : rates.join('; ');
+  const reasons = [
+    `Measured in step ${figure(step)} with ${figure(connections)} connections: ${traffic}.`,
+  ];
+  if (binding.source !== undefined) {
+    reasons.push(`Compared at ${unitWords(at_unit)} with ${placeOf(binding.source)}.`);
+  }
+  if (advice !== undefined) reasons.push(`${advice}.`);
+  return reasons;
+}
+
+/** `"Case study > … > Small group" in Performance guide …, edition 2023-03, line 314`. */
+function placeOf({ heading, title, edition, line }: TableSource): string {
+  const at = line === undefined ? '' : `, line ${line}`;
+  return `"${heading}" in ${title}, edition ${edition}${at}`;
 }

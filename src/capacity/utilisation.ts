@@ -10,6 +10,8 @@ export const tolerance = 1e-9;
 export interface ConstraintUse extends Constraint {
   /** `echo.out_bandwidth`. */
   readonly name: string;
+  /** Average payload of the load's messages. */
+  readonly messageBytes: number;
   readonly load: number;
   readonly limit: number;
   readonly utilisation: number;
@@ -28,6 +30,7 @@ export function constraintUses(
     return {
       ...constraint,
       name: `${load.kind}.${constraint.direction}_${constraint.measure}`,
+      messageBytes: load.messageBytes,
       load: amount,
       limit,
       utilisation: amount / limit,

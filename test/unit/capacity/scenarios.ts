@@ -1,0 +1,42 @@
+import { defaultSlo } from '../../../src/base/slo';
+import type { Scenario } from '../../../src/scenario/scenario';
+
+/** A scenario with the defaults of the file format, echo over 1,000 connections, changed as given. */
+export function scenarioWith(changes: Partial<Scenario> = {}): Scenario {
+  return {
+    kind: 'perf',
+    service: 'signalr',
+    hub: 'signalrbench',
+    connectionType: 'Core',
+    connections: 1000,
+    arrivingRate: 50,
+    arrivingBatchWaitMs: 1000,
+    baseSending: 500,
+    step: 500,
+    sendingSteps: 0,
+    singleStepDurationMs: 240_000,
+    warmupMs: 5000,
+    drainMs: 5000,
+    pacing: 'open',
+    driver: 'native',
+    dialect: 'auto',
+    transport: 'Websockets',
+    protocol: 'json',
+    skipNegotiation: false,
+    connectTimeoutMs: 10_000,
+    connectInFlight: 100,
+    seed: 1,
+    headers: {},
+    query: {},
+    insecureTls: false,
+    appServers: 1,
+    serverConnections: 5,
+    debug: false,
+    entries: [{ name: 'echo', parameters: messages }],
+    slo: defaultSlo,
+    ...changes,
+  };
+}
+
+/** The default parameters of every sending use case. */
+export const messages = { messageSize: 2048, sendingInterval: 1000 };
