@@ -17,6 +17,7 @@ export type Outcome = { readonly result: string } | 'done' | 'failed' | 'unbound
 
 /** One method of the hub contract. */
 export interface BenchMethod {
+  readonly name: string;
   readonly argumentCount: number;
   /** Whether its callbacks are the deliveries that the knobs act on. */
   readonly delivers: boolean;
@@ -42,6 +43,7 @@ function payloadText(message: HubMessage, key: string): string | undefined {
 
 /** A method that takes the payload and hands it to somebody. */
 function delivering(
+  name: string,
   receivers: (
     context: BenchContext,
     caller: HubConnection,
@@ -49,6 +51,7 @@ function delivering(
   ) => Iterable<HubConnection> | undefined,
 ): BenchMethod {
   return {
+    name,
     argumentCount: 1,
     delivers: true,
     run: (context, caller, message) => {
@@ -63,6 +66,7 @@ function delivering(
 }
 
 const echo: BenchMethod = {
+  name: 'Echo',
   argumentCount: 1,
   delivers: true,
   run: (context, caller, message) => {
@@ -72,9 +76,11 @@ const echo: BenchMethod = {
   },
 };
 
-function membership(callback: string, change: 'join' | 'leave'): BenchMethod {
-  const frame = callbackFrame(callback);
+/** Its callback has its own name. */
+function membership(name: string, change: 'join' | 'leave'): BenchMethod {
+  const frame = callbackFrame(name);
   return {
+    name,
     argumentCount: 1,
     delivers: false,
     run: ({ groups }, caller, { bytes, firstStart, firstEnd }) => {
@@ -90,20 +96,21 @@ function membership(callback: string, change: 'join' | 'leave'): BenchMethod {
   };
 }
 
-const methods: Readonly<Record<string, BenchMethod>> = {
-  Echo: echo,
-  Broadcast: delivering(({ connections }) => connections.values()),
-  SendToClient: delivering(({ connections }, _caller, message) => {
+const methods: readonly BenchMethod[] = [
+  echo,
+  delivering('Broadcast', ({ connections }) => connections.values()),
+  delivering('SendToClient', ({ connections }, _caller, message) => {
     const id = payloadText(message, 'information.ConnectionId');
     if (id === undefined) return undefined;
     const receiver = connections.get(id);
     return receiver === undefined ? [] : [receiver];
   }),
-  SendToGroup: delivering(({ groups }, _caller, message) => {
+  delivering('SendToGroup', ({ groups }, _caller, message) => {
     const group = payloadText(message, 'information.GroupName');
     return group === undefined ? undefined : groups.membersOf(group);
   }),
-  ConnectionId: {
+  {
+    name: 'ConnectionId',
     argumentCount: 0,
     delivers: false,
     run: (_context, caller) => {
@@ -111,18 +118,17 @@ const methods: Readonly<Record<string, BenchMethod>> = {
       return 'done';
     },
   },
-  GetConnectionId: {
+  {
+    name: 'GetConnectionId',
     argumentCount: 0,
     delivers: false,
     run: (_context, caller) => ({ result: JSON.stringify(caller.id) }),
   },
-  JoinGroup: membership('JoinGroup', 'join'),
-  LeaveGroup: membership('LeaveGroup', 'leave'),
-};
+  membership('JoinGroup', 'join'),
+  membership('LeaveGroup', 'leave'),
+];
 
-const byLowerCase = new Map(
-  Object.entries(methods).map(([name, method]) => [name.toLowerCase(), method]),
-);
+const byLowerCase = new Map(methods.map((method) => [method.name.toLowerCase(), method]));
 
 /** The method a client names, in any case; undefined when the contract has none of that name. */
 export function benchMethod(target: string): BenchMethod | undefined {

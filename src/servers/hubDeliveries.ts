@@ -21,6 +21,7 @@ interface Waiting {
 /** Above this much waiting, the hub reads nothing more until half of it is gone. */
 const maxWaitingBytes = 128 * 1024 * 1024;
 const waitingOverheadBytes = 64;
+const spinMs = 0.75;
 
 /** The way out for deliveries: drops, doubles and delays them as the knobs say. */
 export class HubDeliveries {
@@ -34,6 +35,7 @@ export class HubDeliveries {
   private head = 0;
   private waitingBytes = 0;
   private timer: NodeJS.Timeout | undefined;
+  private immediate: NodeJS.Immediate | undefined;
 
   constructor(
     knobs: BenchHubKnobs,
@@ -69,18 +71,33 @@ export class HubDeliveries {
     this.waiting.push({ dueMs: performance.now() + this.delayMs, connection, frame });
     this.waitingBytes += frame.length + waitingOverheadBytes;
     if (this.waitingBytes > maxWaitingBytes) this.pause.hold('deliveries');
-    this.timer ??= setTimeout(() => this.flush(), Math.ceil(this.delayMs));
+    if (this.timer === undefined && this.immediate === undefined) this.wakeIn(this.delayMs);
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
+    this.cancelWake();
     this.waiting = [];
     this.head = 0;
   }
 
-  private flush(): void {
+  /**
+   * Timers count whole milliseconds and may be early or late by one, so a due time is always asked again
+   * and the last fraction is spent turning the loop: a delay of 50 ms has to read 50 ms, not 51.
+   */
+  private wakeIn(ms: number): void {
+    if (ms < spinMs) this.immediate = setImmediate(() => this.flush());
+    else this.timer = setTimeout(() => this.flush(), Math.max(1, Math.floor(ms - spinMs / 2)));
+  }
+
+  private cancelWake(): void {
     clearTimeout(this.timer);
+    clearImmediate(this.immediate);
     this.timer = undefined;
+    this.immediate = undefined;
+  }
+
+  private flush(): void {
+    this.cancelWake();
     if (this.pause.isHeldBy('stall')) return;
     const nowMs = performance.now();
     let first = this.waiting[this.head];
@@ -94,10 +111,7 @@ export class HubDeliveries {
       this.waiting = this.waiting.slice(this.head);
       this.head = 0;
     }
-    // A timer may fire up to a millisecond early by this clock, so `dueMs` is asked again.
-    if (first !== undefined) {
-      this.timer = setTimeout(() => this.flush(), Math.max(1, Math.ceil(first.dueMs - nowMs)));
-    }
+    if (first !== undefined) this.wakeIn(first.dueMs - nowMs);
     if (this.waitingBytes < maxWaitingBytes / 2) this.pause.release('deliveries');
   }
 }

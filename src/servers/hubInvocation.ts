@@ -6,26 +6,41 @@ import { messageType, type HubMessage } from './hubMessage';
 
 /** Error texts of ASP.NET Core 10 with `EnableDetailedErrors` off. */
 const errorTexts = {
-  unknown: (target: string) =>
-    `Failed to invoke '${target}' due to an error on the server. HubException: Method does not exist.`,
-  unbound: (target: string) => `Failed to invoke '${target}' due to an error on the server.`,
-  failed: (target: string) => `An unexpected error occurred invoking '${target}' on the server.`,
-  notStreaming: (target: string) =>
-    `The client attempted to invoke the non-streaming '${target}' method with a streaming invocation.`,
+  unbound: (name: string) => `Failed to invoke '${name}' due to an error on the server.`,
+  failed: (name: string) => `An unexpected error occurred invoking '${name}' on the server.`,
+  notStreaming: (name: string) =>
+    `The client attempted to invoke the non-streaming '${name}' method with a streaming invocation.`,
 };
 
-type Failure = keyof typeof errorTexts;
+const unknownMethod = 'HubException: Method does not exist.';
 
-function outcomeOf(
+function surplusStreams(count: number): string {
+  return `HubException: Client sent ${count} stream(s), Hub method expects 0.`;
+}
+
+/** The completion of a call: its result as JSON text, or the error. */
+type Answer = { readonly result: string } | { readonly error: string };
+
+function answerOf(
   context: BenchContext,
   caller: HubConnection,
   message: HubMessage,
   method: BenchMethod | undefined,
-): Failure | { readonly result: string } | 'done' {
-  if (method === undefined) return 'unknown';
-  if (message.argumentCount !== method.argumentCount || message.streams > 0) return 'unbound';
-  if (message.type === messageType.streamInvocation) return 'notStreaming';
-  return method.run(context, caller, message);
+): Answer {
+  if (method === undefined) {
+    return { error: `${errorTexts.unbound(message.target)} ${unknownMethod}` };
+  }
+  const { name } = method;
+  if (message.type === messageType.streamInvocation) {
+    return { error: errorTexts.notStreaming(name) };
+  }
+  if (message.streams > 0) {
+    return { error: `${errorTexts.failed(name)} ${surplusStreams(message.streams)}` };
+  }
+  if (message.argumentCount !== method.argumentCount) return { error: errorTexts.unbound(name) };
+  const outcome = method.run(context, caller, message);
+  if (outcome === 'done') return { result: 'null' };
+  return typeof outcome === 'object' ? outcome : { error: errorTexts[outcome](name) };
 }
 
 /**
@@ -42,13 +57,11 @@ export function invoke(
   const method = benchMethod(target);
   const delivers = method?.delivers ?? false;
   if (delivers) started();
-  const outcome = outcomeOf(context, caller, message, method);
+  const answer = answerOf(context, caller, message, method);
   if (invocationId === undefined) return { completion: undefined, delivers };
   const completion =
-    typeof outcome === 'object'
-      ? resultFrame(invocationId, outcome.result)
-      : outcome === 'done'
-        ? resultFrame(invocationId, 'null')
-        : errorFrame(invocationId, errorTexts[outcome](target));
+    'error' in answer
+      ? errorFrame(invocationId, answer.error)
+      : resultFrame(invocationId, answer.result);
   return { completion, delivers };
 }

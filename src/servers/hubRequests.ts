@@ -38,7 +38,7 @@ function split(request: IncomingMessage): { path: string; query: URLSearchParams
 function negotiate(context: RequestContext, query: URLSearchParams): object | Refusal {
   const asked = query.get('negotiateVersion') ?? '0';
   if (!/^-?[0-9]{1,9}$/.test(asked)) {
-    return { error: `The client requested an invalid protocol version '${asked.slice(0, 20)}'` };
+    return { error: 'The client requested a non-integer protocol version.' };
   }
   const version = Number(asked) >= 1 ? 1 : 0;
   const ids = context.tokens.issue(version, context.nowMs());

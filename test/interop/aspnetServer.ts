@@ -1,0 +1,87 @@
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A running ASP.NET Core SignalR server with the bench hub. */
+export interface AspNetServer {
+  /** The hub's URL. */
+  readonly url: string;
+  readonly processId: number;
+  dispose(): Promise<void>;
+}
+
+export interface AspNetServerOptions {
+  /** Port on 127.0.0.1; 0, the default, takes any free one. */
+  readonly port?: number;
+  /** `MaximumReceiveMessageSize` of the hub, default 1 MiB. */
+  readonly maxMessageBytes?: number;
+}
+
+const assembly = join('out', 'interop', 'aspnetcore', 'benchServer.dll');
+const startTimeoutMs = 20_000;
+const stopTimeoutMs = 5_000;
+
+let available: boolean | undefined;
+
+/** Whether the server is built (`scripts/buildInterop.mjs`) and there is a .NET runtime to run it. */
+export function aspNetAvailable(): boolean {
+  available ??= existsSync(assembly) && spawnSync('dotnet', ['--version']).status === 0;
+  return available;
+}
+
+/** For `before` of a suite: skips it when the server is not available, fails it with `CI=true`. */
+export function requireAspNet(context: Mocha.Context): void {
+  if (aspNetAvailable()) return;
+  const reason = 'the ASP.NET Core interop server is not built: node scripts/buildInterop.mjs';
+  if (process.env['CI'] === 'true') throw new Error(reason);
+  console.log(`      skipped: ${reason}`);
+  context.skip();
+}
+
+/** The URL in the first line on standard output; fails when the process ends or stays silent. */
+async function readUrl(child: ChildProcessWithoutNullStreams): Promise<string> {
+  let stderr = '';
+  child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-2000)));
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const line = await new Promise<string>((resolve, reject) => {
+      timer = setTimeout(() => reject(new Error('the server printed no URL')), startTimeoutMs);
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${stderr}`)));
+      createInterface({ input: child.stdout }).once('line', resolve);
+    });
+    return (JSON.parse(line) as { url: string }).url;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Closes standard input, which ends the server; kills it when it does not listen. */
+async function stop(child: ChildProcessWithoutNullStreams): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.stdin.end();
+  });
+}
+
+/** Starts the server in a process of its own and waits until it listens. */
+export async function startAspNetServer(options: AspNetServerOptions = {}): Promise<AspNetServer> {
+  const args = [assembly, '--port', String(options.port ?? 0)];
+  if (options.maxMessageBytes !== undefined) {
+    args.push('--max-message-bytes', String(options.maxMessageBytes));
+  }
+  const child = spawn('dotnet', args);
+  try {
+    const url = await readUrl(child);
+    return { url, processId: child.pid ?? 0, dispose: () => stop(child) };
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+}
