@@ -1,0 +1,75 @@
+/** A place where a value from outside is put into a text: `${env:NAME}` or `${secret:name}`. */
+export interface Reference {
+  readonly kind: 'env' | 'secret';
+  readonly name: string;
+  /** Position in the text it was found in. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** One reference; names are bounded so that a hostile text cannot make the pattern slow. */
+export const referencePattern =
+  '\\$\\{(?:env:[A-Za-z_][A-Za-z0-9_]{0,127}|secret:[A-Za-z][A-Za-z0-9_-]{0,127})\\}';
+
+const reference = (): RegExp => new RegExp(referencePattern, 'g');
+
+/** The well-formed references of a text, in order. */
+export function referencesIn(text: string): Reference[] {
+  return [...text.matchAll(reference())].map((match) => {
+    const inner = match[0].slice(2, -1);
+    const colon = inner.indexOf(':');
+    return {
+      kind: inner.startsWith('env') ? 'env' : 'secret',
+      name: inner.slice(colon + 1),
+      offset: match.index,
+      length: match[0].length,
+    };
+  });
+}
+
+/** Ranges that begin like a reference but are none: `${NAME}`, `${env:}`, `${secret:my key}`, `${env:A`. */
+export function malformedReferences(text: string): { offset: number; length: number }[] {
+  const good = new Map(referencesIn(text).map(({ offset, length }) => [offset, length]));
+  const bad: { offset: number; length: number }[] = [];
+  let offset = text.indexOf('${');
+  while (offset !== -1) {
+    let length = good.get(offset);
+    if (length === undefined) {
+      const end = text.indexOf('}', offset);
+      const next = text.indexOf('${', offset + 2);
+      const closed = end !== -1 && (next === -1 || end < next);
+      length = closed ? end + 1 - offset : 2;
+      bad.push({ offset, length });
+    }
+    offset = text.indexOf('${', offset + length);
+  }
+  return bad;
+}
+
+/**
+ * Puts the values of references into a text. Values are taken as they are: what looks like a reference
+ * inside a value stays text.
+ *
+ * @param lookup value of a reference, undefined when there is none
+ * @returns the text, in which missing references stand as written, and each missing one once
+ */
+export function resolveReferences(
+  text: string,
+  lookup: (kind: Reference['kind'], name: string) => string | undefined,
+): { text: string; missing: Reference[] } {
+  const missing: Reference[] = [];
+  const parts: string[] = [];
+  let done = 0;
+  for (const found of referencesIn(text)) {
+    const end = found.offset + found.length;
+    const value = lookup(found.kind, found.name);
+    if (value === undefined && !missing.some((known) => sameSource(known, found))) {
+      missing.push(found);
+    }
+    parts.push(text.slice(done, found.offset), value ?? text.slice(found.offset, end));
+    done = end;
+  }
+  return { text: parts.join('') + text.slice(done), missing };
+}
+
+const sameSource = (a: Reference, b: Reference): boolean => a.kind === b.kind && a.name === b.name;
