@@ -11,15 +11,28 @@ export interface StepSenders {
 /** Upper bound of steps; a file that asks for more is a problem. */
 export const maximumSteps = 10_000;
 
+type StepKeys = Pick<Scenario, 'connections' | 'baseSending' | 'step' | 'sendingSteps'>;
+
+/** Number of steps, also above {@link maximumSteps}: see {@link stepsOf} for the formula. */
+export function stepCount({ connections, baseSending, step, sendingSteps }: StepKeys): number {
+  const all = step === 0 ? 1 : Math.max(0, Math.ceil((connections - baseSending) / step)) + 1;
+  return sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
+}
+
+/** Senders of the last step, the one that the estimate looks at. */
+export function lastSenders(scenario: StepKeys): number {
+  const { connections, baseSending, step } = scenario;
+  return Math.min(connections, baseSending + (stepCount(scenario) - 1) * step);
+}
+
 /**
  * The steps of a scenario: step i has min(connections, baseSending + (i − 1) × step) senders; there are
  * ceil((connections − baseSending) / step) + 1 of them, or `sendingSteps` if that is not 0 and smaller.
  */
 export function stepsOf(scenario: Scenario): StepSenders[] {
-  const { connections, baseSending, step, sendingSteps } = scenario;
-  const all = step === 0 ? 1 : Math.max(0, Math.ceil((connections - baseSending) / step)) + 1;
-  const count = sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
-  const last = Math.min(connections, baseSending + (count - 1) * step);
+  const { connections, baseSending, step } = scenario;
+  const count = stepCount(scenario);
+  const last = lastSenders(scenario);
   const lastPerEntry = sendersPerEntry(scenario.entries, last);
   return Array.from({ length: Math.min(count, maximumSteps) }, (_, position) => {
     const senders = Math.min(connections, baseSending + position * step);
@@ -30,11 +43,14 @@ export function stepsOf(scenario: Scenario): StepSenders[] {
 
 /** Senders of each entry in the last step: counts and shares as written, the rest in equal parts. */
 function sendersPerEntry(entries: readonly ScenarioEntry[], senders: number): number[] {
-  const fixed = entries.map((entry) => {
+  // Shares are rounded together: each on its own could add up to more senders than there are.
+  const shares = entries.map((entry) =>
+    entry.senders?.kind === 'share' ? entry.senders.share : 0,
+  );
+  const byShare = inProportion(shares, Math.round(sumOf(shares) * senders));
+  const fixed = entries.map((entry, index) => {
     if (entry.senders === undefined) return undefined;
-    return entry.senders.kind === 'count'
-      ? entry.senders.count
-      : Math.round(entry.senders.share * senders);
+    return entry.senders.kind === 'count' ? entry.senders.count : byShare[index]!;
   });
   const taken = sumOf(fixed.map((count) => count ?? 0));
   const open = fixed.filter((count) => count === undefined).length;

@@ -1,0 +1,135 @@
+import type { Slo } from '../base/slo';
+import type { Service } from '../usecases/traffic';
+import { withGroupCount } from './checkGroups';
+import { endpointHost } from './connectionString';
+import { hostOf } from './hubUrl';
+import type { ReadEntry } from './readEntries';
+import type { Reading } from './reading';
+import {
+  flagIn,
+  numberIn,
+  optionalNumberIn,
+  readSection,
+  textIn,
+  type Section,
+} from './readSection';
+import { readTexts } from './readTexts';
+import type {
+  BatchMode,
+  Dialect,
+  HubProtocol,
+  Scenario,
+  Sku,
+  TargetSpec,
+  Transport,
+  UpstreamSpec,
+} from './scenario';
+import { configKeys } from './configKeys';
+
+/** Default warm-up; shorter steps are warmed up as long as they last. */
+const warmupMs = 5000;
+/** Where the seed tool wrote its counters unless told otherwise. */
+const seedCounterFile = 'counters.txt';
+
+/** The parts of a file, each read already. */
+export interface ScenarioParts {
+  readonly top: Section;
+  readonly config: Section;
+  readonly entries: readonly ReadEntry[];
+  readonly target: TargetSpec | undefined;
+  readonly slo: Slo;
+}
+
+/** Puts the parts together; reads what `config` holds beyond plain values. */
+export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario {
+  const { top, config, entries, target, slo } = parts;
+  const kind = textIn<Scenario['kind']>(top, 'kind') ?? 'perf';
+  const connections = numberIn(config, 'connections');
+  const singleStepDurationMs = numberIn(config, 'singleStepDuration');
+  const upstream = readUpstream(reading, config);
+  return {
+    kind,
+    service: serviceOf(config, target, entries),
+    ...present('target', target),
+    hub: textIn(config, 'hub') ?? '',
+    ...present('unit', optionalNumberIn(config, 'unit')),
+    ...present('sku', textIn<Sku>(config, 'sku')),
+    connectionType: textIn<Scenario['connectionType']>(config, 'connectionType') ?? 'Core',
+    connections,
+    arrivingRate: numberIn(config, 'arrivingRate'),
+    ...present('arrivingBatchMode', textIn<BatchMode>(config, 'arrivingBatchMode')),
+    arrivingBatchWaitMs: numberIn(config, 'arrivingBatchWait'),
+    baseSending: Math.min(connections, numberIn(config, 'baseSending')),
+    step: numberIn(config, 'step'),
+    sendingSteps: numberIn(config, 'sendingSteps'),
+    singleStepDurationMs,
+    warmupMs: optionalNumberIn(config, 'warmup') ?? Math.min(warmupMs, singleStepDurationMs),
+    drainMs: numberIn(config, 'drain'),
+    pacing: textIn<Scenario['pacing']>(config, 'pacing') ?? 'open',
+    driver: textIn<Scenario['driver']>(config, 'driver') ?? 'native',
+    dialect: textIn<Dialect>(config, 'dialect') ?? 'auto',
+    transport: textIn<Transport>(config, 'transport') ?? 'Websockets',
+    protocol: textIn<HubProtocol>(config, 'protocol') ?? 'json',
+    skipNegotiation: flagIn(config, 'skipNegotiation'),
+    connectTimeoutMs: numberIn(config, 'connectTimeout'),
+    connectInFlight: numberIn(config, 'connectInFlight'),
+    ...present('workers', optionalNumberIn(config, 'workers')),
+    seed: numberIn(config, 'seed'),
+    headers: readTexts(reading, config, 'headers'),
+    query: readTexts(reading, config, 'query'),
+    ...present('accessToken', textIn(config, 'accessToken')),
+    ...present('caFile', textIn(config, 'caFile')),
+    insecureTls: flagIn(config, 'insecureTls'),
+    appServers: numberIn(config, 'appServers'),
+    serverConnections: numberIn(config, 'serverConnections'),
+    ...present('upstream', upstream),
+    ...present(
+      'resultFilePath',
+      textIn(config, 'resultFilePath') ?? (kind === 'resultparser' ? seedCounterFile : undefined),
+    ),
+    debug: flagIn(config, 'debug'),
+    entries: entries.map((read) => withGroupCount(read, connections)),
+    slo,
+  };
+}
+
+/** An object with the key, or an empty one: absent keys are really absent. */
+function present<K extends string, T>(key: K, value: T | undefined): Partial<Record<K, T>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<K, T>);
+}
+
+/**
+ * `service` as written; else Web PubSub by its hosts, Azure SignalR for other connection strings and for
+ * REST use cases, else a plain hub.
+ */
+function serviceOf(
+  config: Section,
+  target: TargetSpec | undefined,
+  entries: readonly ReadEntry[],
+): Service {
+  const written = textIn<Service>(config, 'service');
+  if (written !== undefined) return written;
+  if (hostsOf(target).some((host) => host.includes('.webpubsub.azure.'))) return 'webpubsub';
+  const rest = entries.some(({ useCase }) => isRest(useCase.name));
+  return rest || target?.kind === 'connectionString' ? 'signalr' : 'hub';
+}
+
+/** Whether a use case sends through the REST API of a service. */
+export const isRest = (useCaseName: string): boolean => useCaseName.startsWith('rest');
+
+function hostsOf(target: TargetSpec | undefined): string[] {
+  if (target === undefined || target.kind === 'local') return [];
+  const hosts = target.kind === 'hubUrl' ? target.urls.map(hostOf) : [endpointHost(target.value)];
+  return hosts.filter((host) => host !== undefined);
+}
+
+function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefined {
+  const specs = configKeys.find((spec) => spec.name === 'upstream')!.keys!;
+  const written = config.written.get('upstream');
+  const section = readSection(reading, 'config.upstream', specs, written);
+  if (section.map === undefined) return undefined;
+  return {
+    port: numberIn(section, 'port'),
+    ...present('publicUrl', textIn(section, 'publicUrl')),
+  };
+}

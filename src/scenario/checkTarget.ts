@@ -1,0 +1,116 @@
+import { isLocalEndpoint, endpointHost } from './connectionString';
+import { isRest } from './buildScenario';
+import { entryPlace, startPlace, writtenPlace, type Sources } from './places';
+import type { Place, Reading } from './reading';
+import { placeOfValue, type Written } from './readValue';
+import { referencesIn } from './references';
+import type { Scenario } from './scenario';
+
+/** Checks the target against the service and the use cases. */
+export function checkTarget(
+  reading: Reading,
+  sources: Sources,
+  scenario: Scenario,
+  written: Written | undefined,
+): void {
+  const { target } = scenario;
+  if (scenario.kind === 'resultparser') return;
+  const place =
+    written === undefined ? startPlace(reading, sources) : placeOfValue(reading, written);
+  const reported = written !== undefined && target === undefined;
+  if (!reported) checkKind(reading, sources, scenario, place);
+  for (const read of sources.entries) {
+    const { useCase } = read;
+    if (!read.named || useCase.services.includes(scenario.service)) continue;
+    const message = `${useCase.name} does not exist on ${serviceNames[scenario.service]}.`;
+    reading.report('error', 'use-case-service', entryPlace(reading, sources, read), message);
+  }
+  checkUpstream(reading, sources, scenario);
+  reportLiteralToken(reading, sources, scenario);
+}
+
+const serviceNames = {
+  hub: 'a hub without a service',
+  signalr: 'Azure SignalR Service',
+  webpubsub: 'Azure Web PubSub',
+} as const;
+
+function checkKind(reading: Reading, sources: Sources, scenario: Scenario, place: Place): void {
+  const { target } = scenario;
+  const rest = sources.entries.find(({ useCase, named }) => named && isRest(useCase.name));
+  if (target?.kind === 'connectionString') return;
+  if (scenario.connectionType === 'AspNet' && target?.kind !== 'hubUrl') {
+    const message =
+      'ASP.NET SignalR needs the URL of its server in webAppTarget: there is no embedded one.';
+    const at = writtenPlace(reading, sources.config, 'connectionType') ?? place;
+    reading.report('error', 'no-target', at, message);
+    return;
+  }
+  if (target?.kind === 'local') return;
+  if (rest !== undefined) {
+    const at = target === undefined ? entryPlace(reading, sources, rest) : place;
+    reading.report(
+      'error',
+      'connection-string-needed',
+      at,
+      `${rest.useCase.name} sends through the REST API of a service: write its connectionString, for example \${secret:signalr}, or target: local for the emulator.`,
+    );
+  } else if (scenario.service === 'webpubsub') {
+    reading.report(
+      'error',
+      'connection-string-needed',
+      target === undefined ? (writtenPlace(reading, sources.config, 'service') ?? place) : place,
+      'Azure Web PubSub needs a connection string: write connectionString, for example ${secret:webpubsub}, or target: local for the emulator.',
+    );
+  } else if (target === undefined) {
+    reading.report(
+      'info',
+      'no-target',
+      place,
+      'The file names no target, so the embedded local hub is used. Write target: local to say so, or a hub URL.',
+    );
+  }
+}
+
+function checkUpstream(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const { target, upstream } = scenario;
+  if (upstream === undefined || upstream.publicUrl !== undefined) return;
+  if (target?.kind !== 'connectionString' || endpointHost(target.value) === undefined) return;
+  if (isLocalEndpoint(target.value)) return;
+  reading.report(
+    'error',
+    'upstream-url',
+    sources.config.written.get('upstream')!.key,
+    'The service cannot reach a handler on this machine by itself: write upstream.publicUrl, the URL of a tunnel or a gateway that leads here.',
+  );
+}
+
+/** A token or password written out is as bad as a pasted access key. */
+function reportLiteralToken(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const literal = (text: string | undefined): boolean =>
+    text !== undefined && referencesIn(text).length === 0;
+  const warn = (place: Place | undefined, what: string): void => {
+    if (place === undefined || place.override !== undefined) return;
+    const message = `${what} stands in this file. Keep it outside and write a reference: \${env:NAME} or \${secret:name}.`;
+    reading.report('warning', 'secret-in-file', place, message);
+  };
+  if (literal(scenario.accessToken)) {
+    warn(writtenPlace(reading, sources.config, 'accessToken'), 'An access token');
+  }
+  const authorization = Object.entries(scenario.headers).find(
+    ([name]) => name.toLowerCase() === 'authorization',
+  );
+  if (literal(authorization?.[1])) {
+    const headers = sources.config.written.get('headers');
+    warn(
+      headers === undefined ? undefined : reading.placeOf(headers.key),
+      'An authorization header',
+    );
+  }
+  const { target } = scenario;
+  const carries = (url: string): boolean =>
+    /[?&]access_token=(?!\$\{)|^[a-z]+:\/\/[^/?#]*:(?!\$\{)[^/?#]*@/i.test(url);
+  if (target?.kind === 'hubUrl' && target.urls.some(carries)) {
+    warn(writtenPlace(reading, sources.config, 'target', 'webAppTarget'), 'A token or password');
+  }
+}

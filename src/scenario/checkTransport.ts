@@ -1,0 +1,28 @@
+import { startPlace, writtenPlace, type Sources } from './places';
+import type { Reading } from './reading';
+import type { Scenario } from './scenario';
+
+/** Checks transport, protocol and negotiation against each other. */
+export function checkTransport(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const { transport } = scenario;
+  const place = (...names: string[]): ReturnType<typeof startPlace> =>
+    writtenPlace(reading, sources.config, ...names) ?? startPlace(reading, sources);
+  if (scenario.skipNegotiation && transport !== 'Websockets') {
+    reading.report(
+      'error',
+      'skip-negotiation',
+      place('skipNegotiation'),
+      `Only Websockets can be opened without negotiate, not ${transport}. Set skipNegotiation to false.`,
+      { title: 'Write false', text: 'false' },
+    );
+  }
+  if (scenario.protocol === 'messagepack' && transport === 'ServerSentEvents') {
+    reading.report(
+      'error',
+      'protocol-transport',
+      place('protocol'),
+      'ServerSentEvents carry text only, so messagepack cannot be used. Take json, or another transport.',
+      { title: 'Write json', text: 'json' },
+    );
+  }
+}

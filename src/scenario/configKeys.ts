@@ -1,0 +1,339 @@
+import type { KeySpec } from './keySpec';
+import { batchModes, dialects, protocols, skus, transports } from './scenario';
+
+/** Where the load goes and how to get in. */
+const targetKeys: readonly KeySpec[] = [
+  {
+    name: 'target',
+    type: 'targets',
+    references: true,
+    defaultText: 'the embedded local hub',
+    summary:
+      'Where the load goes: `local` for the embedded hub, one or more hub URLs, or a connection string.',
+  },
+  {
+    name: 'webAppTarget',
+    type: 'targets',
+    references: true,
+    summary: 'One or more hub URLs; connection i uses URL i mod count. `target` does the same.',
+    seedNote: 'The seed tool ignored it for use cases of the REST API, and so do we.',
+  },
+  {
+    name: 'connectionString',
+    type: 'text',
+    references: true,
+    summary:
+      'Connection string of Azure SignalR Service or Azure Web PubSub; better a reference such as `${env:NAME}` or `${secret:name}`.',
+  },
+  {
+    name: 'service',
+    type: 'choice',
+    choices: ['signalr', 'webpubsub'],
+    defaultText:
+      'told from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
+    summary: 'Which service the target is; write it for emulators and with `target: local`.',
+  },
+  {
+    name: 'hub',
+    type: 'text',
+    default: 'signalrbench',
+    summary: 'Hub name for service targets.',
+  },
+  {
+    name: 'unit',
+    type: 'count',
+    minimum: 1,
+    maximum: 1000,
+    summary: 'Units you have or plan; the estimate is compared with it.',
+  },
+  {
+    name: 'sku',
+    type: 'choice',
+    choices: skus,
+    summary: 'Tier of the service instance.',
+  },
+  {
+    name: 'connectionType',
+    type: 'choice',
+    default: 'Core',
+    choices: ['Core', 'AspNet'],
+    summary: 'ASP.NET Core SignalR, or the older ASP.NET SignalR.',
+  },
+  {
+    name: 'headers',
+    type: 'texts',
+    references: true,
+    summary: 'HTTP headers sent with negotiate and with the WebSocket upgrade.',
+  },
+  {
+    name: 'query',
+    type: 'texts',
+    references: true,
+    summary: 'Query parameters added to the hub URL.',
+  },
+  {
+    name: 'accessToken',
+    type: 'text',
+    references: true,
+    summary: 'Bearer token for the hub; better a reference than the token itself.',
+  },
+  {
+    name: 'caFile',
+    type: 'text',
+    summary: 'PEM file with further certificate authorities, relative to the scenario file.',
+  },
+  {
+    name: 'insecureTls',
+    type: 'flag',
+    default: false,
+    summary: 'Accepts any certificate. For test systems only.',
+  },
+  {
+    name: 'appServers',
+    type: 'count',
+    default: 1,
+    minimum: 1,
+    maximum: 100,
+    summary: 'Internal app servers, for a service in default mode.',
+  },
+  {
+    name: 'serverConnections',
+    type: 'count',
+    default: 5,
+    minimum: 1,
+    maximum: 1000,
+    summary: 'Connections of each internal app server to the service.',
+  },
+  {
+    name: 'upstream',
+    type: 'section',
+    summary: 'Handler hosted by the benchmark for the calls of the service.',
+    keys: [
+      {
+        name: 'port',
+        type: 'count',
+        default: 0,
+        minimum: 0,
+        maximum: 65_535,
+        summary: 'Local port of the handler; 0 takes a free one.',
+      },
+      {
+        name: 'publicUrl',
+        type: 'text',
+        references: true,
+        summary:
+          'URL under which the service reaches the handler; required unless the service runs on this machine.',
+      },
+    ],
+  },
+];
+
+/** How connections are made. */
+const connectionKeys: readonly KeySpec[] = [
+  {
+    name: 'transport',
+    type: 'choice',
+    default: 'Websockets',
+    choices: transports,
+    summary: 'Transport between client and hub.',
+  },
+  {
+    name: 'protocol',
+    type: 'choice',
+    default: 'json',
+    choices: protocols,
+    summary: 'Hub protocol.',
+    seedNote: 'The seed tool silently read every other text as json.',
+  },
+  {
+    name: 'skipNegotiation',
+    type: 'flag',
+    default: false,
+    summary: 'Opens the WebSocket at once, without negotiate.',
+  },
+  {
+    name: 'connections',
+    type: 'count',
+    default: 1000,
+    minimum: 1,
+    maximum: 1_000_000,
+    summary: 'Connections to open, over all workers.',
+  },
+  {
+    name: 'arrivingRate',
+    type: 'count',
+    default: 50,
+    minimum: 1,
+    maximum: 100_000,
+    summary: 'Connections opened per second.',
+    seedNote:
+      'In the seed tool this limited the connections that were opening at the same time, unless a rate mode was chosen.',
+  },
+  {
+    name: 'arrivingBatchMode',
+    type: 'choice',
+    choices: batchModes,
+    defaultText: 'a true rate',
+    summary: 'Ramp mode of the seed tool; every mode runs as a true rate here.',
+  },
+  {
+    name: 'arrivingBatchWait',
+    type: 'duration',
+    default: 1000,
+    minimum: 0,
+    maximum: 3_600_000,
+    summary: 'Pause between batches of the seed tool’s LowPress ramp; a true rate has none.',
+  },
+  {
+    name: 'connectTimeout',
+    type: 'duration',
+    default: 10_000,
+    minimum: 1,
+    maximum: 600_000,
+    unitMistake: { from: 1, below: 100, unit: 's' },
+    summary: 'Time for negotiate, upgrade and handshake of one connection, retries included.',
+  },
+  {
+    name: 'connectInFlight',
+    type: 'count',
+    default: 100,
+    minimum: 1,
+    maximum: 10_000,
+    summary: 'Connections that may be opening at the same time.',
+  },
+];
+
+/** Who sends how long, and what judges it. */
+const loadKeys: readonly KeySpec[] = [
+  {
+    name: 'baseSending',
+    type: 'count',
+    default: 500,
+    minimum: 0,
+    maximum: 1_000_000,
+    summary: 'Connections that send in the first step.',
+    seedNote: 'With 0 the seed tool neither sent nor ended in order.',
+  },
+  {
+    name: 'step',
+    type: 'count',
+    default: 500,
+    minimum: 0,
+    maximum: 1_000_000,
+    summary: 'Senders added with each step, until all connections send; 0 is one step only.',
+    seedNote:
+      'When the steps do not divide what is left, the last step of the seed tool did not reach all connections.',
+  },
+  {
+    name: 'sendingSteps',
+    type: 'count',
+    default: 0,
+    minimum: 0,
+    maximum: 10_000,
+    summary: 'Steps to run; 0 runs as many as it takes until all connections send.',
+    seedNote: 'The seed tool never judged the last step.',
+  },
+  {
+    name: 'singleStepDuration',
+    type: 'duration',
+    default: 240_000,
+    minimum: 1,
+    maximum: 604_800_000,
+    unitMistake: { from: 1, below: 1000, unit: 's' },
+    summary: 'Measured time of each step.',
+  },
+  {
+    name: 'warmup',
+    type: 'duration',
+    minimum: 0,
+    maximum: 3_600_000,
+    unitMistake: { from: 1, below: 100, unit: 's' },
+    defaultText: '5 s, or singleStepDuration if that is shorter',
+    summary: 'Sending before each step that is not measured.',
+  },
+  {
+    name: 'drain',
+    type: 'duration',
+    default: 5000,
+    minimum: 0,
+    maximum: 3_600_000,
+    unitMistake: { from: 1, below: 100, unit: 's' },
+    summary:
+      'Longest wait for outstanding deliveries after each step; over as soon as none is left.',
+  },
+  {
+    name: 'pacing',
+    type: 'choice',
+    default: 'open',
+    choices: ['open', 'closed'],
+    summary:
+      '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the seed tool did.',
+  },
+  {
+    name: 'driver',
+    type: 'choice',
+    default: 'native',
+    choices: ['native', 'sdk'],
+    summary: 'Own client for the highest load, or the official client library.',
+  },
+  {
+    name: 'dialect',
+    type: 'choice',
+    default: 'auto',
+    choices: dialects,
+    summary: 'Contract of the hub: `recordLatency`, `measure`, or `auto` to find out.',
+  },
+  {
+    name: 'workers',
+    type: 'count',
+    minimum: 1,
+    maximum: 256,
+    defaultText: 'one less than the cores, at least 1',
+    summary: 'Threads that produce the load.',
+  },
+  {
+    name: 'seed',
+    type: 'count',
+    default: 1,
+    minimum: 0,
+    maximum: 4_294_967_295,
+    summary: 'Start of the random numbers: the same seed gives the same run.',
+  },
+  {
+    name: 'connectionFailPercentage',
+    type: 'share',
+    minimum: 0,
+    maximum: 1,
+    defaultText: '`slo.dropped`',
+    unitMistake: { from: 1, below: 100, unit: '%' },
+    summary: 'Share of connections that may fail or drop, 0 to 1; read as `slo.dropped`.',
+    seedNote: 'The seed tool did not check it for the last step.',
+  },
+  {
+    name: 'latencyPercentage',
+    type: 'share',
+    minimum: 0,
+    maximum: 1,
+    defaultText: '`slo.p99: 1s`',
+    unitMistake: { from: 1, below: 100, unit: '%' },
+    summary:
+      'Share of messages that may take 1 s or longer, 0 to 1; read as the limit of a percentile in `slo`.',
+    seedNote: 'The seed tool did not check it for the last step, and lost messages did not count.',
+  },
+  {
+    name: 'resultFilePath',
+    type: 'text',
+    defaultText: 'no counter file',
+    summary:
+      'Counter file in the seed tool’s format, written beside the result; with `kind: resultparser` the file to read.',
+  },
+  {
+    name: 'debug',
+    type: 'flag',
+    default: false,
+    summary: 'Prints the counters of every second.',
+  },
+];
+
+/** Every key under `config`. */
+export const configKeys: readonly KeySpec[] = [...targetKeys, ...connectionKeys, ...loadKeys];

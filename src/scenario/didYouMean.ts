@@ -1,0 +1,59 @@
+/** Longer texts are no typing mistakes, and comparing them takes time. */
+const longestWord = 60;
+
+/**
+ * The candidate that was probably meant by a misspelt word: the same letters in another case, the
+ * nearest one within a third of the word's length, or the only one it abbreviates (`msgpack`).
+ */
+export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length === 0 || word.length > longestWord) return undefined;
+  const wanted = word.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, candidate.toLowerCase());
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  if (best !== undefined || word.length < 3) return best;
+  const abbreviated = candidates.filter((candidate) => abbreviates(wanted, candidate));
+  return abbreviated.length === 1 ? abbreviated[0] : undefined;
+}
+
+/** Whether the letters of `word` stand in `candidate` in this order, beginning with its first. */
+function abbreviates(word: string, candidate: string): boolean {
+  let matched = 0;
+  for (const letter of candidate.toLowerCase()) {
+    if (letter === word[matched]) matched += 1;
+    else if (matched === 0) return false;
+  }
+  return matched === word.length;
+}
+
+/**
+ * Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string
+ * alignment distance).
+ */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        last[column]! + 1,
+        current[column - 1]! + 1,
+        last[column - 1]! + (same ? 0 : 1),
+      );
+      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped && row > 1 && column > 1) cost = Math.min(cost, beforeLast[column - 2]! + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length]!;
+}

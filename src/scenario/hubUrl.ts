@@ -1,0 +1,61 @@
+import { referencePattern } from './references';
+
+/** A hub URL, or a reference to one; for the schema. What is wrong in detail says {@link hubUrlProblem}. */
+export const hubUrlPattern = `(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?)://[^\\s,/?#]+[^\\s,]*|${referencePattern}[^\\s,]*)`;
+
+/** What is wrong with a hub URL, as the rest of a sentence, and how it was probably meant. */
+export interface UrlProblem {
+  readonly says: string;
+  readonly meant?: string;
+}
+
+const loopback = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/i;
+
+/** Host of a URL without port, in lower case; undefined when there is none or a reference stands for it. */
+export function hostOf(url: string): string | undefined {
+  const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1];
+  if (authority === undefined || authority.includes('${')) return undefined;
+  const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:[0-9]*$/, '');
+  return host === '' ? undefined : host.toLowerCase();
+}
+
+export const isLoopbackHost = (host: string): boolean => loopback.test(host);
+
+/**
+ * Checks a hub URL with `http`, `https`, `ws` or `wss`; references count as good text. The pure layers
+ * have no `URL`, so the parts that people get wrong are looked at one by one.
+ */
+export function hubUrlProblem(url: string): UrlProblem | undefined {
+  const reference = new RegExp(referencePattern, 'g');
+  const plain = url.replace(reference, 'x');
+  const schemeless = url.replace(reference, '').trim() === '' || /^\$\{/.test(url);
+  if (schemeless) return undefined;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(plain)?.[1]?.toLowerCase();
+  if (scheme === undefined) {
+    const host = /^[a-z0-9.-]+(:[0-9]+)?(\/\S*)?$/i.test(plain);
+    return host
+      ? { says: 'has no scheme', meant: `http://${url}` }
+      : { says: 'is no URL; write one such as http://localhost:5050/signalrbench' };
+  }
+  if (!['http', 'https', 'ws', 'wss'].includes(scheme)) {
+    return {
+      says: `starts with ${scheme.slice(0, 20)}:; hubs are reached by http, https, ws or wss`,
+    };
+  }
+  if (/\s/.test(plain)) return { says: 'has a space in it' };
+  const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(plain)![1]!;
+  const hostAndPort = authority.slice(authority.lastIndexOf('@') + 1);
+  const [, host, port] = /^(\[[0-9a-f:.]+\]|[^:[\]]*)(?::(.*))?$/i.exec(hostAndPort) ?? [];
+  if (host === undefined) return { says: 'has no valid host' };
+  if (host === '') return { says: 'has no host' };
+  if (!/^(\[.*\]|[a-z0-9._~\u0080-\uffff-]+)$/i.test(host)) return { says: 'has no valid host' };
+  const number = Number(port ?? 80);
+  if (
+    port !== undefined &&
+    port !== 'x' &&
+    !(/^[0-9]+$/.test(port) && number >= 1 && number <= 65_535)
+  ) {
+    return { says: 'has no valid port; ports are 1 to 65,535' };
+  }
+  return undefined;
+}

@@ -1,0 +1,121 @@
+import { isMap, isScalar, type Document } from 'yaml';
+import { buildScenario, isRest } from './buildScenario';
+import { checkGroups } from './checkGroups';
+import { checkSteps } from './checkSteps';
+import { checkTarget } from './checkTarget';
+import { checkTransport } from './checkTransport';
+import { configKeys } from './configKeys';
+import { applyOverrides, type Override } from './overrides';
+import type { Problem } from './problem';
+import { readEntries } from './readEntries';
+import { createReading, type Reading } from './reading';
+import { readSection, sectionOf, textIn, type Section } from './readSection';
+import { readSlo } from './readSlo';
+import { readTarget } from './readTarget';
+import type { Scenario } from './scenario';
+import { sloKeys, topKeys } from './scenarioKeys';
+import { reportSecrets } from './secretsInFile';
+import { reportSeedNotes } from './seedNotes';
+import { readYaml } from './yamlDocument';
+
+export interface ParseOptions {
+  /** Values that replace keys of the file, in order: `--set config.connections=100`. */
+  readonly overrides?: readonly Override[];
+}
+
+/** What a text says, as far as it could be read. */
+export interface ParsedScenario {
+  /**
+   * Present whenever the text has a map at its top, with defaults in place of what is missing or wrong.
+   * It may be run only when no problem is of severity `error`.
+   */
+  readonly scenario?: Scenario;
+  /** Sorted by position; those of overrides come first, with offset and length 0. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads a scenario file. Never throws: whatever the text is, the answer is problems and the parts that
+ * could be read, within bounded time and memory.
+ */
+export function parseScenario(text: string, options: ParseOptions = {}): ParsedScenario {
+  const { document, problems } = readYaml(text);
+  if (document === undefined) return { problems };
+  const root = document.contents;
+  if (!isMap(root)) {
+    const missing = problems.length > 0 ? [] : [noScenario(text, document)];
+    return { problems: sorted([...problems, ...missing]) };
+  }
+  const reading = createReading(text, document, problems);
+  applyOverrides(reading, root, options.overrides ?? []);
+  const scenario = readScenario(reading, sectionOf(reading, '', topKeys, root));
+  reportSecrets(reading);
+  return { scenario, problems: sorted(reading.problems()) };
+}
+
+function readScenario(reading: Reading, top: Section): Scenario {
+  const config = readSection(reading, 'config', configKeys, top.written.get('config'));
+  const slo = readSection(reading, 'slo', sloKeys, top.written.get('slo'));
+  const entries = readEntries(reading, top);
+  const rest = entries.some(({ useCase }) => isRest(useCase.name));
+  const { target, written } = readTarget(reading, config, {
+    rest,
+    preferConnectionString: rest || textIn(config, 'service') === 'webpubsub',
+  });
+  const scenario = buildScenario(reading, {
+    top,
+    config,
+    entries,
+    target,
+    slo: readSlo(reading, slo, config),
+  });
+  const sources = { top, config, slo, entries };
+  checkTarget(reading, sources, scenario, written);
+  checkTransport(reading, sources, scenario);
+  for (const read of entries) checkGroups(reading, sources, read, scenario);
+  checkSteps(reading, sources, scenario);
+  reportSeedNotes(reading, sources, scenario);
+  return scenario;
+}
+
+/** Enough to run at once, for an empty file. */
+const smallestScenario = 'mode: simple\nconfig:\n  target: local\nscenario:\n  name: echo\n';
+
+function noScenario(text: string, { contents }: Document.Parsed): Problem {
+  const empty = contents === null || (isScalar(contents) && contents.value === null);
+  if (empty) {
+    const lead = text === '' || /[\n\uFEFF]$/.test(text) ? '' : '\n';
+    return {
+      code: 'empty',
+      severity: 'error',
+      message:
+        'This file has no scenario. Begin with `config:` and a target, such as `target: local`, and a `scenario:` with a name.',
+      offset: 0,
+      length: 0,
+      fix: {
+        title: 'Write the smallest scenario',
+        offset: text.length,
+        length: 0,
+        text: lead + smallestScenario,
+      },
+    };
+  }
+  const [start] = contents.range;
+  const offset = Math.min(start, text.length);
+  const lineLength = text.slice(offset).search(/[\r\n]|$/);
+  return {
+    code: 'not-a-map',
+    severity: 'error',
+    message: `A scenario is a map with the keys ${topKeys.map(({ name }) => name).join(', ')}; this is something else. Is it the right file?`,
+    offset,
+    length: lineLength,
+  };
+}
+
+/** By position; of those at one place the more severe first. */
+function sorted(problems: readonly Problem[]): Problem[] {
+  const rank = { error: 0, warning: 1, info: 2 };
+  return [...problems].sort(
+    (a, b) => a.offset - b.offset || rank[a.severity] - rank[b.severity] || a.length - b.length,
+  );
+}

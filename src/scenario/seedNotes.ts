@@ -1,0 +1,98 @@
+import { latencyMetrics } from '../base/slo';
+import { formatCount } from '../base/units';
+import type { Sources } from './places';
+import type { Reading } from './reading';
+import { numberIn } from './readSection';
+import { placeOfValue } from './readValue';
+import type { Scenario } from './scenario';
+import { stepCount } from './steps';
+
+/**
+ * Notes on keys of the seed tool that do here what its documentation promised and it did not do. Only
+ * for keys that stand in the file, and only where the difference shows with these values.
+ */
+export function reportSeedNotes(reading: Reading, sources: Sources, scenario: Scenario): void {
+  for (const [name, note] of notes) {
+    const written = sources.config.written.get(name);
+    if (written === undefined) continue;
+    const message = note(scenario, sources);
+    const place = placeOfValue(reading, written);
+    if (message === undefined || place.override !== undefined) continue;
+    const wrong = reading
+      .problems()
+      .some(({ severity, offset }) => severity === 'error' && offset === place.offset);
+    if (!wrong) reading.report('info', 'seed-difference', place, message);
+  }
+}
+
+type Note = (scenario: Scenario, sources: Sources) => string | undefined;
+
+/** Whole division, as the seed tool counted its steps. */
+const seedSteps = ({ connections, baseSending, step }: Scenario): number =>
+  step === 0 ? 0 : Math.floor((connections - baseSending) / step) + 1;
+
+const judgedNow = 'The seed tool never judged the last step; here every step is judged.';
+
+const notes: readonly (readonly [key: string, note: Note])[] = [
+  [
+    'step',
+    (scenario) => {
+      const { connections, baseSending, step, sendingSteps } = scenario;
+      if (step === 0) return 'The seed tool failed at step: 0; here it is a single step.';
+      const old = seedSteps(scenario);
+      const reaches = sendingSteps === 0 && stepCount(scenario) > old;
+      if (!reaches) return undefined;
+      const reached = formatCount(baseSending + (old - 1) * step);
+      return `The seed tool stopped at ${reached} senders, since the steps do not divide what is left; here the last step reaches all ${formatCount(connections)}.`;
+    },
+  ],
+  [
+    'sendingSteps',
+    (scenario) => {
+      const { connections, sendingSteps } = scenario;
+      if (sendingSteps === 0) return undefined;
+      const steps = stepCount(scenario);
+      if (steps > seedSteps(scenario) && scenario.step !== 0) {
+        return `The seed tool ran ${formatCount(seedSteps(scenario))} steps here; ${formatCount(steps)} are needed until all ${formatCount(connections)} connections send.`;
+      }
+      if (steps < sendingSteps) {
+        return `After ${formatCount(steps)} steps all connections send, so no further steps run.`;
+      }
+      return steps === 1 ? judgedNow : undefined;
+    },
+  ],
+  [
+    'baseSending',
+    (_scenario, { config }) =>
+      numberIn(config, 'baseSending') === 0
+        ? 'With baseSending: 0 the seed tool neither sent nor ended in order; here the first step has no sender and the next ones are counted from there.'
+        : undefined,
+  ],
+  [
+    'arrivingRate',
+    ({ arrivingRate, arrivingBatchMode, connections }) =>
+      (arrivingBatchMode === undefined || arrivingBatchMode === 'HighPress') &&
+      connections > arrivingRate
+        ? `In the seed tool this limited the connections that were opening at the same time; here ${formatCount(arrivingRate)} connections are opened per second.`
+        : undefined,
+  ],
+  [
+    'arrivingBatchMode',
+    ({ arrivingBatchMode, arrivingRate }) =>
+      arrivingBatchMode === undefined
+        ? undefined
+        : `The ramp modes of the seed tool are not copied: ${arrivingBatchMode} runs as a true rate of ${formatCount(arrivingRate)} connections per second.`,
+  ],
+  ['arrivingBatchWait', () => 'A true rate has no batches, so this pause has no effect.'],
+  [
+    'connectionFailPercentage',
+    (_scenario, { slo }) => (slo.written.has('dropped') ? undefined : judgedNow),
+  ],
+  [
+    'latencyPercentage',
+    (_scenario, { slo }) =>
+      latencyMetrics.some((metric) => slo.written.has(metric))
+        ? undefined
+        : `${judgedNow} Lost messages count as late.`,
+  ],
+];

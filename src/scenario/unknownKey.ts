@@ -1,0 +1,96 @@
+import type { Scalar, YAMLMap } from 'yaml';
+import { didYouMean } from './didYouMean';
+import type { KeySpec } from './keySpec';
+import type { FixDraft, Reading } from './reading';
+import { allParameters, topKeys } from './scenarioKeys';
+import { shownText } from './shownText';
+
+/** A key that its section does not know. */
+export interface UnknownKey {
+  readonly key: Scalar;
+  readonly name: string;
+  /** Path of the section it stands in; empty for the top. */
+  readonly path: string;
+  readonly specs: readonly KeySpec[];
+  readonly map?: YAMLMap;
+}
+
+/** Keys of pipeline files, which are no scenarios. */
+const pipelineKeys = ['ModuleName', 'Types', 'Pipeline'];
+
+export const pipelineMessage =
+  'This is a pipeline file of the seed tool (mode: advanced). This version does not read pipelines: describe the run with `mode: simple`, `config` and `scenario`.';
+
+/** Reports an unknown key with the key that was probably meant, or the section it belongs to. */
+export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {
+  const { key, name, path, specs, map } = unknown;
+  if (path === '' && pipelineKeys.includes(name)) {
+    reading.report('error', 'pipeline-file', key, pipelineMessage);
+    return;
+  }
+  const shown = `"${shownText(name)}"`;
+  const where = path === '' ? 'at the top' : `in ${path}`;
+  const names = specs.map((spec) => spec.name);
+  const sameLetters = names.find((known) => known.toLowerCase() === name.toLowerCase());
+  const elsewhere = sameLetters === undefined ? homesOf(name).filter((home) => home !== path) : [];
+  if (elsewhere.length > 0) {
+    reading.report(
+      'error',
+      'unknown-key',
+      key,
+      `${shown} does not belong ${where}, but in ${elsewhere.join(' or ')}. Move it there.`,
+      moveInto(map, name, path, elsewhere),
+    );
+    return;
+  }
+  if (name === '<<') {
+    const message = 'Merge keys (<<) are not understood here. Write the keys out.';
+    reading.report('error', 'unknown-key', key, message);
+    return;
+  }
+  const meant = didYouMean(name, names);
+  reading.report(
+    'error',
+    'unknown-key',
+    key,
+    meant === undefined
+      ? `There is no key ${shown} ${where}. ${knownKeys(names)}`
+      : `There is no key ${shown} ${where}. Did you mean "${meant}"?`,
+    meant === undefined ? undefined : { title: `Write "${meant}"`, text: meant },
+  );
+}
+
+const knownKeys = (names: readonly string[]): string =>
+  names.length <= 12 ? `Known are ${names.join(', ')}.` : 'Remove it or correct its name.';
+
+/** Sections that know a key of exactly this name, as people write their path. */
+export function homesOf(name: string): string[] {
+  const homes: string[] = [];
+  if (topKeys.some((spec) => spec.name === name)) homes.push('the top of the file');
+  for (const section of topKeys) {
+    if (section.keys?.some((spec) => spec.name === name) === true) homes.push(section.name);
+    for (const inner of section.keys ?? []) {
+      if (inner.keys?.some((spec) => spec.name === name) === true) {
+        homes.push(`${section.name}.${inner.name}`);
+      }
+    }
+  }
+  if (allParameters.has(name)) homes.push('scenario.parameters');
+  // A mix has the keys of a scenario; naming the plain one is enough.
+  return homes.includes('scenario') ? homes.filter((home) => home !== 'scenarios') : homes;
+}
+
+/** The first misplaced key at the top can open the section it belongs to, as long as that is absent. */
+function moveInto(
+  map: YAMLMap | undefined,
+  name: string,
+  path: string,
+  homes: readonly string[],
+): FixDraft | undefined {
+  const home = homes[0]!;
+  const section = topKeys.find((spec) => spec.name === home);
+  const present =
+    map === undefined || map.items.some((item) => (item.key as Scalar | null)?.value === home);
+  if (path !== '' || section?.type !== 'section' || present || map.flow === true) return undefined;
+  return { title: `Put "${name}" into ${home}`, text: `${home}:\n  ${name}` };
+}
