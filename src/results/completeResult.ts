@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
-import { estimate, type Edition, type EstimateInput } from '../capacity/estimate';
+import { estimate, type Edition } from '../capacity/estimate';
 import { loadOf } from '../capacity/loadOf';
+import { measuredLoadOf } from '../capacity/measuredLoadOf';
 import { recommend } from '../capacity/recommend';
 import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
 import { judgeRun } from '../measure/verdict';
@@ -20,6 +21,7 @@ export interface CompleteOptions {
 export interface CapacityModel {
   readonly loadOf: typeof loadOf;
   readonly estimate: typeof estimate;
+  readonly measuredLoadOf: typeof measuredLoadOf;
   readonly recommend: typeof recommend;
 }
 
@@ -34,11 +36,10 @@ export function completeResult(
   summary: RunSummary,
   scenario: Scenario,
   options: CompleteOptions,
-  model: CapacityModel = { loadOf, estimate, recommend },
+  model: CapacityModel = { loadOf, estimate, measuredLoadOf, recommend },
 ): Result {
   const clean = cleanSummary(summary);
   const verdict = judgeRun(clean, scenario.slo);
-  const load = model.loadOf(scenario);
   return {
     schema: resultSchema,
     id: options.id,
@@ -46,17 +47,8 @@ export function completeResult(
     ...clean,
     verdict,
     scenario: redactScenario(scenario),
-    ...('problem' in load
-      ? {
-          estimate: null,
-          estimateProblem: load.problem,
-          recommendation: null,
-          recommendationProblem: load.problem,
-        }
-      : {
-          ...estimated(load.input, options, model),
-          ...recommended(load.input, clean, verdict, options, model),
-        }),
+    ...estimated(scenario, options, model),
+    ...recommended(scenario, clean, verdict, options, model),
   };
 }
 
@@ -75,20 +67,18 @@ function cleanSummary(summary: RunSummary): RunSummary {
   };
 }
 
-function estimated(
-  input: EstimateInput,
-  options: CompleteOptions,
-  model: CapacityModel,
-): Estimated {
-  const made = orProblem(() => model.estimate(input, editionAndHeadroom(options)));
+function estimated(scenario: Scenario, options: CompleteOptions, model: CapacityModel): Estimated {
+  const load = model.loadOf(scenario);
+  if ('problem' in load) return { estimate: null, estimateProblem: load.problem };
+  const made = orProblem(() => model.estimate(load.input, editionAndHeadroom(options)));
   return 'problem' in made
     ? { estimate: null, estimateProblem: made.problem }
     : { estimate: { ...made.value, basis: 'published' } };
 }
 
 function recommended(
-  input: EstimateInput,
-  summary: RunSummary,
+  scenario: Scenario,
+  { steps, connections }: RunSummary,
   verdict: Verdict,
   options: CompleteOptions,
   model: CapacityModel,
@@ -102,40 +92,27 @@ function recommended(
       'The load generator was the bottleneck, so the measured rates say nothing about the target.',
     );
   }
-  const step = bestStep(summary.steps, input.useCases.length > 0);
-  if (!step) return nothing('Nothing valid was measured.');
-  if (input.useCases.length > 1) {
-    return nothing('The rates of a mix are measured together, not for each use case.');
-  }
-  const made = orProblem(() =>
-    model.recommend(
-      {
-        product: input.product,
-        connections: summary.connections.connected,
-        ...(input.stack && { stack: input.stack }),
-        step: step.index,
-        useCases: input.useCases.map(({ kind, messageBytes, groupMembers }) => ({
-          kind,
-          messageBytes,
-          ...(groupMembers !== undefined && { groupMembers }),
-          senders: step.senders,
-          inPerSecond: step.sentPerSecond,
-          outPerSecond: step.receivedPerSecond,
-        })),
-      },
-      editionAndHeadroom(options),
-    ),
-  );
+  const step = bestStep(steps);
+  if (!step || connections.connected === 0) return nothing('Nothing valid was measured.');
+  const { index, sentPerSecond, receivedPerSecond } = step;
+  const measured = model.measuredLoadOf(scenario, {
+    index,
+    connections: connections.connected,
+    sentPerSecond,
+    receivedPerSecond,
+  });
+  if ('problem' in measured) return nothing(measured.problem);
+  if (step.sent === 0 && measured.load.useCases.length > 0) return nothing('Nothing was sent.');
+  const made = orProblem(() => model.recommend(measured.load, editionAndHeadroom(options)));
   return 'problem' in made
     ? nothing(made.problem)
     : { recommendation: { ...made.value, basis: 'measured' } };
 }
 
 /** The last step that passed, else the last in which the generator was no bottleneck. */
-function bestStep(steps: readonly StepSummary[], sending: boolean): StepSummary | undefined {
+function bestStep(steps: readonly StepSummary[]): StepSummary | undefined {
   const valid = steps.filter(
-    (step) =>
-      step.generator.valid && step.verdict.status !== 'invalid' && (!sending || step.sent > 0),
+    ({ generator, verdict }) => generator.valid && verdict.status !== 'invalid',
   );
   return valid.filter(({ verdict }) => verdict.status === 'pass').at(-1) ?? valid.at(-1);
 }

@@ -1,4 +1,4 @@
-import { isAlias, isPair, isScalar, parseDocument, visit, type Document, type Pair } from 'yaml';
+import { isPair, isScalar, parseDocument, visit, type Document, type Pair } from 'yaml';
 import { isSecretName, redactHeader, redactSecret, redactTarget, redactText } from './redact';
 
 /** A key that the command line set, e.g. `config.connections`, with its text. */
@@ -26,7 +26,7 @@ export function scenarioCopy(text: string, sets: readonly SetKey[] = []): string
 
 function setKeys(document: Document, sets: readonly SetKey[]): void {
   for (const { path, value } of sets) {
-    const keys = path.split('.');
+    const keys = keysIn(path);
     // What was written as the target, under any of its names, is replaced by what was set.
     if (path === 'config.target') {
       for (const key of ['webAppTarget', 'connectionString']) {
@@ -42,10 +42,17 @@ function setKeys(document: Document, sets: readonly SetKey[]): void {
   }
 }
 
-/** The set text as YAML, as the parser reads it; text that is no YAML stays text. */
+/** Names of percentiles and headers may have dots themselves; entries of a mix have numbers. */
+function keysIn(path: string): (string | number)[] {
+  const [, above = '', last] = /^(slo|config\.headers|config\.query)\.(.+)$/.exec(path) ?? [];
+  if (last !== undefined) return [...above.split('.'), last];
+  return path.split('.').map((key) => (/^\d{1,3}$/.test(key) ? Number(key) : key));
+}
+
+/** The set text as the parser reads it: a YAML scalar, everything else is text. */
 function valueNode(text: string): unknown {
   const { contents, errors } = parseDocument(text, { logLevel: 'silent' });
-  return errors.length > 0 || contents === null || isAlias(contents) ? text : contents;
+  return errors.length === 0 && isScalar(contents) ? contents : text;
 }
 
 /** Replaces literal secrets in place; returns whether there were any. */

@@ -27,23 +27,15 @@ describe('completeResult', () => {
     assert.equal(result.verdict.status, 'pass');
     assert.equal(result.recommendation?.basis, 'measured');
     assert.equal(result.estimate?.basis, 'published');
-    assert.deepEqual(measured, [
-      {
-        product: 'signalr',
-        connections: 1900,
-        step: 3,
-        useCases: [
-          {
-            kind: 'send_to_group',
-            messageBytes: 2048,
-            groupMembers: 10,
-            senders: 1900,
-            inPerSecond: 1900,
-            outPerSecond: 19_000,
-          },
-        ],
-      },
-    ]);
+    assert.deepEqual(
+      measured.map(({ connections, step, useCases }) => [
+        connections,
+        step,
+        useCases[0]?.inPerSecond,
+        useCases[0]?.outPerSecond,
+      ]),
+      [[1900, 3, 1900, 19_000]],
+    );
   });
 
   it('recommends from the last step that passed, else from the last valid one', () => {
@@ -74,6 +66,7 @@ describe('completeResult', () => {
     const result = completeResult(sampleSummary(), sampleScenario, options, {
       ...sampleModel,
       loadOf: () => ({ problem: 'no table' }),
+      measuredLoadOf: () => ({ problem: 'no table' }),
     });
     assert.equal(result.estimate, null);
     assert.equal(result.recommendationProblem, 'no table');

@@ -1,4 +1,5 @@
 import type { Estimate } from '../../../src/capacity/estimate';
+import type { MeasuredStep } from '../../../src/capacity/measuredLoadOf';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import type { LatencySummary, RunSummary, StepSummary } from '../../../src/measure/summary';
 import { judgeStep } from '../../../src/measure/verdict';
@@ -156,7 +157,7 @@ export const sampleEstimate: Estimate = {
   binding: {
     name: 'small_group.out_bandwidth',
     utilisation: 0.95,
-    text: 'small group, outbound 19,000 of 20,000 msg/s (95 %)',
+    text: 'outbound 19,000 of 20,000 msg/s (95 %, small group, guide of 2023-03)',
     source: {
       document: 'sr2023',
       title: 'Performance guide for Azure SignalR Service',
@@ -170,7 +171,8 @@ export const sampleEstimate: Estimate = {
     { unit: 20, recommended: false, connections: 0.1, inbound: 0.48, outbound: 0.48 },
   ],
   formula: ['1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s'],
-  notes: ['Above 70 %: Unit 20 leaves room.'],
+  notes: ['Above the 70 % mark (traffic 95 %): Unit 20 leaves room.'],
+  advice: '3 app servers with 15 server connections each',
 };
 
 /** The capacity model of the sample run, which always answers Unit 10. */
@@ -191,12 +193,29 @@ export const sampleModel = {
     },
   }),
   estimate: () => sampleEstimate,
+  measuredLoadOf: (_scenario: Scenario, step: MeasuredStep) => ({
+    load: {
+      product: 'signalr' as const,
+      connections: step.connections,
+      step: step.index,
+      useCases: [
+        {
+          kind: 'send_to_group' as const,
+          senders: 1900,
+          messageBytes: 2048,
+          groupMembers: 10,
+          inPerSecond: step.sentPerSecond,
+          outPerSecond: step.receivedPerSecond,
+        },
+      ],
+    },
+  }),
   recommend: (measured: { step: number }) => ({
     ...sampleEstimate,
     step: measured.step,
-    headline: 'Unit 10: small group, outbound 19,000 of 20,000 msg/s (95 %)',
+    headline: 'Unit 10: outbound 19,000 of 20,000 msg/s (95 %, small group, guide of 2023-03)',
     reasons: [
-      'Above the 70 % mark; Unit 20 leaves room.',
+      `Measured in step ${measured.step} with 1,900 connections: small group 1,900 msg/s in and 19,000 msg/s out of 2 KB.`,
       '3 app servers with 15 server connections each.',
     ],
   }),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { parse } from 'yaml';
 import { scenarioCopy } from '../../../src/results/scenarioCopy';
 
 describe('scenarioCopy', () => {
@@ -24,6 +25,19 @@ describe('scenarioCopy', () => {
     const set = [{ path: 'config.connections', value: '5' }];
     assert.equal(scenarioCopy('config:\n', set), 'config:\n  connections: 5\n');
     assert.equal(scenarioCopy('', set), 'config:\n  connections: 5\n');
+  });
+
+  it('sets keys with dots in their names and entries of a mix', () => {
+    const copy = scenarioCopy('scenarios:\n  - name: echo\n', [
+      { path: 'slo.p99.9', value: '1s' },
+      { path: 'config.headers.X-A.B', value: 'x: y' },
+      { path: 'scenarios.0.senders', value: '5' },
+    ]);
+    assert.deepEqual(parse(copy), {
+      scenarios: [{ name: 'echo', senders: 5 }],
+      slo: { 'p99.9': '1s' },
+      config: { headers: { 'X-A.B': 'x: y' } },
+    });
   });
 
   it('keeps no literal secret, wherever it stands', () => {

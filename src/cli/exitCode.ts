@@ -1,0 +1,77 @@
+import { ExpectedError } from '../base/expectedError';
+import type { Result } from '../results/result';
+
+/** Exit codes of the command line; scripts rely on them. */
+export const exitCode = {
+  done: 0,
+  sloMissed: 1,
+  badInput: 2,
+  noTarget: 3,
+  generatorBound: 4,
+  defect: 5,
+  sigint: 130,
+  sigterm: 143,
+} as const;
+
+/** Signals that end a run in order. */
+export type EndingSignal = 'SIGINT' | 'SIGTERM';
+
+/** Thrown to leave a command that a signal came for before there was anything to save. */
+export class SignalError extends Error {
+  constructor(readonly signal: EndingSignal) {
+    super(`ended by ${signal}`);
+    this.name = 'SignalError';
+  }
+}
+
+export function exitCodeOfSignal(signal: EndingSignal): number {
+  return signal === 'SIGTERM' ? exitCode.sigterm : exitCode.sigint;
+}
+
+/**
+ * Exit code of a run by how it ended and how it was judged.
+ *
+ * @param signal the signal that interrupted it, if one did
+ */
+export function exitCodeOfResult(
+  { ending, verdict, connections }: Pick<Result, 'ending' | 'verdict' | 'connections'>,
+  signal: EndingSignal = 'SIGINT',
+): number {
+  switch (ending) {
+    case 'interrupted':
+    case 'stopped':
+      return exitCodeOfSignal(signal);
+    case 'targetLost':
+      return exitCode.noTarget;
+    case 'workerLost':
+      return exitCode.defect;
+    case 'completed':
+    case 'threshold':
+      break;
+  }
+  switch (verdict.status) {
+    case 'pass':
+      return exitCode.done;
+    case 'fail':
+      return exitCode.sloMissed;
+    case 'invalid':
+      return exitCode.generatorBound;
+    case 'incomplete':
+      return connections.connected === 0 ? exitCode.noTarget : exitCode.sloMissed;
+  }
+}
+
+/** Codes of expected errors that do not mean bad input. */
+const codesOfErrors: Readonly<Record<string, number>> = {
+  'target-unreachable': exitCode.noTarget,
+  'target-lost': exitCode.noTarget,
+  'hub-start': exitCode.noTarget,
+  'worker-lost': exitCode.defect,
+};
+
+/** Exit code for something thrown: an expected error says what to do, anything else is a defect. */
+export function exitCodeOfError(error: unknown): number {
+  if (error instanceof SignalError) return exitCodeOfSignal(error.signal);
+  if (error instanceof ExpectedError) return codesOfErrors[error.code] ?? exitCode.badInput;
+  return exitCode.defect;
+}

@@ -1,0 +1,109 @@
+import { formatCount, formatLatencyUs } from '../base/units';
+import type { Phase, Snapshot } from '../measure/snapshot';
+import { cut, paint, type Line } from './line';
+import { errorWords } from './errorWords';
+import {
+  lastStepIsOver,
+  noProgress,
+  rowsOf,
+  timeLeft,
+  withSnapshot,
+  type RunProgress,
+} from './runProgress';
+import { titleLines, type RunTitle, type RunView } from './runView';
+import { stepHead, stepLine } from './stepTable';
+import { widthOf, type Output } from './surroundings';
+
+/** Lines around the rows: title, connecting, status and the blanks between. */
+const otherLines = 9;
+
+/** The table of steps, redrawn in place at each snapshot. */
+export function createLiveView(output: Output, title: RunTitle, colour: boolean): RunView {
+  let progress: RunProgress = noProgress;
+  let drawn = 0;
+  const erase = (): string => (drawn === 0 ? '' : `\x1b[${drawn}A\r\x1b[J`);
+  const draw = (): void => {
+    const lines = liveLines(title, progress, output.rows ?? 24);
+    const width = widthOf(output);
+    const text = lines.map(({ text: whole, ...line }) => {
+      const fitting: Line = { ...line, text: cut(whole, width) };
+      return `${paint(fitting, colour)}\n`;
+    });
+    // One write, so that nothing is seen half drawn.
+    output.write(erase() + text.join(''));
+    drawn = lines.length;
+  };
+  return {
+    update(snapshot) {
+      progress = withSnapshot(progress, snapshot);
+      draw();
+    },
+    message(text) {
+      output.write(`${erase()}${paint({ text }, colour)}\n`);
+      drawn = 0;
+      if (progress.latest) draw();
+    },
+    close() {
+      output.write(erase());
+      drawn = 0;
+    },
+  };
+}
+
+/** All lines of the view, uncut. */
+export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: number): Line[] {
+  const { latest } = progress;
+  const rows = rowsOf(progress);
+  const room = Math.max(3, terminalRows - otherLines);
+  const shown = rows.slice(-room);
+  const hidden = rows.length - shown.length;
+  const [heading = '', load = ''] = titleLines(title);
+  return [
+    { text: heading, tone: 'bold' },
+    { text: load },
+    { text: '' },
+    ...(latest ? [{ text: connectingText(latest) }, { text: '' }] : []),
+    ...(rows.length > 0 ? [stepHead] : []),
+    ...(hidden > 0
+      ? [{ text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const }]
+      : []),
+    ...shown.map(stepLine),
+    ...(latest ? [{ text: '' }, { text: statusText(latest, progress), tone: 'dim' as const }] : []),
+  ];
+}
+
+/** `connecting   1,900 of 1,900   p99 84ms   3 failed`. */
+export function connectingText({ phase, connections }: Snapshot): string {
+  const { requested, connected, failed, dropped, connectP99Us } = connections;
+  const word = phase === 'connecting' ? 'connecting' : 'connected ';
+  return [
+    `${word}   ${formatCount(connected)} of ${formatCount(requested)}`,
+    ...(connected > 0 ? [`p99 ${formatLatencyUs(connectP99Us)}`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
+    ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
+  ].join('   ');
+}
+
+const phaseWords: Readonly<Record<Phase, string>> = {
+  connecting: 'opening connections',
+  preparing: 'preparing connections',
+  warmup: 'warming up, not measured',
+  measuring: 'measuring',
+  draining: 'waiting for what is outstanding',
+  closing: 'closing connections',
+  done: 'done',
+};
+
+/** What is going on: `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`. */
+export function statusText(snapshot: Snapshot, progress: RunProgress): string {
+  const { phase, step, stepCount, errors } = snapshot;
+  const inStep = step && !lastStepIsOver(progress) && phase !== 'connecting';
+  const outstanding = inStep && phase !== 'warmup' ? step.outstanding : 0;
+  return [
+    `${inStep ? `step ${step.index} of ${formatCount(stepCount)}: ` : ''}${phaseWords[phase]}${
+      inStep && phase === 'measuring' ? `, ${timeLeft(step)} left` : ''
+    }`,
+    ...(outstanding > 0 ? [`${formatCount(outstanding)} outstanding`] : []),
+    ...errorWords(errors),
+  ].join('; ');
+}

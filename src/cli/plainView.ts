@@ -1,0 +1,82 @@
+import { formatCount, formatShare } from '../base/units';
+import type { Snapshot } from '../measure/snapshot';
+import { latencyWords } from '../measure/sloWords';
+import { printable } from './line';
+import { plural } from './loadWords';
+import { connectingText, statusText } from './liveView';
+import { clock, noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
+import { titleLines, type RunTitle, type RunView } from './runView';
+import type { StepRow } from './stepTable';
+import type { Output } from './surroundings';
+
+/** Least time between two lines that only say how far the run is. */
+const progressEveryMs = 10_000;
+
+/**
+ * The run as lines, for pipes and logs: one for each change of phase and each finished step, and now
+ * and then how far it is.
+ */
+export function createPlainView(output: Output, title: RunTitle): RunView {
+  let progress: RunProgress = noProgress;
+  let phase: string | undefined;
+  let told = 0;
+  let saidAtMs = 0;
+  const say = (text: string): void => output.write(`${printable(text)}\n`);
+  for (const line of titleLines(title)) say(line);
+  const tellFinished = (snapshot?: Snapshot): void => {
+    for (const row of rowsOf(progress).slice(told)) {
+      if (row.current) break;
+      told += 1;
+      say(`${stamp(snapshot)}${stepWords(row)}`);
+    }
+  };
+  return {
+    update(snapshot) {
+      progress = withSnapshot(progress, snapshot);
+      tellFinished(snapshot);
+      const now = `${snapshot.phase} ${snapshot.step?.index ?? ''}`;
+      const changed = now !== phase;
+      if (!changed && snapshot.atMs - saidAtMs < progressEveryMs) return;
+      phase = now;
+      saidAtMs = snapshot.atMs;
+      if (snapshot.phase === 'done') return;
+      say(`${stamp(snapshot)}${lineOf(snapshot, progress, changed)}`);
+    },
+    message: say,
+    close: () => undefined,
+  };
+}
+
+const stamp = (snapshot: Snapshot | undefined): string =>
+  snapshot ? `[${clock(snapshot.atMs / 1000)}] ` : '';
+
+function lineOf(snapshot: Snapshot, progress: RunProgress, changed: boolean): string {
+  if (snapshot.phase === 'connecting') return connectingText(snapshot).replace(/ {2,}/g, ' ');
+  const row = rowsOf(progress).at(-1);
+  const status = statusText(snapshot, progress);
+  if (changed || !row?.current || row.latencyUs === undefined) return status;
+  return `${status}; ${ratesWords(row)}`;
+}
+
+/** `step 1 done: 700 senders, 700.0 sent/s, 7,000 received/s, p50 1.1 ms, …, 0 lost, generator ok`. */
+function stepWords(row: StepRow): string {
+  const { index, senders, lost = 0, errors = 0, generator } = row;
+  return [
+    `step ${index} done: ${formatCount(senders)} ${plural('sender', senders)}`,
+    ratesWords(row),
+    `${formatCount(lost)} lost`,
+    `${formatCount(errors)} ${plural('error', errors)}`,
+    ...(generator
+      ? [
+          `generator ${generator.valid ? 'ok' : 'was the bottleneck'} (${formatShare(generator.cpuShare)} of a core)`,
+        ]
+      : []),
+  ].join(', ');
+}
+
+function ratesWords({ sentPerSecond = 0, receivedPerSecond = 0, latencyUs }: StepRow): string {
+  const rates = `${formatCount(sentPerSecond, 1)} sent/s, ${formatCount(receivedPerSecond)} received/s`;
+  if (latencyUs === undefined || latencyUs.count === 0) return rates;
+  const { p50, p99, p999, max } = latencyUs;
+  return `${rates}, p50 ${latencyWords(p50)}, p99 ${latencyWords(p99)}, p99.9 ${latencyWords(p999)}, max ${latencyWords(max)}`;
+}
