@@ -8,8 +8,8 @@ export interface PlanOptions {
   /** Worker threads to split the load over; at most one per connection is used. */
   readonly workers: number;
   readonly seed: number;
-  /** Tells this run's messages from those of others, 32 bits; from `seed` when absent. */
-  readonly runId?: number;
+  /** Tells this run's messages from those of others, 32 bits; to be drawn anew for each run. */
+  readonly runId: number;
 }
 
 /** Splits `total` into whole parts that differ by at most one and sum to it. */
@@ -18,7 +18,7 @@ export function split(total: number, parts: number): number[] {
 }
 
 /**
- * Fixes who connects when and who sends what when. The same scenario, workers and seed give the same plan.
+ * Fixes who connects when and who sends what when. The same scenario and options give the same plan.
  *
  * @throws ExpectedError `plan-too-large` when messages could no longer be told apart
  */
@@ -43,7 +43,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     drainMs: scenario.drainMs,
   }));
   return {
-    runId: (options.runId ?? options.seed) >>> 0,
+    runId: options.runId >>> 0,
     seed: options.seed,
     connections: scenario.connections,
     arrivingRate: scenario.arrivingRate,

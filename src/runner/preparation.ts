@@ -4,7 +4,7 @@ import { findUseCase } from '../usecases/registry';
 import type { HubConnection } from '../wire/hubConnection';
 import type { HubMessage } from '../wire/hubMessage';
 import { shownText } from '../wire/connectFailure';
-import { Invocations, type InvocationOutcome } from './invocations';
+import { Invocations, type InvocationOutcome } from '../wire/invocations';
 import { groupName } from './messageSender';
 import type { SharedMembers } from './sharedMembers';
 

@@ -213,7 +213,9 @@ export class HubConnection implements FrameListener, SocketOwner {
 
   onClose(code: number, reason: string): void {
     const text = shownText(this.closeReason ?? reason);
-    const slow = /too slow|slow consumer|send buffer/i.test(text);
+    const slow = /too slow|slow consumer|send buffer|waiting to be (sent|read)|were waiting/i.test(
+      text,
+    );
     this.drop(
       slow ? 'slowConsumer' : 'closed',
       `closed with code ${code}${text === '' ? '' : `: ${text}`}`,

@@ -1,5 +1,5 @@
-import { encodeHubMessage, type Completion } from '../wire/hubMessage';
-import type { HubConnection } from '../wire/hubConnection';
+import { encodeHubMessage, type Completion } from './hubMessage';
+import type { HubConnection } from './hubConnection';
 
 /** The hub's answer to an invocation, or why there is none. */
 export type InvocationOutcome =
