@@ -39,7 +39,8 @@ export function checkAssignment(
   if (headroom > 1) throw inputError('headroom must not exceed 1');
   if (input.useCases.length === 0) throw inputError('use_cases must not be empty');
   const stack = input.stack ?? 'aspnetcore';
-  if (stack !== 'aspnetcore' && stack !== 'aspnet') {
+  // Input may come from untyped data, so the type alone is not believed.
+  if (!['aspnetcore', 'aspnet'].includes(stack)) {
     throw inputError('stack must be aspnetcore or aspnet');
   }
   return { edition, connections, headroom, stack };

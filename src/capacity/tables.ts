@@ -17,7 +17,8 @@ export function editionOf(product: Product, edition: Edition | undefined): Publi
     if (edition !== undefined) throw inputError('edition must not be given for webpubsub');
     return wps;
   }
-  if (product !== 'signalr') throw inputError('product must be signalr or webpubsub');
+  // Input may come from untyped data, so the type alone is not believed.
+  if (!['signalr'].includes(product)) throw inputError('product must be signalr or webpubsub');
   switch (edition) {
     case undefined:
     case 'sr2023':

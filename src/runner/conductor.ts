@@ -1,7 +1,7 @@
 import { Emitter } from '../base/event';
 import { formatCount } from '../base/units';
 import { RunTotals } from '../measure/runTotals';
-import type { Phase, Snapshot, StepProgress } from '../measure/snapshot';
+import type { Phase, Snapshot } from '../measure/snapshot';
 import type { StepTotals } from '../measure/stepTotals';
 import type { Ending, RunSummary, Verdict } from '../measure/summary';
 import { TickMerger, type MergedTick } from '../measure/tickMerger';
@@ -10,6 +10,7 @@ import type { Plan, PlanStep } from '../plan/plan';
 import type { FromWorker, WorkerStart } from '../protocol/worker';
 import { numberOf } from '../usecases/parameterSpec';
 import { CpuMeter } from './cpuMeter';
+import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';
 import type { Run, StopReason } from './run';
 import { WorkerPool } from './workerPool';
 
@@ -48,9 +49,7 @@ export class Conductor implements Run {
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
   private endingMessage: string | undefined;
-  private step:
-    | { readonly plan: PlanStep; readonly totals: StepTotals; readonly measureUs: number }
-    | undefined;
+  private step: RunningStep | undefined;
   private lastSampleUs = 0;
   private flushes = 0;
   /** Called whenever something has changed that {@link until} may be waiting for. */
@@ -334,54 +333,19 @@ export class Conductor implements Run {
   }
 
   private emit(tick?: MergedTick): void {
-    const { connected, failed, dropped, requested, connectUs } = this.totals.connections();
+    const { context, totals, plan, phase, step } = this;
+    const nowUs = context.nowUs();
     this.snapshots.fire({
-      atMs: this.context.nowUs() / 1000,
-      tick: tick?.tick ?? Math.floor(this.context.nowUs() / 1_000_000),
-      phase: this.phase,
-      connections: { requested, connected, failed, dropped, connectP99Us: connectUs.p99 },
-      ...(this.step === undefined ? {} : { step: this.progress(this.step) }),
-      stepCount: this.plan.steps.length,
-      ...(tick === undefined || tick.sent + tick.received === 0
-        ? {}
-        : {
-            interval: {
-              seconds: 1,
-              sent: tick.sent,
-              received: tick.received,
-              latencyUs: tick.latencyUs,
-            },
-          }),
-      errors: { ...this.totals.errors },
+      atMs: nowUs / 1000,
+      tick: tick?.tick ?? Math.floor(nowUs / 1_000_000),
+      phase,
+      connections: connectionProgress(totals.connections()),
+      ...(step === undefined ? {} : { step: stepProgress(step, plan.slo, this.lastSampleUs) }),
+      stepCount: plan.steps.length,
+      ...intervalOf(tick),
+      errors: { ...totals.errors },
       complete: tick?.complete ?? true,
     });
-  }
-
-  private progress({ plan, totals, measureUs }: NonNullable<Conductor['step']>): StepProgress {
-    const totalS = plan.measureMs / 1000;
-    const over = totals.seconds > 0;
-    const elapsedS = over
-      ? totals.seconds
-      : Math.max(0, Math.min(totalS, (this.lastSampleUs - measureUs) / 1_000_000));
-    const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
-    const { offered, sent, expected, received, duplicated, outOfOrder } = totals;
-    return {
-      index: plan.index,
-      senders: plan.senders,
-      elapsedS,
-      totalS,
-      offered,
-      sent,
-      expected,
-      received,
-      outstanding: expected - received,
-      duplicated,
-      outOfOrder,
-      sentPerSecond: perSecond(sent),
-      receivedPerSecond: perSecond(received),
-      latencyUs: totals.latency.summary(),
-      generator: totals.generator(this.plan.slo),
-    };
   }
 
   private summary(): RunSummary {

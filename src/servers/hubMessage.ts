@@ -82,14 +82,19 @@ export function readHubMessage(bytes: Buffer, start: number, end: number): HubMe
     firstEnd: 0,
     streams: 0,
   };
-  let valid = true;
+  const members = { valid: true };
   const open = skipSpace(bytes, start);
   if (bytes[open] !== 0x7b) return undefined;
   const behind = walk(bytes, open, end, (keyStart, keyEnd, valueStart, valueEnd) => {
     const key = bytes.toString('latin1', keyStart + 1, Math.min(keyEnd - 1, keyStart + 16));
-    valid &&= readMember(message, key, valueStart, valueEnd);
+    members.valid &&= readMember(message, key, valueStart, valueEnd);
   });
-  if (!valid || behind < 0 || skipSpace(bytes, behind) !== end || Number.isNaN(message.type)) {
+  if (
+    !members.valid ||
+    behind < 0 ||
+    skipSpace(bytes, behind) !== end ||
+    Number.isNaN(message.type)
+  ) {
     return undefined;
   }
   const calls =

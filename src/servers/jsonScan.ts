@@ -127,7 +127,7 @@ const ignore = (): void => undefined;
 /** Position behind the value that starts at `at`, or -1 when there is none that ends before `end`. */
 export function skipValue(bytes: Buffer, at: number, end: number, depth = 1): number {
   let next: number;
-  switch (bytes[at]) {
+  switch (bytes[at]!) {
     case quote:
       return skipString(bytes, at, end);
     case 0x7b:

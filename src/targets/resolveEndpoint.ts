@@ -56,6 +56,13 @@ function whereToSet(kind: 'env' | 'secret', name: string): string {
     : `secret ${name} (environment variable ${secretVariable(name)})`;
 }
 
+const httpProtocols: Readonly<Record<string, string>> = {
+  'ws:': 'http:',
+  'wss:': 'https:',
+  'http:': 'http:',
+  'https:': 'https:',
+};
+
 /** The hub's URL as `http:` or `https:`. The text may come from a secret, so errors do not repeat it. */
 function hubUrl(text: string): string {
   let url: URL;
@@ -67,9 +74,7 @@ function hubUrl(text: string): string {
       'A target is no URL. Write the whole hub URL, such as http://localhost:5050/signalrbench.',
     );
   }
-  const protocol = (
-    { 'ws:': 'http:', 'wss:': 'https:', 'http:': 'http:', 'https:': 'https:' } as const
-  )[url.protocol as 'ws:'];
+  const protocol = httpProtocols[url.protocol];
   if (protocol === undefined) {
     throw new ExpectedError(
       'target-url',

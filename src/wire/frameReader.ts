@@ -35,10 +35,7 @@ export class FrameReader {
    */
   read(chunk: Buffer, start: number, end: number, listener: FrameListener): void {
     let at = start;
-    if (this.partial !== undefined) {
-      at = this.complete(chunk, start, end, listener);
-      if (this.partial !== undefined) return;
-    }
+    if (this.partial !== undefined) at = this.complete(chunk, start, end, listener);
     while (at < end && !listener.stopped) {
       const frameEnd = this.frameEnd(chunk, at, end);
       if (frameEnd === undefined || frameEnd > end) {

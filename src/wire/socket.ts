@@ -44,7 +44,7 @@ export function connectSocket(
     lookup: cachedLookup,
     onread: {
       buffer: receiveBuffer,
-      callback: onRead as unknown as (length: number, buffer: Uint8Array) => boolean,
+      callback: onRead,
     },
   };
   const socket = secure
@@ -87,9 +87,9 @@ const cachedLookup: net.LookupFunction = (host, options, callback) => {
       if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);
     },
-    (error: NodeJS.ErrnoException) => {
+    (error: unknown) => {
       lookups.delete(host);
-      callback(error, '', 0);
+      callback(error as NodeJS.ErrnoException, '', 0);
     },
   );
 };
