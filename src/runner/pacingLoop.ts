@@ -7,22 +7,37 @@ export interface PacingLoopDependencies {
   readonly work: () => boolean;
   /** The loop's timer fired that much too late. */
   readonly delayed: (us: number) => void;
+  /** The thread slept that long outside of its event loop. */
+  readonly napped: (us: number) => void;
 }
 
 /** Sleeps at most this long, so that the loop's delay is known even when little is sent. */
 const longestSleepMs = 50;
+/** Closer than this the timer, which counts whole milliseconds, is too coarse for fine pacing. */
+const fineUs = 2000;
+/** Longest nap in fine pacing: input waits no longer than this to be seen. */
+const napMs = 0.2;
 
 /**
  * The one timer of a worker. It sleeps until something is due, and whenever input was handled anyway,
  * looks whether something has become due meanwhile: under load that brings the slip well below the
  * timer's millisecond.
+ *
+ * Fine pacing is for objectives of a few milliseconds, of which a timer's slip would be too large a
+ * part: in the last two milliseconds it naps outside the event loop for a fifth of a millisecond at a
+ * time. That costs some CPU and lets input wait up to one nap.
  */
 export class PacingLoop {
   private timer: NodeJS.Timeout | undefined;
+  private immediate: NodeJS.Immediate | undefined;
   private running = false;
   private dueUs = 0;
+  private readonly napCell = new Int32Array(new SharedArrayBuffer(4));
 
-  constructor(private readonly dependencies: PacingLoopDependencies) {}
+  constructor(
+    private readonly dependencies: PacingLoopDependencies,
+    private readonly fine: boolean,
+  ) {}
 
   begin(): void {
     this.running = true;
@@ -31,7 +46,7 @@ export class PacingLoop {
 
   end(): void {
     this.running = false;
-    clearTimeout(this.timer);
+    this.cancel();
   }
 
   /** To be called when something new has become due earlier than expected. */
@@ -45,13 +60,23 @@ export class PacingLoop {
   }
 
   private sleep(): void {
-    clearTimeout(this.timer);
-    const { nowUs, nextUs } = this.dependencies;
-    const now = nowUs();
-    // The timer counts whole milliseconds and never fires early.
-    const sleepMs = Math.max(1, Math.min(longestSleepMs, Math.floor((nextUs() - now) / 1000)));
+    this.cancel();
+    const now = this.dependencies.nowUs();
+    const leftUs = this.dependencies.nextUs() - now;
+    if (this.fine && leftUs < fineUs) {
+      this.immediate = setImmediate(this.napped);
+      return;
+    }
+    // The timer never fires early; fine pacing leaves the last stretch to naps.
+    const wholeMs = Math.floor(leftUs / 1000) - (this.fine ? 1 : 0);
+    const sleepMs = Math.max(1, Math.min(longestSleepMs, wholeMs));
     this.dueUs = now + sleepMs * 1000;
     this.timer = setTimeout(this.fired, sleepMs);
+  }
+
+  private cancel(): void {
+    clearTimeout(this.timer);
+    clearImmediate(this.immediate);
   }
 
   private readonly fired = (): void => {
@@ -59,9 +84,27 @@ export class PacingLoop {
     this.run();
   };
 
+  private readonly napped = (): void => {
+    const before = this.dependencies.nowUs();
+    const leftMs = (this.dependencies.nextUs() - before) / 1000;
+    if (leftMs > 0) {
+      Atomics.wait(this.napCell, 0, 0, Math.min(napMs, leftMs));
+      this.dependencies.napped(this.dependencies.nowUs() - before);
+    }
+    this.run();
+  };
+
   private readonly run = (): void => {
     if (!this.running) return;
-    if (this.dependencies.work()) setImmediate(this.run);
+    if (this.dependencies.work()) this.immediate = setImmediate(this.run);
     else this.sleep();
   };
+}
+
+/** Strictest latency limit, in microseconds, at which the timer's slip is still small enough. */
+const coarsePacingUs = 12_000;
+
+/** Whether objectives with this strictest latency limit need fine pacing. */
+export function needsFinePacing(strictestUs: number): boolean {
+  return strictestUs < coarsePacingUs;
 }

@@ -66,7 +66,7 @@ export class RoundTrips implements HubListener {
       this.endpoint,
       this,
       limits,
-      AbortSignal.timeout(10_000),
+      new AbortController().signal,
     );
     // The place is taken at once, so that openings may overlap.
     this.connections.length += 1;

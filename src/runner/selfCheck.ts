@@ -7,6 +7,7 @@ export class SelfCheck {
   private utilization: EventLoopUtilization = performance.eventLoopUtilization();
   private sinceUs = performance.now() * 1000;
   private gcUs = 0;
+  private nappedUs = 0;
   private readonly loopDelay = new LatencyHistogram();
   private readonly observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) this.gcUs += entry.duration * 1000;
@@ -21,21 +22,28 @@ export class SelfCheck {
     this.loopDelay.record(us);
   }
 
+  /** The thread slept that long where the event loop counts it as busy. */
+  napped(us: number): void {
+    this.nappedUs += us;
+  }
+
   /** What happened since the last call, all of it while `step` was measured. */
   take(step: number): GeneratorSample {
     const utilization = performance.eventLoopUtilization();
     const nowUs = performance.now() * 1000;
     const { loopDelay } = this;
+    const activeUs = performance.eventLoopUtilization(utilization, this.utilization).active * 1000;
     const sample: GeneratorSample = {
       step,
       elapsedUs: nowUs - this.sinceUs,
-      busyUs: performance.eventLoopUtilization(utilization, this.utilization).active * 1000,
+      busyUs: Math.max(0, activeUs - this.nappedUs),
       gcUs: this.gcUs,
       ...(loopDelay.count === 0 ? {} : { loopDelay: loopDelay.counts() }),
     };
     this.utilization = utilization;
     this.sinceUs = nowUs;
     this.gcUs = 0;
+    this.nappedUs = 0;
     loopDelay.reset();
     return sample;
   }
