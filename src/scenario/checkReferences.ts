@@ -13,7 +13,7 @@ export function checkReferences(
   place: Place,
   understood: boolean,
 ): void {
-  for (const { offset, length } of malformedReferences(value).slice(0, 10)) {
+  for (const { offset, length } of malformedReferences(value)) {
     const source = value.slice(offset, offset + length);
     const at = partOf(reading, place, value, offset, length);
     // Names only: the braces may hold a pasted secret.
@@ -53,8 +53,7 @@ export function partOf(
   length: number,
 ): Place {
   if (place.override !== undefined) return place;
-  const source = reading.text.slice(place.offset, place.offset + place.length);
-  const start = source.indexOf(value);
-  if (start === -1) return place;
-  return { offset: place.offset + start + offset, length };
+  const quote = /["']/.test(reading.text.charAt(place.offset)) ? 1 : 0;
+  if (place.length !== value.length + 2 * quote) return place;
+  return { offset: place.offset + quote + offset, length };
 }

@@ -26,6 +26,8 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   readonly defaultText?: string;
   /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
   readonly references?: boolean;
+  /** A choice of other tools that gets an explanation instead of a suggestion. */
+  readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
 }
 
 /** Whether the value is one YAML scalar that is read by its description alone. */

@@ -231,7 +231,7 @@ function textsOf(reading: Reading, name: string, item: Node | null, list: Place)
   checkReferences(reading, name, value, place, true);
   if (looksLikeConnectionString(value)) return [{ text: value.trim(), place }];
   let offset = 0;
-  return value.split(',').flatMap((part) => {
+  return value.split(',', maximumUrls + 1).flatMap((part) => {
     const start = offset + (part.length - part.trimStart().length);
     offset += part.length + 1;
     const text = part.trim();

@@ -94,6 +94,10 @@ function readChoice(
   const word = sourceOf(node);
   const choices = spec.choices ?? [];
   if (choices.includes(word)) return word;
+  if (spec.refused?.value === word) {
+    reading.report('error', spec.refused.code, place, spec.refused.message);
+    return spec.default;
+  }
   const meant = didYouMean(word, choices);
   const fix = meant === undefined ? undefined : { title: `Write ${meant}`, text: meant };
   if (meant !== undefined && meant.toLowerCase() === word.toLowerCase()) {

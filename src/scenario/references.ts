@@ -27,12 +27,18 @@ export function referencesIn(text: string): Reference[] {
   });
 }
 
-/** Ranges that begin like a reference but are none: `${NAME}`, `${env:}`, `${secret:my key}`, `${env:A`. */
+/** More of them in one text are noise. */
+const maximumMalformed = 10;
+
+/**
+ * The first ranges that begin like a reference but are none: `${NAME}`, `${env:}`, `${secret:my key}`,
+ * `${env:A`.
+ */
 export function malformedReferences(text: string): { offset: number; length: number }[] {
   const good = new Map(referencesIn(text).map(({ offset, length }) => [offset, length]));
   const bad: { offset: number; length: number }[] = [];
   let offset = text.indexOf('${');
-  while (offset !== -1) {
+  while (offset !== -1 && bad.length < maximumMalformed) {
     let length = good.get(offset);
     if (length === undefined) {
       const end = text.indexOf('}', offset);

@@ -19,6 +19,10 @@ const parameters: KeySpec = {
   summary: 'Parameters of the use case.',
 };
 
+/** For the keys and the mode of files that describe a run as a pipeline of steps. */
+export const pipelineMessage =
+  'This is a pipeline file of the seed tool (mode: advanced). This version does not read pipelines: describe the run with `mode: simple`, `config` and `scenario`.';
+
 /** Every key under `scenario`. */
 export const scenarioKeys: readonly KeySpec[] = [name, parameters];
 
@@ -81,6 +85,7 @@ export const topKeys: readonly KeySpec[] = [
     type: 'choice',
     default: 'simple',
     choices: ['simple'],
+    refused: { value: 'advanced', code: 'pipeline-file', message: pipelineMessage },
     summary: 'Always `simple`; may be left out.',
     seedNote: 'The seed tool read a file without it as a pipeline.',
   },

@@ -2,7 +2,7 @@ import type { Scalar, YAMLMap } from 'yaml';
 import { didYouMean } from './didYouMean';
 import type { KeySpec } from './keySpec';
 import type { FixDraft, Reading } from './reading';
-import { allParameters, topKeys } from './scenarioKeys';
+import { allParameters, pipelineMessage, topKeys } from './scenarioKeys';
 import { shownText } from './shownText';
 
 /** A key that its section does not know. */
@@ -17,9 +17,6 @@ export interface UnknownKey {
 
 /** Keys of pipeline files, which are no scenarios. */
 const pipelineKeys = ['ModuleName', 'Types', 'Pipeline'];
-
-export const pipelineMessage =
-  'This is a pipeline file of the seed tool (mode: advanced). This version does not read pipelines: describe the run with `mode: simple`, `config` and `scenario`.';
 
 /** Reports an unknown key with the key that was probably meant, or the section it belongs to. */
 export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {

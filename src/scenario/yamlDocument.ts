@@ -4,7 +4,9 @@ import type { Problem } from './problem';
 /** Scenario files are a few kilobytes; what is larger is something else. */
 const maximumCharacters = 1024 * 1024;
 /** Lexical pieces of YAML; an ordinary line has about ten. */
-const maximumTokens = 100_000;
+const maximumTokens = 50_000;
+/** Backslashes in double quotes; each wrong escape is an error object of its own. */
+const maximumEscapes = 10_000;
 /** A scenario needs five levels; composing recurses, so the depth is checked before. */
 const maximumDepth = 64;
 /** More errors of the same broken line help nobody. */
@@ -72,8 +74,11 @@ function notText(text: string): Problem | undefined {
 
 function tooManyTokens(text: string): Problem | undefined {
   const tokens = new Lexer().lex(text);
-  for (let count = 0; count <= maximumTokens; count++) {
-    if (tokens.next().done === true) return undefined;
+  let escapes = 0;
+  for (let count = 0; count <= maximumTokens && escapes <= maximumEscapes; count++) {
+    const { done, value } = tokens.next();
+    if (done === true) return undefined;
+    if (value.startsWith('"')) escapes += value.split('\\').length - 1;
   }
   return error(
     'too-large',

@@ -1,0 +1,196 @@
+import { durationPattern, sharePattern, sizePattern } from '../base/units';
+import { useCases } from '../usecases/registry';
+import type { UseCase } from '../usecases/useCase';
+import { hubUrlPattern } from './hubUrl';
+import { isPlain, type KeySpec } from './keySpec';
+import { shownNumber } from './numberText';
+import type { PlainSpec } from './expected';
+import { headerNamePattern } from './readTexts';
+import { allParameters, maximumEntries, topKeys } from './scenarioKeys';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * JSON schema (draft-07) of scenario files, for editors that have no extension of ours. It is made from
+ * the descriptions that also drive the parser, and calls wrong what the parser calls an error, as far as
+ * one key can be judged by itself.
+ */
+export function scenarioSchema(): object {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'SignalR benchmark scenario',
+    ...sectionSchema(topKeys),
+    definitions: {
+      ...Object.fromEntries(
+        [...allParameters].map(([name, { spec }]) => [definitionOf(name), keySchema(spec)]),
+      ),
+      [byUseCase]: { allOf: useCases.map(parametersOf) },
+    },
+  };
+}
+
+const byUseCase = 'parametersByUseCase';
+const definitionOf = (parameter: string): string => `parameter-${parameter}`;
+const refTo = (definition: string): Json => ({ $ref: `#/definitions/${definition}` });
+
+function sectionSchema(keys: readonly KeySpec[]): Json {
+  const required = keys.filter((spec) => spec.required === true).map((spec) => spec.name);
+  const isEntry = keys.some((spec) => spec.type === 'useCase');
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length === 0 ? {} : { required }),
+    properties: Object.fromEntries(keys.map((spec) => [spec.name, keySchema(spec)])),
+    ...(isEntry ? { allOf: [refTo(byUseCase)] } : {}),
+  };
+}
+
+function keySchema(spec: KeySpec): Json {
+  return { description: descriptionOf(spec), ...valueSchema(spec) };
+}
+
+/** The text editors show: meaning, default, what the seed tool did. */
+export function descriptionOf(spec: KeySpec): string {
+  const fixed =
+    typeof spec.default === 'number'
+      ? shownNumber(spec.type as 'count', spec.default)
+      : spec.default;
+  const fallback = fixed ?? spec.defaultText;
+  const sentences = [
+    spec.summary,
+    ...(fallback === undefined ? [] : [`Default: ${String(fallback)}.`]),
+    ...(spec.seedNote === undefined ? [] : [spec.seedNote]),
+  ];
+  return sentences.join(' ');
+}
+
+function valueSchema(spec: KeySpec): Json {
+  if (isPlain(spec)) return plainSchema(spec);
+  switch (spec.type) {
+    case 'section':
+      return orNothing(sectionSchema(spec.keys ?? []));
+    case 'entries':
+      return orNothing({
+        type: 'array',
+        maxItems: maximumEntries,
+        items: sectionSchema(spec.keys ?? []),
+      });
+    case 'targets':
+      return targetsSchema(spec.name === 'target');
+    case 'texts':
+      return orNothing({
+        type: 'object',
+        maxProperties: 100,
+        ...(spec.name === 'headers' ? { propertyNames: { pattern: headerNamePattern } } : {}),
+        additionalProperties: {
+          anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }],
+        },
+      });
+    case 'senders':
+      return { anyOf: [...numberSchemas({ ...spec, type: 'count' }), text(sharePattern)] };
+    case 'useCase': {
+      const names = useCases.flatMap(({ name, aliases }) => [name, ...aliases]);
+      return { default: spec.default, anyOf: [{ enum: names }, text(anyOfWords(names))] };
+    }
+    case 'parameters':
+      return orNothing({
+        type: 'object',
+        additionalProperties: false,
+        // A parameter of another use case is only a warning, so its value is not looked at.
+        properties: Object.fromEntries(
+          [...allParameters].map(([name, { spec: parameter }]) => [
+            name,
+            { description: descriptionOf(parameter) },
+          ]),
+        ),
+      });
+    default:
+      throw new Error(`no schema for a ${spec.type}`);
+  }
+}
+
+/** Sections may be written without anything below them. */
+const orNothing = (schema: Json): Json => ({ anyOf: [schema, { type: 'null' }] });
+
+const text = (pattern: string): Json => ({ type: 'string', pattern });
+
+function plainSchema(spec: PlainSpec): Json {
+  const fallback = spec.default === undefined ? {} : { default: spec.default };
+  switch (spec.type) {
+    case 'flag':
+      return { ...fallback, type: 'boolean' };
+    case 'text':
+      return { ...fallback, type: 'string', pattern: '\\S' };
+    case 'choice': {
+      const choices = spec.choices ?? [];
+      return { ...fallback, anyOf: [{ enum: choices }, text(anyOfWords(choices))] };
+    }
+    default:
+      return { ...fallback, anyOf: numberSchemas(spec) };
+  }
+}
+
+/** A bare number within the bounds, a number in quotes, a number with its unit. */
+function numberSchemas(spec: PlainSpec): Json[] {
+  const { minimum, maximum } = spec;
+  const whole = spec.type === 'count' || spec.type === 'size';
+  const withUnit = {
+    duration: durationPattern,
+    size: sizePattern,
+    share: sharePattern,
+  }[spec.type as string];
+  return [
+    {
+      type: whole ? 'integer' : 'number',
+      ...(minimum === undefined ? {} : { minimum }),
+      ...(maximum === undefined ? {} : { maximum }),
+    },
+    text(whole ? '^[0-9]{1,20}$' : '^[0-9]{1,20}(\\.[0-9]{1,20})?$'),
+    ...(withUnit === undefined ? [] : [text(withUnit)]),
+  ];
+}
+
+function targetsSchema(localToo: boolean): Json {
+  const connectionString = '(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=';
+  const urls = text(`^\\s*,*\\s*${hubUrlPattern}(\\s*,\\s*${hubUrlPattern})*\\s*,*\\s*$`);
+  const one = localToo ? [text(anyOfWords(['local'])), text(connectionString), urls] : [urls];
+  return {
+    anyOf: [...one, { type: 'array', minItems: 1, items: localToo ? { anyOf: one } : urls }],
+  };
+}
+
+/** The words in any mix of upper and lower case. */
+function anyOfWords(words: readonly string[]): string {
+  const alternatives = words.map((word) =>
+    [...word]
+      .map((letter) => {
+        const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
+        return lower === upper ? letter : `[${lower}${upper}]`;
+      })
+      .join(''),
+  );
+  return `^(?:${alternatives.join('|')})$`;
+}
+
+/** What `parameters` must be when `name` is this use case; the first use case is also the default. */
+function parametersOf(useCase: UseCase): Json {
+  const required = useCase.parameters
+    .filter((spec) => spec.required === true)
+    .map((spec) => spec.name);
+  const names = text(anyOfWords([useCase.name, ...useCase.aliases]));
+  const isDefault = useCase === useCases[0];
+  return {
+    if: { ...(isDefault ? {} : { required: ['name'] }), properties: { name: names } },
+    then: {
+      ...(required.length === 0 ? {} : { required: ['parameters'] }),
+      properties: {
+        parameters: {
+          ...(required.length === 0 ? {} : { type: 'object', required }),
+          properties: Object.fromEntries(
+            useCase.parameters.map(({ name }) => [name, refTo(definitionOf(name))]),
+          ),
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { defaultSlo } from '../../../src/base/slo';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from './parsed';
+
+describe('a scenario file', () => {
+  it('has every default of the interface when it says nothing but a target', () => {
+    assert.deepEqual(scenarioOf('config:\n  target: local\n'), {
+      kind: 'perf',
+      service: 'hub',
+      target: { kind: 'local' },
+      hub: 'signalrbench',
+      connectionType: 'Core',
+      connections: 1000,
+      arrivingRate: 50,
+      arrivingBatchWaitMs: 1000,
+      baseSending: 500,
+      step: 500,
+      sendingSteps: 0,
+      singleStepDurationMs: 240_000,
+      warmupMs: 5000,
+      drainMs: 5000,
+      pacing: 'open',
+      driver: 'native',
+      dialect: 'auto',
+      transport: 'Websockets',
+      protocol: 'json',
+      skipNegotiation: false,
+      connectTimeoutMs: 10_000,
+      connectInFlight: 100,
+      seed: 1,
+      headers: {},
+      query: {},
+      insecureTls: false,
+      appServers: 1,
+      serverConnections: 5,
+      debug: false,
+      entries: [{ name: 'echo', parameters: { messageSize: 2048, sendingInterval: 1000 } }],
+      slo: defaultSlo,
+    });
+    assert.deepEqual(brief('config:\n  target: local\n'), []);
+  });
+
+  it('gives every key a place in the model', () => {
+    const text = `mode: simple
+kind: perf2
+config:
+  target: https://example.com/hub
+  service: signalr
+  hub: chat
+  unit: 10
+  sku: premium
+  connectionType: AspNet
+  transport: LongPolling
+  protocol: messagepack
+  skipNegotiation: false
+  connections: 2000
+  arrivingRate: 20
+  arrivingBatchMode: LowPress
+  arrivingBatchWait: 2s
+  connectTimeout: 3s
+  connectInFlight: 7
+  baseSending: 100
+  step: 100
+  sendingSteps: 3
+  singleStepDuration: 1m
+  warmup: 1s
+  drain: 0
+  pacing: closed
+  driver: sdk
+  dialect: measure
+  workers: 4
+  seed: 77
+  headers: { X-Tenant: contoso, X-Number: 5 }
+  query: { room: red }
+  accessToken: \${secret:token}
+  caFile: ca.pem
+  insecureTls: true
+  appServers: 2
+  serverConnections: 15
+  upstream: { port: 8081, publicUrl: https://example.com/up }
+  resultFilePath: my.txt
+  debug: true
+scenario:
+  name: sendToGroup
+  parameters:
+    messageSize: 1KB
+    sendingInterval: 500ms
+    groupCount: 200
+    groupsPerConnection: 2
+    sendersPer: group
+slo:
+  p50: 20ms
+  p99.9: 2s
+  max: 5s
+  dropped: 2%
+  delivered: 0.5
+`;
+    assert.deepEqual(errorsOf(text), []);
+    assert.deepEqual(scenarioOf(text), {
+      kind: 'perf2',
+      service: 'signalr',
+      target: { kind: 'hubUrl', urls: ['https://example.com/hub'] },
+      hub: 'chat',
+      unit: 10,
+      sku: 'premium',
+      connectionType: 'AspNet',
+      connections: 2000,
+      arrivingRate: 20,
+      arrivingBatchMode: 'LowPress',
+      arrivingBatchWaitMs: 2000,
+      baseSending: 100,
+      step: 100,
+      sendingSteps: 3,
+      singleStepDurationMs: 60_000,
+      warmupMs: 1000,
+      drainMs: 0,
+      pacing: 'closed',
+      driver: 'sdk',
+      dialect: 'measure',
+      transport: 'LongPolling',
+      protocol: 'messagepack',
+      skipNegotiation: false,
+      connectTimeoutMs: 3000,
+      connectInFlight: 7,
+      workers: 4,
+      seed: 77,
+      headers: { 'X-Tenant': 'contoso', 'X-Number': '5' },
+      query: { room: 'red' },
+      accessToken: '${secret:token}',
+      caFile: 'ca.pem',
+      insecureTls: true,
+      appServers: 2,
+      serverConnections: 15,
+      upstream: { port: 8081, publicUrl: 'https://example.com/up' },
+      resultFilePath: 'my.txt',
+      debug: true,
+      entries: [
+        {
+          name: 'sendToGroup',
+          parameters: {
+            messageSize: 1024,
+            sendingInterval: 500,
+            groupCount: 200,
+            groupsPerConnection: 2,
+            sendersPer: 'group',
+          },
+        },
+      ],
+      slo: {
+        latencyUs: { p50: 20_000, p99: 1_000_000, 'p99.9': 2_000_000, max: 5_000_000 },
+        dropped: 0.02,
+        delivered: 0.5,
+      },
+    });
+  });
+
+  it('warms up no longer than a step lasts, unless it says so', () => {
+    assert.equal(scenarioOf(withConfig('singleStepDuration: 2s')).warmupMs, 2000);
+    assert.equal(scenarioOf(withConfig('singleStepDuration: 2s', 'warmup: 9s')).warmupMs, 9000);
+  });
+
+  it('names the counter file only when written, or when an old one is to be read', () => {
+    assert.equal(scenarioOf(withConfig()).resultFilePath, undefined);
+    assert.equal(scenarioOf(`kind: resultparser\n`).resultFilePath, 'counters.txt');
+  });
+
+  it('may leave out mode, and pipelines are refused with a clear sentence', () => {
+    for (const text of ['mode: advanced\nconfig:\n', 'ModuleName: x\nTypes: []\nPipeline: []\n']) {
+      const problem = parseScenario(text).problems.find(({ code }) => code === 'pipeline-file');
+      assert.match(problem!.message, /does not read pipelines/);
+    }
+    assert.deepEqual(errorsOf('mode: simpel\nconfig:\n'), ['unknown-value']);
+  });
+
+  it('without a target says that the local hub is used', () => {
+    assert.deepEqual(brief('scenario:\n  name: echo\n'), ['info no-target "scenario"']);
+  });
+
+  it('with empty sections has all defaults', () => {
+    assert.deepEqual(errorsOf('config:\nscenario:\nslo:\n'), []);
+    assert.equal(scenarioOf('config:\nscenario:\n').connections, 1000);
+  });
+
+  for (const text of ['', '\n\n', '# only a comment\n', '---\n', '~', '\uFEFF']) {
+    it(`that is empty (${JSON.stringify(text)}) is one problem with a scenario to begin with`, () => {
+      const { scenario, problems } = parseScenario(text);
+      assert.equal(scenario, undefined);
+      assert.deepEqual(
+        problems.map(({ code }) => code),
+        ['empty'],
+      );
+      if (text === '---\n' || text === '~') return;
+      assert.deepEqual(errorsOf(fixed(text, problems[0]!)), []);
+    });
+  }
+
+  it('that is a list or a word is one problem', () => {
+    for (const text of ['- a\n- b\n', 'hello world', '42', '[1, 2']) {
+      const { scenario, problems } = parseScenario(text);
+      assert.equal(scenario, undefined);
+      assert.ok(problems.some(({ severity }) => severity === 'error'));
+    }
+    assert.equal(problemOf('hello\nworld', 'not-a-map').length, 5);
+  });
+
+  it('sorts its problems by position', () => {
+    const text = withConfig('connections: -1', 'setp: 5', 'drain: x');
+    const offsets = parseScenario(text).problems.map(({ offset }) => offset);
+    assert.ok(offsets.length >= 3);
+    assert.deepEqual(
+      offsets,
+      [...offsets].sort((a, b) => a - b),
+    );
+  });
+
+  it('begins with a byte order mark without shifting positions', () => {
+    const text = '\uFEFFconfg:\n  target: local\n';
+    const problem = problemOf(text, 'unknown-key');
+    assert.equal(text.slice(problem.offset, problem.offset + problem.length), 'confg');
+  });
+
+  it('with CRLF lines keeps positions and fixes exact', () => {
+    const text = 'config:\r\n  target: local\r\n  singleStepDuration: 240\r\n';
+    assert.ok(fixed(text, problemOf(text, 'unit')).includes('singleStepDuration: 240s\r\n'));
+  });
+
+  it('stops counting problems at some point and says how many are left', () => {
+    const text = Array.from({ length: 500 }, (_, index) => `key${index}: 1`).join('\n');
+    const { problems } = parseScenario(text);
+    assert.ok(problems.length <= 102);
+  });
+});
