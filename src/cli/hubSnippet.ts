@@ -5,12 +5,14 @@ export const snippetPath = '/signalrbench';
  * C# for a hub that answers every use case: two lines for `Program.cs` and a file `BenchHub.cs`. Only the
  * shared framework of ASP.NET Core is needed.
  */
-export const hubSnippet = `// Program.cs
+export const hubSnippet = `// Program.cs, before builder.Build()
 builder.Services.AddSignalR(options =>
 {
     // The default of 32 KB closes connections that send larger messages.
     options.MaximumReceiveMessageSize = 1024 * 1024;
 });
+
+// Program.cs, before app.Run()
 app.MapHub<BenchHub>("${snippetPath}");
 
 // BenchHub.cs
