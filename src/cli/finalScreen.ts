@@ -47,7 +47,6 @@ const blank: Line = { text: '' };
 const spaced = (lines: readonly Line[]): Line[] => (lines.length === 0 ? [] : [...lines, blank]);
 
 function titleOf(result: Result, width: number): Line[] {
-  const names = result.scenario.entries.map(({ name }) => name).join(' + ');
   const { requested, connected, failed, dropped, reconnected, connectUs } = result.connections;
   const counts = [
     `${formatCount(connected)} of ${formatCount(requested)}`,
@@ -59,7 +58,7 @@ function titleOf(result: Result, width: number): Line[] {
     ...(reconnected > 0 ? [`${formatCount(reconnected)} reconnected`] : []),
   ];
   return [
-    { text: `${names} → ${result.target.url}`, tone: 'bold' },
+    { text: `${result.id} → ${result.target.url}`, tone: 'bold' },
     ...wrap(loadWords(result.scenario), width).map((text) => ({ text })),
     { text: `connected ${counts.join('   ')}` },
   ];
@@ -122,7 +121,8 @@ function recommendationLines(result: Result, width: number): Line[] {
   const { recommendation, recommendationProblem } = result;
   if (!recommendation) {
     const why = recommendationProblem ?? 'Nothing valid was measured.';
-    return wrap(`Units     no number: ${lowerFirst(why)}`, width, indent).map((text) => ({ text }));
+    const [first = '', ...others] = wrap(`${indent}no number: ${lowerFirst(why)}`, width, indent);
+    return ['Units'.padEnd(indent.length) + first.trimStart(), ...others].map((text) => ({ text }));
   }
   const { headline, reasons, notes } = recommendation;
   const more = [...reasons, ...notes.filter((note) => !reasons.includes(note))];

@@ -14,8 +14,8 @@ import { titleLines, type RunTitle, type RunView } from './runView';
 import { stepHead, stepLine } from './stepTable';
 import { widthOf, type Output } from './surroundings';
 
-/** Lines around the rows: title, connecting, status and the blanks between. */
-const otherLines = 9;
+/** Lines around the rows: title, connecting, head, status, the blanks between, and the cursor's. */
+const otherLines = 10;
 
 /** The table of steps, redrawn in place at each snapshot. */
 export function createLiveView(output: Output, title: RunTitle, colour: boolean): RunView {

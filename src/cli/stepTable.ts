@@ -29,7 +29,7 @@ export const stepHead: Line = {
 export function stepLine(row: StepRow): Line {
   const { latencyUs, generator } = row;
   const percentile = (us: number | undefined): string =>
-    (us === undefined || latencyUs?.count === 0 ? '-' : formatLatencyUs(us)).padStart(6);
+    (us === undefined || latencyUs?.count === 0 ? '-' : latencyCell(us)).padStart(6);
   const text = [
     `${row.current ? '▸' : ' '}${fit(row.index, 4)}`,
     fit(row.senders, 8),
@@ -46,6 +46,11 @@ export function stepLine(row: StepRow): Line {
   ].join('');
   const tone = toneOf(row);
   return { text: text.trimEnd(), ...(tone && { tone }) };
+}
+
+/** At most five columns. */
+function latencyCell(us: number): string {
+  return us < 999_500_000 ? formatLatencyUs(us) : '>999s';
 }
 
 function toneOf({ generator, failed, current }: StepRow): Line['tone'] {

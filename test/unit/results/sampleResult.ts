@@ -42,7 +42,13 @@ export const sampleScenario: Scenario = {
   entries: [
     {
       name: 'sendToGroup',
-      parameters: { messageSize: 2048, sendingInterval: 1000, groupCount: 190 },
+      parameters: {
+        messageSize: 2048,
+        sendingInterval: 1000,
+        groupCount: 190,
+        groupsPerConnection: 1,
+        sendersPer: 'connection',
+      },
     },
   ],
   slo: defaultSlo,

@@ -1,0 +1,162 @@
+import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
+import { formatCount } from '../base/units';
+import type { MachineLimits } from '../runner/machineLimits';
+import type { HubProbe } from '../wire/probeHub';
+import type { Endpoint } from '../wire/endpoint';
+import type { Scenario } from '../scenario/scenario';
+import type { OpenTarget, TargetContext } from '../targets/target';
+import { exitCode } from './exitCode';
+import { hubSnippet } from './hubSnippet';
+import { paintAll, wrap, type Line } from './line';
+import { referenceValue } from './referenceValue';
+import { readScenarioFile } from './scenarioFile';
+import type { ScenarioParser } from './scenarioOf';
+import { canColour, type Surroundings } from './surroundings';
+
+export interface DoctorFlags {
+  readonly target?: string;
+  readonly json?: boolean;
+}
+
+/** What this machine did in a short loop against itself. */
+export interface Calibration {
+  readonly messagesPerSecond: number;
+  readonly cpuUsPerMessage: number;
+}
+
+export interface DoctorDeps {
+  readonly parseScenario: ScenarioParser;
+  readonly machineLimits: () => Promise<MachineLimits>;
+  readonly calibrate: () => Promise<Calibration>;
+  readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
+  readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
+  readonly serverScript: string;
+  readonly node: string;
+  readonly platform: string;
+}
+
+interface Report {
+  readonly node: string;
+  readonly platform: string;
+  readonly cores: number;
+  /** Null where there is no limit or it cannot be read. */
+  readonly fileDescriptors: number | null;
+  readonly localPorts: number | null;
+  readonly calibration: Calibration;
+  readonly target?: HubProbe & { readonly url: string; readonly snippet?: string };
+}
+
+/**
+ * What this machine can do, and whether a hub can be measured. Exit code 3 when the target cannot be
+ * reached; missing methods are said, with the code that adds them.
+ */
+export async function doctorCommand(
+  flags: DoctorFlags,
+  surroundings: Surroundings,
+  deps: DoctorDeps,
+): Promise<number> {
+  // The target first: a mistyped one should not wait for the calibration.
+  const target =
+    flags.target === undefined ? undefined : await examine(flags.target, surroundings, deps);
+  const report: Report = {
+    node: deps.node,
+    platform: deps.platform,
+    ...(await deps.machineLimits()),
+    calibration: await deps.calibrate(),
+    ...(target && { target }),
+  };
+  const { stdout } = surroundings;
+  stdout.write(
+    flags.json
+      ? `${JSON.stringify(report, undefined, 2)}\n`
+      : paintAll(reportLines(report), canColour(surroundings)) + (report.target?.snippet ?? ''),
+  );
+  return target && !target.reachable ? exitCode.noTarget : exitCode.done;
+}
+
+async function examine(
+  text: string,
+  { env, cwd }: Surroundings,
+  deps: DoctorDeps,
+): Promise<NonNullable<Report['target']>> {
+  const { scenario, problems } = deps.parseScenario('mode: simple\n', {
+    overrides: [{ path: 'config.target', value: text }],
+  });
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error || !scenario) {
+    throw new ExpectedError('bad-target', error?.message ?? `${text} is no target.`);
+  }
+  const target = await deps.openTarget(scenario, {
+    reference: (kind, name) => referenceValue(env, kind, name),
+    serverScript: deps.serverScript,
+    readFile: (name) => readScenarioFile(path.resolve(cwd, name)),
+  });
+  try {
+    const probe = await deps.probeHub(target.endpoint);
+    const missing = probe.reachable
+      ? probe.methods.some(({ present }) => !present)
+      : probe.errorClass === 'notFound';
+    return { url: target.url, ...probe, ...(missing && { snippet: hubSnippet }) };
+  } finally {
+    await target.dispose();
+  }
+}
+
+function reportLines(report: Report): Line[] {
+  const { calibration, fileDescriptors, localPorts } = report;
+  const connections = (limit: number | null): string =>
+    limit === null ? 'no limit found' : formatCount(limit);
+  const row = (name: string, value: string): Line => ({ text: `${name.padEnd(18)} ${value}` });
+  return [
+    row('Node', `${report.node} on ${report.platform}`),
+    row('cores', formatCount(report.cores)),
+    row('file descriptors', `${connections(fileDescriptors)}, one for each connection`),
+    row('local ports', `${connections(localPorts)}, one for each connection to the same address`),
+    row(
+      'ceiling',
+      `about ${formatCount(roundedTo2(calibration.messagesPerSecond))} msg/s on one core, ${formatCount(calibration.cpuUsPerMessage, 1)} us of CPU per message`,
+    ),
+    ...(report.target ? [{ text: '' }, ...targetLines(report.target)] : []),
+  ];
+}
+
+/** A quick measurement deserves two digits. */
+function roundedTo2(value: number): number {
+  return Number(value.toPrecision(2));
+}
+
+function targetLines(target: NonNullable<Report['target']>): Line[] {
+  if (!target.reachable) {
+    const { url, errorClass, message } = target;
+    return [
+      ...wrap(`✗ ${url}: ${message} (${errorClass})`, 80, '  ').map((text) => ({
+        text,
+        tone: 'bad' as const,
+      })),
+      ...(target.snippet === undefined ? [] : [{ text: '' }, ...adviceLines]),
+    ];
+  }
+  const { url, connectMs, methods, dialect } = target;
+  const missing = methods.filter(({ present }) => !present).map(({ name }) => name);
+  const connected = `connected within ${formatCount(connectMs, 1)} ms${dialect === undefined ? '' : `, dialect ${dialect}`}`;
+  return [
+    { text: `✓ ${url}: ${connected}`, tone: 'good' },
+    ...methods.map(({ name, present, detail }) => ({
+      text: `  ${present ? '✓' : '✗'} ${name}${detail === undefined ? '' : `  ${detail}`}`,
+      ...(!present && { tone: 'bad' as const }),
+    })),
+    { text: '' },
+    ...(missing.length === 0
+      ? [{ text: 'The hub has all bench methods.' }]
+      : [
+          ...wrap(`The hub lacks ${missing.join(', ')}.`, 80).map((text) => ({ text })),
+          ...adviceLines,
+        ]),
+  ];
+}
+
+const adviceLines: readonly Line[] = [
+  { text: 'This adds a hub with all of them to an ASP.NET Core server:' },
+  { text: '' },
+];

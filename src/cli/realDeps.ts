@@ -1,0 +1,39 @@
+import { estimate } from '../capacity/estimate';
+import { loadOf } from '../capacity/loadOf';
+import { buildPlan } from '../plan/buildPlan';
+import { completeResult } from '../results/completeResult';
+import { calibrate } from '../runner/calibrate';
+import { machineLimits, missingForRun } from '../runner/machineLimits';
+import { startRun } from '../runner/startRun';
+import { notRunnable } from '../scenario/notRunnable';
+import { parseScenario } from '../scenario/parseScenario';
+import { startBenchHub } from '../servers/benchHub';
+import { parseBenchHubFlags } from '../servers/benchHubOptions';
+import { openTarget } from '../targets/registry';
+import { probeHub } from '../wire/probeHub';
+import { stdinEnded } from './processSurroundings';
+import type { CommandDeps } from './program';
+
+/** The commands' dependencies as shipped. */
+export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>): CommandDeps {
+  return {
+    ...scripts,
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    parseScenario,
+    notRunnable,
+    loadOf,
+    estimate,
+    buildPlan,
+    machineLimits,
+    missingForRun,
+    openTarget,
+    startRun,
+    completeResult,
+    calibrate,
+    probeHub,
+    startBenchHub,
+    parseBenchHubFlags,
+    stdinEnded,
+  };
+}

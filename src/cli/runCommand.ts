@@ -1,0 +1,225 @@
+import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
+import type { buildPlan } from '../plan/buildPlan';
+import type { Plan } from '../plan/plan';
+import type { CompleteOptions } from '../results/completeResult';
+import type { Result } from '../results/result';
+import { ResultFolder } from '../results/resultFolder';
+import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
+import { toolVersion } from '../results/toolVersion';
+import type { machineLimits, missingForRun } from '../runner/machineLimits';
+import type { Run } from '../runner/run';
+import type { RunSummary } from '../measure/summary';
+import { verdictSentence } from '../measure/verdictSentence';
+import type { Scenario } from '../scenario/scenario';
+import type { OpenTarget, TargetContext } from '../targets/target';
+import { confirmLoad } from './confirmLoad';
+import { exitCodeOfResult } from './exitCode';
+import { finalScreen } from './finalScreen';
+import { paintAll } from './line';
+import { createLiveView } from './liveView';
+import { createPlainView } from './plainView';
+import { referenceValue } from './referenceValue';
+import type { RunView } from './runView';
+import { readScenarioFile } from './scenarioFile';
+import { scenarioOf, type ScenarioParser } from './scenarioOf';
+import { stopOnSignal, type SignalStop } from './signalStop';
+import { canColour, canRedraw, widthOf, type Surroundings } from './surroundings';
+
+export interface RunFlags {
+  readonly target?: string;
+  readonly set?: readonly SetKey[];
+  /** Folder of all results. */
+  readonly out?: string;
+  readonly json?: boolean;
+  readonly seed?: number;
+  readonly workers?: number;
+  /** A step that fails does not end the run. */
+  readonly keepGoing?: boolean;
+  /** Load on another machine needs no confirmation. */
+  readonly yes?: boolean;
+}
+
+/** What a run is made of; tests put fakes in its place. */
+export interface RunDeps {
+  readonly parseScenario: ScenarioParser;
+  readonly notRunnable: (scenario: Scenario) => string | undefined;
+  readonly machineLimits: typeof machineLimits;
+  readonly missingForRun: typeof missingForRun;
+  readonly buildPlan: typeof buildPlan;
+  readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
+  readonly startRun: (
+    plan: Plan,
+    target: OpenTarget,
+    deps: { readonly workerScript: string; readonly keepGoing: boolean },
+  ) => Run;
+  readonly completeResult: (
+    summary: RunSummary,
+    scenario: Scenario,
+    options: CompleteOptions,
+  ) => Result;
+  /** Script of a worker thread. */
+  readonly workerScript: string;
+  /** Script that runs `serve hub`. */
+  readonly serverScript: string;
+}
+
+/**
+ * Runs a scenario file: checks everything that can be checked first, asks where load leaves this
+ * machine, shows the run, and keeps and prints its result. The exit code says how it was judged.
+ *
+ * @throws ExpectedError for everything that keeps a run from starting
+ */
+export async function runCommand(
+  file: string,
+  flags: RunFlags,
+  surroundings: Surroundings,
+  deps: RunDeps,
+): Promise<number> {
+  const overrides = overridesOf(flags);
+  const { scenario, text } = await scenarioOf(file, overrides, surroundings, deps.parseScenario);
+  const plan = await planOf(scenario, deps);
+  const stop = stopOnSignal(surroundings);
+  try {
+    const target = await stop.unlessSignalled(
+      deps.openTarget(scenario, contextOf(file, surroundings, deps)),
+      (late) => void late.dispose(),
+    );
+    try {
+      if (!target.loopback) {
+        await confirmLoad({ url: target.url, scenario, yes: flags.yes === true }, surroundings);
+      }
+      return await runOn(target, { file, flags, scenario, plan, stop }, surroundings, deps, () =>
+        scenarioCopy(text, overrides),
+      );
+    } finally {
+      await target.dispose();
+    }
+  } finally {
+    stop.dispose();
+  }
+}
+
+/** Flags that stand for a key come after `--set`, so that they win. */
+function overridesOf({ set = [], target, seed, workers }: RunFlags): SetKey[] {
+  const named: [string, string | number | undefined][] = [
+    ['config.target', target],
+    ['config.seed', seed],
+    ['config.workers', workers],
+  ];
+  return [
+    ...set,
+    ...named.flatMap(([path, value]) =>
+      value === undefined ? [] : [{ path, value: String(value) }],
+    ),
+  ];
+}
+
+async function planOf(scenario: Scenario, deps: RunDeps): Promise<Plan> {
+  const reason = deps.notRunnable(scenario);
+  if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
+  const limits = await deps.machineLimits();
+  const workers = scenario.workers ?? Math.max(1, limits.cores - 1);
+  const plan = deps.buildPlan(scenario, {
+    workers: Math.max(1, Math.min(workers, scenario.connections)),
+    seed: scenario.seed,
+  });
+  const missing = deps.missingForRun(plan, limits);
+  if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
+  return plan;
+}
+
+function contextOf(file: string, { env, cwd }: Surroundings, deps: RunDeps): TargetContext {
+  const folder = path.dirname(path.resolve(cwd, file));
+  return {
+    reference: (kind, name) => referenceValue(env, kind, name),
+    serverScript: deps.serverScript,
+    readFile: (name) => readScenarioFile(path.resolve(folder, name)),
+  };
+}
+
+interface Prepared {
+  readonly file: string;
+  readonly flags: RunFlags;
+  readonly scenario: Scenario;
+  readonly plan: Plan;
+  readonly stop: SignalStop;
+}
+
+async function runOn(
+  target: OpenTarget,
+  { file, flags, scenario, plan, stop }: Prepared,
+  surroundings: Surroundings,
+  deps: RunDeps,
+  scenarioText: () => string,
+): Promise<number> {
+  const { stdout, stderr, cwd } = surroundings;
+  const out = path.resolve(cwd, flags.out ?? '.signalr-bench');
+  let view: RunView | undefined;
+  const warn = (message: string): void =>
+    view ? view.message(`warning: ${message}`) : stderr.write(`warning: ${message}\n`);
+  const folder = await ResultFolder.create({
+    directory: out,
+    scenarioName: file,
+    scenarioText: scenarioText(),
+    startedAt: surroundings.now(),
+    onWarning: warn,
+  });
+  try {
+    stop.throwIfSignalled();
+    const title = { file: path.basename(file), url: target.url, scenario };
+    view = canRedraw(surroundings)
+      ? createLiveView(stderr, title, canColour(surroundings))
+      : createPlainView(stderr, title);
+    const summary = await watch(
+      deps.startRun(plan, target, {
+        workerScript: deps.workerScript,
+        keepGoing: flags.keepGoing === true,
+      }),
+      view,
+      folder,
+      stop,
+    );
+    view = undefined;
+    const result = deps.completeResult(summary, scenario, { id: folder.id, toolVersion });
+    const written = await folder.writeResult(result);
+    const shown = written ? path.relative(cwd, folder.path) || folder.path : undefined;
+    if (flags.json) {
+      stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
+      stderr.write(`${verdictSentence(result)}\n`);
+      if (shown !== undefined) stderr.write(`result    ${shown}\n`);
+    } else {
+      stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(surroundings)));
+    }
+    return exitCodeOfResult(result, stop.signal());
+  } finally {
+    await folder.dispose();
+  }
+}
+
+/** Shows and keeps the snapshots of a run until it is over; signals end it in order. */
+async function watch(
+  run: Run,
+  view: RunView,
+  folder: ResultFolder,
+  stop: SignalStop,
+): Promise<RunSummary> {
+  const subscription = run.onSnapshot((snapshot) => {
+    folder.appendSample(snapshot);
+    view.update(snapshot);
+  });
+  stop.handle((times) => {
+    if (times <= 2) run.stop('interrupted');
+    view.message(
+      times === 1
+        ? 'Stopping; what was measured is kept. Once more closes at once.'
+        : 'Closing at once.',
+    );
+  });
+  try {
+    return await run.finished;
+  } finally {
+    subscription.dispose();
+    view.close();
+  }
+}

@@ -1,0 +1,40 @@
+import { ExpectedError } from '../base/expectedError';
+import type { Problem } from '../scenario/problem';
+import type { Scenario } from '../scenario/scenario';
+import type { SetKey } from '../results/scenarioCopy';
+import { printable } from './line';
+import { hasErrors, placeProblems, problemText } from './problemText';
+import { readScenarioFile } from './scenarioFile';
+import type { Surroundings } from './surroundings';
+
+/** The scenario parser, as far as commands use it. */
+export type ScenarioParser = (
+  text: string,
+  options?: { readonly overrides?: readonly SetKey[] },
+) => { readonly scenario?: Scenario; readonly problems: readonly Problem[] };
+
+/**
+ * Reads and parses one scenario file; problems go to standard error.
+ *
+ * @throws ExpectedError `scenario-file` or `scenario-problems` when there is nothing to work with
+ */
+export async function scenarioOf(
+  file: string,
+  overrides: readonly SetKey[],
+  { stderr }: Surroundings,
+  parseScenario: ScenarioParser,
+): Promise<{ readonly scenario: Scenario; readonly text: string }> {
+  const text = await readScenarioFile(file);
+  const { scenario, problems } = parseScenario(text, { overrides });
+  const placed = placeProblems(file, text, problems);
+  for (const problem of placed) stderr.write(`${printable(problemText(problem))}\n`);
+  const errors = placed.filter(({ severity }) => severity === 'error').length;
+  if (!scenario || hasErrors(placed)) {
+    const count = errors === 1 ? '1 error' : `${errors} errors`;
+    throw new ExpectedError(
+      'scenario-problems',
+      errors === 0 ? `${file} holds no scenario.` : `${file} has ${count} to correct first.`,
+    );
+  }
+  return { scenario, text };
+}

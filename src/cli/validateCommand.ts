@@ -1,0 +1,63 @@
+import { ExpectedError } from '../base/expectedError';
+import type { Problem } from '../scenario/problem';
+import { referencesIn } from '../scenario/references';
+import { exitCode } from './exitCode';
+import { paint, type Tone } from './line';
+import { hasErrors, placeProblems, problemText, type PlacedProblem } from './problemText';
+import { readScenarioFile } from './scenarioFile';
+import type { ScenarioParser } from './scenarioOf';
+import { referenceValue, secretVariable } from './referenceValue';
+import { canColour, type Surroundings } from './surroundings';
+
+export interface ValidateDeps {
+  readonly parseScenario: ScenarioParser;
+}
+
+const tones: Readonly<Record<string, Tone>> = { error: 'bad', warning: 'warn', info: 'dim' };
+
+/** Problems of scenario files on standard output; exit code 2 when one is an error. */
+export async function validateCommand(
+  files: readonly string[],
+  options: { readonly json?: boolean },
+  surroundings: Surroundings,
+  deps: ValidateDeps,
+): Promise<number> {
+  const { stdout, stderr, env } = surroundings;
+  const all: PlacedProblem[] = [];
+  let unreadable = false;
+  for (const file of files) {
+    try {
+      const text = await readScenarioFile(file);
+      const { problems } = deps.parseScenario(text);
+      all.push(...placeProblems(file, text, [...problems, ...missingReferences(text, env)]));
+    } catch (error) {
+      // One file that cannot be read does not keep the others from being judged.
+      if (!(error instanceof ExpectedError)) throw error;
+      unreadable = true;
+      stderr.write(`${error.message}\n`);
+    }
+  }
+  if (options.json) {
+    stdout.write(`${JSON.stringify(all, undefined, 2)}\n`);
+  } else {
+    const colour = canColour(surroundings);
+    for (const problem of all) {
+      const tone = tones[problem.severity];
+      stdout.write(`${paint({ text: problemText(problem), ...(tone && { tone }) }, colour)}\n`);
+    }
+  }
+  return unreadable || hasErrors(all) ? exitCode.badInput : exitCode.done;
+}
+
+/** A scenario may be checked where its secrets are not, so a missing one is a warning here. */
+function missingReferences(text: string, env: Surroundings['env']): Problem[] {
+  return referencesIn(text)
+    .filter(({ kind, name }) => referenceValue(env, kind, name) === undefined)
+    .map(({ kind, name, offset, length }) => ({
+      code: 'missing-reference',
+      severity: 'warning',
+      message: `The environment variable ${kind === 'env' ? name : secretVariable(name)} is not set; a run would stop here.`,
+      offset,
+      length,
+    }));
+}

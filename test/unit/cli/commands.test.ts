@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Problem } from '../../../src/scenario/problem';
+import {
+  sampleEstimate,
+  sampleResult,
+  sampleScenario,
+  sampleSnapshot,
+} from '../results/sampleResult';
+import { commandLine, type CommandLine } from './commandLine';
+import { fakeDeps } from './fakeDeps';
+import { fakeSurroundings } from './fakeSurroundings';
+import { runProgram } from '../../../src/cli/program';
+
+const problem = (change: Partial<Problem>): Problem => ({
+  code: 'group-count',
+  severity: 'warning',
+  message: 'does not divide',
+  offset: 0,
+  length: 4,
+  ...change,
+});
+
+describe('commands', () => {
+  let at: CommandLine;
+  let file: string;
+  beforeEach(async () => {
+    at = await commandLine();
+    file = await at.file('a.yaml', 'mode: simple\nconfig:\n  unit: 5\n');
+  });
+  afterEach(() => at.dispose());
+
+  describe('validate', () => {
+    const parsing = (...problems: Problem[]) => ({
+      deps: { parseScenario: () => ({ scenario: sampleScenario, problems }) },
+    });
+
+    it('is silent about a good file', async () => {
+      const { code, out, err } = await at.run(['validate', file]);
+      assert.deepEqual([code, out, err], [0, '', '']);
+    });
+
+    it('sorts by position, and only errors count', async () => {
+      const later = problem({ offset: 23 });
+      const { code, out } = await at.run(['validate', file], parsing(later, problem({})));
+      assert.equal(code, 0);
+      assert.equal(
+        out,
+        `${file}:1:1 warning group-count does not divide\n${file}:3:3 warning group-count does not divide\n`,
+      );
+      const bad = await at.run(['validate', file], parsing(problem({ severity: 'error' })));
+      assert.equal(bad.code, 2);
+    });
+
+    it('prints one list with --json', async () => {
+      const fix = { title: 'Write it', offset: 0, length: 4, text: 'kind' };
+      const { out } = await at.run(['validate', file, '--json'], parsing(problem({ fix })));
+      assert.deepEqual(JSON.parse(out), [
+        {
+          file,
+          line: 1,
+          column: 1,
+          endLine: 1,
+          endColumn: 5,
+          severity: 'warning',
+          code: 'group-count',
+          message: 'does not divide',
+          fix,
+        },
+      ]);
+      assert.deepEqual(JSON.parse((await at.run(['validate', file, '--json'])).out), []);
+    });
+
+    it('judges the other files when one cannot be read', async () => {
+      const { code, out, err } = await at.run(['validate', 'no.yaml', file], parsing(problem({})));
+      assert.equal(code, 2);
+      assert.match(err, /There is no file no\.yaml/);
+      assert.match(out, /group-count/);
+    });
+
+    it('names references that have no value here, as a warning', async () => {
+      const text = await at.file('b.yaml', 'a: ${secret:my-key} ${env:HERE} ${env:GONE}\n');
+      const { code, out } = await at.run(['validate', text], { env: { HERE: 'x' } });
+      assert.equal(code, 0);
+      assert.match(out, /:1:4 warning missing-reference .* SIGNALR_BENCH_SECRET_MY_KEY is not set/);
+      assert.match(out, /:1:33 warning missing-reference .* GONE is not set/);
+      assert.doesNotMatch(out, /HERE/);
+    });
+  });
+
+  describe('estimate', () => {
+    it('prints the size, its neighbours, the arithmetic and the source', async () => {
+      const { code, out } = await at.run(['estimate', file], {
+        deps: { parseScenario: () => ({ scenario: { ...sampleScenario, unit: 5 }, problems: [] }) },
+      });
+      assert.equal(code, 0);
+      assert.deepEqual(out.split('\n'), [
+        'Unit 10 · outbound 19,000 of 20,000 msg/s (95 %, small group, guide of 2023-03)',
+        'The file plans Unit 5, which is not enough.',
+        '',
+        '   Unit  connections  inbound  outbound',
+        '      5         38 %    190 %     190 %',
+        '▸    10         19 %     95 %      95 %',
+        '     20         10 %     48 %      48 %',
+        '',
+        '1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s',
+        '3 app servers with 15 server connections each.',
+        'Above the 70 % mark (traffic 95 %): Unit 20 leaves room.',
+        '',
+        'Performance guide for Azure SignalR Service, 23 March 2023, "Small group" ·',
+        "  guide's own method: Unit 10",
+        '',
+      ]);
+    });
+
+    it('prints the estimate as it is with --json, and hands on edition and headroom', async () => {
+      const options: unknown[] = [];
+      const { code, out } = await at.run(
+        ['estimate', file, '--json', '--edition', 'later', '--headroom', '70%'],
+        {
+          deps: {
+            estimate: (_input, given) => {
+              options.push(given);
+              return sampleEstimate;
+            },
+          },
+        },
+      );
+      assert.equal(code, 0);
+      assert.deepEqual(JSON.parse(out), sampleEstimate);
+      assert.deepEqual(options, [{ edition: 'later', headroom: 0.7 }]);
+    });
+
+    it('exits with 0 when no unit fits and with 2 when there is no table', async () => {
+      const none = await at.run(['estimate', file], {
+        deps: { estimate: () => ({ ...sampleEstimate, unit: null }) },
+      });
+      assert.equal(none.code, 0);
+      assert.match(none.out, /^No size of this guide fits · /);
+      const unknown = await at.run(['estimate', file], {
+        deps: { loadOf: () => ({ problem: 'no table for this' }) },
+      });
+      assert.deepEqual([unknown.code, unknown.out, unknown.err], [2, '', 'no table for this\n']);
+    });
+
+    for (const flags of [
+      ['--headroom', '0'],
+      ['--headroom', '1.1'],
+      ['--edition', '2019'],
+    ]) {
+      it(`refuses ${flags.join(' ')}`, async () => {
+        assert.equal((await at.run(['estimate', file, ...flags])).code, 2);
+      });
+    }
+  });
+
+  describe('show', () => {
+    it('prints the last screen of a stored run', async () => {
+      await at.file('result.json', JSON.stringify(sampleResult()));
+      const { code, out } = await at.run(['show', at.folder]);
+      assert.equal(code, 0);
+      assert.match(out, /✓ passed; step 3/);
+    });
+
+    it('prints what is left of an interrupted one', async () => {
+      await at.file('samples.jsonl', `${JSON.stringify(sampleSnapshot(20, 1))}\n`);
+      const { code, out } = await at.run(['show', at.folder]);
+      assert.equal(code, 0);
+      assert.match(out, /■ interrupted/);
+    });
+
+    it('refuses what it cannot read', async () => {
+      await at.file('result.json', '{"schema":"signalr-bench-result/9"}');
+      const newer = await at.run(['show', at.folder]);
+      assert.deepEqual([newer.code, newer.out], [2, '']);
+      assert.match(newer.err, /newer than signalr-bench-result\/1/);
+      assert.equal((await at.run(['show', path.join(at.folder, 'nothing')])).code, 2);
+    });
+  });
+
+  describe('serve hub', () => {
+    it('prints its URL first, and ends with a signal', async () => {
+      const process = fakeSurroundings();
+      const events: string[] = [];
+      const code = runProgram(
+        ['serve', 'hub', '--port', '0', '--delay', '50ms', '--refuse', 'all'],
+        process,
+        fakeDeps({
+          startBenchHub: (options) => {
+            events.push(JSON.stringify({ ...options, refuse: String(options.refuse) }));
+            setImmediate(() => process.signal('SIGTERM'));
+            return Promise.resolve({
+              url: 'http://127.0.0.1:1/signalrbench',
+              dispose: () => {
+                events.push('disposed');
+                return Promise.resolve();
+              },
+            });
+          },
+        }),
+      );
+      assert.equal(await code, 0);
+      assert.equal(process.out(), '{"url":"http://127.0.0.1:1/signalrbench"}\n');
+      assert.deepEqual(events, ['{"port":0,"delayMs":50,"refuse":"Infinity"}', 'disposed']);
+      assert.equal(process.listeners(), 0);
+    });
+
+    it('ends with its standard input when asked to', async () => {
+      const { code } = await at.run(['serve', 'hub', '--exit-with-stdin'], {
+        deps: { stdinEnded: () => Promise.resolve() },
+      });
+      assert.equal(code, 0);
+    });
+
+    it('refuses bad flags and unknown servers', async () => {
+      assert.equal((await at.run(['serve', 'hub', '--port', '65536'])).code, 2);
+      const stall = await at.run(['serve', 'hub', '--stall', 'long']);
+      assert.equal(stall.code, 2);
+      assert.match(stall.err, /--stall long: /);
+      assert.match((await at.run(['serve', 'nothing'])).err, /unknown command 'nothing'/);
+    });
+  });
+
+  describe('doctor', () => {
+    it('says what the machine can do', async () => {
+      const { code, out } = await at.run(['doctor']);
+      assert.equal(code, 0);
+      assert.match(out, /^Node {15}v20\.0\.0 on linux x64\ncores {14}4\n/);
+      assert.match(out, /file descriptors {3}1,024, /);
+      assert.match(out, /about 120,000 msg\/s on one core, 6\.5 us of CPU per message/);
+    });
+
+    it('looks at a hub and prints the code for what it lacks', async () => {
+      const probe = (present: boolean) => ({
+        deps: {
+          probeHub: () =>
+            Promise.resolve({
+              reachable: true as const,
+              connectMs: 3,
+              methods: [
+                { name: 'Echo', present: true },
+                { name: 'JoinGroup', present },
+              ],
+            }),
+        },
+      });
+      const args = ['doctor', '--target', 'http://localhost:5050/signalrbench'];
+      const lacking = await at.run(args, probe(false));
+      assert.equal(lacking.code, 0);
+      assert.match(lacking.out, /✗ JoinGroup/);
+      assert.match(lacking.out, /The hub lacks JoinGroup\./);
+      assert.match(lacking.out, /public sealed class BenchHub : Hub/);
+      const whole = await at.run(args, probe(true));
+      assert.match(whole.out, /The hub has all bench methods\./);
+      assert.doesNotMatch(whole.out, /BenchHub/);
+    });
+
+    it('exits with 3 when the hub cannot be reached', async () => {
+      const { code, out, calls } = await at.run(['doctor', '--target', 'http://x/y', '--json'], {
+        deps: {
+          probeHub: () =>
+            Promise.resolve({ reachable: false, errorClass: 'refused', message: 'nobody there' }),
+        },
+      });
+      assert.equal(code, 3);
+      const report = JSON.parse(out) as { target: object; cores: number };
+      assert.equal(report.cores, 4);
+      assert.deepEqual(report.target, {
+        url: 'http://localhost:5050/signalrbench',
+        reachable: false,
+        errorClass: 'refused',
+        message: 'nobody there',
+      });
+      assert.deepEqual(calls.overrides, [{ path: 'config.target', value: 'http://x/y' }]);
+      assert.equal(calls.targetsOpen, 0);
+    });
+
+    it('refuses a target that is none', async () => {
+      const { code, err } = await at.run(['doctor', '--target', 'nonsense'], {
+        deps: {
+          parseScenario: () => ({
+            problems: [problem({ severity: 'error', message: 'is no URL' })],
+          }),
+        },
+      });
+      assert.deepEqual([code, err], [2, 'is no URL\n']);
+    });
+  });
+
+  it('names an unknown command, and the one that was meant', async () => {
+    const { code, err } = await at.run(['doctr']);
+    assert.equal(code, 2);
+    assert.match(err, /unknown command 'doctr'\n\(Did you mean doctor\?\)/);
+  });
+
+  it('shows an example in the help of every command', async () => {
+    for (const command of ['run', 'validate', 'estimate', 'show', 'serve', 'serve hub', 'doctor']) {
+      const { code, out, err } = await at.run([...command.split(' '), '--help']);
+      assert.deepEqual([code, err], [0, '']);
+      assert.match(out, new RegExp(`Example:\n  signalr-bench ${command} `));
+    }
+  });
+
+  it('documents every command and flag', async () => {
+    const guide = readFileSync('docs/command-line.md', 'utf8');
+    for (const command of ['run', 'validate', 'estimate', 'show', 'serve hub', 'doctor']) {
+      assert.ok(guide.includes(`signalr-bench ${command}`), command);
+      const { out } = await at.run([...command.split(' '), '--help']);
+      for (const [flag] of out.matchAll(/--[a-z][a-z-]+/g)) {
+        if (flag !== '--help') assert.ok(guide.includes(`\`${flag}`), `${command} ${flag}`);
+      }
+    }
+  });
+
+  it('does not touch a folder named like the result file', async () => {
+    await mkdir(path.join(at.folder, 'result.json'));
+    const { code, err } = await at.run(['show', at.folder]);
+    assert.equal(code, 2);
+    assert.match(err, /it is a folder/);
+  });
+});

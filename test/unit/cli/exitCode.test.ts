@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { ExpectedError } from '../../../src/base/expectedError';
+import {
+  exitCodeOfError,
+  exitCodeOfResult,
+  SignalError,
+  type EndingSignal,
+} from '../../../src/cli/exitCode';
+import type { Ending, VerdictStatus } from '../../../src/measure/summary';
+
+describe('exit codes', () => {
+  const connectUs = { p50: 0, p99: 0, max: 0 };
+  const connections = {
+    requested: 10,
+    connected: 10,
+    failed: 0,
+    dropped: 0,
+    reconnected: 0,
+    connectUs,
+  };
+  const cases: [Ending, VerdictStatus, EndingSignal | undefined, number][] = [
+    ['completed', 'pass', undefined, 0],
+    ['completed', 'fail', undefined, 1],
+    ['threshold', 'fail', undefined, 1],
+    ['completed', 'invalid', undefined, 4],
+    ['threshold', 'invalid', undefined, 4],
+    ['targetLost', 'incomplete', undefined, 3],
+    ['workerLost', 'incomplete', undefined, 5],
+    ['interrupted', 'incomplete', 'SIGINT', 130],
+    ['interrupted', 'incomplete', 'SIGTERM', 143],
+    ['interrupted', 'incomplete', undefined, 130],
+    ['completed', 'pass', 'SIGINT', 0],
+    ['completed', 'incomplete', undefined, 1],
+  ];
+  for (const [ending, status, signal, code] of cases) {
+    it(`${ending}, ${status}${signal ? `, ${signal}` : ''}: ${code}`, () => {
+      const verdict = { status, reasons: [] };
+      assert.equal(exitCodeOfResult({ ending, verdict, connections }, signal), code);
+    });
+  }
+
+  it('no connection at all: 3', () => {
+    assert.equal(
+      exitCodeOfResult({
+        ending: 'completed',
+        verdict: { status: 'incomplete', reasons: [] },
+        connections: { ...connections, connected: 0 },
+      }),
+      3,
+    );
+  });
+
+  it('errors: what was expected 2 or 3, a signal its own, a defect 5', () => {
+    assert.equal(exitCodeOfError(new ExpectedError('result-folder', '')), 2);
+    assert.equal(exitCodeOfError(new ExpectedError('anything', '')), 2);
+    assert.equal(exitCodeOfError(new ExpectedError('target-unreachable', '')), 3);
+    assert.equal(exitCodeOfError(new SignalError('SIGINT')), 130);
+    assert.equal(exitCodeOfError(new SignalError('SIGTERM')), 143);
+    assert.equal(exitCodeOfError(new TypeError('x')), 5);
+    assert.equal(exitCodeOfError('text'), 5);
+  });
+});

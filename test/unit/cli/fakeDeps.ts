@@ -1,0 +1,116 @@
+import { Emitter } from '../../../src/base/event';
+import type { RunSummary } from '../../../src/measure/summary';
+import type { Snapshot } from '../../../src/measure/snapshot';
+import type { Plan } from '../../../src/plan/plan';
+import { completeResult } from '../../../src/results/completeResult';
+import type { Run, StopReason } from '../../../src/runner/run';
+import type { CommandDeps } from '../../../src/cli/program';
+import { parseBenchHubFlags } from '../../../src/servers/benchHubOptions';
+import type { OpenTarget } from '../../../src/targets/target';
+import {
+  sampleModel,
+  sampleScenario,
+  sampleSnapshot,
+  sampleSummary,
+} from '../results/sampleResult';
+
+/** A run that plays some snapshots and ends, or goes on until it is stopped. */
+export function fakeRun(options: {
+  readonly snapshots?: readonly Snapshot[];
+  /** Absent: the run goes on until it is stopped. */
+  readonly summary?: RunSummary;
+  readonly onStop?: (reason: StopReason, times: number) => void;
+}): Run {
+  const snapshots = new Emitter<Snapshot>();
+  let finish: (summary: RunSummary) => void = () => undefined;
+  let stops = 0;
+  const finished = new Promise<RunSummary>((resolve) => {
+    finish = resolve;
+  });
+  setImmediate(() => {
+    for (const snapshot of options.snapshots ?? [sampleSnapshot(1), sampleSnapshot(20, 1)]) {
+      snapshots.fire(snapshot);
+    }
+    if (options.summary) finish(options.summary);
+  });
+  return {
+    onSnapshot: snapshots.event,
+    finished,
+    stop: (reason) => {
+      stops += 1;
+      options.onStop?.(reason, stops);
+      finish(sampleSummary({ ending: 'interrupted', steps: [] }));
+    },
+  };
+}
+
+export interface Calls {
+  readonly overrides: unknown[];
+  readonly runs: { plan: Plan; keepGoing: boolean }[];
+  targetsOpen: number;
+}
+
+/** Dependencies that answer with the sample run; `calls` says what was asked of them. */
+export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { calls: Calls } {
+  const calls: Calls = { overrides: [], runs: [], targetsOpen: 0 };
+  return {
+    calls,
+    workerScript: 'worker.js',
+    serverScript: 'cli.js',
+    node: 'v20.0.0',
+    platform: 'linux x64',
+    parseScenario: (_text, options) => {
+      calls.overrides.push(...(options?.overrides ?? []));
+      return { scenario: sampleScenario, problems: [] };
+    },
+    notRunnable: () => undefined,
+    loadOf: sampleModel.loadOf,
+    estimate: sampleModel.estimate,
+    machineLimits: () => Promise.resolve({ cores: 4, fileDescriptors: 1024, localPorts: 28_000 }),
+    missingForRun: () => undefined,
+    buildPlan: (scenario, { workers, seed }) =>
+      ({ seed, connections: scenario.connections, workers: Array(workers).fill({}) }) as never,
+    openTarget: () => {
+      calls.targetsOpen += 1;
+      const target: OpenTarget = {
+        kind: 'hubUrl',
+        endpoint: {
+          urls: ['http://localhost:5050/signalrbench'],
+          headers: {},
+          query: {},
+          insecureTls: false,
+          skipNegotiation: false,
+        },
+        url: 'http://localhost:5050/signalrbench',
+        loopback: true,
+        dispose: () => {
+          calls.targetsOpen -= 1;
+          return Promise.resolve();
+        },
+      };
+      return Promise.resolve(target);
+    },
+    startRun: (plan, _target, { keepGoing }) => {
+      calls.runs.push({ plan, keepGoing });
+      return fakeRun({ summary: sampleSummary() });
+    },
+    completeResult: (summary, scenario, options) =>
+      completeResult(summary, scenario, options, sampleModel),
+    calibrate: () => Promise.resolve({ messagesPerSecond: 123_456, cpuUsPerMessage: 6.5 }),
+    probeHub: () =>
+      Promise.resolve({
+        reachable: true,
+        methods: [{ name: 'Echo', present: true }],
+        dialect: 'recordLatency',
+        connectMs: 3.2,
+      }),
+    startBenchHub: () =>
+      Promise.resolve({
+        url: 'http://127.0.0.1:5050/signalrbench',
+        dispose: () => Promise.resolve(),
+      }),
+    parseBenchHubFlags,
+    stdinEnded: () => new Promise<void>(() => undefined),
+    ...change,
+  };
+}

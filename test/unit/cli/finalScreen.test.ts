@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { finalScreen, interruptedScreen } from '../../../src/cli/finalScreen';
+import { paintAll, textWidth } from '../../../src/cli/line';
+import { sampleResult, sampleSnapshot, sampleStep } from '../results/sampleResult';
+
+function screen(change: Parameters<typeof sampleResult>[0] = {}, width = 80): string {
+  return paintAll(finalScreen(sampleResult(change), width, '.signalr-bench/x'), false);
+}
+
+describe('final screen', () => {
+  it('shows steps, spectrum, verdict and recommendation', () => {
+    assert.deepEqual(screen().split('\n'), [
+      '2026-11-21T14-02-11-chat-room → http://localhost:5050/signalrbench',
+      'sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps',
+      'connected 1,900 of 1,900   p50 9ms   p99 84ms',
+      '',
+      ' step senders  sent/s  recv/s   p50   p99 p99.9   max  lost  err generator',
+      '    1     700   700.0   7,000 367us 5.5ms  14ms  22ms     0    0 ok 21 %',
+      '    2   1,300 1,300.0  13,000 733us  11ms  28ms  44ms     0    0 ok 21 %',
+      '    3   1,900 1,900.0  19,000 2.7ms  41ms 103ms 164ms     0    0 ok 21 %',
+      '',
+      'latency of step 3',
+      '   within   from due   from send',
+      '     50 %      2.7ms       2.6ms  █',
+      '     90 %       22ms        20ms  ████░',
+      '     99 %       41ms        37ms  ████████░ ≤ 1s',
+      '   99.9 %      103ms        90ms  ████████████████████░░░',
+      '  99.99 %      133ms       117ms  ██████████████████████████░░░░',
+      '    100 %      164ms       144ms  ████████████████████████████████░░░░░',
+      '           █ from the real send, ░ waited for it',
+      '',
+      '✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost',
+      '',
+      'Unit 10: outbound 19,000 of 20,000 msg/s (95 %, small group, guide of 2023-03)',
+      '          Measured in step 3 with 1,900 connections: small group 1,900 msg/s in',
+      '          and 19,000 msg/s out of 2 KB.',
+      '          3 app servers with 15 server connections each.',
+      '          Above the 70 % mark (traffic 95 %): Unit 20 leaves room.',
+      'result    .signalr-bench/x',
+      '',
+    ]);
+  });
+
+  it('says why a run failed, and what its errors mean', () => {
+    const text = screen({
+      steps: [
+        sampleStep(1),
+        sampleStep(2, { p99: 2_000_000, lost: 20_000, errors: { timeout: 3 } }),
+      ],
+      ending: 'threshold',
+      errors: { timeout: 3, refused: 12 },
+      errorExamples: [{ errorClass: 'timeout', text: 'negotiate\x1b[31m did not answer' }],
+    });
+    assert.match(text, /✗ failed; step 2: 20,000 of 650,000 deliveries never arrived/);
+    assert.match(
+      text,
+      / {2}- step 2: 96\.9 % of 650,000 deliveries arrived, below the limit of 99 %/,
+    );
+    assert.match(text, /12 refused: connection refused: nothing listens on that port/);
+    assert.match(text, /3 timeout: no answer in time\n +e\.g\. negotiate\[31m did not answer/);
+    assert.match(text, /Measured in step 1/);
+  });
+
+  it('gives no Units when the generator was the bottleneck, and says so', () => {
+    const text = screen({ steps: [sampleStep(1), sampleStep(2, { cpuShare: 0.99 })] });
+    assert.match(text, /⚠ invalid, the generator was the bottleneck; step 2: a worker/);
+    assert.match(text, /Units {5}no number: the load generator was the bottleneck/);
+    assert.doesNotMatch(text, /Unit \d/);
+  });
+
+  it('shows a run that never connected', () => {
+    const text = screen({
+      steps: [],
+      ending: 'targetLost',
+      endingMessage: 'The first 20 connections all failed.',
+      connections: {
+        requested: 1900,
+        connected: 0,
+        failed: 20,
+        dropped: 0,
+        reconnected: 0,
+        connectUs: { p50: 0, p99: 0, max: 0 },
+      },
+    });
+    assert.match(text, /connected 0 of 1,900 {3}20 failed\n/);
+    assert.match(text, /■ incomplete; The first 20 connections all failed\./);
+    assert.match(text, /Units {5}no number: nothing valid was measured/);
+  });
+
+  it('fits into 80 columns and adapts to narrower ones', () => {
+    for (const line of screen().split('\n')) assert.ok(textWidth(line) <= 80, line);
+    assert.match(screen({}, 60), / {10}group 1,900 msg\/s in and/);
+  });
+
+  it('shows what is left of an interrupted run', () => {
+    const last = sampleSnapshot(80, 2, { errors: { closed: 1 } });
+    const text = paintAll(
+      interruptedScreen(
+        {
+          kind: 'interrupted',
+          path: 'x',
+          steps: [sampleSnapshot(20, 1).step!, last.step!],
+          lastSample: last,
+        },
+        80,
+      ),
+      false,
+    );
+    assert.match(text, /■ interrupted; .* 80\.0 s\s+after the start/s);
+    assert.match(text, / {4}2 {3}1,300/);
+    assert.match(text, /1 closed: closed by the server/);
+    const empty = paintAll(
+      interruptedScreen({ kind: 'interrupted', path: 'x', steps: [] }, 80),
+      false,
+    );
+    assert.match(empty, /no sample was written, 0 steps\s+begun/);
+  });
+});
