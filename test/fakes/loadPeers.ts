@@ -33,9 +33,9 @@ async function listen(server: Server): Promise<Peer> {
 
 /** URL of a port on which nothing listens. */
 export async function closedPort(): Promise<string> {
-  const { url, dispose } = await silentPeer();
-  await dispose();
-  return url;
+  const peer = await silentPeer();
+  await peer.dispose();
+  return peer.url;
 }
 
 /** Accepts connections and never says a word. */
