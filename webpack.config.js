@@ -26,15 +26,18 @@ function bundle({ name, target, entry, external = {}, budget, firstLine }) {
     mode: 'production',
     context: __dirname,
     entry: { [name]: entry },
-    output: { path: path.join(__dirname, 'dist'), filename: '[name].js' },
+    output: {
+      path: path.join(__dirname, 'dist'),
+      filename: '[name].js',
+      chunkFilename: '[name].js',
+    },
     externals: external,
     devtool: 'source-map',
     resolve: {
       extensions: ['.ts', '.js'],
+      // A dynamic import names the file as Node will find it.
+      extensionAlias: { '.js': ['.ts', '.js'] },
       alias: {
-        // Optional add-ons of ws, compiled for one machine; it works without them.
-        bufferutil: false,
-        'utf-8-validate': false,
         // Second choice of hdr-histogram-js where there is no zlib; Node has one.
         pako: false,
       },
@@ -57,6 +60,8 @@ function bundle({ name, target, entry, external = {}, budget, firstLine }) {
       ],
     },
     optimization: {
+      // A lazy part is one file, named where it is imported.
+      splitChunks: false,
       minimizer: [
         new Minimizer({
           extractComments: false,
@@ -74,8 +79,14 @@ function bundle({ name, target, entry, external = {}, budget, firstLine }) {
       maxAssetSize: budget * 1024,
       maxEntrypointSize: budget * 1024,
     },
-    plugins:
-      firstLine === undefined ? [] : [new webpack.BannerPlugin({ banner: firstLine, raw: true })],
+    plugins: [
+      // Optional add-ons of ws, compiled for one machine. They must be missing, not empty: ws then uses
+      // its own code instead.
+      new webpack.IgnorePlugin({ resourceRegExp: /^(bufferutil|utf-8-validate)$/ }),
+      ...(firstLine === undefined
+        ? []
+        : [new webpack.BannerPlugin({ banner: firstLine, raw: true, entryOnly: true })]),
+    ],
   };
 }
 

@@ -7,7 +7,6 @@ import { machineLimits, missingForRun } from '../runner/machineLimits';
 import { startRun } from '../runner/startRun';
 import { notRunnable } from '../scenario/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
-import { startBenchHub } from '../servers/benchHub';
 import { parseBenchHubFlags } from '../servers/benchHubOptions';
 import { openTarget } from '../targets/registry';
 import { probeHub } from '../wire/probeHub';
@@ -30,9 +29,15 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     openTarget,
     startRun,
     completeResult,
-    calibrate,
+    calibrate: () => calibrate(scripts.serverScript),
     probeHub,
-    startBenchHub,
+    // A bundle of its own: only the process that serves needs a server.
+    startBenchHub: async (options) => {
+      const { startBenchHub } = await import(
+        /* webpackChunkName: "hub" */ '../servers/benchHub.js'
+      );
+      return startBenchHub(options);
+    },
     parseBenchHubFlags,
     stdinEnded,
   };

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import type { buildPlan } from '../plan/buildPlan';
@@ -123,6 +124,7 @@ async function planOf(scenario: Scenario, deps: RunDeps): Promise<Plan> {
   const plan = deps.buildPlan(scenario, {
     workers: Math.max(1, Math.min(workers, scenario.connections)),
     seed: scenario.seed,
+    runId: randomInt(2 ** 32),
   });
   const missing = deps.missingForRun(plan, limits);
   if (missing !== undefined) throw new ExpectedError('machine-limits', missing);

@@ -35,7 +35,11 @@ export async function serveHubCommand(
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
-  const subscription = onSignal(() => stop());
+  // Ctrl+C in a terminal reaches the whole process group: a hub that serves another process must outlive
+  // that one's orderly ending.
+  const subscription = onSignal(() => {
+    if (exitWithStdin !== true) stop();
+  });
   try {
     const hub = await deps.startBenchHub({ port, ...deps.parseBenchHubFlags(knobs) });
     try {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OpenTarget } from '../targets/target';
+import { startLocalHub } from '../targets/local';
 import { CpuMeter } from './cpuMeter';
 import { RoundTrips } from './roundTrips';
 
@@ -15,11 +15,21 @@ const warmupMs = 400;
 const measureMs = 1200;
 
 /**
- * Lets echoes of 2 KB go round against a hub for a moment and measures the CPU time of this process
- * alone; the hub must run in another one.
+ * Lets echoes of 2 KB go round against the embedded hub for a moment and measures the CPU time of this
+ * process alone; the hub runs in another one.
+ *
+ * @param serverScript script that understands `serve hub`
  */
-export async function calibrate(target: OpenTarget): Promise<Calibration> {
-  const trips = new RoundTrips(target.endpoint, connections, 'x'.repeat(2048));
+export async function calibrate(serverScript: string): Promise<Calibration> {
+  const hub = await startLocalHub(serverScript);
+  const endpoint = {
+    urls: [hub.url],
+    headers: {},
+    query: {},
+    insecureTls: false,
+    skipNegotiation: true,
+  };
+  const trips = new RoundTrips(endpoint, connections, 'x'.repeat(2048));
   try {
     await Promise.all(Array.from({ length: connections }, () => trips.open()));
     trips.start();
@@ -31,5 +41,6 @@ export async function calibrate(target: OpenTarget): Promise<Calibration> {
     return { messagesPerSecond: Math.round(1_000_000 / cpuUsPerMessage), cpuUsPerMessage };
   } finally {
     trips.close();
+    await hub.dispose();
   }
 }

@@ -13,19 +13,16 @@ export interface PacingLoopDependencies {
 
 /** Sleeps at most this long, so that the loop's delay is known even when little is sent. */
 const longestSleepMs = 50;
-/** Closer than this the timer, which counts whole milliseconds, is too coarse for fine pacing. */
-const fineUs = 2000;
-/** Longest nap in fine pacing: input waits no longer than this to be seen. */
+/** Closer than this to the next due moment, the loop naps instead of setting a timer. */
+const nappingUs = 2000;
+/** Longest nap: input waits no longer than this to be seen. */
 const napMs = 0.2;
 
 /**
- * The one timer of a worker. It sleeps until something is due, and whenever input was handled anyway,
- * looks whether something has become due meanwhile: under load that brings the slip well below the
- * timer's millisecond.
- *
- * Fine pacing is for objectives of a few milliseconds, of which a timer's slip would be too large a
- * part: in the last two milliseconds it naps outside the event loop for a fifth of a millisecond at a
- * time. That costs some CPU and lets input wait up to one nap.
+ * The one timer of a worker. Far from the next due moment it sleeps by a timer; whenever input was
+ * handled anyway, it looks whether something has become due meanwhile; and in the last two milliseconds,
+ * for which a timer of whole milliseconds is too coarse, it naps outside the event loop for a fraction
+ * of a millisecond at a time. Input waits at most one nap to be seen. Figures: docs/measuring.md.
  */
 export class PacingLoop {
   private timer: NodeJS.Timeout | undefined;
@@ -34,10 +31,7 @@ export class PacingLoop {
   private dueUs = 0;
   private readonly napCell = new Int32Array(new SharedArrayBuffer(4));
 
-  constructor(
-    private readonly dependencies: PacingLoopDependencies,
-    private readonly fine: boolean,
-  ) {}
+  constructor(private readonly dependencies: PacingLoopDependencies) {}
 
   begin(): void {
     this.running = true;
@@ -63,13 +57,12 @@ export class PacingLoop {
     this.cancel();
     const now = this.dependencies.nowUs();
     const leftUs = this.dependencies.nextUs() - now;
-    if (this.fine && leftUs < fineUs) {
+    if (leftUs < nappingUs) {
       this.immediate = setImmediate(this.napped);
       return;
     }
-    // The timer never fires early; fine pacing leaves the last stretch to naps.
-    const wholeMs = Math.floor(leftUs / 1000) - (this.fine ? 1 : 0);
-    const sleepMs = Math.max(1, Math.min(longestSleepMs, wholeMs));
+    // The timer may fire a millisecond late, which the naps then make up for.
+    const sleepMs = Math.min(longestSleepMs, Math.floor(leftUs / 1000) - 1);
     this.dueUs = now + sleepMs * 1000;
     this.timer = setTimeout(this.fired, sleepMs);
   }
@@ -99,12 +92,4 @@ export class PacingLoop {
     if (this.dependencies.work()) this.immediate = setImmediate(this.run);
     else this.sleep();
   };
-}
-
-/** Strictest latency limit, in microseconds, at which the timer's slip is still small enough. */
-const coarsePacingUs = 12_000;
-
-/** Whether objectives with this strictest latency limit need fine pacing. */
-export function needsFinePacing(strictestUs: number): boolean {
-  return strictestUs < coarsePacingUs;
 }

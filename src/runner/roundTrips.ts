@@ -27,7 +27,7 @@ export class RoundTrips implements HubListener {
   private readonly originUs = this.clock.nowUs();
   private readonly sentUs: Float64Array;
   private readonly sequences: Int32Array;
-  private readonly connections: HubConnection[] = [];
+  private readonly connections: (HubConnection | undefined)[] = [];
   private counted = 0;
 
   /** @param blob payload text of every message */
@@ -74,11 +74,12 @@ export class RoundTrips implements HubListener {
   }
 
   start(): void {
-    for (const connection of this.connections) this.send(connection);
+    for (const connection of this.connections)
+      if (connection?.isOpen === true) this.send(connection);
   }
 
   close(): void {
-    for (const connection of this.connections) connection.close();
+    for (const connection of this.connections) connection?.close();
   }
 
   received(

@@ -6,7 +6,7 @@ import type { HubMessage } from '../wire/hubMessage';
 import { shownText } from '../wire/connectFailure';
 import { Connections } from './connections';
 import { MessageSender } from './messageSender';
-import { needsFinePacing, PacingLoop } from './pacingLoop';
+import { PacingLoop } from './pacingLoop';
 import { Preparation } from './preparation';
 import { Receiver } from './receiver';
 import { Recorder } from './recorder';
@@ -82,20 +82,17 @@ export class WorkerRun {
       nowUs: () => this.nowUs(),
     });
     this.nextTick = Math.floor(this.nowUs() / tickUs) + 1;
-    this.loop = new PacingLoop(
-      {
-        nowUs: () => this.nowUs(),
-        nextUs: () => Math.min(this.sender.nextUs, this.borderUs, this.nextTick * tickUs),
-        work: () => this.work(),
-        delayed: (us) => {
-          this.selfCheck.delayed(us);
-        },
-        napped: (us) => {
-          this.selfCheck.napped(us);
-        },
+    this.loop = new PacingLoop({
+      nowUs: () => this.nowUs(),
+      nextUs: () => Math.min(this.sender.nextUs, this.borderUs, this.nextTick * tickUs),
+      work: () => this.work(),
+      delayed: (us) => {
+        this.selfCheck.delayed(us);
       },
-      needsFinePacing(Math.min(...Object.values(plan.slo.latencyUs))),
-    );
+      napped: (us) => {
+        this.selfCheck.napped(us);
+      },
+    });
   }
 
   /** Carries out an order. */

@@ -8,29 +8,46 @@ const startMs = 15_000;
 const stopMs = 3000;
 const keptErrorBytes = 4096;
 
-/** The embedded hub on loopback, in a process of its own so that it does not share a thread with the load. */
+/** The embedded hub on loopback. */
 export const local: Target = {
   kind: 'local',
   open: async (scenario, context) => {
-    const child = spawn(
-      process.execPath,
-      [context.serverScript, 'serve', 'hub', '--port', '0', '--exit-with-stdin'],
-      {
-        stdio: ['pipe', 'pipe', 'pipe'],
-        // In the editor's host the same executable is Electron.
-        env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-      },
-    );
+    const { url, dispose } = await startLocalHub(context.serverScript);
     try {
-      const url = await firstUrl(child);
       const endpoint = await resolveEndpoint([url], scenario, context);
-      return { kind: 'local', endpoint, url, loopback: true, dispose: () => stop(child) };
+      return { kind: 'local', endpoint, url, loopback: true, dispose };
     } catch (error) {
-      await stop(child);
+      await dispose();
       throw error;
     }
   },
 };
+
+/**
+ * Starts the embedded hub in a process of its own, so that it does not share a thread with the load.
+ *
+ * @param serverScript script that understands `serve hub`
+ * @throws ExpectedError `local-hub` with what the process said
+ */
+export async function startLocalHub(
+  serverScript: string,
+): Promise<{ readonly url: string; dispose(): Promise<void> }> {
+  const child = spawn(
+    process.execPath,
+    [serverScript, 'serve', 'hub', '--port', '0', '--exit-with-stdin'],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // In the editor's host the same executable is Electron.
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+    },
+  );
+  try {
+    return { url: await firstUrl(child), dispose: () => stop(child) };
+  } catch (error) {
+    await stop(child);
+    throw error;
+  }
+}
 
 /** The URL the server prints once it listens. */
 function firstUrl(child: ChildProcess): Promise<string> {
