@@ -145,8 +145,8 @@ function scalarOf(value: string): Scalar {
   const { document, problems } = readYaml(value);
   const read = problems.length === 0 ? document?.contents : undefined;
   if (value.trim() === '') return new Scalar(null);
-  if (!isScalar(read) || read.value === undefined) return new Scalar(value);
+  if (!isScalar(read)) return new Scalar(value);
   const scalar = new Scalar(read.value);
-  if (read.source !== undefined) scalar.source = read.source;
+  scalar.source = read.source;
   return scalar;
 }

@@ -177,12 +177,10 @@ function targetsSchema(localToo: boolean): Json {
 /** The words in any mix of upper and lower case. */
 function anyOfWords(words: readonly string[]): string {
   const alternatives = words.map((word) =>
-    [...word]
-      .map((letter) => {
-        const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
-        return lower === upper ? letter : `[${lower}${upper}]`;
-      })
-      .join(''),
+    Array.from(word, (letter) => {
+      const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
+      return lower === upper ? letter : `[${lower}${upper}]`;
+    }).join(''),
   );
   return `^(?:${alternatives.join('|')})$`;
 }

@@ -17,7 +17,7 @@ function table<T>(
   rows: readonly (readonly [T, unknown])[],
 ): void {
   for (const [value, expected] of rows) {
-    it(`${name} ${JSON.stringify(value)} is ${JSON.stringify(expected) ?? 'refused'}`, () => {
+    it(`${name} ${JSON.stringify(value)} is ${expected === undefined ? 'refused' : JSON.stringify(expected)}`, () => {
       assert.deepEqual(convert(value), expected);
     });
   }

@@ -68,10 +68,7 @@ describe('groupCount', () => {
     fc.assert(
       fc.property(numbers, ([total, count]) => {
         fc.pre(count < total && total % count !== 0);
-        const [below, above] = nearestDivisors(total, count).sort((a, b) => a - b) as [
-          number,
-          number,
-        ];
+        const [below, above] = nearestDivisors(total, count).sort((a, b) => a - b);
         assert.ok(below < count && count < above);
         for (let between = below + 1; between < above; between++)
           assert.notEqual(total % between, 0);

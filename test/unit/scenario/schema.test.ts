@@ -11,7 +11,7 @@ import { errorsOf } from './parsed';
 const ajv = new Ajv({ strict: true, strictTypes: false, allowUnionTypes: true });
 const validate = ajv.compile(scenarioSchema());
 
-const isValid = (text: string): boolean => validate(parse(text)) as boolean;
+const isValid = (text: string): boolean => validate(parse(text));
 
 function everyKey(keys: readonly KeySpec[]): KeySpec[] {
   return keys.flatMap((spec) => [spec, ...everyKey(spec.keys ?? [])]);
