@@ -69,6 +69,9 @@ export class Connections implements HubListener {
         const connection = this.all.get(index);
         if (connection?.isOpen === true) this.listener.opened(connection);
       },
+      retried: (_index, failure) => {
+        this.recorder.error(failure.errorClass, failure.message);
+      },
       failed: (_index, failure) => {
         this.recorder.failed += 1;
         this.recorder.error(failure.errorClass, failure.message);

@@ -12,6 +12,8 @@ export interface RampDependencies {
   /** Opens one connection. */
   readonly open: (index: number, signal: AbortSignal) => Promise<void>;
   readonly opened: (index: number, tookUs: number) => void;
+  /** A connect has failed and will be tried again. */
+  readonly retried?: (index: number, failure: ConnectFailure) => void;
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
@@ -76,6 +78,7 @@ export class Ramp {
             failed(index, error);
             return;
           }
+          this.dependencies.retried?.(index, error);
           await new Promise((resolve) => setTimeout(resolve, pauseMs));
         }
       }

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { WebSocketServer, type WebSocket } from 'ws';
+
+/** Something on loopback that a run can be pointed at. */
+export interface Peer {
+  readonly url: string;
+  dispose(): Promise<void>;
+}
+
+const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+const separator = '\x1e';
+
+async function listen(server: Server): Promise<Peer> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/signalrbench`,
+    dispose: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** URL of a port on which nothing listens. */
+export async function closedPort(): Promise<string> {
+  const peer = await silentPeer();
+  await peer.dispose();
+  return peer.url;
+}
+
+/** Accepts connections and never says a word. */
+export function silentPeer(): Promise<Peer> {
+  return listen(createServer((socket) => socket.resume()));
+}
+
+/** Answers every request and every upgrade with one HTTP status. */
+export function statusPeer(
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Peer> {
+  const server = createHttpServer((_request, response) => {
+    response.writeHead(status, headers);
+    response.end();
+  });
+  server.on('upgrade', (_request, socket: Socket) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} Any\r\n${lines.join('')}Content-Length: 0\r\n\r\n`);
+  });
+  return listen(server);
+}
+
+/** A text frame as a server sends it. */
+export function serverFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const head =
+    payload.length < 126
+      ? [0x81, payload.length]
+      : [0x81, 126, payload.length >> 8, payload.length & 0xff];
+  return Buffer.concat([Buffer.from(head), payload]);
+}
+
+/**
+ * Accepts the upgrade and the hub's handshake as a good server would, then hands the bare socket over.
+ * What the client sends from then on can be read from it.
+ */
+export function rawPeer(behave: (socket: Socket) => void): Promise<Peer> {
+  return listen(
+    createServer((socket) => {
+      let head = '';
+      const readHead = (chunk: Buffer): void => {
+        head += chunk.toString('latin1');
+        if (!head.includes('\r\n\r\n')) return;
+        socket.off('data', readHead);
+        const key = /sec-websocket-key: *(\S+)/i.exec(head)?.[1] ?? '';
+        const accept = createHash('sha1')
+          .update(key + acceptGuid)
+          .digest('base64');
+        socket.write(
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+        );
+        socket.once('data', () => {
+          socket.write(serverFrame(`{}${separator}`));
+          behave(socket);
+        });
+      };
+      socket.on('data', readHead);
+    }),
+  );
+}
+
+/** One `Echo` that a client has sent, with ways to answer it. */
+export interface EchoCall {
+  /** All clients past their handshake, in the order in which they came. */
+  readonly clients: readonly WebSocket[];
+  readonly client: WebSocket;
+  /** The delivery, ready to be sent to anybody. */
+  readonly delivery: string;
+}
+
+/** A hub whose `Echo` does what the test wants. It greets nobody and knows no other method. */
+export async function echoPeer(answer: (call: EchoCall) => void): Promise<Peer> {
+  const server = createHttpServer();
+  const clients: WebSocket[] = [];
+  new WebSocketServer({ server, clientTracking: false }).on('connection', (client) => {
+    client.on('error', () => undefined);
+    client.on('message', (data: Buffer) => {
+      for (const text of data.toString().split(separator).slice(0, -1)) {
+        const message = JSON.parse(text) as Record<string, unknown>;
+        if ('protocol' in message) {
+          clients.push(client);
+          client.send(`{}${separator}`);
+        } else if (message['target'] === 'Echo') {
+          const delivery = { type: 1, target: 'RecordLatency', arguments: message['arguments'] };
+          answer({ clients, client, delivery: JSON.stringify(delivery) + separator });
+        }
+      }
+    });
+  });
+  return listen(server);
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { withHub } from '../fakes/loadHub';
+import { echoPeer } from '../fakes/loadPeers';
+import { assertConsistent, loadRun, onlyStep } from './loadRun';
+
+/** Warm-up messages are deliveries too, so the hub's every n-th is known only without them. */
+const noWarmup = { warmup: 0 };
+
+describe('what a target does wrong is counted exactly', function () {
+  this.timeout(60_000);
+
+  it('losses', () =>
+    withHub('--drop-every 7', async ({ url }) => {
+      const config = { ...noWarmup, drain: '1s' };
+      const run = await loadRun({ target: url, workers: 2, config });
+      const step = onlyStep(run);
+      assert.equal(step.expected, 200);
+      assert.equal(step.lost, Math.floor(200 / 7));
+      assert.equal(step.duplicated + step.outOfOrder + step.extra, 0);
+      assertConsistent(run);
+      assert.equal(run.verdict.status, 'fail');
+      const codes = run.verdict.reasons.map(({ code }) => code);
+      // 28 of 200 is more than the 1 % that may be slower than any limit, and more than may be lost.
+      assert.deepEqual(codes, ['slo-p99', 'slo-delivered']);
+    }));
+
+  it('losses of a broadcast', () =>
+    withHub('--drop-every 9', async ({ url }) => {
+      const config = { ...noWarmup, drain: '1s' };
+      const run = await loadRun({ target: url, useCase: 'broadcast', workers: 2, config });
+      const step = onlyStep(run);
+      assert.equal(step.expected, 4000);
+      assert.equal(step.lost, Math.floor(4000 / 9));
+      assertConsistent(run);
+    }));
+
+  it('duplicates, which are no deliveries of their own', () =>
+    withHub('--dup-every 7', async ({ url }) => {
+      const run = await loadRun({ target: url, workers: 2, config: noWarmup });
+      const step = onlyStep(run);
+      assert.equal(step.expected, 200);
+      assert.equal(step.received, 200);
+      assert.equal(step.duplicated, Math.floor(200 / 7));
+      assert.equal(step.lost + step.outOfOrder + step.extra, 0);
+      assertConsistent(run);
+    }));
+
+  it('deliveries that overtake each other', async () => {
+    let waiting: string | undefined;
+    const peer = await echoPeer(({ client, delivery }) => {
+      if (waiting === undefined) {
+        waiting = delivery;
+      } else {
+        client.send(delivery);
+        client.send(waiting);
+        waiting = undefined;
+      }
+    });
+    try {
+      const run = await loadRun({
+        target: peer.url,
+        config: { ...noWarmup, connections: 1, dialect: 'recordLatency' },
+        parameters: { sendingInterval: '5ms' },
+      });
+      const step = onlyStep(run);
+      assert.equal(step.received, 100);
+      assert.equal(step.outOfOrder, 50);
+      assert.equal(step.duplicated + step.lost, 0);
+    } finally {
+      await peer.dispose();
+    }
+  });
+
+  it('deliveries to connections that were not meant', async () => {
+    const peer = await echoPeer(({ clients, client, delivery }) => {
+      for (const other of clients) if (other !== client) other.send(delivery);
+      // Last, so that the run does not end before the others have theirs.
+      client.send(delivery);
+    });
+    try {
+      const run = await loadRun({
+        target: peer.url,
+        config: { ...noWarmup, connections: 4, dialect: 'recordLatency' },
+      });
+      const step = onlyStep(run);
+      assert.equal(step.received, 40);
+      assert.equal(step.extra, 40 * 3);
+      assert.equal(step.lost + step.duplicated + step.outOfOrder, 0);
+    } finally {
+      await peer.dispose();
+    }
+  });
+
+  it('deliveries that come after the drain, in the step they were sent in', () =>
+    withHub('--delay 1500ms', async ({ url }) => {
+      const config = {
+        ...noWarmup,
+        baseSending: 10,
+        step: 10,
+        singleStepDuration: '1s',
+        drain: '500ms',
+      };
+      const run = await loadRun({ target: url, config, keepGoing: true, workers: 2 });
+      const [first, second] = run.steps;
+      assert.ok(first && second);
+      // Everything sent in the first step arrives during the second.
+      assert.equal(first.sent, 200);
+      assert.equal(first.received, 200);
+      assert.ok(first.late >= 150, `${first.late} late`);
+      assert.equal(first.outOfOrder + first.duplicated, 0);
+      assert.ok(first.latencyUs.p50 >= 1_500_000, `p50 ${first.latencyUs.p50} us`);
+      assert.equal(first.verdict.status, 'fail', 'judged by what had come in time');
+      // The run ends with the second step's drain, and most of that step never arrives.
+      assert.equal(second.sent, 400);
+      assert.ok(second.lost >= 300, `${second.lost} lost`);
+      assertConsistent(run);
+    }));
+
+  it('connections that the server closes', () =>
+    withHub('--close-after 5', (closing) =>
+      withHub('', async (good) => {
+        const run = await loadRun({
+          target: [good.url, closing.url],
+          workers: 2,
+          config: { ...noWarmup, drain: '1s' },
+        });
+        assert.equal(run.ending, 'completed');
+        assert.equal(run.connections.connected, 20);
+        assert.equal(run.connections.dropped, 10);
+        assert.deepEqual(run.errors, { closed: 10 });
+        assert.match(run.errorExamples[0]!.text, /Closed on purpose after 5 invocations/);
+        const step = onlyStep(run);
+        assert.deepEqual(step.errors, { closed: 10 });
+        // Five messages each until the close, and at most one that crosses it on its way.
+        assert.ok(step.sent >= 150 && step.sent <= 160, `${step.sent} sent`);
+        assert.equal(step.received, 150);
+        assertConsistent(run);
+        assert.equal(run.verdict.status, 'fail');
+        assert.ok(run.verdict.reasons.some(({ code }) => code === 'slo-dropped'));
+      }),
+    ));
+
+  it('connects that are throttled: waits as long as asked, and counts them', () =>
+    withHub('--throttle 20@2s', async ({ url }) => {
+      const run = await loadRun({ target: url, workers: 2, config: { skipNegotiation: false } });
+      assert.equal(run.connections.connected, 20);
+      assert.equal(run.connections.failed, 0);
+      assert.ok(run.connections.connectUs.p50 >= 2_000_000, `${run.connections.connectUs.p50} us`);
+      assert.deepEqual(run.errors, { throttled: 20 });
+      assert.equal(onlyStep(run).received, 200);
+      assert.deepEqual(onlyStep(run).errors, {});
+    }));
+
+  it('connects that are refused for a while are tried again', () =>
+    withHub('--refuse 5', async ({ url }) => {
+      const run = await loadRun({ target: url });
+      assert.equal(run.connections.connected, 20);
+      assert.equal(run.connections.failed, 0);
+      assert.deepEqual(run.errors, { upgrade: 5 });
+      assert.match(run.errorExamples[0]!.text, /503/);
+    }));
+});

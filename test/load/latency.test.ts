@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { withHub } from '../fakes/loadHub';
+import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
+
+/** Fails with the figures when the value lies outside. Microseconds, limits in milliseconds. */
+function assertBetween(what: string, us: number, fromMs: number, toMs: number): void {
+  const ms = us / 1000;
+  assert.ok(ms >= fromMs && ms <= toMs, `${what} is ${ms} ms, not ${fromMs} to ${toMs}`);
+}
+
+describe('latency and rate', function () {
+  this.timeout(120_000);
+
+  it('reads 50 ms from a server that answers after 50 ms', () =>
+    withHub('--delay 50ms', async ({ url }) => {
+      const run = await loadRun({
+        target: url,
+        config: { connections: 10, singleStepDuration: '4s', warmup: '1s' },
+        parameters: { sendingInterval: '250ms' },
+      });
+      const step = onlyStep(run);
+      assertExact(step, 160, 160);
+      assertBetween('p50', step.latencyUs.p50, 50, 52);
+      // From the real send: without what the generator itself was late.
+      assertBetween('p50 from the send', step.sendLatencyUs.p50, 50, 52);
+      assert.ok(step.latencyUs.min >= 50_000, `min ${step.latencyUs.min} us`);
+    }));
+
+  it('shows a stall of 2 s in a step of 10 s as the schedule has it', () =>
+    withHub('--stall 2s@3s', async ({ url }) => {
+      const run = await loadRun({
+        target: url,
+        config: { connections: 10, singleStepDuration: '10s', warmup: 0, drain: '5s' },
+        parameters: { sendingInterval: '100ms' },
+      });
+      const step = onlyStep(run);
+      // Nothing is lost: what was sent meanwhile waits in the server.
+      assertExact(step, 1000, 1000);
+      assertBetween('p99', step.latencyUs.p99, 1850, 2100);
+      assertBetween('max', step.latencyUs.max, 1850, 2100);
+      assertBetween('p50', step.latencyUs.p50, 0, 500);
+      // The stalled server still took what was sent, so the generator was on time and the second series,
+      // which begins at the real send, has the stall as well.
+      assertBetween('p99 from the send', step.sendLatencyUs.p99, 1850, 2100);
+      assertBetween('max from the send', step.sendLatencyUs.max, 1850, 2100);
+      assert.ok(step.sendLatencyUs.mean <= step.latencyUs.mean);
+      assert.equal(run.verdict.status, 'fail');
+      assert.deepEqual(
+        run.verdict.reasons.map(({ code }) => code),
+        ['slo-p99'],
+      );
+    }));
+
+  it('counts from the intended time when the generator itself is late', () =>
+    withHub('', async ({ url }) => {
+      const run = await loadRun({
+        target: url,
+        config: { connections: 10, singleStepDuration: '2s', warmup: 0 },
+        parameters: { sendingInterval: '20ms' },
+        workerScript: require.resolve('../fakes/loadSleepyWorker'),
+      });
+      const step = onlyStep(run);
+      assertExact(step, 1000, 1000);
+      // The worker sleeps half a second: 250 messages leave up to half a second late, but get a quick answer.
+      assertBetween('max', step.latencyUs.max, 450, 1500);
+      assertBetween('p90', step.latencyUs.p90, 200, 1500);
+      assert.ok(step.sendLatencyUs.p90 < step.latencyUs.p90 / 2, `${step.sendLatencyUs.p90} us`);
+      assertBetween("the slip's p99", step.generator.slipP99Us, 400, 1500);
+      assert.equal(step.generator.valid, false);
+      assert.equal(run.verdict.status, 'invalid');
+      assert.ok(run.verdict.reasons.some(({ code }) => code === 'slip'));
+    }));
+
+  it('sends what is offered: 1,000 connections, 1 message a second, for a minute', () =>
+    withHub('', async ({ url }) => {
+      const run = await loadRun({
+        target: url,
+        config: { connections: 1000, arrivingRate: 500, singleStepDuration: '60s', warmup: '1s' },
+        parameters: { sendingInterval: '1s', messageSize: 2048 },
+      });
+      const step = onlyStep(run);
+      assert.equal(run.connections.connected, 1000);
+      assert.equal(step.seconds, 60);
+      assert.ok(Math.abs(step.offered - 60_000) <= 60, `${step.offered} offered`);
+      assert.ok(Math.abs(step.sent - step.offered) <= step.offered / 1000, `${step.sent} sent`);
+      assert.equal(step.received, step.sent);
+      assert.equal(step.payloadBytesIn, step.sent * 2048);
+      assert.equal(step.payloadBytesOut, step.received * 2048);
+      assert.ok(step.wireBytesIn > step.payloadBytesIn && step.wireBytesOut > step.payloadBytesOut);
+      assertConsistent(run);
+    }));
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import type { RunSummary, StepSummary, Verdict } from '../../src/measure/summary';
+import { judgeRun } from '../../src/measure/verdict';
+import { buildPlan } from '../../src/plan/buildPlan';
+import type { Run } from '../../src/runner/run';
+import { startRun } from '../../src/runner/startRun';
+import { parseScenario } from '../../src/scenario/parseScenario';
+import type { Scenario } from '../../src/scenario/scenario';
+import { openTarget } from '../../src/targets/registry';
+
+/** What a load test says; everything else is short and small. */
+export interface LoadTest {
+  /** Hub URL, or several. */
+  readonly target: string | readonly string[];
+  readonly useCase?: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Keys of `config`; the defaults are 20 connections that all send, one step of half a second. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly slo?: Readonly<Record<string, unknown>>;
+  readonly workers?: number;
+  readonly keepGoing?: boolean;
+  /** Path of the script the worker threads run. */
+  readonly workerScript?: string;
+  /** Called once the run is going on. */
+  readonly during?: (run: Run) => void;
+}
+
+/** A run's summary with its verdict and its length. */
+export interface LoadResult extends RunSummary {
+  readonly verdict: Verdict;
+  readonly tookMs: number;
+}
+
+export const workerScript = path.resolve('out', 'src', 'runner', 'workerMain.js');
+
+/** Scenario text of a load test. */
+export function scenarioText(test: LoadTest): string {
+  const connections = Number(test.config?.['connections'] ?? 20);
+  return stringify({
+    config: {
+      target: test.target,
+      connections,
+      arrivingRate: 1000,
+      baseSending: connections,
+      step: 0,
+      singleStepDuration: '500ms',
+      warmup: '200ms',
+      drain: '5s',
+      skipNegotiation: true,
+      ...test.config,
+    },
+    scenario: {
+      name: test.useCase ?? 'echo',
+      parameters: { messageSize: 200, sendingInterval: '50ms', ...test.parameters },
+    },
+    ...(test.slo !== undefined && { slo: test.slo }),
+  });
+}
+
+/** The scenario of a text, which must be free of errors. */
+export function scenarioOf(text: string): Scenario {
+  const { scenario, problems } = parseScenario(text);
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  assert.deepEqual(errors, []);
+  assert.ok(scenario);
+  return scenario;
+}
+
+let runs = 0;
+
+/** Runs a scenario on worker threads, the whole way from its text to the summary. */
+export async function loadRun(test: LoadTest): Promise<LoadResult> {
+  const scenario = scenarioOf(scenarioText(test));
+  const target = await openTarget(scenario, {
+    reference: () => undefined,
+    serverScript: '',
+    readFile: (file) => readFile(file, 'utf8'),
+  });
+  const runId = (process.pid << 8) + (runs += 1);
+  const plan = buildPlan(scenario, { workers: test.workers ?? 1, seed: scenario.seed, runId });
+  const startedMs = performance.now();
+  const run = startRun(plan, target, {
+    workerScript: test.workerScript ?? workerScript,
+    keepGoing: test.keepGoing ?? false,
+  });
+  test.during?.(run);
+  const summary = await run.finished;
+  await target.dispose();
+  const tookMs = performance.now() - startedMs;
+  return { ...summary, verdict: judgeRun(summary, scenario.slo), tookMs };
+}
+
+/** The run's only step. */
+export function onlyStep({ steps }: RunSummary): StepSummary {
+  assert.equal(steps.length, 1);
+  return steps[0]!;
+}
+
+/** What must hold between the counts of every step, however the run ended. */
+export function assertConsistent({ steps, connections }: RunSummary): void {
+  for (const step of steps) {
+    assert.equal(step.expected, step.received + step.lost, 'expected = received + lost');
+    assert.equal(step.latencyUs.count, step.received, 'every delivery has a latency');
+    assert.equal(step.sendLatencyUs.count, step.received);
+    assert.ok(step.lost >= 0, `${step.lost} lost`);
+    assert.ok(step.sent <= step.offered, `${step.sent} sent of ${step.offered} offered`);
+    assert.ok(step.late <= step.received, `${step.late} late of ${step.received} received`);
+  }
+  const { requested, connected, failed, dropped } = connections;
+  assert.ok(connected + failed <= requested, `${connected} + ${failed} of ${requested}`);
+  assert.ok(dropped <= connected, `${dropped} dropped of ${connected}`);
+}
+
+/** Counts of a step in which nothing went wrong: exactly these messages and deliveries. */
+export function assertExact(step: StepSummary, sent: number, expected: number): void {
+  const { offered, received, lost, duplicated, outOfOrder, late, extra } = step;
+  assert.deepEqual(
+    { offered, sent: step.sent, expected: step.expected, received },
+    { offered: sent, sent, expected, received: expected },
+  );
+  assert.deepEqual(
+    { lost, duplicated, outOfOrder, late, extra },
+    { lost: 0, duplicated: 0, outOfOrder: 0, late: 0, extra: 0 },
+  );
+}
