@@ -28,7 +28,8 @@ export interface Calibration {
 export interface DoctorDeps {
   readonly parseScenario: ScenarioParser;
   readonly machineLimits: () => Promise<MachineLimits>;
-  readonly calibrate: () => Promise<Calibration>;
+  /** Drives the target for a moment, which must run in another process. */
+  readonly calibrate: (target: OpenTarget) => Promise<Calibration>;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
   readonly serverScript: string;
@@ -63,7 +64,7 @@ export async function doctorCommand(
     node: deps.node,
     platform: deps.platform,
     ...(await deps.machineLimits()),
-    calibration: await deps.calibrate(),
+    calibration: await withTarget('local', surroundings, deps, (local) => deps.calibrate(local)),
     ...(target && { target }),
   };
   const { stdout } = surroundings;
@@ -75,11 +76,27 @@ export async function doctorCommand(
   return target && !target.reachable ? exitCode.noTarget : exitCode.done;
 }
 
-async function examine(
+function examine(
+  text: string,
+  surroundings: Surroundings,
+  deps: DoctorDeps,
+): Promise<NonNullable<Report['target']>> {
+  return withTarget(text, surroundings, deps, async (target) => {
+    const probe = await deps.probeHub(target.endpoint);
+    const missing = probe.reachable
+      ? probe.methods.some(({ present }) => !present)
+      : probe.errorClass === 'notFound';
+    return { url: target.url, ...probe, ...(missing && { snippet: hubSnippet }) };
+  });
+}
+
+/** Opens what `run --target` would open, for as long as `work` takes. */
+async function withTarget<T>(
   text: string,
   { env, cwd }: Surroundings,
   deps: DoctorDeps,
-): Promise<NonNullable<Report['target']>> {
+  work: (target: OpenTarget) => Promise<T>,
+): Promise<T> {
   const { scenario, problems } = deps.parseScenario('mode: simple\n', {
     overrides: [{ path: 'config.target', value: text }],
   });
@@ -93,11 +110,7 @@ async function examine(
     readFile: (name) => readScenarioFile(path.resolve(cwd, name)),
   });
   try {
-    const probe = await deps.probeHub(target.endpoint);
-    const missing = probe.reachable
-      ? probe.methods.some(({ present }) => !present)
-      : probe.errorClass === 'notFound';
-    return { url: target.url, ...probe, ...(missing && { snippet: hubSnippet }) };
+    return await work(target);
   } finally {
     await target.dispose();
   }

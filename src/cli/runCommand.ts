@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import type { buildPlan } from '../plan/buildPlan';
@@ -77,7 +78,9 @@ export async function runCommand(
   deps: RunDeps,
 ): Promise<number> {
   const overrides = overridesOf(flags);
-  const { scenario, text } = await scenarioOf(file, overrides, surroundings, deps.parseScenario);
+  const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario);
+  // Without a target the embedded hub is used, so that a first run needs nothing else.
+  const scenario: Scenario = { target: { kind: 'local' }, ...read.scenario };
   const plan = await planOf(scenario, deps);
   const stop = stopOnSignal(surroundings);
   try {
@@ -90,7 +93,7 @@ export async function runCommand(
         await confirmLoad({ url: target.url, scenario, yes: flags.yes === true }, surroundings);
       }
       return await runOn(target, { file, flags, scenario, plan, stop }, surroundings, deps, () =>
-        scenarioCopy(text, overrides),
+        scenarioCopy(read.text, overrides),
       );
     } finally {
       await target.dispose();
@@ -123,10 +126,17 @@ async function planOf(scenario: Scenario, deps: RunDeps): Promise<Plan> {
   const plan = deps.buildPlan(scenario, {
     workers: Math.max(1, Math.min(workers, scenario.connections)),
     seed: scenario.seed,
+    runId: randomInt(2 ** 32),
   });
-  const missing = deps.missingForRun(plan, limits);
+  const missing = deps.missingForRun(plan, limits, addressCount(scenario));
   if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
   return plan;
+}
+
+/** Different hosts and ports the connections are spread over. */
+function addressCount({ target }: Scenario): number {
+  if (target?.kind !== 'hubUrl') return 1;
+  return new Set(target.urls.map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url)).size;
 }
 
 function contextOf(file: string, { env, cwd }: Surroundings, deps: RunDeps): TargetContext {

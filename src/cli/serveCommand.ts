@@ -35,7 +35,10 @@ export async function serveHubCommand(
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
-  const subscription = onSignal(() => stop());
+  const subscription = onSignal((signal) => {
+    // Ctrl+C reaches every process of a terminal; a hub that belongs to a run outlives its orderly end.
+    if (signal === 'SIGTERM' || !exitWithStdin) stop();
+  });
   try {
     const hub = await deps.startBenchHub({ port, ...deps.parseBenchHubFlags(knobs) });
     try {
