@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../../src/base/expectedError';
 import type { Result } from '../../../src/results/result';
+import type { Scenario } from '../../../src/scenario/scenario';
 import type { OpenTarget } from '../../../src/targets/target';
 import { sampleScenario, sampleSnapshot, sampleStep, sampleSummary } from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';
@@ -84,12 +85,15 @@ describe('run', () => {
 
   it('leaves one core to the rest of the machine', async () => {
     const { calls } = await at.run(['run', file]);
-    assert.equal(calls.runs[0]?.plan.workers.length, 3);
-    assert.equal(calls.runs[0]?.keepGoing, false);
+    assert.deepEqual(
+      calls.runs.map(({ plan, keepGoing }) => [plan.workers.length, keepGoing]),
+      [[3, false]],
+    );
   });
 
   it('uses the embedded hub when the file names no target', async () => {
-    const { target: _, ...scenario } = sampleScenario;
+    const scenario: Scenario = { ...sampleScenario };
+    delete (scenario as { target?: unknown }).target;
     const opened: unknown[] = [];
     const { code, out } = await at.run(['run', file, '--json'], {
       deps: {
