@@ -7,7 +7,6 @@ import { machineLimits, missingForRun } from '../runner/machineLimits';
 import { startRun } from '../runner/startRun';
 import { notRunnable } from '../scenario/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
-import { startBenchHub } from '../servers/benchHub';
 import { parseBenchHubFlags } from '../servers/benchHubOptions';
 import { openTarget } from '../targets/registry';
 import { probeHub } from '../wire/probeHub';
@@ -32,7 +31,11 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     completeResult,
     calibrate,
     probeHub,
-    startBenchHub,
+    // In a bundle of its own: only the process that serves needs the server and its WebSocket library.
+    startBenchHub: async (options) => {
+      const { startBenchHub } = await import(/* webpackChunkName: "hub" */ '../servers/benchHub');
+      return startBenchHub(options);
+    },
     parseBenchHubFlags,
     stdinEnded,
   };
