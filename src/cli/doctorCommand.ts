@@ -28,8 +28,7 @@ export interface Calibration {
 export interface DoctorDeps {
   readonly parseScenario: ScenarioParser;
   readonly machineLimits: () => Promise<MachineLimits>;
-  /** Drives the target for a moment, which must run in another process. */
-  readonly calibrate: (target: OpenTarget) => Promise<Calibration>;
+  readonly calibrate: () => Promise<Calibration>;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
   readonly serverScript: string;
@@ -64,7 +63,7 @@ export async function doctorCommand(
     node: deps.node,
     platform: deps.platform,
     ...(await deps.machineLimits()),
-    calibration: await withTarget('local', surroundings, deps, (local) => deps.calibrate(local)),
+    calibration: await deps.calibrate(),
     ...(target && { target }),
   };
   const { stdout } = surroundings;
@@ -76,27 +75,11 @@ export async function doctorCommand(
   return target && !target.reachable ? exitCode.noTarget : exitCode.done;
 }
 
-function examine(
-  text: string,
-  surroundings: Surroundings,
-  deps: DoctorDeps,
-): Promise<NonNullable<Report['target']>> {
-  return withTarget(text, surroundings, deps, async (target) => {
-    const probe = await deps.probeHub(target.endpoint);
-    const missing = probe.reachable
-      ? probe.methods.some(({ present }) => !present)
-      : probe.errorClass === 'notFound';
-    return { url: target.url, ...probe, ...(missing && { snippet: hubSnippet }) };
-  });
-}
-
-/** Opens what `run --target` would open, for as long as `work` takes. */
-async function withTarget<T>(
+async function examine(
   text: string,
   { env, cwd }: Surroundings,
   deps: DoctorDeps,
-  work: (target: OpenTarget) => Promise<T>,
-): Promise<T> {
+): Promise<NonNullable<Report['target']>> {
   const { scenario, problems } = deps.parseScenario('mode: simple\n', {
     overrides: [{ path: 'config.target', value: text }],
   });
@@ -110,7 +93,11 @@ async function withTarget<T>(
     readFile: (name) => readScenarioFile(path.resolve(cwd, name)),
   });
   try {
-    return await work(target);
+    const probe = await deps.probeHub(target.endpoint);
+    const missing = probe.reachable
+      ? probe.methods.some(({ present }) => !present)
+      : probe.errorClass === 'notFound';
+    return { url: target.url, ...probe, ...(missing && { snippet: hubSnippet }) };
   } finally {
     await target.dispose();
   }

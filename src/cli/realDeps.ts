@@ -29,11 +29,13 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     openTarget,
     startRun,
     completeResult,
-    calibrate,
+    calibrate: () => calibrate(scripts.serverScript),
     probeHub,
-    // In a bundle of its own: only the process that serves needs the server and its WebSocket library.
+    // A bundle of its own: only the process that serves needs a server.
     startBenchHub: async (options) => {
-      const { startBenchHub } = await import(/* webpackChunkName: "hub" */ '../servers/benchHub');
+      const { startBenchHub } = await import(
+        /* webpackChunkName: "hub" */ '../servers/benchHub.js'
+      );
       return startBenchHub(options);
     },
     parseBenchHubFlags,

@@ -288,11 +288,7 @@ describe('commands', () => {
         errorClass: 'refused',
         message: 'nobody there',
       });
-      // The second is what the machine is calibrated with.
-      assert.deepEqual(calls.overrides, [
-        { path: 'config.target', value: 'http://x/y' },
-        { path: 'config.target', value: 'local' },
-      ]);
+      assert.deepEqual(calls.overrides, [{ path: 'config.target', value: 'http://x/y' }]);
       assert.equal(calls.targetsOpen, 0);
     });
 
