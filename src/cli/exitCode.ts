@@ -64,9 +64,7 @@ export function exitCodeOfResult(
 /** Codes of expected errors that do not mean bad input. */
 const codesOfErrors: Readonly<Record<string, number>> = {
   'target-unreachable': exitCode.noTarget,
-  'target-lost': exitCode.noTarget,
-  'hub-start': exitCode.noTarget,
-  'worker-lost': exitCode.defect,
+  'local-hub': exitCode.noTarget,
 };
 
 /** Exit code for something thrown: an expected error says what to do, anything else is a defect. */

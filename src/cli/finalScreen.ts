@@ -103,7 +103,7 @@ function verdictLines(result: Result, width: number): Line[] {
 /** Counts that should be zero, said only when they are not. */
 function countLines({ steps }: Result, width: number): Line[] {
   const sum = (key: 'duplicated' | 'outOfOrder' | 'late' | 'extra'): number =>
-    steps.reduce((total, step) => total + (step[key] ?? 0), 0);
+    steps.reduce((total, step) => total + step[key], 0);
   const words = [
     [sum('duplicated'), 'duplicated'],
     [sum('outOfOrder'), 'out of order'],

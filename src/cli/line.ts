@@ -21,10 +21,7 @@ const zeroWidth = /\p{Mn}|\p{Me}|\u200b|\u200d/u;
 
 /** Text from servers and files without anything a terminal would obey; line breaks become blanks. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text
-    .replace(/[\r\n\t]+/g, ' ')
-    .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '');
+  return text.replace(/[\r\n\t]+/g, ' ').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
 }
 
 /** Columns a text takes in a terminal. */

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { isatty } from 'node:tty';
 import { SignalError, type EndingSignal } from './exitCode';
 import type { Output, Surroundings } from './surroundings';
 
@@ -6,12 +7,11 @@ import type { Output, Surroundings } from './surroundings';
 export function processSurroundings(): Surroundings {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return {
-    stdout: outputOf(process.stdout),
-    stderr: outputOf(process.stderr),
+    stdout: outputOf(process.stdout, 1),
+    stderr: outputOf(process.stderr, 2),
     env: process.env,
     cwd: process.cwd(),
-    // A stream that is no terminal has no such property.
-    interactive: Boolean(process.stdin.isTTY) && Boolean(process.stderr.isTTY),
+    interactive: isatty(0) && isatty(2),
     ask,
     onSignal(listener) {
       const signals: EndingSignal[] = ['SIGINT', 'SIGTERM'];
@@ -26,14 +26,15 @@ export function processSurroundings(): Surroundings {
   };
 }
 
-function outputOf(stream: NodeJS.WriteStream): Output {
+function outputOf(stream: NodeJS.WriteStream, descriptor: number): Output {
+  const isTerminal = isatty(descriptor);
   return {
-    isTerminal: Boolean(stream.isTTY),
+    isTerminal,
     get columns() {
-      return stream.isTTY ? stream.columns : undefined;
+      return isTerminal ? stream.columns : undefined;
     },
     get rows() {
-      return stream.isTTY ? stream.rows : undefined;
+      return isTerminal ? stream.rows : undefined;
     },
     write: (text) => void stream.write(text),
   };

@@ -78,7 +78,9 @@ export async function runCommand(
   deps: RunDeps,
 ): Promise<number> {
   const overrides = overridesOf(flags);
-  const { scenario, text } = await scenarioOf(file, overrides, surroundings, deps.parseScenario);
+  const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario);
+  // Without a target the embedded hub is used, so that a first run needs nothing else.
+  const scenario: Scenario = { target: { kind: 'local' }, ...read.scenario };
   const plan = await planOf(scenario, deps);
   const stop = stopOnSignal(surroundings);
   try {
@@ -91,7 +93,7 @@ export async function runCommand(
         await confirmLoad({ url: target.url, scenario, yes: flags.yes === true }, surroundings);
       }
       return await runOn(target, { file, flags, scenario, plan, stop }, surroundings, deps, () =>
-        scenarioCopy(text, overrides),
+        scenarioCopy(read.text, overrides),
       );
     } finally {
       await target.dispose();
@@ -126,9 +128,15 @@ async function planOf(scenario: Scenario, deps: RunDeps): Promise<Plan> {
     seed: scenario.seed,
     runId: randomInt(2 ** 32),
   });
-  const missing = deps.missingForRun(plan, limits);
+  const missing = deps.missingForRun(plan, limits, addressCount(scenario));
   if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
   return plan;
+}
+
+/** Different hosts and ports the connections are spread over. */
+function addressCount({ target }: Scenario): number {
+  if (target?.kind !== 'hubUrl') return 1;
+  return new Set(target.urls.map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url)).size;
 }
 
 function contextOf(file: string, { env, cwd }: Surroundings, deps: RunDeps): TargetContext {

@@ -35,10 +35,9 @@ export async function serveHubCommand(
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
-  // Ctrl+C in a terminal reaches the whole process group: a hub that serves another process must outlive
-  // that one's orderly ending.
-  const subscription = onSignal(() => {
-    if (exitWithStdin !== true) stop();
+  const subscription = onSignal((signal) => {
+    // Ctrl+C reaches every process of a terminal; a hub that belongs to a run outlives its orderly end.
+    if (signal === 'SIGTERM' || !exitWithStdin) stop();
   });
   try {
     const hub = await deps.startBenchHub({ port, ...deps.parseBenchHubFlags(knobs) });

@@ -29,24 +29,36 @@ export function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[
   if (due.count === 0) return [];
   const barWidth = Math.max(10, Math.min(width, 100) - labelWidth - limitWidth);
   const cells = (us: number): number => (due.max > 0 ? (us / due.max) * barWidth : 0);
-  let waited = false;
-  const chart = rows.map(([label, key, metric]) => {
+  const bars = rows.map(([label, key, metric]) => {
     const solid = Math.round(cells(Math.min(sent[key], due[key])));
     const light = Math.round(cells(due[key])) - solid;
-    waited ||= light > 0;
-    const bar = '█'.repeat(solid) + '░'.repeat(light) || (due[key] > 0 ? '▏' : '');
-    const limit = slo.latencyUs[metric];
-    const mark = limit === undefined ? '' : ` ≤ ${formatLatencyUs(limit)}`;
-    const numbers = `${label.padStart(9)}${formatLatencyUs(due[key]).padStart(11)}${formatLatencyUs(sent[key]).padStart(12)}`;
-    const line: Line = { text: `${numbers}  ${bar}${mark}` };
-    return limit !== undefined && due[key] > limit ? { ...line, tone: 'bad' as const } : line;
+    return { label, us: due[key], sentUs: sent[key], solid, light, limit: slo.latencyUs[metric] };
   });
   return [
     { text: `latency of step ${step.index}`, tone: 'bold' },
     { text: `   within   from due   from send`, tone: 'dim' },
-    ...chart,
-    ...(waited
+    ...bars.map(barLine),
+    ...(bars.some(({ light }) => light > 0)
       ? [{ text: '           █ from the real send, ░ waited for it', tone: 'dim' as const }]
       : []),
   ];
+}
+
+interface Bar {
+  readonly label: string;
+  /** From the intended time and from the real send, microseconds. */
+  readonly us: number;
+  readonly sentUs: number;
+  /** Cells of the bar. */
+  readonly solid: number;
+  readonly light: number;
+  readonly limit: number | undefined;
+}
+
+function barLine({ label, us, sentUs, solid, light, limit }: Bar): Line {
+  const bar = '█'.repeat(solid) + '░'.repeat(light) || (us > 0 ? '▏' : '');
+  const numbers = `${label.padStart(9)}${formatLatencyUs(us).padStart(11)}${formatLatencyUs(sentUs).padStart(12)}`;
+  if (limit === undefined) return { text: `${numbers}  ${bar}` };
+  const text = `${numbers}  ${bar} ≤ ${formatLatencyUs(limit)}`;
+  return us > limit ? { text, tone: 'bad' } : { text };
 }

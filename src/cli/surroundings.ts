@@ -7,7 +7,7 @@ export interface Output {
   /** Width and height of a terminal; undefined when unknown. */
   readonly columns: number | undefined;
   readonly rows: number | undefined;
-  write(text: string): void;
+  readonly write: (text: string) => void;
 }
 
 /** What a command sees of the process it runs in; tests put fakes in its place. */
@@ -24,9 +24,9 @@ export interface Surroundings {
    *
    * @throws SignalError when the person presses Ctrl+C instead
    */
-  ask(question: string): Promise<string | undefined>;
-  onSignal(listener: (signal: EndingSignal) => void): Disposable;
-  now(): Date;
+  readonly ask: (question: string) => Promise<string | undefined>;
+  readonly onSignal: (listener: (signal: EndingSignal) => void) => Disposable;
+  readonly now: () => Date;
 }
 
 /**

@@ -34,7 +34,7 @@ const verdict: Shape = {
 const step: Shape = {
   fields: {
     ...numbers('index senders seconds offered sent expected received lost duplicated outOfOrder'),
-    ...numbers('late sentPerSecond receivedPerSecond'),
+    ...numbers('late extra sentPerSecond receivedPerSecond'),
     ...numbers('payloadBytesIn payloadBytesOut wireBytesIn wireBytesOut'),
     latencyUs: latency,
     sendLatencyUs: latency,

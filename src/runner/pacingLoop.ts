@@ -16,7 +16,7 @@ const longestSleepMs = 50;
 /** Closer than this to the next due moment, the loop naps instead of setting a timer. */
 const nappingUs = 2000;
 /** Longest nap: input waits no longer than this to be seen. */
-const napMs = 0.2;
+const napMs = 0.05;
 
 /**
  * The one timer of a worker. Far from the next due moment it sleeps by a timer; whenever input was

@@ -6,6 +6,7 @@ import { hostOf } from './hubUrl';
 import type { ReadEntry } from './readEntries';
 import type { Reading } from './reading';
 import {
+  choiceIn,
   flagIn,
   numberIn,
   optionalNumberIn,
@@ -14,16 +15,8 @@ import {
   type Section,
 } from './readSection';
 import { readTexts } from './readTexts';
-import type {
-  BatchMode,
-  Dialect,
-  HubProtocol,
-  Scenario,
-  Sku,
-  TargetSpec,
-  Transport,
-  UpstreamSpec,
-} from './scenario';
+import { batchModes, dialects, protocols, skus, transports } from './scenario';
+import type { Scenario, TargetSpec, UpstreamSpec } from './scenario';
 import { configKeys } from './configKeys';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
@@ -43,7 +36,7 @@ export interface ScenarioParts {
 /** Puts the parts together; reads what `config` holds beyond plain values. */
 export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario {
   const { top, config, entries, target, slo } = parts;
-  const kind = textIn<Scenario['kind']>(top, 'kind') ?? 'perf';
+  const kind: Scenario['kind'] = choiceIn(top, 'kind', ['perf', 'perf2', 'resultparser']) ?? 'perf';
   const connections = numberIn(config, 'connections');
   const singleStepDurationMs = numberIn(config, 'singleStepDuration');
   const upstream = readUpstream(reading, config);
@@ -53,11 +46,11 @@ export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario 
     ...present('target', target),
     hub: textIn(config, 'hub') ?? '',
     ...present('unit', optionalNumberIn(config, 'unit')),
-    ...present('sku', textIn<Sku>(config, 'sku')),
-    connectionType: textIn<Scenario['connectionType']>(config, 'connectionType') ?? 'Core',
+    ...present('sku', choiceIn(config, 'sku', skus)),
+    connectionType: choiceIn(config, 'connectionType', ['Core', 'AspNet']) ?? 'Core',
     connections,
     arrivingRate: numberIn(config, 'arrivingRate'),
-    ...present('arrivingBatchMode', textIn<BatchMode>(config, 'arrivingBatchMode')),
+    ...present('arrivingBatchMode', choiceIn(config, 'arrivingBatchMode', batchModes)),
     arrivingBatchWaitMs: numberIn(config, 'arrivingBatchWait'),
     baseSending: Math.min(connections, numberIn(config, 'baseSending')),
     step: numberIn(config, 'step'),
@@ -65,11 +58,11 @@ export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario 
     singleStepDurationMs,
     warmupMs: optionalNumberIn(config, 'warmup') ?? Math.min(warmupMs, singleStepDurationMs),
     drainMs: numberIn(config, 'drain'),
-    pacing: textIn<Scenario['pacing']>(config, 'pacing') ?? 'open',
-    driver: textIn<Scenario['driver']>(config, 'driver') ?? 'native',
-    dialect: textIn<Dialect>(config, 'dialect') ?? 'auto',
-    transport: textIn<Transport>(config, 'transport') ?? 'Websockets',
-    protocol: textIn<HubProtocol>(config, 'protocol') ?? 'json',
+    pacing: choiceIn(config, 'pacing', ['open', 'closed']) ?? 'open',
+    driver: choiceIn(config, 'driver', ['native', 'sdk']) ?? 'native',
+    dialect: choiceIn(config, 'dialect', dialects) ?? 'auto',
+    transport: choiceIn(config, 'transport', transports) ?? 'Websockets',
+    protocol: choiceIn(config, 'protocol', protocols) ?? 'json',
     skipNegotiation: flagIn(config, 'skipNegotiation'),
     connectTimeoutMs: numberIn(config, 'connectTimeout'),
     connectInFlight: numberIn(config, 'connectInFlight'),
@@ -107,7 +100,7 @@ function serviceOf(
   target: TargetSpec | undefined,
   entries: readonly ReadEntry[],
 ): Service {
-  const written = textIn<Service>(config, 'service');
+  const written = choiceIn(config, 'service', ['signalr', 'webpubsub']);
   if (written !== undefined) return written;
   if (hostsOf(target).some((host) => host.includes('.webpubsub.azure.'))) return 'webpubsub';
   const rest = entries.some(({ useCase }) => isRest(useCase.name));

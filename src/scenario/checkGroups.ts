@@ -1,4 +1,3 @@
-import { isMap } from 'yaml';
 import { formatCount } from '../base/units';
 import { insertBelow, insertIntoMap } from './insertKey';
 import { entryPlace, writtenPlace, type Sources } from './places';
@@ -100,10 +99,8 @@ export function nearestDivisors(total: number, count: number): [number, number] 
 
 /** Writes the parameter where parameters stand already, else below the name. */
 function missingFix(reading: Reading, read: ReadEntry, line: string): FixDraft | undefined {
-  const { map, written } = read.parameters;
-  if (map !== undefined && isMap(map) && written !== undefined) {
-    return insertIntoMap(reading, map, line);
-  }
+  const { map } = read.parameters;
+  if (map !== undefined) return insertIntoMap(reading, map, line);
   const holder = read.section.written.get('parameters');
   if (holder !== undefined) return insertBelow(reading, holder.key, holder.value, [`  ${line}`]);
   const name = read.section.written.get('name');

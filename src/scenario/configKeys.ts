@@ -1,4 +1,5 @@
 import type { KeySpec } from './keySpec';
+import { referencePattern } from './references';
 import { batchModes, dialects, protocols, skus, transports } from './scenario';
 
 /** Where the load goes and how to get in. */
@@ -22,6 +23,7 @@ const targetKeys: readonly KeySpec[] = [
     name: 'connectionString',
     type: 'text',
     references: true,
+    pattern: `(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=|${referencePattern}`,
     summary:
       'Connection string of Azure SignalR Service or Azure Web PubSub; better a reference such as `${env:NAME}` or `${secret:name}`.',
   },

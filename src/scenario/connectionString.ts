@@ -12,12 +12,13 @@ export function isOneReference(text: string): boolean {
   return reference !== undefined && reference.length === trimmed.length;
 }
 
-/** Parts of a connection string by lower-case name; undefined for a part without `=`. */
+/** Parts of a connection string by lower-case name; undefined when a part has no `=` and is no reference. */
 function partsOf(text: string): Map<string, string> | undefined {
   const parts = new Map<string, string>();
   for (const part of text.split(';')) {
     if (part.trim() === '') continue;
     const equals = part.indexOf('=');
+    if (equals === -1 && referencesIn(part).length > 0) continue;
     if (equals === -1) return undefined;
     parts.set(part.slice(0, equals).trim().toLowerCase(), part.slice(equals + 1).trim());
   }

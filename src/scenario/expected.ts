@@ -2,7 +2,7 @@ import type { ParameterSpec } from '../usecases/parameterSpec';
 import type { KeySpec } from './keySpec';
 
 /** Description of a key whose value is one scalar. */
-export type PlainSpec = ParameterSpec & Pick<KeySpec, 'references' | 'refused'>;
+export type PlainSpec = ParameterSpec & Pick<KeySpec, 'references' | 'refused' | 'pattern'>;
 
 /** What a value should look like, for messages. */
 export const expected: Readonly<Record<ParameterSpec['type'], string>> = {

@@ -26,6 +26,8 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   readonly defaultText?: string;
   /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
   readonly references?: boolean;
+  /** For the schema: what a text must match. The parser says in detail what is wrong. */
+  readonly pattern?: string;
   /** A choice of other tools that gets an explanation instead of a suggestion. */
   readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
 }

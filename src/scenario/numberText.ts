@@ -17,7 +17,7 @@ export const plainNumber = /^[0-9]{1,20}(\.[0-9]{1,20})?$/;
 
 /** The number a text with a unit stands for, in the unit of the type. */
 export function withUnit(type: NumberType, text: string): number | undefined {
-  if (text.length > 100) return undefined;
+  if (text.length > 100 || text !== text.trim()) return undefined;
   if (type === 'duration') return parseDurationMs(text);
   if (type === 'size') return parseSizeBytes(text);
   if (type === 'share') return parseShare(text);

@@ -126,6 +126,10 @@ function setValue(
       holder = inside;
       continue;
     }
+    if (!last && /^[0-9]+$/.test(keys[depth + 1]!)) {
+      report(reading, path, 'unknown-key', `the file has no list ${name} to set an entry in.`);
+      return;
+    }
     const next: Node = last ? scalarOf(value) : new YAMLMap();
     const key = new Scalar(name);
     reading.markOverride([key, next], path);
@@ -140,8 +144,9 @@ function setValue(
 function scalarOf(value: string): Scalar {
   const { document, problems } = readYaml(value);
   const read = problems.length === 0 ? document?.contents : undefined;
-  if (!isScalar(read) || read.value === undefined) return new Scalar(value);
+  if (value.trim() === '') return new Scalar(null);
+  if (!isScalar(read)) return new Scalar(value);
   const scalar = new Scalar(read.value);
-  if (read.source !== undefined) scalar.source = read.source;
+  scalar.source = read.source;
   return scalar;
 }

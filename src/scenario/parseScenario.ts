@@ -43,7 +43,8 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   if (document === undefined) return { problems };
   const root = document.contents;
   if (!isMap(root)) {
-    const missing = problems.length > 0 ? [] : [noScenario(text, document)];
+    const broken = problems.some(({ severity }) => severity === 'error');
+    const missing = broken ? [] : [noScenario(text, document)];
     return { problems: sorted([...problems, ...missing]) };
   }
   const reading = createReading(text, document, problems);

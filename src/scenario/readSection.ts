@@ -128,10 +128,20 @@ export function optionalNumberIn(section: Section, name: string): number | undef
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The text of a plain key; `T` are its choices, which reading has checked. */
-export function textIn<T extends string = string>(section: Section, name: string): T | undefined {
+/** The text of a plain key. */
+export function textIn(section: Section, name: string): string | undefined {
   const value = section.values.get(name);
-  return typeof value === 'string' ? (value as T) : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The choice of a plain key, typed by its choices. */
+export function choiceIn<T extends string>(
+  section: Section,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const value = section.values.get(name);
+  return choices.find((choice) => choice === value);
 }
 
 export function flagIn(section: Section, name: string): boolean {

@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Node, type Scalar } from 'yaml';
+import { isMap, isScalar, type Node } from 'yaml';
 import { checkReferences } from './checkReferences';
 import type { Reading } from './reading';
 import { nameOf, type Section } from './readSection';
@@ -43,7 +43,7 @@ export function readTexts(
       );
       break;
     }
-    const entry = isScalar(key) ? nameOf(key as Scalar) : '';
+    const entry = isScalar(key) ? nameOf(key) : '';
     const node = reading.follow(value);
     if (entry === '' || (name === 'headers' && !new RegExp(headerNamePattern).test(entry))) {
       reading.report('error', 'bad-name', key, `This is no name that ${name} can have.`);

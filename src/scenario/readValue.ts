@@ -9,6 +9,9 @@ import { shownText } from './shownText';
 
 export type Value = number | string | boolean;
 
+/** Tokens and connection strings stay far below. */
+const longestText = 20_000;
+
 /** A key of a map as it stands in the file. */
 export interface Written {
   readonly key: Scalar;
@@ -125,6 +128,11 @@ function readText(
   if (typeof value === 'string') {
     if (value.trim() === '') {
       reading.report('error', 'empty-value', place, `${spec.name} is an empty text.`);
+      return spec.default;
+    }
+    if (value.length > longestText) {
+      const message = `${spec.name} is longer than ${longestText} characters.`;
+      reading.report('error', 'too-large', place, message);
       return spec.default;
     }
     checkReferences(reading, spec.name, value, place, spec.references === true);

@@ -26,13 +26,7 @@ export interface FixDraft {
 /** One reading of one text: collects problems and knows where nodes stand. */
 export interface Reading {
   readonly text: string;
-  report(
-    severity: Severity,
-    code: string,
-    at: Place | Node,
-    message: string,
-    fix?: FixDraft | undefined,
-  ): void;
+  report(severity: Severity, code: string, at: Place | Node, message: string, fix?: FixDraft): void;
   /** Whether further problems would be dropped, so that looking for them is a waste of time. */
   full(): boolean;
   placeOf(node: Node): Place;

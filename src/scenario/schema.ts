@@ -1,4 +1,4 @@
-import { durationPattern, sharePattern, sizePattern } from '../base/units';
+import { durationPattern, sizePattern } from '../base/units';
 import { useCases } from '../usecases/registry';
 import type { UseCase } from '../usecases/useCase';
 import { hubUrlPattern } from './hubUrl';
@@ -87,7 +87,9 @@ function valueSchema(spec: KeySpec): Json {
         },
       });
     case 'senders':
-      return { anyOf: [...numberSchemas({ ...spec, type: 'count' }), text(sharePattern)] };
+      return {
+        anyOf: [...numberSchemas({ ...spec, type: 'count' }), text(unitPatterns.get('share')!)],
+      };
     case 'useCase': {
       const names = useCases.flatMap(({ name, aliases }) => [name, ...aliases]);
       return { default: spec.default, anyOf: [{ enum: names }, text(anyOfWords(names))] };
@@ -120,7 +122,7 @@ function plainSchema(spec: PlainSpec): Json {
     case 'flag':
       return { ...fallback, type: 'boolean' };
     case 'text':
-      return { ...fallback, type: 'string', pattern: '\\S' };
+      return { ...fallback, type: 'string', pattern: spec.pattern ?? textPattern(spec) };
     case 'choice': {
       const choices = spec.choices ?? [];
       return { ...fallback, anyOf: [{ enum: choices }, text(anyOfWords(choices))] };
@@ -130,22 +132,35 @@ function plainSchema(spec: PlainSpec): Json {
   }
 }
 
+/** Not empty; `${` is an error where references are not replaced. */
+const textPattern = (spec: PlainSpec): string =>
+  spec.references === true ? '\\S' : '^(?![^]*\\$\\{)[^]*\\S';
+
+const unitPatterns = new Map<string, string>([
+  ['duration', durationPattern],
+  ['size', sizePattern],
+  ['share', '^([0-9]{1,2}(\\.[0-9]+)?|100(\\.0+)?)\\s*%$'],
+]);
+
 /** A bare number within the bounds, a number in quotes, a number with its unit. */
 function numberSchemas(spec: PlainSpec): Json[] {
   const { minimum, maximum } = spec;
   const whole = spec.type === 'count' || spec.type === 'size';
-  const withUnit = {
-    duration: durationPattern,
-    size: sizePattern,
-    share: sharePattern,
-  }[spec.type as string];
+  const withUnit = unitPatterns.get(spec.type);
+  const quoted =
+    spec.type === 'share'
+      ? '(0|1|0\\.[0-9]{1,20}|1\\.0{1,20})'
+      : whole
+        ? '[0-9]{1,20}'
+        : '[0-9]{1,20}(\\.[0-9]{1,20})?';
+  const notZero = minimum !== undefined && minimum > 0 ? '(?!0+(\\.0+)?$)' : '';
   return [
     {
       type: whole ? 'integer' : 'number',
       ...(minimum === undefined ? {} : { minimum }),
       ...(maximum === undefined ? {} : { maximum }),
     },
-    text(whole ? '^[0-9]{1,20}$' : '^[0-9]{1,20}(\\.[0-9]{1,20})?$'),
+    text(`^${notZero}${quoted}$`),
     ...(withUnit === undefined ? [] : [text(withUnit)]),
   ];
 }
@@ -162,12 +177,10 @@ function targetsSchema(localToo: boolean): Json {
 /** The words in any mix of upper and lower case. */
 function anyOfWords(words: readonly string[]): string {
   const alternatives = words.map((word) =>
-    [...word]
-      .map((letter) => {
-        const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
-        return lower === upper ? letter : `[${lower}${upper}]`;
-      })
-      .join(''),
+    Array.from(word, (letter) => {
+      const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
+      return lower === upper ? letter : `[${lower}${upper}]`;
+    }).join(''),
   );
   return `^(?:${alternatives.join('|')})$`;
 }

@@ -9,7 +9,7 @@ export function shownText(value: string): string {
   const safe = value
     .slice(0, 4 * longest)
     .replace(
-      /((?:access_?key|access_?token|signature|sig|password|pwd|secret|token)\s*[=:]\s*)(?!\$\{)[^;&\s]+/gi,
+      /((?<!\$\{)(?:access_?key|access_?token|signature|sig|password|pwd|secret|token)\s*[=:]\s*)(?!\$\{)[^;&\s]+/gi,
       '$1…',
     )
     .replace(/\b(bearer|basic)\s+(?!\$\{)\S+/gi, '$1 …')

@@ -43,7 +43,7 @@ export function readYaml(text: string): YamlText {
     ...document.warnings.slice(0, maximumYamlErrors).map((warning) => tagProblem(text, warning)),
   ];
   if (further !== undefined) problems.push(secondDocument(text, further));
-  return { document: document as Document.Parsed, problems };
+  return { document: document, problems };
 }
 
 const error = (code: string, message: string, offset = 0, length = 0): Problem => ({

@@ -31,7 +31,7 @@ export const local: Target = {
  */
 export async function startLocalHub(
   serverScript: string,
-): Promise<{ readonly url: string; dispose(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly dispose: () => Promise<void> }> {
   const child = spawn(
     process.execPath,
     [serverScript, 'serve', 'hub', '--port', '0', '--exit-with-stdin'],

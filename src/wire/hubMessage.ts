@@ -129,7 +129,7 @@ export function readHubMessage(text: string): HubMessage | undefined {
       requireText(fields, 'invocationId');
       optionalText(fields, 'error');
       if (
-        fields['error'] !== undefined &&
+        typeof fields['error'] === 'string' &&
         fields['result'] !== undefined &&
         fields['result'] !== null
       ) {

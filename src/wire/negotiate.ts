@@ -190,12 +190,18 @@ function post(
     };
     if (credentials.accessToken !== undefined)
       headers['Authorization'] = `Bearer ${credentials.accessToken}`;
-    const request = (secure ? https : http).request(url, {
-      method: 'POST',
-      agent: secure ? agents.https : agents.http,
-      headers,
-      signal,
-    });
+    let request: http.ClientRequest;
+    try {
+      request = (secure ? https : http).request(url, {
+        method: 'POST',
+        agent: secure ? agents.https : agents.http,
+        headers,
+        signal,
+      });
+    } catch (error) {
+      reject(unsendable(error));
+      return;
+    }
     request.on('error', fail);
     request.on('response', (response) => {
       const chunks: Buffer[] = [];
@@ -221,6 +227,18 @@ function post(
     });
     request.end();
   });
+}
+
+/** What Node says before it sends anything: headers and tokens come from outside, so it is no defect. */
+function unsendable(error: unknown): Error {
+  const { code } = error as { code?: unknown };
+  if (code !== 'ERR_INVALID_CHAR' && code !== 'ERR_INVALID_HTTP_TOKEN') {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+  return new ConnectFailure(
+    'negotiate',
+    'negotiate: a configured header or token contains a line break or control character',
+  );
 }
 
 function statusFailure(status: number, url: URL, retryAfter: string | undefined): ConnectFailure {

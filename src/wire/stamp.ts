@@ -89,19 +89,19 @@ function writeHex(buffer: Uint8Array, at: number, width: number, value: number):
   }
 }
 
-/** −1 when a character is no lower-case hexadecimal digit. */
+/** −1 when a character is no lower-case hexadecimal digit, or is beyond the buffer's end. */
 function readHex(buffer: Uint8Array, at: number, width: number): number {
   let high = 0;
   let low = 0;
   const lowStart = at + Math.max(0, width - 6);
   for (let from = at; from < lowStart; from++) {
     const value = digitValues[buffer[from]!]!;
-    if (value < 0) return -1;
+    if (!(value >= 0)) return -1;
     high = (high << 4) | value;
   }
   for (let from = lowStart; from < at + width; from++) {
     const value = digitValues[buffer[from]!]!;
-    if (value < 0) return -1;
+    if (!(value >= 0)) return -1;
     low = (low << 4) | value;
   }
   return high * 0x1000000 + low;

@@ -39,10 +39,13 @@ export function upgradeRequest(where: Negotiated): UpgradeRequest {
   ];
   if (where.accessToken !== undefined) lines.push(`Authorization: Bearer ${where.accessToken}`);
   for (const [name, value] of Object.entries(where.headers)) {
-    if (!reserved.has(name.toLowerCase())) lines.push(`${name}: ${value}`);
+    const lowerCase = name.toLowerCase();
+    // A token, perhaps from a redirect, is newer than a configured header; two would be refused.
+    if (lowerCase === 'authorization' && where.accessToken !== undefined) continue;
+    if (!reserved.has(lowerCase)) lines.push(`${name}: ${value}`);
   }
-  // eslint-disable-next-line no-control-regex -- anything that could end a header line
-  if (lines.some((line) => /[\u0000-\u0008\u000a-\u001f\u007f]/.test(line))) {
+  // Anything that could end a header line, also once the socket has cut characters to single bytes.
+  if (lines.some((line) => /[^\t\u0020-\u007e\u0080-\u00ff]/.test(line))) {
     throw new ConnectFailure(
       'upgrade',
       'a configured header or token contains a line break or control character',

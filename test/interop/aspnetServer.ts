@@ -35,7 +35,7 @@ export function requireAspNet(context: Mocha.Context): void {
   if (aspNetAvailable()) return;
   const reason = 'the ASP.NET Core interop server is not built: node scripts/buildInterop.mjs';
   if (process.env['CI'] === 'true') throw new Error(reason);
-  console.log(`      skipped: ${reason}`);
+  process.stdout.write(`      skipped: ${reason}\n`);
   context.skip();
 }
 

@@ -214,6 +214,21 @@ describe('commands', () => {
       assert.equal(code, 0);
     });
 
+    it('leaves Ctrl+C to the run it belongs to', async () => {
+      const process = fakeSurroundings();
+      let over = false;
+      const code = runProgram(['serve', 'hub', '--exit-with-stdin'], process, fakeDeps());
+      void code.then(() => {
+        over = true;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      process.signal('SIGINT');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.equal(over, false);
+      process.signal('SIGTERM');
+      assert.equal(await code, 0);
+    });
+
     it('refuses bad flags and unknown servers', async () => {
       assert.equal((await at.run(['serve', 'hub', '--port', '65536'])).code, 2);
       const stall = await at.run(['serve', 'hub', '--stall', 'long']);

@@ -3,6 +3,7 @@ import type { Output, Surroundings } from '../../../src/cli/surroundings';
 
 /** A process that remembers what was written and can be sent signals. */
 export interface FakeSurroundings extends Surroundings {
+  /** What was written so far, escape characters as ␛. */
   readonly out: () => string;
   readonly err: () => string;
   readonly questions: string[];
@@ -48,8 +49,8 @@ export function fakeSurroundings(options: FakeOptions = {}): FakeSurroundings {
       return { dispose: () => listeners.delete(listener) };
     },
     now: () => new Date('2026-11-21T14:02:11Z'),
-    out: () => written.out,
-    err: () => written.err,
+    out: () => written.out.replaceAll('\x1b', '␛'),
+    err: () => written.err.replaceAll('\x1b', '␛'),
     questions,
     signal: (name) => {
       for (const listener of [...listeners]) listener(name);

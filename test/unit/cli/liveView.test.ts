@@ -113,14 +113,14 @@ describe('live view', () => {
       const view = createLiveView(terminal.stderr, title, true);
       view.update(sampleSnapshot(1));
       const first = terminal.err().length;
-      assert.doesNotMatch(terminal.err(), /\x1b\[\d+A/);
+      assert.doesNotMatch(terminal.err(), /␛\[\d+A/);
       view.update(sampleSnapshot(20, 1));
-      assert.match(terminal.err().slice(first), /^\x1b\[7A\r\x1b\[J/);
-      const plain = terminal.err().replace(/\x1b\[[\d;]*[A-Za-z]|\r/g, '');
+      assert.match(terminal.err().slice(first), /^␛\[7A\r␛\[J/);
+      const plain = terminal.err().replace(/␛\[[\d;]*[A-Za-z]|\r/g, '');
       for (const line of plain.split('\n')) assert.ok(textWidth(line) <= columns, line);
       const before = terminal.err().length;
       view.close();
-      assert.match(terminal.err().slice(before), /^\x1b\[\d+A\r\x1b\[J$/);
+      assert.match(terminal.err().slice(before), /^␛\[\d+A\r␛\[J$/);
     }
   });
 
@@ -131,6 +131,6 @@ describe('live view', () => {
     const before = terminal.err().length;
     view.message('disk full\x1b[2J');
     const text = terminal.err().slice(before);
-    assert.match(text, /^\x1b\[7A\r\x1b\[Jdisk full\[2J\nchat-room\.yaml/);
+    assert.match(text, /^␛\[7A\r␛\[Jdisk full\[2J\nchat-room\.yaml/);
   });
 });

@@ -42,6 +42,6 @@ describe('plain view', () => {
       '[2:20] closing connections',
       '',
     ]);
-    assert.doesNotMatch(pipe.err(), /\x1b/);
+    assert.doesNotMatch(pipe.err(), /␛/);
   });
 });

@@ -3,8 +3,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../../src/base/expectedError';
 import type { Result } from '../../../src/results/result';
+import type { Scenario } from '../../../src/scenario/scenario';
 import type { OpenTarget } from '../../../src/targets/target';
-import { sampleSnapshot, sampleStep, sampleSummary } from '../results/sampleResult';
+import { sampleScenario, sampleSnapshot, sampleStep, sampleSummary } from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps, fakeRun } from './fakeDeps';
 import { fakeSurroundings } from './fakeSurroundings';
@@ -31,7 +32,7 @@ describe('run', () => {
     assert.match(out, /✓ passed; step 3/);
     assert.match(out, /result {4}\.signalr-bench\/2026-11-21T14-02-11-chat-room\n$/);
     assert.match(err, /^chat-room\.yaml → http:\/\/localhost:5050\/signalrbench\n/);
-    assert.doesNotMatch(out + err, /\x1b/);
+    assert.doesNotMatch(out + err, /␛/);
     assert.equal(calls.targetsOpen, 0);
     const folder = path.join(at.folder, '.signalr-bench', '2026-11-21T14-02-11-chat-room');
     assert.deepEqual((await readdir(folder)).sort(), [
@@ -56,12 +57,12 @@ describe('run', () => {
 
   it('redraws on a terminal and leaves only the last screen', async () => {
     const { err, out } = await at.run(['run', file], { terminal: true });
-    assert.match(err, /\x1b\[\d+A\r\x1b\[J$/);
-    assert.match(out, /\x1b\[32m✓ passed/);
+    assert.match(err, /␛\[\d+A\r␛\[J$/);
+    assert.match(out, /␛\[32m✓ passed/);
     const plain = await at.run(['run', file], { terminal: true, env: { NO_COLOR: '1' } });
-    assert.doesNotMatch(plain.out, /\x1b/);
+    assert.doesNotMatch(plain.out, /␛/);
     const dumb = await at.run(['run', file], { terminal: true, env: { TERM: 'dumb' } });
-    assert.doesNotMatch(dumb.out + dumb.err, /\x1b/);
+    assert.doesNotMatch(dumb.out + dumb.err, /␛/);
   });
 
   it('hands overrides to the parser and writes them into the scenario it keeps', async () => {
@@ -84,8 +85,46 @@ describe('run', () => {
 
   it('leaves one core to the rest of the machine', async () => {
     const { calls } = await at.run(['run', file]);
-    assert.equal(calls.runs[0]?.plan.workers.length, 3);
-    assert.equal(calls.runs[0]?.keepGoing, false);
+    assert.deepEqual(
+      calls.runs.map(({ plan, keepGoing }) => [plan.workers.length, keepGoing]),
+      [[3, false]],
+    );
+  });
+
+  it('uses the embedded hub when the file names no target', async () => {
+    const scenario: Scenario = { ...sampleScenario };
+    delete (scenario as { target?: unknown }).target;
+    const opened: unknown[] = [];
+    const { code, out } = await at.run(['run', file, '--json'], {
+      deps: {
+        parseScenario: () => ({ scenario, problems: [] }),
+        openTarget: (read, context) => {
+          opened.push(read.target);
+          return fakeDeps().openTarget(read, context);
+        },
+      },
+    });
+    assert.equal(code, 0);
+    assert.deepEqual(opened, [{ kind: 'local' }]);
+    assert.deepEqual((JSON.parse(out) as Result).scenario.target, { kind: 'local' });
+  });
+
+  it('counts the addresses connections are spread over', async () => {
+    const urls = ['http://a:1/x', 'http://a:1/y?z', 'http://a:2/x', '${env:HUB}'];
+    const counts: unknown[] = [];
+    await at.run(['run', file], {
+      deps: {
+        parseScenario: () => ({
+          scenario: { ...sampleScenario, target: { kind: 'hubUrl', urls } },
+          problems: [],
+        }),
+        missingForRun: (_plan, _limits, addresses) => {
+          counts.push(addresses);
+          return undefined;
+        },
+      },
+    });
+    assert.deepEqual(counts, [3]);
   });
 
   describe('exit codes', () => {

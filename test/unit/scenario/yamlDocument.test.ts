@@ -90,7 +90,7 @@ describe('aliases', () => {
 
 describe('hostile text', () => {
   it('that doubles itself with each line ends in problems', () => {
-    const names = [...'abcdefghi'];
+    const names = Array.from('abcdefghi');
     const lines = names.map((name, index) => {
       const before = names[index - 1];
       const items = Array.from({ length: 9 }, () => (before === undefined ? 'lol' : `*${before}`));

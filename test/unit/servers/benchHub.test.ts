@@ -5,7 +5,7 @@ import {
   LogLevel,
   type HubConnection,
 } from '@microsoft/signalr';
-import { ExpectedError } from '../../../src/base/expectedError';
+import type { ExpectedError } from '../../../src/base/expectedError';
 import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
 import { handshake, RawClient, separator, upgradeStatus } from './rawClient';
 

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import * as net from 'node:net';
+import * as tls from 'node:tls';
+import { opcode } from '../../src/wire/frame';
+import { serverFrame, takeClientFrame, type ClientFrame } from './frames';
+
+export const certificate = readFileSync('test/fixtures/tls/localhost.crt', 'utf8');
+export const certificateKey = readFileSync('test/fixtures/tls/localhost.key', 'utf8');
+
+export interface RawHubOptions {
+  readonly secure?: boolean;
+  /** Head of the answer to the upgrade, without its empty line; the right one when absent. */
+  readonly head?: (accept: string) => string;
+  /** What is sent after the client's handshake; an agreement when absent. */
+  readonly answer?: Buffer;
+}
+
+/** One client of a raw hub. */
+export class Peer {
+  /** Head of the client's request. */
+  request = '';
+  readonly frames: ClientFrame[] = [];
+  readonly closed: Promise<unknown>;
+  private bytes = Buffer.alloc(0);
+  private wake: () => void = () => undefined;
+
+  constructor(
+    readonly socket: net.Socket,
+    private readonly options: RawHubOptions,
+  ) {
+    socket.on('error', () => undefined);
+    this.closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('data', (chunk) => {
+      this.bytes = Buffer.concat([this.bytes, chunk]);
+      this.read();
+    });
+  }
+
+  /** The next frame of the client, its handshake not counted. */
+  async nextFrame(): Promise<ClientFrame> {
+    while (this.frames.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+    return this.frames.shift()!;
+  }
+
+  private read(): void {
+    if (this.request === '') {
+      const end = this.bytes.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      this.request = this.bytes.toString('latin1', 0, end);
+      this.bytes = this.bytes.subarray(end + 4);
+      const accept = acceptOf(this.request);
+      const head = this.options.head?.(accept) ?? upgraded(accept);
+      this.socket.write(`${head}\r\n\r\n`);
+    }
+    for (let taken = takeClientFrame(this.bytes); taken; taken = takeClientFrame(this.bytes)) {
+      this.bytes = taken.rest as Buffer<ArrayBuffer>;
+      if (this.shakenHands) this.frames.push(taken.frame);
+      else this.socket.write(this.options.answer ?? agreement);
+      this.shakenHands = true;
+      this.wake();
+    }
+  }
+
+  private shakenHands = false;
+}
+
+export const agreement = serverFrame(opcode.text, Buffer.from('{}\x1e'));
+
+/** Head of an accepted upgrade. */
+export function upgraded(accept: string): string {
+  return `HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}`;
+}
+
+function acceptOf(request: string): string {
+  const key = /^Sec-WebSocket-Key: (.*)$/im.exec(request)?.[1] ?? '';
+  return createHash('sha1')
+    .update(`${key.trim()}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+    .digest('base64');
+}
+
+export interface RawHub {
+  readonly url: string;
+  /** The next client that connects. */
+  nextPeer(): Promise<Peer>;
+  dispose(): Promise<void>;
+}
+
+/** A server on 127.0.0.1 that speaks just enough of the protocols and can be told to break them. */
+export async function startRawHub(options: RawHubOptions = {}): Promise<RawHub> {
+  const waiting: Peer[] = [];
+  const sockets = new Set<net.Socket>();
+  let wake: () => void = () => undefined;
+  const accept = (socket: net.Socket): void => {
+    waiting.push(new Peer(socket, options));
+    wake();
+  };
+  const server =
+    options.secure === true
+      ? tls.createServer({ cert: certificate, key: certificateKey }, accept)
+      : net.createServer(accept);
+  server.on('connection', (socket) => sockets.add(socket));
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  return {
+    url: `${options.secure === true ? 'https' : 'http'}://127.0.0.1:${port}/hub`,
+    nextPeer: async () => {
+      while (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      return waiting.shift()!;
+    },
+    dispose: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { ErrorClass } from '../../src/base/errorClass';
+import { readHubMessage } from '../../src/wire/hubMessage';
+import type { HubConnection, HubListener } from '../../src/wire/hubConnection';
+
+export interface Loss {
+  readonly errorClass: ErrorClass;
+  readonly text: string;
+}
+
+/** Remembers what a connection told. */
+export class RecordingListener implements HubListener {
+  /** Texts of hub messages with their separators, one entry for each WebSocket message. */
+  readonly texts: string[] = [];
+  readonly frameBytes: number[] = [];
+  readonly losses: Loss[] = [];
+  /** The first loss. */
+  readonly lostOnce: Promise<Loss>;
+  private tellLoss: (loss: Loss) => void = () => undefined;
+  private wake: () => void = () => undefined;
+
+  constructor() {
+    this.lostOnce = new Promise((resolve) => (this.tellLoss = resolve));
+  }
+
+  received(
+    connection: HubConnection,
+    buffer: Buffer,
+    start: number,
+    end: number,
+    frameBytes: number,
+  ): void {
+    const text = buffer.toString('utf8', start, end);
+    this.texts.push(text);
+    this.frameBytes.push(frameBytes);
+    for (const part of text.split('\x1e').slice(0, -1)) {
+      const message = readHubMessage(part);
+      if (message?.type === 7) connection.closeReason = message.error;
+    }
+    this.wake();
+  }
+
+  lost(_connection: HubConnection, errorClass: ErrorClass, text: string): void {
+    this.losses.push({ errorClass, text });
+    this.tellLoss({ errorClass, text });
+  }
+
+  /** The first WebSocket message that was not taken yet. */
+  async nextText(): Promise<string> {
+    while (this.texts.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+    return this.texts.shift()!;
+  }
+}

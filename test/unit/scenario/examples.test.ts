@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { notRunnable } from '../../../src/scenario/notRunnable';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import type { TargetSpec } from '../../../src/scenario/scenario';
+import { stepsOf } from '../../../src/scenario/steps';
+import { scenarioOf } from './parsed';
+
+const read = (file: string): string => readFileSync(`examples/${file}`, 'utf8');
+const files = readdirSync('examples').filter((file) => file.endsWith('.yaml'));
+
+const hub: TargetSpec = { kind: 'hubUrl', urls: ['http://localhost:5050/signalrbench'] };
+const service: TargetSpec = {
+  kind: 'connectionString',
+  value: 'Endpoint=https://xxx;AccessKey=xxx',
+};
+const message = { messageSize: 2048, sendingInterval: 1000 };
+const groups = { ...message, groupCount: 500, groupsPerConnection: 1, sendersPer: 'connection' };
+
+/** What the documentation of the seed tool says each of its scenarios does. */
+const seed: Record<string, { target: TargetSpec; senders: number[]; entry: object }> = {
+  'echo.yaml': { target: hub, senders: [500, 1000], entry: { name: 'echo', parameters: message } },
+  'echo-minimal.yaml': {
+    target: hub,
+    senders: [500, 1000],
+    entry: { name: 'echo', parameters: message },
+  },
+  'echo-internalAppServer.yaml': {
+    target: service,
+    senders: [500, 1000],
+    entry: { name: 'echo', parameters: message },
+  },
+  'broadcast.yaml': {
+    target: hub,
+    senders: [1],
+    entry: { name: 'broadcast', parameters: message },
+  },
+  'sendToClient.yaml': {
+    target: hub,
+    senders: [500, 1000],
+    entry: { name: 'sendToClient', parameters: { ...message, targets: 'fixed' } },
+  },
+  'sendToGroup.yaml': {
+    target: hub,
+    senders: [500, 1000],
+    entry: { name: 'sendToGroup', parameters: groups },
+  },
+  'streamingEcho.yaml': {
+    target: hub,
+    senders: [500, 1000],
+    entry: {
+      name: 'streamingEcho',
+      parameters: {
+        messageSize: 1048,
+        sendingInterval: 1000,
+        streamingItemCount: 2,
+        streamingItemSendDelay: 0,
+      },
+    },
+  },
+  'restBroadcast.yaml': {
+    target: service,
+    senders: [1],
+    entry: { name: 'restBroadcast', parameters: message },
+  },
+  'restSendToUser.yaml': {
+    target: service,
+    senders: [500, 1000],
+    entry: { name: 'restSendToUser', parameters: message },
+  },
+  'restSendToGroup.yaml': {
+    target: service,
+    senders: [500, 1000],
+    entry: { name: 'restSendToGroup', parameters: groups },
+  },
+};
+
+describe('the examples', () => {
+  it('are the scenarios of the seed tool and one with our keys', () => {
+    assert.deepEqual(files.sort(), [...Object.keys(seed), 'chat-room.signalr.yaml'].sort());
+  });
+
+  for (const file of files) {
+    it(`${file} has neither errors nor warnings and begins with what it is`, () => {
+      const { problems } = parseScenario(read(file));
+      assert.deepEqual(
+        problems.filter(({ severity }) => severity !== 'info'),
+        [],
+      );
+      assert.match(read(file), /^# \S.*\.\n/);
+    });
+  }
+
+  for (const [file, { target, senders, entry }] of Object.entries(seed)) {
+    it(`${file} means what it meant to the seed tool`, () => {
+      const scenario = scenarioOf(read(file));
+      assert.deepEqual(scenario.target, target);
+      assert.deepEqual(scenario.service, target === service ? 'signalr' : 'hub');
+      assert.deepEqual(scenario.entries, [entry]);
+      assert.deepEqual(
+        stepsOf(scenario).map((step) => step.senders),
+        senders,
+      );
+    });
+  }
+
+  it('echo.yaml has the short steps and the debug output of the seed', () => {
+    const { connections, singleStepDurationMs, debug } = scenarioOf(read('echo.yaml'));
+    assert.deepEqual([connections, singleStepDurationMs, debug], [1000, 1000, true]);
+  });
+
+  it('chat-room.signalr.yaml runs, in rooms of ten', () => {
+    const scenario = scenarioOf(read('chat-room.signalr.yaml'));
+    assert.equal(notRunnable(scenario), undefined);
+    assert.deepEqual(
+      stepsOf(scenario).map((step) => step.senders),
+      [700, 1300, 1900],
+    );
+    assert.equal(scenario.connections / Number(scenario.entries[0]!.parameters['groupCount']), 10);
+  });
+});

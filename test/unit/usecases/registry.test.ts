@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { findUseCase, useCases } from '../../../src/usecases/registry';
+import type { Parameters } from '../../../src/usecases/parameterSpec';
+import type { UseCase } from '../../../src/usecases/useCase';
+
+/** Defaults, and ten groups where a number of groups is required. */
+const defaultsOf = (useCase: UseCase): Parameters =>
+  Object.fromEntries(useCase.parameters.map((spec) => [spec.name, spec.default ?? 10]));
+
+const load = { connections: 100, senders: 40 };
+
+describe('the use cases', () => {
+  it('are those of the seed tool and ours', () => {
+    assert.deepEqual(
+      useCases.map(({ name }) => name),
+      [
+        'echo',
+        'broadcast',
+        'sendToClient',
+        'sendToGroup',
+        'streamingEcho',
+        'frequentJoinLeaveGroup',
+        'connectOnly',
+        'restBroadcast',
+        'restSendToUser',
+        'restSendToGroup',
+        'restPersistBroadcast',
+        'restPersistSendToUser',
+        'restPersistSendToGroup',
+      ],
+    );
+  });
+
+  it('have names and aliases that differ in more than letter case', () => {
+    const names = useCases.flatMap(({ name, aliases }) => [name, ...aliases]);
+    assert.equal(new Set(names.map((name) => name.toLowerCase())).size, names.length);
+  });
+
+  it('are found by name and alias in any letter case', () => {
+    for (const useCase of useCases) {
+      for (const name of [useCase.name, ...useCase.aliases]) {
+        assert.equal(findUseCase(name), useCase);
+        assert.equal(findUseCase(name.toUpperCase()), useCase);
+      }
+    }
+    assert.equal(findUseCase('nothing'), undefined);
+    assert.equal(findUseCase(''), undefined);
+  });
+
+  for (const useCase of useCases) {
+    describe(useCase.name, () => {
+      it('says in a sentence what it does, and where it exists', () => {
+        assert.match(useCase.summary, /^[A-Z].*\.$/);
+        assert.ok(useCase.services.length > 0);
+      });
+
+      it('has parameters with different names and defaults within their bounds', () => {
+        const names = useCase.parameters.map(({ name }) => name);
+        assert.equal(new Set(names).size, names.length);
+        for (const spec of useCase.parameters) {
+          assert.equal(spec.default === undefined, spec.required === true, spec.name);
+          if (spec.type === 'choice') assert.ok(spec.choices?.includes(String(spec.default)));
+          if (typeof spec.default !== 'number') continue;
+          assert.ok(spec.default >= (spec.minimum ?? -Infinity), spec.name);
+          assert.ok(spec.default <= (spec.maximum ?? Infinity), spec.name);
+        }
+      });
+
+      it('has traffic of its senders, of one second and 2 KB by default', () => {
+        for (const service of useCase.services) {
+          const traffic = useCase.traffic(defaultsOf(useCase), load, service);
+          if (useCase.name === 'connectOnly') {
+            assert.equal(traffic, undefined);
+            continue;
+          }
+          assert.equal(traffic?.senders, 40);
+          assert.equal(traffic.messageBytes, 2048);
+          assert.equal(traffic.intervalS, useCase.name === 'streamingEcho' ? 0.5 : 1);
+        }
+      });
+    });
+  }
+
+  it('deliver each message to as many connections as their name says', () => {
+    const deliveries = Object.fromEntries(
+      useCases.map((useCase) => [useCase.name, useCase.deliveries(defaultsOf(useCase), load)]),
+    );
+    assert.deepEqual(deliveries, {
+      echo: 1,
+      broadcast: 100,
+      sendToClient: 1,
+      sendToGroup: 10,
+      streamingEcho: 2,
+      frequentJoinLeaveGroup: 10,
+      connectOnly: 0,
+      restBroadcast: 100,
+      restSendToUser: 1,
+      restSendToGroup: 10,
+      restPersistBroadcast: 100,
+      restPersistSendToUser: 1,
+      restPersistSendToGroup: 10,
+    });
+  });
+
+  it('that echo over Web PubSub are upstream calls', () => {
+    const echo = findUseCase('echo')!;
+    assert.equal(echo.traffic(defaultsOf(echo), load, 'webpubsub')?.kind, 'upstream_echo');
+    assert.equal(echo.traffic(defaultsOf(echo), load, 'signalr')?.kind, 'echo');
+  });
+
+  it('that this version runs name the methods of the hub contract', () => {
+    const methods = useCases.flatMap(({ name, run }) =>
+      run === undefined ? [] : [[name, run.preparation, run.audience, run.message.method]],
+    );
+    for (const expected of [
+      ['echo', 'nothing', 'self', 'Echo'],
+      ['broadcast', 'nothing', 'everyone', 'Broadcast'],
+      ['sendToClient', 'connectionId', 'client', 'SendToClient'],
+      ['sendToGroup', 'joinGroups', 'group', 'SendToGroup'],
+    ]) {
+      assert.deepEqual(
+        methods.find(([name]) => name === expected[0]),
+        expected,
+      );
+    }
+  });
+});

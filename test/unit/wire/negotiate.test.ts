@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import * as http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConnectFailure } from '../../../src/wire/connectFailure';
+import type { Endpoint } from '../../../src/wire/endpoint';
+import { negotiate, negotiateAgents, type Negotiated } from '../../../src/wire/negotiate';
+import { endpointOf } from '../../fakes/endpoint';
+
+type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+
+const webSockets = [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }];
+const admitted = {
+  negotiateVersion: 1,
+  connectionId: 'public',
+  connectionToken: 'se/cret+1',
+  availableTransports: [{ transport: 'LongPolling' }, ...webSockets],
+};
+
+const json =
+  (value: unknown): Answer =>
+  (_request, response) =>
+    response.end(JSON.stringify(value));
+
+describe('negotiate', () => {
+  const servers: http.Server[] = [];
+
+  /** A server whose requests are remembered. */
+  async function serve(answer: Answer): Promise<{ origin: string; seen: http.IncomingMessage[] }> {
+    const seen: http.IncomingMessage[] = [];
+    const server = http.createServer((request, response) => {
+      seen.push(request);
+      answer(request, response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    servers.push(server);
+    return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  }
+
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  async function ask(
+    url: string,
+    changes: Partial<Endpoint> = {},
+    signal = AbortSignal.timeout(5000),
+  ): Promise<Negotiated> {
+    const endpoint = endpointOf(url, changes);
+    const agents = negotiateAgents(endpoint, 2);
+    try {
+      return await negotiate(endpoint, url, agents, signal);
+    } finally {
+      agents.http.destroy();
+      agents.https.destroy();
+    }
+  }
+
+  async function failure(answer: Answer, changes: Partial<Endpoint> = {}): Promise<ConnectFailure> {
+    const { origin } = await serve(answer);
+    const outcome = await ask(`${origin}/hub`, changes).catch((error: unknown) => error);
+    assert.ok(outcome instanceof ConnectFailure, `no ConnectFailure but ${String(outcome)}`);
+    return outcome;
+  }
+
+  it('posts to the hub with query, headers and token, and takes the connection token as id', async () => {
+    const { origin, seen } = await serve(json(admitted));
+    const { url, headers, accessToken } = await ask(`${origin}/a/hub/?own=1`, {
+      headers: { 'X-App': 'y' },
+      query: { tenant: 'a b' },
+      accessToken: 'tok',
+    });
+    const [request] = seen;
+    assert.equal(request?.method, 'POST');
+    assert.equal(request.url, '/a/hub/negotiate?own=1&tenant=a+b&negotiateVersion=1');
+    assert.equal(request.headers['x-app'], 'y');
+    assert.equal(request.headers.authorization, 'Bearer tok');
+    assert.equal(url.href, `${origin}/a/hub/?own=1&tenant=a+b&id=se%2Fcret%2B1`);
+    assert.deepEqual([headers, accessToken], [{ 'X-App': 'y' }, 'tok']);
+  });
+
+  it('takes the connection id of a server that knows version 0 only', async () => {
+    const { origin } = await serve(
+      json({ connectionId: 'c0', connectionToken: 'ignored', availableTransports: webSockets }),
+    );
+    assert.equal((await ask(`${origin}/hub`)).url.searchParams.get('id'), 'c0');
+  });
+
+  it('follows a SignalR redirect with its own access token', async () => {
+    const service = await serve(json(admitted));
+    const app = await serve(
+      json({ url: `${service.origin}/client/?hub=h`, accessToken: 'service' }),
+    );
+    const found = await ask(`${app.origin}/hub`, { accessToken: 'app', headers: { 'X-App': 'y' } });
+    assert.equal(service.seen[0]?.headers.authorization, 'Bearer service');
+    assert.equal(service.seen[0].url, '/client/negotiate?hub=h&negotiateVersion=1');
+    assert.equal(found.accessToken, 'service');
+    assert.equal(found.url.href, `${service.origin}/client/?hub=h&id=se%2Fcret%2B1`);
+  });
+
+  it('follows an HTTP redirect within the origin with credentials', async () => {
+    const { origin, seen } = await serve((request, response) => {
+      if (request.url?.startsWith('/old') === true)
+        response.writeHead(307, { Location: '/new/negotiate?negotiateVersion=1' }).end();
+      else json(admitted)(request, response);
+    });
+    const { url, accessToken } = await ask(`${origin}/old`, { accessToken: 'tok' });
+    assert.equal(seen[1]?.headers.authorization, 'Bearer tok');
+    assert.equal(url.pathname, '/new');
+    assert.equal(accessToken, 'tok');
+  });
+
+  it('carries no credentials to another origin of an HTTP redirect', async () => {
+    const other = await serve(json(admitted));
+    const first = await serve((_request, response) =>
+      response.writeHead(307, { Location: `${other.origin}/hub/negotiate` }).end(),
+    );
+    const found = await ask(`${first.origin}/hub`, {
+      accessToken: 'tok',
+      headers: { Cookie: 'session', 'X-Key': 'k' },
+      query: { key: 'k' },
+    });
+    assert.equal(other.seen[0]?.headers.authorization, undefined);
+    assert.equal(other.seen[0]?.headers.cookie, undefined);
+    assert.equal(other.seen[0]?.headers['x-key'], undefined);
+    assert.deepEqual([found.headers, found.accessToken], [{}, undefined]);
+    assert.equal(found.url.searchParams.get('key'), null);
+  });
+
+  it('gives up a redirect loop of either kind', async () => {
+    const loops: Answer[] = [
+      (_request, response) => response.writeHead(308, { Location: '/hub/negotiate' }).end(),
+      (request, response) =>
+        json({ url: `http://${request.headers.host!}/hub` })(request, response),
+    ];
+    for (const loop of loops) {
+      const { errorClass, message } = await failure(loop);
+      assert.deepEqual([errorClass, message], ['negotiate', 'negotiate: more than 20 redirects']);
+    }
+  });
+
+  const answers: readonly (readonly [string, Answer, string, RegExp])[] = [
+    ['an error member', json({ error: 'full\r\nup' }), 'negotiate', /^negotiate: full up$/],
+    [
+      'an ASP.NET SignalR answer',
+      json({ ProtocolVersion: '1.5' }),
+      'negotiate',
+      /ASP.NET SignalR server/,
+    ],
+    [
+      'no WebSockets',
+      json({ ...admitted, availableTransports: [null, { transport: 'LongPolling' }] }),
+      'negotiate',
+      /does not offer WebSockets/,
+    ],
+    [
+      'no transports',
+      json({ ...admitted, availableTransports: 'WebSockets' }),
+      'negotiate',
+      /does not offer WebSockets/,
+    ],
+    ['no id', json({ ...admitted, connectionToken: '' }), 'negotiate', /no connection id/],
+    [
+      'something that is no JSON',
+      (_request, response) => response.end('<html>'),
+      'negotiate',
+      /no JSON object; is this the URL/,
+    ],
+    ['JSON that is no object', json(null), 'negotiate', /no JSON object/],
+    [
+      'a redirect to a file',
+      json({ url: 'file:///etc/passwd' }),
+      'negotiate',
+      /redirects to file: which/,
+    ],
+    ['a redirect to no URL', json({ url: 'http://' }), 'negotiate', /no URL/],
+    ['401', (_request, response) => response.writeHead(401).end(), 'unauthorized', /answered 401$/],
+    ['404', (_request, response) => response.writeHead(404).end(), 'notFound', /answered 404$/],
+    ['500', (_request, response) => response.writeHead(500).end('x'), 'negotiate', /answered 500$/],
+    ['a connection that ends', (request) => request.socket.destroy(), 'reset', /negotiate: /],
+    ['garbage', (request) => request.socket.end('garbage\r\n\r\n'), 'other', /negotiate: /],
+  ];
+  for (const [name, answer, errorClass, message] of answers) {
+    it(`calls ${name} ${errorClass}`, async () => {
+      const found = await failure(answer, { accessToken: 'hidden', query: { key: 'hidden' } });
+      assert.equal(found.errorClass, errorClass);
+      assert.match(found.message, message);
+      assert.doesNotMatch(found.message, /hidden/);
+    });
+  }
+
+  it('tells how long a throttled client shall wait, in seconds or by date', async () => {
+    const throttle =
+      (after: string): Answer =>
+      (_request, response) =>
+        response.writeHead(429, { 'Retry-After': after }).end();
+    assert.equal((await failure(throttle('3'))).retryAfterMs, 3000);
+    const byDate = await failure(throttle(new Date(Date.now() + 60_000).toUTCString()));
+    assert.equal(byDate.errorClass, 'throttled');
+    assert.ok(byDate.retryAfterMs! > 50_000 && byDate.retryAfterMs! <= 60_000);
+  });
+
+  it('gives up an answer that does not end', async () => {
+    const { errorClass, message } = await failure((_request, response) => {
+      const more = (): void => {
+        if (!response.destroyed && response.write('x'.repeat(65_536))) setImmediate(more);
+      };
+      response.on('drain', more);
+      more();
+    });
+    assert.deepEqual([errorClass, message], ['negotiate', 'negotiate: the answer does not end']);
+  });
+
+  it('gives up a server that does not answer when the time is over', async () => {
+    const { origin } = await serve(() => undefined);
+    const asking = ask(`${origin}/hub?key=hidden`, {}, AbortSignal.timeout(50));
+    await assert.rejects(asking, {
+      errorClass: 'timeout',
+      message: /no answer from .*hub\/negotiate in time$/,
+    });
+  });
+
+  it('calls a port where nothing listens refused', async () => {
+    const { origin } = await serve(() => undefined);
+    servers.pop()!.close();
+    await assert.rejects(ask(`${origin}/hub`), { errorClass: 'refused' });
+  });
+
+  it('refuses a header or token that would end its line', async () => {
+    for (const bad of ['a\r\nEvil: 1', 'a\n', 'a\u010d\u010aEvil: 1']) {
+      for (const changes of [{ headers: { 'X-A': bad } }, { accessToken: bad }]) {
+        const { errorClass, message } = await failure(json(admitted), changes);
+        assert.equal(errorClass, 'negotiate');
+        assert.match(message, /line break or control character/);
+      }
+    }
+  });
+});
