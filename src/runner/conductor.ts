@@ -188,6 +188,7 @@ export class Conductor implements Run {
       pool.order({ type: 'flush', flush });
       await this.until(() => this.hasTold(`flush ${flush}`), 500);
       if (step.totals.received >= step.totals.expected) return;
+      await this.until(() => pool.alive.size === 0, drainPollMs);
     } while (this.context.nowUs() < untilUs && pool.alive.size > 0);
   }
 
