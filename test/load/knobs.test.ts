@@ -131,8 +131,8 @@ describe('what a target does wrong is counted exactly', function () {
         assert.match(run.errorExamples[0]!.text, /Closed on purpose after 5 invocations/);
         const step = onlyStep(run);
         assert.deepEqual(step.errors, { closed: 10 });
-        // Five messages each until the close, and at most one that crosses it on its way.
-        assert.ok(step.sent >= 150 && step.sent <= 160, `${step.sent} sent`);
+        // Five messages each until the close; more may cross it on their way and are lost.
+        assert.ok(step.sent >= 150 && step.sent <= 200, `${step.sent} sent`);
         assert.equal(step.received, 150);
         assertConsistent(run);
         assert.equal(run.verdict.status, 'fail');

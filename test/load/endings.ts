@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
+import { closedPort } from '../fakes/loadPeers';
+import { assertConsistent, loadRun, onlyStep, type LoadTest } from './loadRun';
+
+const longStep = { singleStepDuration: '30s', warmup: 0 };
+
+/** Calls back after so many milliseconds of a step that is being measured. */
+function afterMeasuring(ms: number, act: () => void): NonNullable<LoadTest['during']> {
+  return (run) => {
+    let waiting = false;
+    run.onSnapshot(({ phase }) => {
+      if (phase !== 'measuring' || waiting) return;
+      waiting = true;
+      setTimeout(act, ms);
+    });
+  };
+}
+
+/** Tests of every way a run can end. */
+export function testEndings(): void {
+  describe('every ending keeps what was measured', () => {
+    let hub: LoadHub;
+
+    before(async () => {
+      hub = await startHub();
+    });
+    after(() => hub.dispose());
+
+    it('a stop in the middle of a step', async () => {
+      const run = await loadRun({
+        target: hub.url,
+        config: longStep,
+        workers: 2,
+        during: (going) => {
+          afterMeasuring(1200, () => {
+            going.stop('stopped');
+          })(going);
+        },
+      });
+      assert.equal(run.ending, 'stopped');
+      assert.equal(run.verdict.status, 'incomplete');
+      const step = onlyStep(run);
+      assert.equal(step.verdict.status, 'incomplete');
+      assert.ok(step.seconds >= 1 && step.seconds < 10, `${step.seconds} s`);
+      assert.ok(step.sent >= 100, `${step.sent} sent`);
+      assert.equal(step.lost, 0);
+      assertConsistent(run);
+      assert.ok(run.tookMs < 15_000, `${run.tookMs} ms`);
+    });
+
+    it('a stop that keeps the steps before', async () => {
+      const run = await loadRun({
+        target: hub.url,
+        config: { baseSending: 10, step: 10, singleStepDuration: '1s', warmup: 0 },
+        slo: { p99: '10s' },
+        during: (going) => {
+          going.onSnapshot(({ phase, step }) => {
+            if (phase === 'measuring' && step?.index === 2) going.stop('interrupted');
+          });
+        },
+      });
+      assert.equal(run.ending, 'interrupted');
+      const [first] = run.steps;
+      assert.equal(first?.verdict.status, 'pass');
+      assert.equal(first.sent, 200);
+      assertConsistent(run);
+    });
+
+    it('a stop while connecting', async () => {
+      const run = await loadRun({
+        target: hub.url,
+        config: { connections: 500, arrivingRate: 10 },
+        during: (going) => {
+          setTimeout(() => {
+            going.stop('stopped');
+          }, 1500);
+        },
+      });
+      assert.equal(run.ending, 'stopped');
+      assert.deepEqual(run.steps, []);
+      const { requested, connected, failed, dropped } = run.connections;
+      assert.equal(requested, 500);
+      assert.ok(connected >= 1 && connected < 100, `${connected} connected`);
+      assert.deepEqual([failed, dropped], [0, 0]);
+      assert.ok(run.tookMs < 10_000, `${run.tookMs} ms`);
+    });
+
+    it('a second stop, which closes at once', async () => {
+      const run = await loadRun({
+        target: hub.url,
+        config: longStep,
+        during: (going) => {
+          afterMeasuring(500, () => {
+            going.stop('stopped');
+            going.stop('stopped');
+          })(going);
+        },
+      });
+      assert.equal(run.ending, 'stopped');
+      assertConsistent(run);
+    });
+
+    it('a target that dies', async () => {
+      const dying = await startHub();
+      let diedMs = 0;
+      const run = await loadRun({
+        target: dying.url,
+        config: longStep,
+        workers: 2,
+        during: afterMeasuring(1200, () => {
+          diedMs = performance.now();
+          void dying.crash();
+        }),
+      });
+      const noticedMs = performance.now() - diedMs;
+      assert.equal(run.ending, 'targetLost');
+      assert.match(run.endingMessage ?? '', /All 20 connections were lost/);
+      assert.ok(noticedMs < 6000, `noticed after ${noticedMs} ms`);
+      assert.equal(run.connections.dropped, 20);
+      const step = onlyStep(run);
+      assert.ok(step.received >= 100, `${step.received} received`);
+      assert.equal(step.verdict.status, 'incomplete');
+      assertConsistent(run);
+    });
+
+    for (const [how, told] of [
+      ['exit', /ended by itself with code 7/],
+      ['throw', /this worker dies on purpose/],
+    ] as const) {
+      it(`a worker that dies: ${how}`, async () => {
+        process.env['LOAD_WORKER_DIES'] = how;
+        process.env['LOAD_WORKER_DIES_MS'] = '2500';
+        try {
+          const run = await loadRun({
+            target: hub.url,
+            config: longStep,
+            workers: 2,
+            workerScript: require.resolve('../fakes/loadDyingWorker'),
+          });
+          assert.equal(run.ending, 'workerLost');
+          assert.match(run.endingMessage ?? '', told);
+          assert.equal(run.verdict.status, 'incomplete');
+          const step = onlyStep(run);
+          assert.ok(step.received >= 50, `${step.received} received`);
+          assertConsistent(run);
+          assert.ok(run.tookMs < 15_000, `${run.tookMs} ms`);
+        } finally {
+          delete process.env['LOAD_WORKER_DIES'];
+          delete process.env['LOAD_WORKER_DIES_MS'];
+        }
+      });
+    }
+
+    it('a worker that dies before it could do anything', async () => {
+      const run = await loadRun({ target: hub.url, workerScript: '/no/such/worker.js' });
+      assert.equal(run.ending, 'workerLost');
+      assert.deepEqual(run.steps, []);
+      assert.match(run.endingMessage ?? '', /Cannot find module/);
+    });
+
+    it('a missed objective, after which no further step is run', () =>
+      withHub('--drop-every 4', async ({ url }) => {
+        const config = { baseSending: 5, step: 5, warmup: 0, drain: '300ms' };
+        const slo = { p50: '10s', delivered: '100%' };
+        const ended = await loadRun({ target: url, config, slo });
+        assert.equal(ended.ending, 'threshold');
+        assert.deepEqual(
+          ended.steps.map(({ verdict }) => verdict.status),
+          ['fail'],
+        );
+        assert.equal(ended.verdict.status, 'fail');
+
+        const kept = await loadRun({ target: url, config, slo, keepGoing: true });
+        assert.equal(kept.ending, 'completed');
+        assert.deepEqual(
+          kept.steps.map(({ senders, verdict }) => [senders, verdict.status]),
+          [
+            [5, 'fail'],
+            [10, 'fail'],
+            [15, 'fail'],
+            [20, 'fail'],
+          ],
+        );
+        assert.equal(kept.verdict.status, 'fail');
+      }));
+
+    it('a missed objective in the last step, which is judged like the others', async () => {
+      const slo = { p50: '10s', delivered: '100%' };
+      // The second step's last messages are dropped: the hub drops each 300th of 100 + 200 deliveries.
+      const run = await withHub('--drop-every 300', ({ url }) =>
+        loadRun({
+          target: url,
+          config: { baseSending: 10, step: 10, warmup: 0, drain: '300ms' },
+          slo,
+        }),
+      );
+      assert.deepEqual(
+        run.steps.map(({ verdict }) => verdict.status),
+        ['pass', 'fail'],
+      );
+      assert.equal(run.steps[1]?.received, 199);
+      assert.equal(run.ending, 'completed');
+      assert.equal(run.verdict.status, 'fail');
+    });
+
+    it('connects of which some fail', async () => {
+      const run = await loadRun({
+        target: [hub.url, await closedPort()],
+        config: { connectTimeout: '2s' },
+      });
+      assert.equal(run.ending, 'completed');
+      assert.equal(run.connections.connected, 10);
+      assert.equal(run.connections.failed, 10);
+      const step = onlyStep(run);
+      // Only connections that are there can send.
+      assert.equal(step.offered, 100);
+      assert.equal(step.received, 100);
+      assert.equal(run.verdict.status, 'fail');
+      assert.ok(run.verdict.reasons.some(({ code }) => code === 'slo-dropped'));
+    });
+  });
+}

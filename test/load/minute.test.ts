@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { withHub } from '../fakes/loadHub';
+import { testBadTargets } from './badTargets';
+import { testEndings } from './endings';
+import { assertConsistent, loadRun, onlyStep, type LoadResult } from './loadRun';
+
+describe('a minute of load, and other runs beside it', function () {
+  this.timeout(90_000);
+
+  // Of this run only the counts are judged and of the others nothing that a busy machine changes, so
+  // they need not wait for each other.
+  let minute: Promise<LoadResult>;
+
+  before('the minute begins', () => {
+    minute = withHub('', ({ url }) =>
+      loadRun({
+        target: url,
+        config: { connections: 1000, arrivingRate: 500, singleStepDuration: '60s', warmup: '1s' },
+        parameters: { sendingInterval: '1s', messageSize: 2048 },
+      }),
+    );
+    // A failure is for the test that waits for it.
+    minute.catch(() => undefined);
+  });
+
+  testBadTargets();
+  testEndings();
+
+  describe('the minute of load', () => {
+    it('sends what is offered: 1,000 connections, 1 message a second', async () => {
+      const run = await minute;
+      const step = onlyStep(run);
+      assert.equal(run.connections.connected, 1000);
+      assert.equal(step.seconds, 60);
+      assert.ok(Math.abs(step.offered - 60_000) <= 60, `${step.offered} offered`);
+      assert.ok(Math.abs(step.sent - step.offered) <= step.offered / 1000, `${step.sent} sent`);
+      assert.equal(step.received, step.sent);
+      assert.equal(step.payloadBytesIn, step.sent * 2048);
+      assert.equal(step.payloadBytesOut, step.received * 2048);
+      assert.ok(step.wireBytesIn > step.payloadBytesIn, `${step.wireBytesIn} bytes in`);
+      assert.ok(step.wireBytesOut > step.payloadBytesOut, `${step.wireBytesOut} bytes out`);
+      assertConsistent(run);
+    });
+  });
+});
