@@ -230,9 +230,9 @@ function post(
 }
 
 /** What Node says before it sends anything: headers and tokens come from outside, so it is no defect. */
-function unsendable(error: unknown): unknown {
+function unsendable(error: unknown): Error {
   const { code } = error as { code?: unknown };
-  if (code !== 'ERR_INVALID_CHAR' && code !== 'ERR_INVALID_HTTP_TOKEN') return error;
+  if (code !== 'ERR_INVALID_CHAR' && code !== 'ERR_INVALID_HTTP_TOKEN') return error as Error;
   return new ConnectFailure(
     'negotiate',
     'negotiate: a configured header or token contains a line break or control character',
