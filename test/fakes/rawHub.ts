@@ -86,8 +86,8 @@ function acceptOf(request: string): string {
 export interface RawHub {
   readonly url: string;
   /** The next client that connects. */
-  nextPeer(): Promise<Peer>;
-  dispose(): Promise<void>;
+  readonly nextPeer: () => Promise<Peer>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** A server on 127.0.0.1 that speaks just enough of the protocols and can be told to break them. */
