@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock';
 import { seededRandom } from '../base/random';
 import type { Plan } from '../plan/plan';
@@ -79,7 +80,11 @@ export class Ramp {
             return;
           }
           this.dependencies.retried?.(index, error);
-          await new Promise((resolve) => setTimeout(resolve, pauseMs));
+          await sleep(pauseMs, undefined, { signal: controller.signal }).catch(() => undefined);
+          if (this.stopped) {
+            failed(index, error);
+            return;
+          }
         }
       }
     } finally {
