@@ -12,7 +12,7 @@ export interface LoadHub {
 }
 
 const startMs = 20_000;
-const script = path.join(__dirname, 'loadHubMain.js');
+const script = path.resolve('dist', 'cli.js');
 
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

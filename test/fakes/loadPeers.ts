@@ -12,7 +12,8 @@ export interface Peer {
 const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const separator = '\x1e';
 
-async function listen(server: Server): Promise<Peer> {
+/** Lets a server listen on a free port; disposing it drops all its connections. */
+export async function listenOnLoopback(server: Server, path = '/signalrbench'): Promise<Peer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -22,7 +23,7 @@ async function listen(server: Server): Promise<Peer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/signalrbench`,
+    url: `http://127.0.0.1:${port}${path}`,
     dispose: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
@@ -40,7 +41,17 @@ export async function closedPort(): Promise<string> {
 
 /** Accepts connections and never says a word. */
 export function silentPeer(): Promise<Peer> {
-  return listen(createServer((socket) => socket.resume()));
+  return listenOnLoopback(createServer((socket) => socket.resume()));
+}
+
+/** Answers whatever it hears with a line that is no HTTP. */
+export function chattyPeer(): Promise<Peer> {
+  return listenOnLoopback(
+    createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.end('220 mail.test ready\r\n\r\n');
+    }),
+  );
 }
 
 /** Answers every request and every upgrade with one HTTP status. */
@@ -56,7 +67,7 @@ export function statusPeer(
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${status} Any\r\n${lines.join('')}Content-Length: 0\r\n\r\n`);
   });
-  return listen(server);
+  return listenOnLoopback(server);
 }
 
 /** A text frame as a server sends it. */
@@ -74,7 +85,7 @@ export function serverFrame(text: string): Buffer {
  * What the client sends from then on can be read from it.
  */
 export function rawPeer(behave: (socket: Socket) => void): Promise<Peer> {
-  return listen(
+  return listenOnLoopback(
     createServer((socket) => {
       let head = '';
       const readHead = (chunk: Buffer): void => {
@@ -126,5 +137,5 @@ export async function echoPeer(answer: (call: EchoCall) => void): Promise<Peer> 
       }
     });
   });
-  return listen(server);
+  return listenOnLoopback(server);
 }

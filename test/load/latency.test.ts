@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { withHub } from '../fakes/loadHub';
-import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
+import { assertExact, loadRun, onlyStep } from './loadRun';
 
 /** Fails with the figures when the value lies outside. Microseconds, limits in milliseconds. */
 function assertBetween(what: string, us: number, fromMs: number, toMs: number): void {
@@ -8,8 +8,8 @@ function assertBetween(what: string, us: number, fromMs: number, toMs: number): 
   assert.ok(ms >= fromMs && ms <= toMs, `${what} is ${ms} ms, not ${fromMs} to ${toMs}`);
 }
 
-describe('latency and rate', function () {
-  this.timeout(120_000);
+describe('latency', function () {
+  this.timeout(60_000);
 
   it('reads 50 ms from a server that answers after 50 ms', () =>
     withHub('--delay 50ms', async ({ url }) => {
@@ -69,24 +69,5 @@ describe('latency and rate', function () {
       assert.equal(step.generator.valid, false);
       assert.equal(run.verdict.status, 'invalid');
       assert.ok(run.verdict.reasons.some(({ code }) => code === 'slip'));
-    }));
-
-  it('sends what is offered: 1,000 connections, 1 message a second, for a minute', () =>
-    withHub('', async ({ url }) => {
-      const run = await loadRun({
-        target: url,
-        config: { connections: 1000, arrivingRate: 500, singleStepDuration: '60s', warmup: '1s' },
-        parameters: { sendingInterval: '1s', messageSize: 2048 },
-      });
-      const step = onlyStep(run);
-      assert.equal(run.connections.connected, 1000);
-      assert.equal(step.seconds, 60);
-      assert.ok(Math.abs(step.offered - 60_000) <= 60, `${step.offered} offered`);
-      assert.ok(Math.abs(step.sent - step.offered) <= step.offered / 1000, `${step.sent} sent`);
-      assert.equal(step.received, step.sent);
-      assert.equal(step.payloadBytesIn, step.sent * 2048);
-      assert.equal(step.payloadBytesOut, step.received * 2048);
-      assert.ok(step.wireBytesIn > step.payloadBytesIn && step.wireBytesOut > step.payloadBytesOut);
-      assertConsistent(run);
     }));
 });

@@ -34,7 +34,7 @@ export interface LoadResult extends RunSummary {
   readonly tookMs: number;
 }
 
-export const workerScript = path.resolve('out', 'src', 'runner', 'workerMain.js');
+export const workerScript = path.resolve('dist', 'worker.js');
 
 /** Scenario text of a load test. */
 export function scenarioText(test: LoadTest): string {

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Snapshot } from '../../src/measure/snapshot';
+import { runCli, type CliResult } from '../fakes/loadCli';
+import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
+import { closedPort } from '../fakes/loadPeers';
+import { CliFolder } from './cliFolder';
+import { assertExact } from './loadRun';
+
+/** What no pipe may get: control characters other than ends of lines. */
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
+
+function assertPlain({ stdout, stderr }: CliResult): void {
+  assert.doesNotMatch(stdout, control);
+  assert.doesNotMatch(stderr, control);
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, `too wide: ${line}`);
+}
+
+describe('signalr-bench run', function () {
+  this.timeout(60_000);
+  let folder: CliFolder;
+  let hub: LoadHub;
+
+  before(async () => {
+    folder = new CliFolder();
+    hub = await startHub();
+  });
+  after(async () => {
+    await hub.dispose();
+    folder.dispose();
+  });
+
+  describe('a run that meets its objectives', () => {
+    const out = 'passed';
+    let text: string;
+    let done: CliResult;
+
+    before(async () => {
+      folder.scenario('pass.yaml', {
+        target: hub.url,
+        config: { baseSending: 10, step: 10, singleStepDuration: '1500ms' },
+        slo: { p99: '10s' },
+      });
+      text = `# Kept as it is.\n${folder.read('pass.yaml')}`;
+      folder.write('pass.yaml', text);
+      done = await folder.run(['run', 'pass.yaml', '--out', out, '--workers', '2']);
+    });
+
+    it('exits with 0', () => {
+      assert.equal(done.code, 0, done.stderr);
+    });
+
+    it('prints steps, spectrum, verdict and Units, plain and within 80 columns', () => {
+      assertPlain(done);
+      for (const part of [
+        /^ step senders/m,
+        /^ {4}1 {6}10 /m,
+        /^ {4}2 {6}20 /m,
+        /99\.99 %/,
+        /✓ passed; step 2: 99 % of 600 deliveries within .* \(limit 10 s\), none lost/,
+        /^Unit 1: /m,
+      ]) {
+        assert.match(done.stdout.replace(/\n {2}(?=\S)/g, ' '), part);
+      }
+      assert.ok(done.stdout.includes(folder.onlyResult(out)));
+      assert.match(done.stderr, /step 2 done: 20 senders/);
+    });
+
+    it('leaves a folder with scenario, samples and result', () => {
+      const inside = readdirSync(path.join(folder.path, folder.onlyResult(out)));
+      assert.deepEqual(inside.sort(), ['result.json', 'samples.jsonl', 'scenario.yaml']);
+      // A flag stands for a key, so the copy says how it was run.
+      assert.match(folder.read(folder.onlyResult(out), 'scenario.yaml'), /^ {2}workers: 2$/m);
+    });
+
+    it('stores what was measured, judged and recommended', () => {
+      const result = folder.result(out);
+      assert.equal(result.schema, 'signalr-bench-result/1');
+      assert.equal(result.id, path.basename(folder.onlyResult(out)));
+      assert.equal(result.ending, 'completed');
+      assert.equal(result.verdict.status, 'pass');
+      assert.equal(result.machine.workers, 2);
+      assert.deepEqual(result.target, { kind: 'hubUrl', url: hub.url });
+      const [first, second] = result.steps;
+      assertExact(first!, 300, 300);
+      assertExact(second!, 600, 600);
+      assert.equal(result.estimate?.basis, 'published');
+      assert.equal(result.recommendation?.basis, 'measured');
+    });
+
+    it('keeps one sample a second', () => {
+      const lines = folder.read(folder.onlyResult(out), 'samples.jsonl').trimEnd().split('\n');
+      const ticks = lines.map((line) => (JSON.parse(line) as Snapshot).tick);
+      assert.ok(ticks.length >= 3, `${ticks.length} samples`);
+      for (const [at, tick] of ticks.entries()) assert.ok(at === 0 || tick > ticks[at - 1]!);
+    });
+
+    it('is shown again by show', async () => {
+      const shown = await folder.run(['show', folder.onlyResult(out)]);
+      assert.equal(shown.code, 0);
+      assertPlain(shown);
+      const withoutPlace = (screen: string): string => screen.replace(/^result .*\n/m, '');
+      assert.equal(withoutPlace(shown.stdout), withoutPlace(done.stdout));
+    });
+  });
+
+  it('keeps a scenario file untouched when no flag changes a key', async () => {
+    const file = folder.scenario('same.yaml', { target: hub.url });
+    folder.write(file, `# A comment.\n${folder.read(file)}`);
+    await folder.run(['run', file, '--out', 'same']);
+    assert.equal(folder.read(folder.onlyResult('same'), 'scenario.yaml'), folder.read(file));
+  });
+
+  it('prints one JSON document and nothing else with --json', async () => {
+    const file = folder.scenario('json.yaml', { target: hub.url, slo: { p99: '10s' } });
+    const done = await folder.run(['run', file, '--json', '--out', 'json']);
+    assert.equal(done.code, 0);
+    assert.deepEqual(JSON.parse(done.stdout), folder.result('json'));
+    assert.match(done.stderr, /✓ passed/);
+    assert.doesNotMatch(done.stderr, control);
+  });
+
+  it('runs against the embedded hub with nothing set up', async () => {
+    const file = folder.scenario('local.yaml', { target: 'http://127.0.0.1:1/unused' });
+    const done = await folder.run(['run', file, '--target', 'local', '--out', 'local']);
+    assert.equal(done.code, 0, done.stderr);
+    const result = folder.result('local');
+    assert.equal(result.target.kind, 'local');
+    assertExact(result.steps[0]!, 200, 200);
+  });
+
+  it('exits with 1 when an objective is missed', () =>
+    withHub('--drop-every 5', async ({ url }) => {
+      const file = folder.scenario('lossy.yaml', { target: url, config: { drain: '300ms' } });
+      const done = await folder.run(['run', file, '--out', 'lossy']);
+      assert.equal(done.code, 1);
+      assertPlain(done);
+      assert.match(done.stdout, /✗ failed/);
+      assert.equal(folder.result('lossy').verdict.status, 'fail');
+    }));
+
+  it('exits with 3 when nothing can be reached', async () => {
+    const file = folder.scenario('closed.yaml', { target: await closedPort() });
+    const done = await folder.run(['run', file, '--out', 'closed']);
+    assert.equal(done.code, 3);
+    assertPlain(done);
+    assert.match(done.stdout.replace(/\s+/g, ' '), /No connection could be opened .* refused/);
+    assert.equal(folder.result('closed').ending, 'targetLost');
+  });
+
+  it('exits with 3 when the target dies, with the numbers up to then', async () => {
+    const dying = await startHub();
+    const file = folder.scenario('dying.yaml', {
+      target: dying.url,
+      config: { singleStepDuration: '60s' },
+    });
+    const run = folder.start(['run', file, '--out', 'dying']);
+    await run.said('measuring');
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await dying.crash();
+    const done = await run.finished;
+    assert.equal(done.code, 3);
+    assert.match(done.stdout.replace(/\s+/g, ' '), /All 20 connections were lost/);
+    const result = folder.result('dying');
+    assert.ok(result.steps[0]!.received >= 100, `${result.steps[0]!.received} received`);
+  });
+
+  it('exits with 4 when the generator was the bottleneck', async () => {
+    // No generator is on time within a microsecond, 10 % of this limit.
+    const file = folder.scenario('slip.yaml', { target: hub.url, slo: { p50: '10us' } });
+    const done = await folder.run(['run', file, '--out', 'slip']);
+    assert.equal(done.code, 4);
+    assertPlain(done);
+    assert.match(done.stdout, /invalid, the generator was the bottleneck/);
+    const result = folder.result('slip');
+    assert.equal(result.verdict.status, 'invalid');
+    assert.equal(result.steps[0]!.generator.valid, false);
+    assert.equal(result.recommendation, null);
+  });
+
+  it('exits with 5 and a stack when a worker is lost', async () => {
+    for (const file of ['cli.js', 'hub.js']) {
+      copyFileSync(path.resolve('dist', file), path.join(folder.path, file));
+    }
+    const worker = "setTimeout(() => { throw new Error('a defect of the worker'); }, 100);";
+    writeFileSync(path.join(folder.path, 'worker.js'), worker);
+    const file = folder.scenario('worker.yaml', { target: hub.url });
+    const done = await runCli(['run', file, '--out', 'worker'], {
+      cwd: folder.path,
+      script: path.join(folder.path, 'cli.js'),
+    });
+    assert.equal(done.code, 5);
+    assert.match(done.stdout + done.stderr, /a defect of the worker/);
+    assert.match(done.stderr, /at .*worker\.js/);
+    assert.equal(folder.result('worker').ending, 'workerLost');
+  });
+
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    it(`exits with ${code} on ${signal} and keeps what was measured`, async function () {
+      if (process.platform === 'win32') this.skip();
+      const config = { singleStepDuration: '60s' };
+      const file = folder.scenario(`${signal}.yaml`, { target: hub.url, config });
+      const run = folder.start(['run', file, '--out', signal]);
+      await run.said('measuring');
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      run.child.kill(signal);
+      const done = await run.finished;
+      assert.equal(done.code, code);
+      assertPlain(done);
+      assert.match(done.stdout, /■ incomplete/);
+      const result = folder.result(signal);
+      assert.equal(result.ending, 'interrupted');
+      const step = result.steps[0]!;
+      assert.equal(step.verdict.status, 'incomplete');
+      assert.ok(step.received >= 100, `${step.received} received`);
+      assert.equal(step.expected, step.received + step.lost);
+    });
+  }
+
+  it('leaves its samples when it is killed, and show reads them', async () => {
+    const config = { singleStepDuration: '60s' };
+    const file = folder.scenario('killed.yaml', { target: hub.url, config });
+    const run = folder.start(['run', file, '--out', 'killed']);
+    await run.said('measuring');
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    run.child.kill('SIGKILL');
+    await run.finished;
+    const left = readdirSync(path.join(folder.path, folder.onlyResult('killed')));
+    assert.deepEqual(left.sort(), ['samples.jsonl', 'scenario.yaml']);
+    const shown = await folder.run(['show', folder.onlyResult('killed')]);
+    assert.equal(shown.code, 0);
+    assertPlain(shown);
+    assert.match(shown.stdout, /interrupted/);
+    // The last sample's numbers: 20 senders at 400 messages a second.
+    assert.match(shown.stdout, /^ {4}1 {6}20 +\d{3}\.\d/m);
+  });
+});

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { CliResult } from '../fakes/loadCli';
+import { withHub } from '../fakes/loadHub';
+import { CliFolder } from './cliFolder';
+
+/** Nine lists of nine, eight times over: 43 million texts for whoever follows all aliases. */
+function bomb(): string {
+  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
+  for (let depth = 1; depth <= 8; depth++) {
+    const above = Array(9)
+      .fill(`*a${depth - 1}`)
+      .join(', ');
+    lines.push(`a${depth}: &a${depth} [${above}]`);
+  }
+  return `${lines.join('\n')}\nconfig:\n  headers: *a8\nscenario: *a8\n`;
+}
+
+describe('signalr-bench with bad input', function () {
+  this.timeout(60_000);
+  let folder: CliFolder;
+
+  before(() => {
+    folder = new CliFolder();
+    folder.write('good.yaml', 'config: { target: local }\nscenario: { name: echo }\n');
+  });
+  after(() => {
+    folder.dispose();
+  });
+
+  /** Exit code 2, no result, and an error whose last line says what is wrong. */
+  function assertRefused(done: CliResult, last: RegExp): void {
+    assert.equal(done.code, 2, done.stderr);
+    assert.equal(done.stdout, '');
+    assert.match(done.stderr.trimEnd().split('\n').at(-1) ?? '', last);
+    assert.doesNotMatch(done.stderr, /^ +at /m);
+    assert.ok(!existsSync(path.join(folder.path, '.signalr-bench')), 'nothing was started');
+  }
+
+  const files: readonly [string, string | Uint8Array | undefined, RegExp][] = [
+    ['missing', undefined, /There is no file missing\.yaml\./],
+    ['empty', '', /empty\.yaml has 1 error to correct first/],
+    ['of 10 MB', Buffer.alloc(10 * 1024 * 1024, 0x61), /larger than 1 MB/],
+    ['binary', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff]), /is a binary file/],
+    ['not UTF-8', Buffer.from('config: { hub: "\xff\xfe" }', 'latin1'), /not UTF-8/],
+    ['of broken YAML', 'config: { target: [\n', /errors? to correct first/],
+    ['a bomb of aliases', bomb(), /errors? to correct first/],
+    ['deeply nested', `config: ${'['.repeat(20_000)}`, /errors? to correct first/],
+  ];
+  for (const [what, content, last] of files) {
+    it(`refuses a file that is ${what}`, async () => {
+      const name = what === 'missing' ? 'missing.yaml' : `${what.split(' ').at(-1)!}.yaml`;
+      if (content !== undefined) folder.write(name, content);
+      const startedMs = performance.now();
+      assertRefused(await folder.run(['run', name]), last);
+      assert.ok(performance.now() - startedMs < 10_000);
+      const validated = await folder.run(['validate', name]);
+      assert.equal(validated.code, 2);
+    });
+  }
+
+  const flags: readonly [string, readonly string[], RegExp][] = [
+    [
+      '10^9 connections',
+      ['--set', 'config.connections=1000000000', '--set', 'config.step=0'],
+      /1 error to correct first/,
+    ],
+    [
+      'more connections than descriptors',
+      ['--set', 'config.connections=1000000', '--set', 'config.step=0'],
+      /need (about|as many)/,
+    ],
+    ['an unknown key', ['--set', 'config.connectoins=1'], /1 error to correct first/],
+    ['an unknown option', ['--conections', '1'], /help/],
+    [
+      'a target on another machine',
+      ['--target', 'http://192.0.2.1/hub'],
+      /not on this machine.*--yes/,
+    ],
+    ['a target that is no URL', ['--target', 'nowhere at all'], /1 error to correct first/],
+    [
+      'a secret that is not set',
+      ['--set', 'config.accessToken=${secret:api-key}'],
+      /SIGNALR_BENCH_SECRET_API_KEY/,
+    ],
+    [
+      'a CA file that is not there',
+      ['--target', 'https://127.0.0.1:1/hub', '--set', 'config.caFile=ca.pem'],
+      /There is no file .*ca\.pem/,
+    ],
+    ['a driver that is not there yet', ['--set', 'config.driver=sdk'], /driver/],
+  ];
+  for (const [what, args, last] of flags) {
+    it(`refuses ${what}`, async () => {
+      assertRefused(await folder.run(['run', 'good.yaml', ...args]), last);
+    });
+  }
+
+  it('names the bound that 10^9 connections pass', async () => {
+    const done = await folder.run(['run', 'good.yaml', '--set', 'config.connections=1000000000']);
+    assert.match(done.stderr, /connections must be at most 1,000,000/);
+  });
+
+  it('refuses a use case that this version only estimates', async () => {
+    folder.write('rest.yaml', 'config: { target: local }\nscenario: { name: connectOnly }\n');
+    assertRefused(await folder.run(['run', 'rest.yaml']), /cannot run connectOnly/);
+  });
+
+  it('refuses a result folder that cannot be written', async () => {
+    // Below a file: permissions would not stop an administrator.
+    const done = await folder.run(['run', 'good.yaml', '--out', 'good.yaml/results']);
+    assertRefused(done, /cannot be written below .*--out/);
+  });
+
+  it('refuses no command, an unknown one, and results it cannot read', async () => {
+    assert.equal((await folder.run([])).code, 2);
+    assert.equal((await folder.run(['measure'])).code, 2);
+    assertRefused(await folder.run(['show', 'nowhere']), /There is no result at nowhere/);
+    folder.write('result.json', '{ "schema": "signalr-bench-result/2" }');
+    assertRefused(await folder.run(['show', 'result.json']), /newer than .*Update signalr-bench/);
+    folder.write('result.json', '{ "schema": ');
+    assertRefused(await folder.run(['show', 'result.json']), /not valid JSON/);
+  });
+});
+
+describe('the other commands of signalr-bench', function () {
+  this.timeout(60_000);
+  let folder: CliFolder;
+
+  before(() => {
+    folder = new CliFolder();
+  });
+  after(() => {
+    folder.dispose();
+  });
+
+  it('serve hub says where it is, takes one port once, and ends on SIGTERM and SIGINT', async function () {
+    if (process.platform === 'win32') this.skip();
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const serving = folder.start(['serve', 'hub', '--port', '0', '--delay', '1ms']);
+      await serving.said('\n');
+      serving.child.kill(signal);
+      const done = await serving.finished;
+      assert.equal(done.code, 0);
+      const { url } = JSON.parse(done.stdout.split('\n')[0]!) as { url: string };
+      assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/signalrbench$/);
+    }
+  });
+
+  it('serve hub exits with 2 when the port is taken or a knob is no number', () =>
+    withHub('', async ({ url }) => {
+      const taken = await folder.run(['serve', 'hub', '--port', new URL(url).port]);
+      assert.equal(taken.code, 2);
+      assert.match(taken.stderr, /already in use/);
+      assert.equal(taken.stdout, '');
+      const knob = await folder.run(['serve', 'hub', '--port', '0', '--drop-every', 'often']);
+      assert.equal(knob.code, 2);
+      assert.match(knob.stderr, /--drop-every often/);
+    }));
+
+  it('validate prints problems as lines and as JSON', async () => {
+    folder.write('typo.yaml', 'config:\n  conections: 5\nscenario:\n  name: ecko\n');
+    folder.write('good.yaml', 'config: { target: local }\nscenario: { name: echo }\n');
+    const lines = await folder.run(['validate', 'good.yaml', 'typo.yaml']);
+    assert.equal(lines.code, 2);
+    assert.match(lines.stdout, /^typo\.yaml:2:3 error unknown-key .*connections/m);
+    assert.match(lines.stdout, /^typo\.yaml:4:9 error \S+ .*echo/m);
+    const json = await folder.run(['validate', 'typo.yaml', '--json']);
+    const problems = JSON.parse(json.stdout) as Record<string, unknown>[];
+    const [first] = problems.filter(({ severity }) => severity === 'error');
+    assert.ok(first);
+    const { file, line, column, endLine, endColumn, severity } = first;
+    assert.deepEqual(
+      { file, line, column, endLine, endColumn, severity },
+      { file: 'typo.yaml', line: 2, column: 3, endLine: 2, endColumn: 13, severity: 'error' },
+    );
+    const good = await folder.run(['validate', 'good.yaml']);
+    assert.deepEqual([good.code, good.stdout], [0, '']);
+  });
+
+  it('estimate prints Units and their reason, and the same as JSON', async () => {
+    folder.write(
+      'groups.yaml',
+      'config: { target: local, connections: 1000, baseSending: 1000, step: 0 }\nscenario: { name: echo }\n',
+    );
+    const text = await folder.run(['estimate', 'groups.yaml']);
+    assert.equal(text.code, 0);
+    assert.match(text.stdout, /^Unit \d/);
+    for (const line of text.stdout.split('\n')) assert.ok(line.length <= 80, line);
+    const json = await folder.run(['estimate', 'groups.yaml', '--json']);
+    assert.equal(json.code, 0);
+    const { unit } = JSON.parse(json.stdout) as { unit: number };
+    assert.ok(text.stdout.startsWith(`Unit ${unit} `));
+  });
+
+  it('doctor looks at this machine and at a hub', () =>
+    withHub('', async ({ url }) => {
+      const done = await folder.run(['doctor', '--target', url, '--json']);
+      assert.equal(done.code, 0, done.stderr);
+      const { cores, calibration, target } = JSON.parse(done.stdout) as {
+        cores: number;
+        calibration: { messagesPerSecond: number };
+        target: { reachable: boolean; methods: { name: string; present: boolean }[] };
+      };
+      assert.ok(cores >= 1 && calibration.messagesPerSecond > 100);
+      assert.equal(target.reachable, true);
+      const needed = ['Echo', 'Broadcast', 'SendToClient', 'SendToGroup', 'JoinGroup'];
+      for (const name of needed) {
+        assert.ok(
+          target.methods.some((method) => method.name === name && method.present),
+          name,
+        );
+      }
+    }));
+
+  it('doctor exits with 3 for a hub that is not there, and prints the code to paste', () =>
+    withHub('', async ({ url }) => {
+      const done = await folder.run(['doctor', '--target', url.replace('signalrbench', 'none')]);
+      assert.equal(done.code, 3);
+      assert.match(done.stdout, /answered 404/);
+      assert.match(done.stdout, /public sealed class BenchHub : Hub/);
+    }));
+});
