@@ -79,12 +79,12 @@ export class Ramp {
             failed(index, error);
             return;
           }
-          this.dependencies.retried?.(index, error);
           await sleep(pauseMs, undefined, { signal: controller.signal }).catch(() => undefined);
-          if (this.stopped) {
+          if (controller.signal.aborted) {
             failed(index, error);
             return;
           }
+          this.dependencies.retried?.(index, error);
         }
       }
     } finally {
