@@ -78,7 +78,7 @@ export class Ramp {
             return;
           }
           await sleep(pauseMs, undefined, { signal: controller.signal }).catch(() => undefined);
-          if (this.stopped) {
+          if (controller.signal.aborted) {
             failed(index, error);
             return;
           }
