@@ -4,6 +4,7 @@ import { ExpectedError } from '../base/expectedError';
 import type { buildPlan } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
 import type { CompleteOptions } from '../results/completeResult';
+import { redactText } from '../results/redact';
 import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
@@ -191,6 +192,7 @@ async function runOn(
       stop,
     );
     view = undefined;
+    if (summary.endingStack !== undefined) stderr.write(`${redactText(summary.endingStack)}\n`);
     const result = deps.completeResult(summary, scenario, { id: folder.id, toolVersion });
     const written = await folder.writeResult(result);
     const shown = written ? path.relative(cwd, folder.path) || folder.path : undefined;

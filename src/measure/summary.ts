@@ -128,6 +128,8 @@ export interface RunSummary {
   readonly ending: Ending;
   /** Why the run ended before its plan was done, for people. */
   readonly endingMessage?: string;
+  /** Stack of the error behind it when that is a defect, for those who look into it; not stored. */
+  readonly endingStack?: string;
   readonly target: { readonly kind: string; readonly url: string };
   readonly machine: {
     readonly cores: number;

@@ -53,7 +53,7 @@ export function completeResult(
 }
 
 /** Texts that came from a server or a library may repeat a URL or a header with a secret in it. */
-function cleanSummary(summary: RunSummary): RunSummary {
+function cleanSummary({ endingStack: _notStored, ...summary }: RunSummary): RunSummary {
   return {
     ...summary,
     ...(summary.endingMessage !== undefined && {

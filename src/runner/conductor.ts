@@ -49,6 +49,7 @@ export class Conductor implements Run {
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
   private endingMessage: string | undefined;
+  private endingStack: string | undefined;
   private step: RunningStep | undefined;
   private lastSampleUs = 0;
   private flushes = 0;
@@ -66,10 +67,8 @@ export class Conductor implements Run {
         this.handle(worker, fact);
       },
       lost: (_worker, error) => {
-        this.end(
-          'workerLost',
-          `A worker of the load generator was lost: ${error.stack ?? error.message}`,
-        );
+        if (this.ending === undefined) this.endingStack = error.stack;
+        this.end('workerLost', `A worker of the load generator was lost: ${error.message}`);
       },
     });
     this.finished = this.conduct();
@@ -189,6 +188,7 @@ export class Conductor implements Run {
       pool.order({ type: 'flush', flush });
       await this.until(() => this.hasTold(`flush ${flush}`), 500);
       if (step.totals.received >= step.totals.expected) return;
+      await this.until(() => pool.alive.size === 0, drainPollMs);
     } while (this.context.nowUs() < untilUs && pool.alive.size > 0);
   }
 
@@ -359,6 +359,7 @@ export class Conductor implements Run {
       endedAt: new Date().toISOString(),
       ending: this.ending ?? 'completed',
       ...(this.endingMessage === undefined ? {} : { endingMessage: this.endingMessage }),
+      ...(this.endingStack === undefined ? {} : { endingStack: this.endingStack }),
       target: this.context.target,
       machine: this.context.machine,
       connections: this.totals.connections(),

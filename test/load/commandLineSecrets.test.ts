@@ -67,7 +67,8 @@ describe('signalr-bench keeps secrets', function () {
       const { done, all } = await runWithSecrets(front.url, 'well');
       assert.equal(done.code, 0, done.stderr);
       assertNoSecret(all);
-      const request = front.requests.find((text) => text.includes('/negotiate')) ?? '';
+      const request = front.requests.find((text) => text.includes('/negotiate'));
+      assert.ok(request, 'the negotiate request arrived');
       assert.ok(request.includes(`Authorization: Bearer ${secrets.LOAD_TOKEN}`));
       assert.ok(request.includes(`X-Gate: ${secrets.SIGNALR_BENCH_SECRET_GATE_KEY}`));
       assert.ok(request.includes(`access=${secrets.LOAD_QUERY}`));
