@@ -24,16 +24,15 @@ export function errorLines(
       const meaning =
         (errorClasses as Readonly<Record<string, string>>)[name] ?? 'unknown to this version';
       const head = `${formatCount(count).padStart(9)} ${name}: ${meaning}`;
-      const texts = examples.filter(({ errorClass }) => errorClass === name).slice(0, 3);
+      const kept = examples.filter(({ errorClass }) => errorClass === name);
+      const texts = [...new Set(kept.map(({ text }) => text.slice(0, 300)))].slice(0, 3);
       return [
         ...wrap(head, width, ' '.repeat(10)).map((text) => ({ text })),
-        ...texts.flatMap(({ text }) =>
-          wrap(`${' '.repeat(10)}e.g. ${text.slice(0, 300)}`, width, ' '.repeat(15)).map(
-            (line) => ({
-              text: line,
-              tone: 'dim' as const,
-            }),
-          ),
+        ...texts.flatMap((text) =>
+          wrap(`${' '.repeat(10)}e.g. ${text}`, width, ' '.repeat(15)).map((line) => ({
+            text: line,
+            tone: 'dim' as const,
+          })),
         ),
       ];
     }),

@@ -26,8 +26,10 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
   const tellFinished = (snapshot?: Snapshot): void => {
     for (const row of rowsOf(progress).slice(told)) {
       if (row.current) break;
+      const measured = progress.steps[told]?.progress.elapsedS ?? 0;
       told += 1;
-      say(`${stamp(snapshot)}${stepWords(row)}`);
+      // A run may be stopped in a warm-up.
+      if (measured > 0) say(`${stamp(snapshot)}${stepWords(row)}`);
     }
   };
   return {

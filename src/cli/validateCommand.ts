@@ -52,6 +52,7 @@ export async function validateCommand(
 /** A scenario may be checked where its secrets are not, so a missing one is a warning here. */
 function missingReferences(text: string, env: Surroundings['env']): Problem[] {
   return referencesIn(text)
+    .filter(({ offset }) => !isComment(text, offset))
     .filter(({ kind, name }) => referenceValue(env, kind, name) === undefined)
     .map(({ kind, name, offset, length }) => ({
       code: 'missing-reference',
@@ -60,4 +61,13 @@ function missingReferences(text: string, env: Surroundings['env']): Problem[] {
       offset,
       length,
     }));
+}
+
+/** Whether a place is behind a `#` that begins a comment on its line. */
+function isComment(text: string, offset: number): boolean {
+  const lineStart = Math.max(
+    text.lastIndexOf('\n', offset - 1),
+    text.lastIndexOf('\r', offset - 1),
+  );
+  return /(^|\s)#/.test(text.slice(lineStart + 1, offset));
 }

@@ -1,4 +1,4 @@
-import { mkdir, open, rename, writeFile, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import type { Snapshot } from '../measure/snapshot';
@@ -104,7 +104,7 @@ export class ResultFolder {
 }
 
 async function makeUnique(options: ResultFolderOptions): Promise<string> {
-  await mkdir(options.directory, { recursive: true });
+  await makeFolders(path.resolve(options.directory));
   const name = folderName(options.startedAt, options.scenarioName);
   for (let number = 1; number <= 1000; number++) {
     const folder = path.resolve(options.directory, number === 1 ? name : `${name}-${number}`);
@@ -116,6 +116,39 @@ async function makeUnique(options: ResultFolderOptions): Promise<string> {
     }
   }
   throw new Error(`there are 1,000 folders named ${name} already`);
+}
+
+/**
+ * Makes a folder and those above it. Not by mkdir's own `recursive`: Node never returns from it where
+ * making a folder answers "does not exist" below one that does, as in /proc.
+ */
+async function makeFolders(folder: string): Promise<void> {
+  const missing: string[] = [];
+  let above = folder;
+  while (!(await isFolder(above))) {
+    missing.unshift(above);
+    // A drive that is not there is its own parent.
+    if (path.dirname(above) === above) break;
+    above = path.dirname(above);
+  }
+  for (const each of missing) {
+    try {
+      await mkdir(each);
+    } catch (error) {
+      // Another run may have made it meanwhile.
+      if (!(await isFolder(each))) throw error;
+    }
+  }
+}
+
+/** @throws when the path leads through something that is no folder */
+async function isFolder(location: string): Promise<boolean> {
+  try {
+    return (await stat(location)).isDirectory();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 /**
@@ -143,7 +176,7 @@ const fileProblems: Readonly<Record<string, string>> = {
   EEXIST: 'a file of that name is in the way',
   ENAMETOOLONG: 'the path is too long',
   EMFILE: 'too many open files',
-  ENOENT: 'the folder is gone',
+  ENOENT: 'there is no such folder, and none can be made there',
   EISDIR: 'it is a folder',
 };
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock';
 import { seededRandom } from '../base/random';
 import type { Plan } from '../plan/plan';
@@ -78,8 +79,12 @@ export class Ramp {
             failed(index, error);
             return;
           }
+          await sleep(pauseMs, undefined, { signal: controller.signal }).catch(() => undefined);
+          if (controller.signal.aborted) {
+            failed(index, error);
+            return;
+          }
           this.dependencies.retried?.(index, error);
-          await new Promise((resolve) => setTimeout(resolve, pauseMs));
         }
       }
     } finally {

@@ -33,6 +33,8 @@ export class Receiver {
   private prefix = usualPrefix;
   private readonly stamp = emptyStamp();
   private readonly tracker: SequenceTracker;
+  /** Sources of the run; a hub that makes up others must not fill the tracker. */
+  private readonly sources: number;
 
   constructor(
     private readonly plan: Plan,
@@ -40,6 +42,7 @@ export class Receiver {
     private readonly recorder: Recorder,
     private readonly dependencies: ReceiverDependencies,
   ) {
+    this.sources = plan.connections * population.sourcesPerSender;
     this.tracker = new SequenceTracker(Math.ceil(plan.connections / plan.workers.length));
   }
 
@@ -104,6 +107,7 @@ export class Receiver {
     const step = recorder.steps[stamp.step];
     if (step === undefined) return;
     const meant =
+      stamp.source < this.sources &&
       this.population.isReceiver(stamp.source, connection.index) &&
       this.dependencies.isMember(connection.index);
     const arrival = meant

@@ -71,12 +71,13 @@ function firstUrl(child: ChildProcess): Promise<string> {
     child.once('error', (error) => {
       fail(error.message);
     });
-    child.once('exit', (code) => {
+    // Not `exit`: what it wrote about its end may still be on its way then.
+    child.once('close', (code) => {
       fail(`it ended with code ${String(code)}`);
     });
     createInterface({ input: child.stdout! }).once('line', (line) => {
-      const { url } = JSON.parse(line) as { url?: unknown };
-      if (typeof url !== 'string') {
+      const url = urlIn(line);
+      if (url === undefined) {
         fail('it printed no URL');
         return;
       }
@@ -84,6 +85,15 @@ function firstUrl(child: ChildProcess): Promise<string> {
       resolve(url);
     });
   });
+}
+
+function urlIn(line: string): string | undefined {
+  try {
+    const { url } = JSON.parse(line) as { url?: unknown };
+    return typeof url === 'string' ? url : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Closing its input ends the server; one that does not end is killed. */

@@ -99,5 +99,7 @@ async function authority(path: string, context: TargetContext): Promise<string> 
 export function isLoopback(url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return isIP(host) === 4 ? host.startsWith('127.') : host === '::1' || /^::ffff:7f/.test(host);
+  return isIP(host) === 4
+    ? host.startsWith('127.')
+    : host === '::1' || /^::ffff:7f[0-9a-f]{2}:/.test(host);
 }

@@ -208,7 +208,8 @@ export class HubConnection implements FrameListener, SocketOwner {
   }
 
   onPing(payload: Buffer): void {
-    this.socket.write(clientFrame(opcode.pong, payload));
+    // Bounded like everything else that is sent: a server may ping on and never read.
+    this.send(clientFrame(opcode.pong, payload));
   }
 
   onClose(code: number, reason: string): void {

@@ -10,6 +10,8 @@ export type InvocationOutcome =
       readonly text: string;
     };
 
+const lost = { ok: false, errorClass: 'closed', text: 'the connection was lost' } as const;
+
 /** Invocations whose completion somebody waits for: preparation only, never messages of a step. */
 export class Invocations {
   private readonly pending = new Map<string, { settle: (outcome: InvocationOutcome) => void }>();
@@ -21,6 +23,8 @@ export class Invocations {
     args: readonly unknown[],
     timeoutMs: number,
   ): Promise<InvocationOutcome> {
+    // Nothing would ever be told about a connection that is gone already.
+    if (!connection.isOpen) return Promise.resolve(lost);
     return new Promise((resolve) => {
       const invocationId = String((this.lastId += 1));
       const key = `${connection.index}:${invocationId}`;
@@ -51,8 +55,7 @@ export class Invocations {
   /** Nothing will be completed on this connection any more. */
   lost(connection: HubConnection): void {
     for (const [key, { settle }] of this.pending) {
-      if (key.startsWith(`${connection.index}:`))
-        settle({ ok: false, errorClass: 'closed', text: 'the connection was lost' });
+      if (key.startsWith(`${connection.index}:`)) settle(lost);
     }
   }
 }

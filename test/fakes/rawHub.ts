@@ -13,6 +13,8 @@ export interface RawHubOptions {
   readonly secure?: boolean;
   /** Head of the answer to the upgrade, without its empty line; the right one when absent. */
   readonly head?: (accept: string) => string;
+  /** What is sent in one go with the head. */
+  readonly behindHead?: Buffer;
   /** What is sent after the client's handshake; an agreement when absent. */
   readonly answer?: Buffer;
 }
@@ -52,7 +54,8 @@ export class Peer {
       this.bytes = this.bytes.subarray(end + 4);
       const accept = acceptOf(this.request);
       const head = this.options.head?.(accept) ?? upgraded(accept);
-      this.socket.write(`${head}\r\n\r\n`);
+      const bytes = Buffer.from(`${head}\r\n\r\n`, 'latin1');
+      this.socket.write(Buffer.concat([bytes, this.options.behindHead ?? Buffer.alloc(0)]));
     }
     for (let taken = takeClientFrame(this.bytes); taken; taken = takeClientFrame(this.bytes)) {
       this.bytes = taken.rest as Buffer<ArrayBuffer>;
@@ -83,8 +86,8 @@ function acceptOf(request: string): string {
 export interface RawHub {
   readonly url: string;
   /** The next client that connects. */
-  nextPeer(): Promise<Peer>;
-  dispose(): Promise<void>;
+  readonly nextPeer: () => Promise<Peer>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** A server on 127.0.0.1 that speaks just enough of the protocols and can be told to break them. */
@@ -100,7 +103,7 @@ export async function startRawHub(options: RawHubOptions = {}): Promise<RawHub> 
     options.secure === true
       ? tls.createServer({ cert: certificate, key: certificateKey }, accept)
       : net.createServer(accept);
-  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connection', (socket: net.Socket) => sockets.add(socket));
   server.on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -49,7 +49,10 @@ describe('final screen', () => {
       ],
       ending: 'threshold',
       errors: { timeout: 3, refused: 12 },
-      errorExamples: [{ errorClass: 'timeout', text: 'negotiate\x1b[31m did not answer' }],
+      errorExamples: [
+        { errorClass: 'timeout', text: 'negotiate\x1b[31m did not answer' },
+        { errorClass: 'timeout', text: 'negotiate\x1b[31m did not answer' },
+      ],
     });
     assert.match(text, /✗ failed; step 2: 20,000 of 650,000 deliveries never arrived/);
     assert.match(
@@ -57,7 +60,7 @@ describe('final screen', () => {
       / {2}- step 2: 96\.9 % of 650,000 deliveries arrived, below the limit of 99 %/,
     );
     assert.match(text, /12 refused: connection refused: nothing listens on that port/);
-    assert.match(text, /3 timeout: no answer in time\n +e\.g\. negotiate\[31m did not answer/);
+    assert.match(text, /3 timeout: no answer in time\n +e\.g\. negotiate\[31m did not answer\n\n/);
     assert.match(text, /Measured in step 1/);
   });
 

@@ -44,4 +44,16 @@ describe('plain view', () => {
     ]);
     assert.doesNotMatch(pipe.err(), /␛/);
   });
+
+  it('calls no step done that was stopped in its warm-up', () => {
+    const pipe = fakeSurroundings();
+    const title = { file: 'a.yaml', url: 'http://h/x', scenario: sampleScenario };
+    const view = createPlainView(pipe.stderr, title);
+    const warmup = sampleSnapshot(20, 1, { phase: 'warmup' });
+    const step = { ...warmup.step!, elapsedS: 0 };
+    view.update({ ...warmup, step });
+    view.update({ ...warmup, step, phase: 'closing' });
+    assert.match(pipe.err(), /closing connections/);
+    assert.doesNotMatch(pipe.err(), /done/);
+  });
 });

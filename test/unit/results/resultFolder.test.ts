@@ -101,6 +101,18 @@ describe('ResultFolder and readResult', () => {
     await folder.dispose();
   });
 
+  it('makes the folders above', async () => {
+    const below = path.join(directory, 'a', 'b', 'c');
+    const folder = await create([], below);
+    assert.equal(path.dirname(folder.path), below);
+    await folder.dispose();
+  });
+
+  it('refuses a directory where nothing can be made, and does not wait for ever', async function () {
+    if (process.platform !== 'linux') this.skip();
+    await assert.rejects(create([], '/proc/results/here'), { code: 'result-folder' });
+  });
+
   it('refuses a directory that is a file or may not be written', async () => {
     const file = path.join(directory, 'file');
     await writeFile(file, '');

@@ -1,0 +1,42 @@
+import { LatencyHistogram, type HistogramCounts } from '../../src/measure/histogram';
+import type { StepSample, WorkerSample } from '../../src/measure/sample';
+
+/** A step's sample in which nothing happened but what is given. */
+export function stepSampleOf(changes: Partial<StepSample> = {}): StepSample {
+  return {
+    step: 1,
+    offered: 0,
+    sent: 0,
+    expected: 0,
+    received: 0,
+    duplicated: 0,
+    outOfOrder: 0,
+    late: 0,
+    extra: 0,
+    wireBytesIn: 0,
+    wireBytesOut: 0,
+    errors: {},
+    ...changes,
+  };
+}
+
+/** A worker's sample in which nothing happened but what is given. */
+export function workerSampleOf(changes: Partial<WorkerSample> = {}): WorkerSample {
+  return {
+    worker: 0,
+    tick: 1,
+    connections: { connected: 0, failed: 0, dropped: 0 },
+    steps: [],
+    generator: { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 },
+    errors: {},
+    errorExamples: [],
+    ...changes,
+  };
+}
+
+/** Counts of the given latencies. */
+export function countsOf(...us: number[]): HistogramCounts {
+  const histogram = new LatencyHistogram();
+  for (const value of us) histogram.record(value);
+  return histogram.counts();
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { decodeFromCompressedBase64 } from 'hdr-histogram-js';
+import { LatencyHistogram } from '../../../src/measure/histogram';
+
+const latencies = fc.oneof(
+  fc.integer({ min: 0, max: 5000 }),
+  fc.integer({ min: 0, max: 10_000_000 }),
+  fc.integer({ min: 0, max: 3_600_000_000 }),
+);
+const recorded = (values: readonly number[]): LatencyHistogram => {
+  const histogram = new LatencyHistogram();
+  for (const value of values) histogram.record(value);
+  return histogram;
+};
+const shares = [0.001, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999];
+
+/** Value at a rank, by definition. */
+function exactAt(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length - 1e-9) - 1)]!;
+}
+
+describe('LatencyHistogram', () => {
+  it('gives the same however its values were spread over workers and merged', () => {
+    const lists = fc.array(fc.array(latencies, { maxLength: 60 }), { minLength: 1, maxLength: 5 });
+    const merging = fc.property(lists, (parts) => {
+      const merged = new LatencyHistogram();
+      for (const part of parts) merged.add(recorded(part).counts());
+      const whole = recorded(parts.flat());
+      assert.deepEqual(merged.counts(), whole.counts());
+      assert.deepEqual(merged.summary(), whole.summary());
+      assert.equal(merged.encode(), whole.encode());
+      assert.equal(merged.count, parts.flat().length);
+    });
+    fc.assert(merging, { seed: 1, numRuns: 60 });
+  });
+
+  it('keeps minimum, maximum and mean exactly and percentiles within 0.1 %', () => {
+    const values = fc.array(latencies, { minLength: 1, maxLength: 300 });
+    const accurate = fc.property(values, (list) => {
+      const histogram = recorded(list);
+      const sorted = [...list].sort((a, b) => a - b);
+      const { count, min, max, mean } = histogram.summary();
+      const sum = list.reduce((total, value) => total + value, 0);
+      assert.deepEqual([count, min, max], [list.length, sorted[0], sorted.at(-1)]);
+      assert.ok(Math.abs(mean - sum / list.length) <= 0.05 + 1e-6);
+      for (const share of shares) {
+        const exact = exactAt(sorted, share);
+        const found = histogram.valueAtShare(share);
+        assert.ok(Math.abs(found - exact) <= exact * 0.001, `${share}: ${found}, not ${exact}`);
+      }
+      assert.equal(histogram.valueAtShare(1), sorted.at(-1));
+    });
+    fc.assert(accurate, { seed: 2, numRuns: 150 });
+  });
+
+  it('can be read by every HdrHistogram library', () => {
+    const values = Array.from({ length: 1000 }, (_, at) => at * at);
+    const histogram = recorded(values);
+    const decoded = decodeFromCompressedBase64(histogram.encode());
+    assert.equal(decoded.totalCount, 1000);
+    assert.ok(Math.abs(decoded.getValueAtPercentile(99) - 989 ** 2) <= 989 ** 2 * 0.001);
+    assert.equal(decodeFromCompressedBase64(new LatencyHistogram().encode()).totalCount, 0);
+  });
+
+  it('rounds fractions, takes negative values for 0 and caps at an hour', () => {
+    const { min, max, count } = recorded([1.5, 0.4]).summary();
+    assert.deepEqual([min, max, count], [0, 2, 2]);
+    assert.equal(recorded([-5]).summary().max, 0);
+    assert.equal(recorded([1e12]).summary().max, 3_600_000_000);
+  });
+
+  it('says 0 when nothing was recorded, and again after a reset', () => {
+    const histogram = recorded([5, 6, 7]);
+    histogram.reset();
+    const empty = new LatencyHistogram();
+    assert.deepEqual(histogram.summary(), empty.summary());
+    assert.deepEqual(histogram.counts(), empty.counts());
+    assert.deepEqual([empty.valueAtShare(0.5), empty.valueAtShare(1)], [0, 0]);
+    const untouched = recorded([9]);
+    untouched.add(empty.counts());
+    assert.deepEqual(untouched.summary(), recorded([9]).summary());
+  });
+
+  it('hands over plain data that can be cloned', () => {
+    const counts = recorded([1, 1, 1000]).counts();
+    assert.deepEqual(structuredClone(counts), counts);
+    assert.deepEqual([...counts.pairs], [1, 2, 1000, 1]);
+  });
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { defaultSlo } from '../../../src/base/slo';
+import { RunTotals } from '../../../src/measure/runTotals';
+import type { StepSample } from '../../../src/measure/sample';
+import { StepTotals } from '../../../src/measure/stepTotals';
+import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
+
+const facts = { index: 1, senders: 10, messageBytes: 100 };
+const passed = { status: 'pass', reasons: [] } as const;
+const fields = [
+  'offered',
+  'sent',
+  'expected',
+  'received',
+  'duplicated',
+  'outOfOrder',
+  'late',
+  'extra',
+  'wireBytesIn',
+  'wireBytesOut',
+] as const;
+
+describe('StepTotals', () => {
+  it('sums every count of every sample and merges the latencies', () => {
+    const counts = fc.array(fc.nat(1_000_000), { minLength: 10, maxLength: 10 });
+    const samples = fc.array(fc.tuple(counts, fc.array(fc.nat(5_000_000), { maxLength: 5 })), {
+      maxLength: 12,
+    });
+    const sums = fc.property(samples, (list) => {
+      const totals = new StepTotals(facts);
+      for (const [values, latencies] of list) {
+        const named = Object.fromEntries(fields.map((name, at) => [name, values[at]]));
+        const latency = countsOf(...latencies);
+        totals.add(
+          stepSampleOf({ ...(named as Partial<StepSample>), latency, errors: { closed: 2 } }),
+        );
+      }
+      const summary = totals.summary(defaultSlo, passed);
+      for (const [at, name] of fields.entries())
+        assert.equal(
+          summary[name],
+          list.reduce((sum, [values]) => sum + values[at]!, 0),
+          name,
+        );
+      assert.equal(summary.lost, summary.expected - summary.received);
+      const all = countsOf(...list.flatMap(([, latencies]) => latencies));
+      assert.deepEqual(totals.latency.counts(), all);
+      assert.deepEqual(summary.errors, list.length === 0 ? {} : { closed: 2 * list.length });
+    });
+    fc.assert(sums, { seed: 1, numRuns: 40 });
+  });
+
+  it('gives rates over the measured time and bytes by the message size', () => {
+    const totals = new StepTotals(facts);
+    totals.add(stepSampleOf({ sent: 1000, expected: 3000, received: 3000 }));
+    totals.seconds = 3;
+    const { sentPerSecond, receivedPerSecond, payloadBytesIn, payloadBytesOut } = totals.summary(
+      defaultSlo,
+      passed,
+    );
+    assert.deepEqual([sentPerSecond, receivedPerSecond], [333.333, 1000]);
+    assert.deepEqual([payloadBytesIn, payloadBytesOut], [100_000, 300_000]);
+  });
+
+  it('has no rates before any time was measured, and no load', () => {
+    const summary = new StepTotals(facts).summary(defaultSlo, passed);
+    assert.deepEqual([summary.sentPerSecond, summary.receivedPerSecond], [0, 0]);
+    assert.deepEqual([summary.generator.cpuShare, summary.generator.cpuUsPerMessage], [0, 0]);
+  });
+
+  it('takes the load of the busiest worker over all its samples', () => {
+    const totals = new StepTotals(facts);
+    totals.add(stepSampleOf({ sent: 100, received: 100, slip: countsOf(10, 20, 3000) }));
+    totals.addGenerator(0, { step: 1, elapsedUs: 100, busyUs: 90, gcUs: 0 });
+    totals.addGenerator(0, { step: 1, elapsedUs: 100, busyUs: 10, gcUs: 8 });
+    totals.addGenerator(1, {
+      step: 1,
+      elapsedUs: 200,
+      busyUs: 120,
+      gcUs: 2,
+      loopDelay: countsOf(7),
+    });
+    totals.cpuUs = 5000;
+    const { cpuShare, gcShare, loopDelayP99Us, slipP99Us, cpuUsPerMessage } =
+      totals.generator(defaultSlo);
+    assert.deepEqual([cpuShare, gcShare, loopDelayP99Us], [0.6, 0.04, 7]);
+    assert.deepEqual([slipP99Us, cpuUsPerMessage], [3000, 25]);
+  });
+
+  it('keeps the verdict it was given; otherwise the step was cut short', () => {
+    const cutShort = { status: 'incomplete', reasons: [] } as const;
+    const totals = new StepTotals(facts);
+    assert.equal(totals.summary(defaultSlo, cutShort).verdict, cutShort);
+    totals.verdict = passed;
+    assert.equal(totals.summary(defaultSlo, cutShort).verdict, passed);
+  });
+});
+
+describe('RunTotals', () => {
+  it('adds the workers’ connections as they are now, not as they were', () => {
+    const totals = new RunTotals(10);
+    const connections = (connected: number, dropped: number): object => ({
+      connected,
+      failed: 1,
+      dropped,
+    });
+    for (const [worker, connected, dropped] of [
+      [0, 2, 0],
+      [1, 3, 0],
+      [0, 4, 1],
+    ] as const)
+      totals.add(workerSampleOf({ worker, connections: connections(connected, dropped) as never }));
+    const { requested, connected, failed, dropped } = totals.connections();
+    assert.deepEqual([requested, connected, failed, dropped], [10, 7, 2, 1]);
+  });
+
+  it('merges connect times, which come once', () => {
+    const totals = new RunTotals(3);
+    for (const [worker, us] of [
+      [0, 100],
+      [1, 900],
+    ] as const)
+      totals.add(
+        workerSampleOf({
+          worker,
+          connections: { connected: 1, failed: 0, dropped: 0, connectTimes: countsOf(us) },
+        }),
+      );
+    assert.deepEqual(totals.connections().connectUs, { p50: 100, p99: 900, max: 900 });
+  });
+
+  it('puts samples to their step and ignores what belongs to none', () => {
+    const totals = new RunTotals(1);
+    const first = totals.beginStep(facts);
+    const second = totals.beginStep({ ...facts, index: 2 });
+    const generator = { step: 2, elapsedUs: 10, busyUs: 5, gcUs: 0 };
+    totals.add(
+      workerSampleOf({
+        generator,
+        steps: [
+          stepSampleOf({ step: 1, late: 1, received: 1 }),
+          stepSampleOf({ step: 2, received: 4 }),
+          stepSampleOf({ step: 3, received: 9 }),
+        ],
+      }),
+    );
+    assert.deepEqual([first.received, first.late, second.received], [1, 1, 4]);
+    assert.equal(first.generator(defaultSlo).cpuShare, 0);
+    assert.equal(second.generator(defaultSlo).cpuShare, 0.5);
+  });
+
+  it('counts every error and keeps a few texts of each class', () => {
+    const totals = new RunTotals(1);
+    for (let count = 0; count < 5; count++) {
+      const errorExamples = [
+        { errorClass: 'reset', text: `r${count}` },
+        { errorClass: 'dns', text: 'd' },
+      ];
+      totals.add(workerSampleOf({ worker: count, errors: { reset: 2, dns: 1 }, errorExamples }));
+    }
+    assert.deepEqual(totals.errors, { reset: 10, dns: 5 });
+    const resets = totals.errorExamples.filter(({ errorClass }) => errorClass === 'reset');
+    assert.deepEqual(
+      resets.map(({ text }) => text),
+      ['r0', 'r1', 'r2'],
+    );
+    assert.equal(totals.errorExamples.length, 6);
+  });
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { buildPlan, split } from '../../../src/plan/buildPlan';
+import { maximumSources } from '../../../src/plan/population';
+import { scenarioWith } from '../capacity/scenarios';
+
+const options = { workers: 3, seed: 11, runId: 0x1_2345_6789 };
+
+describe('split', () => {
+  it('gives parts that sum to the whole and differ by at most one', () => {
+    const exact = fc.property(
+      fc.nat(1_000_000),
+      fc.integer({ min: 1, max: 64 }),
+      (total, parts) => {
+        const split_ = split(total, parts);
+        assert.equal(split_.length, parts);
+        assert.equal(
+          split_.reduce((sum, part) => sum + part, 0),
+          total,
+        );
+        assert.ok(Math.max(...split_) - Math.min(...split_) <= 1);
+      },
+    );
+    fc.assert(exact, { seed: 1, numRuns: 300 });
+  });
+});
+
+describe('buildPlan', () => {
+  const scenario = scenarioWith({
+    connections: 10,
+    baseSending: 2,
+    step: 3,
+    sendingSteps: 0,
+    singleStepDurationMs: 4000,
+    warmupMs: 1000,
+    drainMs: 2000,
+    connectInFlight: 7,
+  });
+
+  it('gives the same plan for the same scenario and options, as data that can be cloned', () => {
+    const plan = buildPlan(scenario, options);
+    assert.deepEqual(buildPlan(scenario, options), plan);
+    assert.deepEqual(structuredClone(plan), plan);
+  });
+
+  it('takes steps and times from the scenario and keeps 32 bits of the run id', () => {
+    const plan = buildPlan(scenario, options);
+    assert.deepEqual(
+      plan.steps.map(({ senders }) => senders),
+      [2, 5, 8, 10],
+    );
+    assert.deepEqual(plan.steps[2], {
+      index: 3,
+      senders: 8,
+      warmupMs: 1000,
+      measureMs: 4000,
+      drainMs: 2000,
+    });
+    assert.equal(plan.runId, 0x2345_6789);
+    assert.equal(plan.seed, 11);
+    assert.equal(plan.useCase, 'echo');
+  });
+
+  it('shares the connects in flight among the workers, each of which has one at least', () => {
+    const shares = (workers: number): number[] =>
+      buildPlan(scenario, { ...options, workers }).workers.map((part) => part.connectInFlight);
+    assert.deepEqual(shares(3), [3, 2, 2]);
+    assert.deepEqual(shares(10), Array<number>(10).fill(1));
+  });
+
+  it('uses one worker at least and no more than there are connections', () => {
+    const count = (workers: number): number =>
+      buildPlan(scenario, { ...options, workers }).workers.length;
+    assert.deepEqual([count(0), count(1), count(1000)], [1, 1, 10]);
+  });
+
+  it('refuses a plan whose messages could no longer be told apart', () => {
+    const groups = {
+      messageSize: 1,
+      sendingInterval: 1000,
+      groupCount: 1000,
+      groupsPerConnection: 1000,
+    };
+    const entries = [{ name: 'sendToGroup', parameters: groups }];
+    const most = Math.floor(maximumSources / 1000);
+    buildPlan(scenarioWith({ entries, connections: most, step: 0 }), options);
+    assert.throws(
+      () => buildPlan(scenarioWith({ entries, connections: most + 1, step: 0 }), options),
+      {
+        name: 'ExpectedError',
+        code: 'plan-too-large',
+      },
+    );
+  });
+});

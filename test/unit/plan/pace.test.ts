@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { seededRandom, shuffled } from '../../../src/base/random';
+import { ClosedPace } from '../../../src/plan/closedPace';
+import { Pace, type Pacing } from '../../../src/plan/pace';
+import { ranksOf } from '../../../src/plan/population';
+
+interface Due {
+  readonly atUs: number;
+  /** Rank of the sender among all of the step. */
+  readonly rank: number;
+}
+
+/** All messages due before `endUs`, each taken in time. */
+function dueBefore(endUs: number, pace: Pacing, ranks: Uint32Array): Due[] {
+  const due: Due[] = [];
+  while (pace.nextDueUs < endUs) {
+    const atUs = pace.nextDueUs;
+    due.push({ atUs, rank: ranks[pace.take(atUs)]! });
+  }
+  return due;
+}
+
+const populations = fc.record({
+  connections: fc.integer({ min: 1, max: 60 }),
+  share: fc.double({ min: 0, max: 1, noNaN: true }),
+  workers: fc.integer({ min: 1, max: 8 }),
+  intervalMs: fc.integer({ min: 1, max: 5000 }),
+  rounds: fc.integer({ min: 1, max: 6 }),
+  seed: fc.integer(),
+});
+
+describe('Pace', () => {
+  it('spreads all workers’ messages evenly, each sender once a round', () => {
+    const even = fc.property(populations, (given) => {
+      const { connections, share, workers, rounds, seed } = given;
+      const intervalUs = given.intervalMs * 1000;
+      const senders = Math.ceil(share * connections);
+      const order = shuffled(connections, seededRandom(seed));
+      const merged = Array.from({ length: workers }, (_, worker) => {
+        const ranks = ranksOf(order, senders, worker, workers);
+        return dueBefore(rounds * intervalUs, new Pace(ranks, senders, intervalUs), ranks);
+      })
+        .flat()
+        .sort((a, b) => a.atUs - b.atUs);
+      assert.equal(merged.length, senders * rounds);
+      for (const [number, { atUs, rank }] of merged.entries()) {
+        const exactUs = (number * intervalUs) / senders;
+        assert.ok(Math.abs(atUs - exactUs) < 1e-3, `message ${number} at ${atUs}, not ${exactUs}`);
+        assert.equal(rank, number % senders);
+      }
+    });
+    fc.assert(even, { seed: 1, numRuns: 200 });
+  });
+
+  it('has nothing to do without senders', () => {
+    assert.equal(new Pace(new Uint32Array(), 5, 1000).nextDueUs, Infinity);
+  });
+
+  it('does not lose its beat over a long run', () => {
+    const pace = new Pace(Uint32Array.of(0, 2), 3, 1000);
+    for (let count = 0; count < 2_000_001; count++) pace.take();
+    assert.ok(Math.abs(pace.nextDueUs - (1_000_000 + 2 / 3) * 1000) < 1e-3);
+  });
+});
+
+describe('ClosedPace', () => {
+  const fixed = (...values: number[]): { next: () => number; below: () => number } => ({
+    next: () => values.shift() ?? 0,
+    below: () => 0,
+  });
+
+  it('starts each sender at its random moment of the first interval', () => {
+    const pace = new ClosedPace(3, 1000, fixed(0.9, 0.1, 0.5));
+    const first = Array.from({ length: 3 }, () => [pace.nextDueUs, pace.take(pace.nextDueUs)]);
+    assert.deepEqual(first, [
+      [100, 1],
+      [500, 2],
+      [900, 0],
+    ]);
+    assert.equal(pace.nextDueUs, 1100);
+  });
+
+  // When the sender's second message is due, when it is sent, and when the third is due.
+  const table: readonly (readonly [string, number, number])[] = [
+    ['in time', 1200, 2200],
+    ['late', 1700, 2700],
+    ['later than a whole interval', 5000, 6000],
+    ['early, which only a clock error gives', 1100, 2200],
+  ];
+  for (const [name, sentUs, nextUs] of table) {
+    it(`sends again one interval after a send that was ${name}`, () => {
+      const pace = new ClosedPace(1, 1000, fixed(0.2));
+      pace.take(200);
+      assert.equal(pace.nextDueUs, 1200);
+      pace.take(sentUs);
+      assert.equal(pace.nextDueUs, nextUs);
+    });
+  }
+
+  it('serves every sender once in each interval, in order, when nobody is late', () => {
+    const ranks = Uint32Array.from({ length: 20 }, (_, sender) => sender);
+    const due = dueBefore(3_000_000, new ClosedPace(20, 1_000_000, seededRandom(3)), ranks);
+    assert.equal(due.length, 60);
+    for (const [at, { atUs, rank }] of due.entries()) {
+      if (at > 0) assert.ok(atUs >= due[at - 1]!.atUs);
+      if (at >= 20) assert.equal(rank, due[at - 20]!.rank);
+    }
+  });
+
+  it('has nothing to do without senders', () => {
+    assert.equal(new ClosedPace(0, 1000, seededRandom(1)).nextDueUs, Infinity);
+  });
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { derangement, seededRandom } from '../../../src/base/random';
+import { populationOf, ranksOf, type Population } from '../../../src/plan/population';
+import type { Parameters } from '../../../src/usecases/parameterSpec';
+import { planOf } from '../../fakes/plan';
+
+const message = { messageSize: 10, sendingInterval: 1000 };
+
+function populated(
+  useCase: string,
+  connections: number,
+  parameters: Parameters = {},
+  seed = 1,
+): Population {
+  return populationOf(
+    planOf({ useCase, connections, seed, parameters: { ...message, ...parameters } }),
+  );
+}
+
+/** All connections the population says a source's message is meant for. */
+function receiversOf(population: Population, source: number, connections: number): number[] {
+  return indices(connections).filter((receiver) => population.isReceiver(source, receiver));
+}
+const indices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+const groupings = fc.record({
+  connections: fc.integer({ min: 1, max: 25 }),
+  groupCount: fc.integer({ min: 1, max: 30 }),
+  perConnection: fc.integer({ min: 1, max: 8 }),
+  seed: fc.integer(),
+});
+
+describe('the population', () => {
+  it('sends an echo to the sender alone', () => {
+    const population = populated('echo', 5);
+    for (const source of indices(5)) assert.deepEqual(receiversOf(population, source, 5), [source]);
+  });
+
+  it('sends a broadcast to everyone', () => {
+    assert.deepEqual(receiversOf(populated('broadcast', 4), 2, 4), [0, 1, 2, 3]);
+  });
+
+  it('gives each sender one other connection for the whole run, and each another one', () => {
+    const oneOther = fc.property(fc.integer({ min: 2, max: 200 }), fc.integer(), (count, seed) => {
+      const population = populated('sendToClient', count, { targets: 'fixed' }, seed);
+      const targets = [...population.fixedTargets!];
+      assert.deepEqual([...new Set(targets)].length, count);
+      for (const [source, target] of targets.entries()) {
+        assert.notEqual(target, source);
+        assert.deepEqual(receiversOf(population, source, count), [target]);
+      }
+    });
+    fc.assert(oneOther, { seed: 1, numRuns: 60 });
+  });
+
+  it('lets a connection that is alone write to itself', () => {
+    assert.deepEqual([...derangement(1, seededRandom(1))], [0]);
+    assert.deepEqual([...derangement(0, seededRandom(1))], []);
+  });
+
+  it('leaves the receiver open when targets are random', () => {
+    const population = populated('sendToClient', 3, { targets: 'random' });
+    assert.equal(population.fixedTargets, undefined);
+    assert.equal(population.isReceiver(0, 2), true);
+  });
+
+  it('knows the members of a group as brute force does, whatever the counts', () => {
+    const same = fc.property(groupings, ({ connections, groupCount, perConnection, seed }) => {
+      const parameters = {
+        groupCount,
+        groupsPerConnection: perConnection,
+        sendersPer: 'connection',
+      };
+      const population = populated('sendToGroup', connections, parameters, seed);
+      const slots = Math.min(perConnection, groupCount);
+      assert.equal(population.sourcesPerSender, slots);
+      const groupsOf = indices(connections).map((connection) =>
+        indices(slots).map((slot) => population.groupOf(connection, slot)),
+      );
+      for (const groups of groupsOf) assert.equal(new Set(groups).size, slots);
+      for (const source of indices(connections * slots)) {
+        const group = groupsOf[Math.floor(source / slots)]![source % slots]!;
+        const members = indices(connections).filter((index) => groupsOf[index]!.includes(group));
+        assert.deepEqual(receiversOf(population, source, connections), members);
+      }
+    });
+    fc.assert(same, { seed: 2, numRuns: 150 });
+  });
+
+  it('deals senders over the groups so that counts differ by at most one where groups have room', () => {
+    const dealt = fc.property(groupings, fc.nat(), ({ connections, groupCount, seed }, some) => {
+      const parameters = { groupCount, groupsPerConnection: 1, sendersPer: 'group' };
+      const { senderOrder } = populated('sendToGroup', connections, parameters, seed);
+      assert.deepEqual(
+        [...senderOrder].sort((a, b) => a - b),
+        indices(connections),
+      );
+      const counts = new Map<number, number>();
+      const sizes = new Map<number, number>();
+      for (const index of indices(connections))
+        sizes.set(index % groupCount, (sizes.get(index % groupCount) ?? 0) + 1);
+      const senders = some % (connections + 1);
+      for (const connection of senderOrder.subarray(0, senders))
+        counts.set(connection % groupCount, (counts.get(connection % groupCount) ?? 0) + 1);
+      const most = Math.max(0, ...counts.values());
+      for (const [group, size] of sizes)
+        assert.ok((counts.get(group) ?? 0) >= Math.min(size, most - 1));
+    });
+    fc.assert(dealt, { seed: 3, numRuns: 200 });
+  });
+
+  it('keeps its senders from step to step and adds new ones', () => {
+    const { senderOrder } = populated('echo', 50);
+    const few = ranksOf(senderOrder, 10, 0, 1).map((rank) => senderOrder[rank]!);
+    const more = ranksOf(senderOrder, 30, 0, 1).map((rank) => senderOrder[rank]!);
+    assert.deepEqual(more.subarray(0, 10), few);
+  });
+
+  it('is the same in every worker and another one with another seed', () => {
+    const order = (seed: number): string =>
+      populated('sendToClient', 40, { targets: 'fixed' }, seed).fixedTargets!.join();
+    assert.equal(order(5), order(5));
+    assert.notEqual(order(5), order(6));
+  });
+
+  it('is split over the workers without gap or overlap', () => {
+    const whole = fc.property(groupings, fc.nat(), ({ connections, perConnection, seed }, some) => {
+      const workers = perConnection;
+      const senders = some % (connections + 1);
+      const { senderOrder } = populated('echo', connections, {}, seed);
+      const parts = indices(workers).map((worker) =>
+        ranksOf(senderOrder, senders, worker, workers),
+      );
+      for (const [worker, ranks] of parts.entries()) {
+        for (const rank of ranks) assert.equal(senderOrder[rank]! % workers, worker);
+        assert.deepEqual(
+          [...ranks],
+          [...ranks].sort((a, b) => a - b),
+        );
+      }
+      const all = parts.flatMap((ranks) => [...ranks]).sort((a, b) => a - b);
+      assert.deepEqual(all, indices(senders));
+    });
+    fc.assert(whole, { seed: 4, numRuns: 200 });
+  });
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { machineLimits, missingForRun } from '../../../src/runner/machineLimits';
+import { planOf } from '../../fakes/plan';
+
+const roomy = { cores: 4, fileDescriptors: 1_000_000, localPorts: 28_232 };
+
+describe('machine limits', () => {
+  const plan = planOf({ connections: 20_000, connectInFlight: 100 }, 2);
+  // Connections, negotiations, 64 for the process and 16 for each worker.
+  const needed = 20_000 + 100 + 64 + 32;
+
+  it('are no obstacle where there is room or the system does not tell', () => {
+    assert.equal(missingForRun(plan, roomy), undefined);
+    const untold = { cores: 1, fileDescriptors: null, localPorts: null };
+    assert.equal(missingForRun(plan, untold), undefined);
+    assert.equal(missingForRun(plan, { ...roomy, fileDescriptors: needed }), undefined);
+    assert.equal(missingForRun(plan, { ...roomy, localPorts: 20_000 }), undefined);
+  });
+
+  it('name the file descriptors that are missing, and what would do', () => {
+    assert.equal(
+      missingForRun(plan, { ...roomy, fileDescriptors: needed - 1 }),
+      '20,000 connections need about 20,196 file descriptors, but this process may open 20,195. ' +
+        'Raise the limit (`ulimit -n 20196`) or use at most 19,999 connections (`--set config.connections=19999`).',
+    );
+  });
+
+  it('suggest a number of connections that would fit', () => {
+    const limits = { ...roomy, fileDescriptors: 1024 };
+    const possible = Number(/config\.connections=(\d+)/.exec(missingForRun(plan, limits)!)?.[1]);
+    assert.ok(possible > 0);
+    assert.equal(missingForRun({ ...plan, connections: possible }, limits), undefined);
+    const tiny = { ...roomy, fileDescriptors: 10 };
+    assert.match(missingForRun(plan, tiny)!, /at most 0 connections/);
+  });
+
+  it('name the local ports that are missing, unless several addresses share them', () => {
+    const limits = { ...roomy, localPorts: 19_999 };
+    assert.match(
+      missingForRun(plan, limits)!,
+      /^20,000 connections to one address need as many local ports, but this machine has 19,999\. Use fewer/,
+    );
+    assert.equal(missingForRun(plan, limits, 2), undefined);
+  });
+
+  it('are asked from this machine', async () => {
+    const { cores, fileDescriptors, localPorts } = await machineLimits();
+    assert.ok(cores >= 1);
+    for (const limit of [fileDescriptors, localPorts])
+      assert.ok(limit === null || (Number.isInteger(limit) && limit > 0));
+  });
+});

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import type { Plan } from '../../../src/plan/plan';
+import { populationOf, type Population } from '../../../src/plan/population';
+import { groupName, MessageSender } from '../../../src/runner/messageSender';
+import { StepRecorder } from '../../../src/runner/recorder';
+import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/stamp';
+import { FakeConnection } from '../../fakes/connection';
+import { onlyClientFrame } from '../../fakes/frames';
+import { planOf, shortStep } from '../../fakes/plan';
+
+interface Sent extends Stamp {
+  readonly target: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function sentIn(frame: Buffer): Sent {
+  const text = onlyClientFrame(frame).payload.toString('utf8').slice(0, -1);
+  const { target, arguments: args } = JSON.parse(text) as {
+    target: string;
+    arguments: [Record<string, unknown>];
+  };
+  const stamp = emptyStamp();
+  assert.ok(readStamp(Buffer.from(String(args[0][stampKey])), 0, stamp));
+  return { ...stamp, target, fields: args[0] };
+}
+
+/** One worker's sender on fake connections, with a clock that is moved by hand. */
+class Bench {
+  nowUs = 0;
+  readonly population: Population;
+  readonly connections: FakeConnection[];
+  readonly recorder = new StepRecorder(1);
+  readonly ids: (Buffer | undefined)[];
+  readonly sender: MessageSender;
+
+  constructor(plan: Plan, worker = 0) {
+    this.population = populationOf(plan);
+    this.connections = Array.from({ length: plan.connections }, (_, at) => new FakeConnection(at));
+    this.ids = this.connections.map(({ index }) => Buffer.from(`id-${index}`));
+    const isOpen = (index: number): boolean => this.connections[index]!.isOpen;
+    const workers = plan.workers.length;
+    this.sender = new MessageSender(plan, worker, this.population, {
+      connection: (index) => {
+        assert.equal(index % workers, worker, 'not a connection of this worker');
+        return isOpen(index) ? this.connections[index]!.asHub : undefined;
+      },
+      isOpen,
+      members: (group) =>
+        this.connections.filter(({ index }) => {
+          const slots = Array.from({ length: this.population.sourcesPerSender }, (_, slot) =>
+            this.population.groupOf(index, slot),
+          );
+          return isOpen(index) && slots.includes(group);
+        }).length,
+      idOf: (index) => this.ids[index],
+      nowUs: () => this.nowUs,
+    });
+  }
+
+  /** Runs a step that starts at 5 s, looking at the sender after each of the pauses, again and again. */
+  run(step = shortStep, pausesUs: readonly number[] = [1000]): this {
+    this.nowUs = 5_000_000;
+    this.sender.begin(step, this.nowUs, this.recorder);
+    for (let turn = 0; turn < 100_000; turn++) {
+      const state = this.sender.pump();
+      if (state === 'done') return this;
+      if (state === 'idle') this.nowUs += pausesUs[turn % pausesUs.length]!;
+    }
+    throw new Error('the step does not end');
+  }
+
+  get sent(): Sent[] {
+    return this.connections.flatMap(({ frames }) => frames.map(sentIn));
+  }
+
+  get measured(): Sent[] {
+    return this.sent.filter(({ warmup }) => !warmup);
+  }
+}
+
+describe('MessageSender', () => {
+  it('offers and sends exactly what the step asks for, over all workers, whatever the clock does', () => {
+    const runs = fc.record({
+      connections: fc.integer({ min: 1, max: 12 }),
+      workers: fc.integer({ min: 1, max: 4 }),
+      senders: fc.nat(),
+      pauses: fc.array(fc.integer({ min: 10, max: 300_000 }), { minLength: 1, maxLength: 5 }),
+    });
+    const exact = fc.property(runs, ({ connections, workers, senders: some, pauses }) => {
+      const senders = some % (connections + 1);
+      const plan = planOf({ connections }, workers);
+      let offered = 0;
+      let sent = 0;
+      let warmups = 0;
+      for (let worker = 0; worker < workers; worker++) {
+        const bench = new Bench(plan, worker).run({ ...shortStep, senders }, pauses);
+        offered += bench.recorder.offered;
+        sent += bench.recorder.sent;
+        assert.equal(bench.recorder.sent, bench.measured.length);
+        assert.equal(bench.recorder.expected, bench.measured.length);
+        warmups += bench.sent.length - bench.measured.length;
+      }
+      // 100 ms between messages: 10 in the measured second, 2 in 200 ms of warm-up.
+      assert.deepEqual([offered, sent, warmups], [senders * 10, senders * 10, senders * 2]);
+    });
+    fc.assert(exact, { seed: 1, numRuns: 60 });
+  });
+
+  it('numbers the messages of each source from 0 on without a gap, warm-up and steps included', () => {
+    const bench = new Bench(planOf());
+    bench.run().run({ ...shortStep, index: 2, senders: 5 });
+    for (const { frames, index } of bench.connections) {
+      const sent = frames.map(sentIn);
+      assert.deepEqual(
+        sent.map(({ sequence }) => sequence),
+        [...sent.keys()],
+      );
+      assert.ok(sent.every(({ source, runId }) => source === index && runId === 0xdeadbeef));
+    }
+    assert.deepEqual([...new Set(bench.sent.map(({ step }) => step))], [1, 2]);
+  });
+
+  it('stamps when a message was meant to leave and when it left, and records the slip', () => {
+    const bench = new Bench(planOf({ connections: 1 })).run({ ...shortStep, senders: 1 }, [70_000]);
+    for (const { intendedUs, sentUs, warmup } of bench.sent) {
+      assert.equal(intendedUs % 100_000, 0);
+      assert.ok(sentUs >= intendedUs && sentUs < intendedUs + 70_000);
+      assert.equal(warmup, intendedUs < 5_200_000);
+    }
+    const slips = bench.measured.map(({ sentUs, intendedUs }) => sentUs - intendedUs);
+    const pairs = [...bench.recorder.slip.take(false)!.pairs].filter((_, at) => at % 2 === 1);
+    assert.equal(
+      pairs.reduce((sum, count) => sum + count, 0),
+      slips.length,
+    );
+  });
+
+  it('lowers its rate when it is late in closed pacing, and intends what it does', () => {
+    const plan = planOf({ connections: 2, pacing: 'closed' });
+    const bench = new Bench(plan).run({ ...shortStep, senders: 2, warmupMs: 0 }, [170_000]);
+    assert.ok(bench.recorder.offered < 20 && bench.recorder.offered >= 10);
+    assert.ok(bench.sent.every(({ intendedUs, sentUs }) => intendedUs === sentUs));
+  });
+
+  it('offers nothing to senders that are not open', () => {
+    const bench = new Bench(planOf());
+    for (const index of [2, 7]) bench.connections[index]!.isOpen = false;
+    bench.run();
+    assert.deepEqual([bench.recorder.offered, bench.recorder.sent], [80, 80]);
+    assert.equal(bench.connections[2]!.frames.length, 0);
+  });
+
+  it('counts a backlog that it gives up as offered, not as sent', () => {
+    const bench = new Bench(planOf());
+    bench.connections[3]!.isOpen = false;
+    // Nothing for 600 ms of the step, then not before the grace is over.
+    bench.run(shortStep, [600_000, 3_000_000]);
+    const { offered, sent, expected } = bench.recorder;
+    assert.equal(offered, 90);
+    assert.ok(sent < 50 && sent === bench.measured.length && expected === sent);
+  });
+
+  it('works a backlog off in bounded turns as long as the grace lasts', () => {
+    const plan = planOf({ parameters: { messageSize: 1, sendingInterval: 10 } });
+    const bench = new Bench(plan);
+    bench.sender.begin({ ...shortStep, warmupMs: 0 }, 0, bench.recorder);
+    bench.nowUs = 1_900_000;
+    const states = [1, 2, 3, 4].map(() => bench.sender.pump());
+    assert.deepEqual(states, ['more', 'more', 'more', 'done']);
+    assert.equal(bench.recorder.sent, 1000);
+    assert.deepEqual([bench.sender.pump(), bench.sender.nextUs], ['idle', Infinity]);
+  });
+
+  it('is done no earlier than the step ends', () => {
+    const bench = new Bench(planOf()).run({ ...shortStep, senders: 0 });
+    assert.ok(bench.nowUs >= 6_200_000);
+    assert.equal(bench.recorder.offered, 0);
+  });
+
+  it('halts at once', () => {
+    const bench = new Bench(planOf());
+    bench.sender.begin(shortStep, 0, bench.recorder);
+    bench.nowUs = 100_000;
+    assert.equal(bench.sender.pump(), 'idle');
+    const before = bench.sent.length;
+    bench.sender.halt();
+    bench.nowUs = 600_000;
+    assert.equal(bench.sender.pump(), 'idle');
+    assert.equal(bench.sent.length, before);
+  });
+
+  it('leaves frames alone that a slow socket still holds', () => {
+    const bench = new Bench(planOf({ connections: 1 }));
+    bench.connections[0]!.takes = false;
+    bench.run({ ...shortStep, senders: 1 });
+    assert.deepEqual(
+      bench.sent.map(({ sequence }) => sequence),
+      [...Array(12).keys()],
+    );
+  });
+});
+
+describe('MessageSender to others', () => {
+  const message = { messageSize: 20, sendingInterval: 100 };
+
+  it('expects a broadcast at everyone who is open', () => {
+    const bench = new Bench(planOf({ useCase: 'broadcast' }));
+    bench.connections[0]!.isOpen = false;
+    bench.run();
+    assert.deepEqual([bench.recorder.sent, bench.recorder.expected], [90, 810]);
+    assert.equal(bench.sent[0]!.target, 'Broadcast');
+  });
+
+  it('writes to its fixed target’s id and expects it only while the target is open', () => {
+    const plan = planOf({ useCase: 'sendToClient', parameters: { ...message, targets: 'fixed' } });
+    const bench = new Bench(plan);
+    const closed = bench.population.fixedTargets![0]!;
+    bench.connections[closed]!.isOpen = false;
+    bench.run();
+    for (const { source, fields } of bench.sent)
+      assert.equal(
+        fields['information.ConnectionId'],
+        `id-${bench.population.fixedTargets![source]!}`,
+      );
+    // The closed one does not send; its own sender still does, to nobody.
+    assert.deepEqual([bench.recorder.sent, bench.recorder.expected], [90, 80]);
+  });
+
+  it('offers nothing to a sender whose target never got an id', () => {
+    const plan = planOf({ useCase: 'sendToClient', parameters: { ...message, targets: 'fixed' } });
+    const bench = new Bench(plan);
+    bench.ids[4] = undefined;
+    bench.run();
+    assert.deepEqual([bench.recorder.offered, bench.recorder.expected], [90, 90]);
+  });
+
+  it('numbers messages to random targets for each target by itself', () => {
+    const plan = planOf({ useCase: 'sendToClient', parameters: { ...message, targets: 'random' } });
+    const bench = new Bench(plan).run();
+    const next = new Map<string, number>();
+    for (const { source, sequence, fields } of bench.sent) {
+      const to = String(fields['information.ConnectionId']);
+      assert.notEqual(to, `id-${source}`);
+      assert.equal(sequence, next.get(`${source} ${to}`) ?? 0);
+      next.set(`${source} ${to}`, sequence + 1);
+    }
+    assert.equal(bench.recorder.expected, 100);
+  });
+
+  it('writes to one of its groups and expects that group’s open members', () => {
+    const groups = { groupCount: 4, groupsPerConnection: 2, sendersPer: 'connection' };
+    const plan = planOf({ useCase: 'sendToGroup', parameters: { ...message, ...groups } });
+    const bench = new Bench(plan);
+    bench.connections[1]!.isOpen = false;
+    bench.run();
+    const next = new Map<number, number>();
+    let expected = 0;
+    for (const { source, sequence, warmup, fields } of bench.sent) {
+      const group = bench.population.groupOf(source >> 1, source & 1);
+      assert.equal(fields['information.GroupName'], groupName(plan, group));
+      assert.equal(sequence, next.get(source) ?? 0);
+      next.set(source, sequence + 1);
+      const members = bench.connections.filter(
+        ({ isOpen, index }) => isOpen && bench.population.isReceiver(source, index),
+      );
+      if (!warmup) expected += members.length;
+    }
+    assert.equal(bench.recorder.expected, expected);
+    assert.equal(bench.recorder.sent, 90);
+  });
+});

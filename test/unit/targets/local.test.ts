@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openTarget } from '../../../src/targets/registry';
+import type { OpenTarget } from '../../../src/targets/target';
+import { scenarioWith } from '../capacity/scenarios';
+
+describe('the embedded hub', () => {
+  let folder: string;
+
+  before(async () => (folder = await mkdtemp(join(tmpdir(), 'signalr-bench-'))));
+  after(() => rm(folder, { recursive: true }));
+
+  /** Opens the local target on a server script of our own. */
+  async function open(script: string): Promise<OpenTarget> {
+    const serverScript = join(folder, 'server.cjs');
+    await writeFile(serverScript, script);
+    const scenario = scenarioWith({ target: { kind: 'local' }, accessToken: '${secret:none}' });
+    return openTarget(
+      script.includes('missing') ? scenario : scenarioWith({ target: { kind: 'local' } }),
+      { serverScript, reference: () => undefined, readFile: () => Promise.reject(new Error()) },
+    );
+  }
+  const line = `console.log(JSON.stringify({ url: 'http://127.0.0.1:7/' + process.argv.slice(2).join('_') }));`;
+  const untilStdinEnds = `process.stdin.resume().on('end', () => process.exit(0));`;
+
+  it('is started on any free port, told to end with its input, and disposed', async () => {
+    const target = await open(line + untilStdinEnds);
+    const url = 'http://127.0.0.1:7/serve_hub_--port_0_--exit-with-stdin';
+    assert.deepEqual([target.url, target.endpoint.urls], [url, [url]]);
+    assert.ok(target.loopback);
+    await target.dispose();
+    await target.dispose();
+  });
+
+  const failures: readonly (readonly [string, string, RegExp])[] = [
+    ['ends', 'console.error("port taken"); process.exit(4)', /ended with code 4\. port taken$/],
+    ['prints no JSON', `console.log('Debugger attached'); ${untilStdinEnds}`, /printed no URL/],
+    ['prints no URL', `console.log('{}'); ${untilStdinEnds}`, /printed no URL/],
+    ['prints null', `console.log('null'); ${untilStdinEnds}`, /printed no URL/],
+  ];
+  for (const [name, script, message] of failures) {
+    it(`is reported when it ${name}`, async () => {
+      await assert.rejects(open(script), { name: 'ExpectedError', code: 'local-hub', message });
+    });
+  }
+
+  it('is stopped again when the scenario’s references are missing', async () => {
+    await assert.rejects(open(`/* missing */ ${line}${untilStdinEnds}`), {
+      code: 'missing-reference',
+    });
+  });
+});

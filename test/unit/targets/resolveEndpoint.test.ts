@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { ExpectedError } from '../../../src/base/expectedError';
+import type { Scenario, TargetSpec } from '../../../src/scenario/scenario';
+import { openTarget } from '../../../src/targets/registry';
+import { isLoopback, resolveEndpoint, secretVariable } from '../../../src/targets/resolveEndpoint';
+import type { OpenTarget, TargetContext } from '../../../src/targets/target';
+import { shownUrl } from '../../../src/wire/endpoint';
+import { scenarioWith } from '../capacity/scenarios';
+
+const values: Readonly<Record<string, string>> = {
+  'secret token': 'T0ken',
+  'env HOST': 'hub.test:81',
+  'env URLS': 'http://a.test/h, wss://b.test/h?k=1',
+  'secret odd': '${env:HOST}',
+  'secret bad': 'ht!tp:/T0ken',
+};
+const context: TargetContext = {
+  reference: (kind, name) => values[`${kind} ${name}`],
+  serverScript: 'none.js',
+  readFile: (path) => readFile(path, 'utf8'),
+};
+
+const hub = (...urls: string[]): TargetSpec => ({ kind: 'hubUrl', urls });
+
+/** The failure of opening a target, which shows no secret. */
+async function refused(changes: Partial<Scenario>): Promise<ExpectedError> {
+  const outcome = await openTarget(scenarioWith(changes), context).catch((error: unknown) => error);
+  assert.ok(outcome instanceof ExpectedError, String(outcome));
+  assert.doesNotMatch(outcome.message, /T0ken/);
+  return outcome;
+}
+
+function open(changes: Partial<Scenario>): Promise<OpenTarget> {
+  return openTarget(scenarioWith(changes), context);
+}
+
+describe('resolving an endpoint', () => {
+  it('puts the values in everywhere, and nothing twice', async () => {
+    const { endpoint } = await open({
+      target: hub('https://${env:HOST}/hub?key=${secret:token}'),
+      headers: { 'X-Key': 'k ${secret:token} ${secret:token}', 'X-Odd': '${secret:odd}' },
+      query: { tenant: '${env:HOST}' },
+      accessToken: '${secret:token}',
+    });
+    assert.deepEqual(endpoint, {
+      urls: ['https://hub.test:81/hub?key=T0ken'],
+      headers: { 'X-Key': 'k T0ken T0ken', 'X-Odd': '${env:HOST}' },
+      query: { tenant: 'hub.test:81' },
+      accessToken: 'T0ken',
+      insecureTls: false,
+      skipNegotiation: false,
+    });
+  });
+
+  it('shows URLs without user, query and fragment', async () => {
+    const { url, loopback } = await open({
+      target: hub('https://me:T0ken@${env:HOST}/hub?key=${secret:token}#x', 'http://[::1]:5/h'),
+    });
+    assert.equal(url, 'https://hub.test:81/hub, http://[::1]:5/h');
+    assert.equal(loopback, false);
+    assert.equal(shownUrl('T0ken'), '(not a URL)');
+  });
+
+  it('names every missing reference once and where to set it, never a value', async () => {
+    const { code, message } = await refused({
+      target: hub('https://${env:NONE}/${secret:token}'),
+      headers: { a: '${secret:api-key} ${secret:api-key}' },
+      query: { b: '${env:NONE}' },
+      accessToken: '${secret:other}',
+    });
+    assert.equal(code, 'missing-reference');
+    assert.equal(
+      message,
+      'The scenario refers to values that are not set: environment variable NONE, ' +
+        'secret api-key (environment variable SIGNALR_BENCH_SECRET_API_KEY), ' +
+        'secret other (environment variable SIGNALR_BENCH_SECRET_OTHER).',
+    );
+    assert.equal(secretVariable('a-b_c1'), 'SIGNALR_BENCH_SECRET_A_B_C1');
+  });
+
+  it('takes ws for http and several URLs from one value', async () => {
+    const { endpoint } = await open({ target: hub('ws://127.0.0.1:5/x', '${env:URLS}') });
+    assert.deepEqual(endpoint.urls, [
+      'http://127.0.0.1:5/x',
+      'http://a.test/h',
+      'https://b.test/h?k=1',
+    ]);
+  });
+
+  it('refuses what is no hub URL without repeating it', async () => {
+    for (const url of ['${secret:bad}', '', 'T0ken', 'ftp://T0ken@x/', 'javascript:T0ken'])
+      assert.equal((await refused({ target: hub(url) })).code, 'target-url');
+  });
+
+  it('reads the file of an authority and refuses one without a certificate', async () => {
+    const target = hub('https://x.test/');
+    const caFile = 'test/fixtures/tls/localhost.crt';
+    const { endpoint } = await open({ target, caFile });
+    assert.match(endpoint.ca!, /BEGIN CERTIFICATE/);
+    const { code, message } = await refused({ target, caFile: 'test/fixtures/tls/localhost.key' });
+    assert.equal(code, 'ca-file');
+    assert.match(message, /^caFile test\/fixtures\/tls\/localhost\.key holds no certificate/);
+  });
+
+  it('hands flags on', async () => {
+    const scenario = scenarioWith({ insecureTls: true, skipNegotiation: true });
+    const endpoint = await resolveEndpoint(['http://x/'], scenario, context);
+    assert.deepEqual([endpoint.insecureTls, endpoint.skipNegotiation], [true, true]);
+  });
+});
+
+describe('opening a target', () => {
+  it('says what to do when there is none', async () => {
+    await assert.rejects(open({}), { code: 'no-target' });
+  });
+
+  it('says which kinds it cannot open', async () => {
+    const spec: TargetSpec = { kind: 'connectionString', value: '${secret:token}' };
+    assert.equal((await refused({ target: spec })).code, 'target-kind');
+  });
+});
+
+describe('isLoopback', () => {
+  const table: Readonly<Record<string, boolean>> = {
+    'http://localhost/': true,
+    'http://LOCALHOST:5050/h': true,
+    'http://hub.localhost/': true,
+    'http://127.0.0.1/': true,
+    'http://127.255.0.9/': true,
+    'http://0x7f.1/': true,
+    'http://[::1]/': true,
+    'http://[::ffff:127.0.0.1]/': true,
+    'http://[::ffff:127.1.2.3]:80/': true,
+    'http://[::ffff:0.127.0.1]/': false,
+    'http://[::ffff:10.0.0.1]/': false,
+    'http://128.0.0.1/': false,
+    'http://127.0.0.1.example.test/': false,
+    'http://localhost.example.test/': false,
+    'http://notlocalhost/': false,
+    'http://[::2]/': false,
+    'https://example.test/localhost': false,
+  };
+  for (const [url, expected] of Object.entries(table)) {
+    it(`says ${expected ? 'yes' : 'no'} to ${url}`, () => assert.equal(isLoopback(url), expected));
+  }
+});
