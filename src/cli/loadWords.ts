@@ -1,6 +1,7 @@
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { stepsOf } from '../scenario/steps';
+import { largestGroup } from '../usecases/groups';
 import { findUseCase } from '../usecases/registry';
 
 /** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
@@ -15,7 +16,8 @@ function entryWords({ name, parameters }: ScenarioEntry, connections: number): s
   const words = [name];
   const { groupCount, messageSize, sendingInterval } = parameters;
   if (typeof groupCount === 'number' && groupCount > 0) {
-    words.push(`groups of ${formatCount(Math.ceil(connections / groupCount))}`);
+    const members = largestGroup({ groupsPerConnection: 1, ...parameters }, connections);
+    words.push(`groups of ${formatCount(members)}`);
   }
   if (typeof messageSize === 'number' && typeof sendingInterval === 'number') {
     words.push(`${formatBytes(messageSize)} ${intervalWords(sendingInterval)}`);
