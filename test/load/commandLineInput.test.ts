@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { CliResult } from '../fakes/loadCli';
+import { cliScript, type CliResult } from '../fakes/loadCli';
 import { withHub } from '../fakes/loadHub';
 import { CliFolder } from './cliFolder';
 
@@ -96,6 +97,17 @@ describe('signalr-bench with bad input', function () {
       assertRefused(await folder.run(['run', 'good.yaml', ...args]), last);
     });
   }
+
+  it('refuses more connections than this process may open, before anything starts', async function () {
+    if (process.platform === 'win32') this.skip();
+    const command = `ulimit -n 300 && exec "${process.execPath}" "${cliScript}" run good.yaml --set config.connections=400 --set config.step=0`;
+    const { status, stderr } = spawnSync('/bin/sh', ['-c', command], {
+      cwd: folder.path,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, /400 connections need .* file descriptors, but .* 300\. Raise the limit/);
+  });
 
   it('names the bound that 10^9 connections pass', async () => {
     const done = await folder.run(['run', 'good.yaml', '--set', 'config.connections=1000000000']);
