@@ -39,7 +39,7 @@ export function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[
     { text: `   within   from due   from send`, tone: 'dim' },
     ...bars.map(barLine),
     ...(bars.some(({ light }) => light > 0)
-      ? [{ text: '           █ from the real send, ░ waited for it', tone: 'dim' as const }]
+      ? [{ text: '           █ since it was sent, ░ since it was due', tone: 'dim' as const }]
       : []),
   ];
 }

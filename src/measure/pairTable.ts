@@ -18,7 +18,10 @@ export class PairTable {
     this.mask = size - 1;
   }
 
-  /** Slot of the pair, made when it is new; valid until the next call. Both numbers must be ≥ 0. */
+  /**
+   * Slot of the pair, made when it is new; valid until the next call. Both numbers must be ≥ 0. Take the
+   * slot before `values`: a new pair may replace that array.
+   */
   slot(first: number, second: number): number {
     const found = this.find(first, second);
     if (this.firsts[found] === first) return found;

@@ -22,7 +22,7 @@ interface OpenTick {
 
 /**
  * Puts the workers' samples together by their tick, never by their order of arrival. A tick is told
- * when every worker has delivered it, or, marked incomplete, when all have gone two ticks further.
+ * when every worker has delivered it, or, marked incomplete, when one has gone two ticks further.
  */
 export class TickMerger {
   private readonly open = new Map<number, OpenTick>();

@@ -53,6 +53,8 @@ export class Conductor implements Run {
   private step: RunningStep | undefined;
   private lastSampleUs = 0;
   private flushes = 0;
+  /** The tick told last; snapshots in between belong to it. */
+  private lastTick = 0;
   /** Called whenever something has changed that {@link until} may be waiting for. */
   private changed: () => void = () => undefined;
 
@@ -335,9 +337,10 @@ export class Conductor implements Run {
   private emit(tick?: MergedTick): void {
     const { context, totals, plan, phase, step } = this;
     const nowUs = context.nowUs();
+    if (tick !== undefined) this.lastTick = tick.tick;
     this.snapshots.fire({
       atMs: nowUs / 1000,
-      tick: tick?.tick ?? Math.floor(nowUs / 1_000_000),
+      tick: this.lastTick,
       phase,
       connections: connectionProgress(totals.connections()),
       ...(step === undefined ? {} : { step: stepProgress(step, plan.slo, this.lastSampleUs) }),

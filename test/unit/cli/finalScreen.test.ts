@@ -27,7 +27,7 @@ describe('final screen', () => {
       '   99.9 %      103ms        90ms  ████████████████████░░░',
       '  99.99 %      133ms       117ms  ██████████████████████████░░░░',
       '    100 %      164ms       144ms  ████████████████████████████████░░░░░',
-      '           █ from the real send, ░ waited for it',
+      '           █ since it was sent, ░ since it was due',
       '',
       '✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost',
       '',

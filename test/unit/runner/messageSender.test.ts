@@ -161,6 +161,15 @@ describe('MessageSender', () => {
     assert.ok(sent < 50 && sent === bench.measured.length && expected === sent);
   });
 
+  it('offers no warm-up message of a backlog that it gives up', () => {
+    const bench = new Bench(planOf());
+    // The first look at the step comes when its grace is over: its very first message is late.
+    bench.sender.begin(shortStep, 0, bench.recorder);
+    bench.nowUs = 3_000_000;
+    assert.equal(bench.sender.pump(), 'done');
+    assert.deepEqual([bench.recorder.offered, bench.recorder.sent], [100, 0]);
+  });
+
   it('works a backlog off in bounded turns as long as the grace lasts', () => {
     const plan = planOf({ parameters: { messageSize: 1, sendingInterval: 10 } });
     const bench = new Bench(plan);
