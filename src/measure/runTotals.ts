@@ -32,7 +32,8 @@ export class RunTotals {
     addErrors(this.errors, sample.errors);
     for (const example of sample.errorExamples) {
       const kept = this.errorExamples.filter(({ errorClass }) => errorClass === example.errorClass);
-      if (kept.length < examplesPerClass) this.errorExamples.push(example);
+      const known = kept.some(({ text }) => text === example.text);
+      if (kept.length < examplesPerClass && !known) this.errorExamples.push(example);
     }
   }
 

@@ -8,7 +8,7 @@ import type {
   WorkerSample,
 } from '../measure/sample';
 
-/** Failures kept with their text, for each class. */
+/** Different failures kept with their text, for each class. */
 const examplesPerClass = 3;
 
 /** A histogram that exists only while something was recorded since the last sample. */
@@ -111,7 +111,7 @@ export class Recorder {
   readonly connectTimes = new IntervalHistogram();
   private errors: ErrorCounts = {};
   private examples: ErrorSample[] = [];
-  private readonly exampleCounts = new Map<ErrorClass, number>();
+  private readonly exampleTexts = new Map<ErrorClass, Set<string>>();
 
   beginStep(index: number): StepRecorder {
     const recorder = new StepRecorder(index);
@@ -125,9 +125,9 @@ export class Recorder {
     const step = this.current;
     if (step !== undefined && !step.drained)
       step.errors[errorClass] = (step.errors[errorClass] ?? 0) + 1;
-    const kept = this.exampleCounts.get(errorClass) ?? 0;
-    if (kept < examplesPerClass) {
-      this.exampleCounts.set(errorClass, kept + 1);
+    const kept = this.exampleTexts.get(errorClass) ?? new Set();
+    if (kept.size < examplesPerClass && !kept.has(text)) {
+      this.exampleTexts.set(errorClass, kept.add(text));
       this.examples.push({ errorClass, text });
     }
   }

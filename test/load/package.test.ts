@@ -70,6 +70,7 @@ describe('the npm package', () => {
       'LICENSE',
       'README.md',
       'dist/cli.js',
+      'dist/hub.js',
       'dist/licenses.txt',
       'dist/worker.js',
       'package.json',
