@@ -1,0 +1,21 @@
+import type { Event } from '../base/event';
+import type { Snapshot } from '../measure/snapshot';
+import type { PanelResult, PanelRun, PanelSpectrum } from '../protocol/panel';
+
+/** What a panel shows: a run that is going on, or a stored one. */
+export interface PanelSource {
+  readonly run: PanelRun;
+  /** All snapshots so far, oldest first. */
+  readonly snapshots: readonly Snapshot[];
+  readonly result: PanelResult | undefined;
+  readonly spectra: readonly PanelSpectrum[];
+  readonly interrupted: boolean;
+  readonly onSnapshot: Event<Snapshot>;
+  readonly onFinished: Event<PanelResult>;
+  /** Ends the run in order; nothing happens when it is over. */
+  stop(): void;
+  runAgain(): void;
+  openScenario(): void;
+  /** Markdown for an issue or chat, onto the clipboard. */
+  copySummary(): void;
+}

@@ -1,0 +1,64 @@
+import type { Estimate } from '../capacity/estimate';
+import type { Recommendation } from '../capacity/recommend';
+import type { Snapshot } from '../measure/snapshot';
+import type { RunSummary, Verdict } from '../measure/summary';
+import type { Scenario } from '../scenario/scenario';
+
+/** A run as the panel introduces it: what is known before anything is measured. No secrets. */
+export interface PanelRun {
+  readonly id: string;
+  /** File name of the scenario. */
+  readonly title: string;
+  /** Where the load goes, as it may be shown. */
+  readonly targetUrl: string;
+  readonly startedAt: string;
+  readonly scenario: Scenario;
+  /** The published estimate; null with `estimateProblem` when the scenario has none. */
+  readonly estimate: Estimate | null;
+  readonly estimateProblem?: string;
+}
+
+/** A finished run, the same numbers as in `result.json`. */
+export interface PanelResult extends RunSummary {
+  readonly id: string;
+  readonly verdict: Verdict;
+  readonly estimate: Estimate | null;
+  readonly estimateProblem?: string;
+  readonly recommendation: Recommendation | null;
+  readonly recommendationProblem?: string;
+}
+
+/** Percentile curve and latency over time of a finished step, derived on the host side from its histogram. */
+export interface PanelSpectrum {
+  readonly step: number;
+  /** Points of rising share (0…1) with their latency in microseconds, from due and from send. */
+  readonly points: readonly { readonly share: number; readonly latencyUs: number }[];
+}
+
+/** Facts to the panel. */
+export type ToPanel =
+  /** Everything, whenever the panel says it is ready: a fresh one, one shown again, one restored. */
+  | {
+      readonly type: 'hydrate';
+      readonly run: PanelRun;
+      readonly snapshots: readonly Snapshot[];
+      readonly result?: PanelResult;
+      readonly spectra: readonly PanelSpectrum[];
+      readonly strings: Readonly<Record<string, string>>;
+      /** A run that was broken off without a result. */
+      readonly interrupted: boolean;
+    }
+  /** One more snapshot of a run that is going on. */
+  | { readonly type: 'snapshot'; readonly snapshot: Snapshot }
+  /** The run is over. */
+  | { readonly type: 'finished'; readonly result: PanelResult; readonly spectra: readonly PanelSpectrum[] }
+  /** There is nothing to show, and why. */
+  | { readonly type: 'unreadable'; readonly message: string };
+
+/** Orders and facts from the panel. */
+export type FromPanel =
+  | { readonly type: 'ready' }
+  | { readonly type: 'stop' }
+  | { readonly type: 'runAgain' }
+  | { readonly type: 'openScenario' }
+  | { readonly type: 'copySummary' };
