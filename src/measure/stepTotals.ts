@@ -2,6 +2,7 @@ import { addErrors, type ErrorCounts } from '../base/errorClass';
 import type { Slo } from '../base/slo';
 import { LatencyHistogram } from './histogram';
 import type { GeneratorSample, StepSample } from './sample';
+import { StepCounts } from './stepCounts';
 import type { GeneratorHealth, StepSummary, Verdict } from './summary';
 import { generatorProblems, judgeStep } from './verdict';
 
@@ -20,17 +21,7 @@ interface WorkerLoad {
 }
 
 /** Sums of what all workers counted for one step; percentiles are taken from the sums only. */
-export class StepTotals {
-  offered = 0;
-  sent = 0;
-  expected = 0;
-  received = 0;
-  duplicated = 0;
-  outOfOrder = 0;
-  late = 0;
-  extra = 0;
-  private wireBytesIn = 0;
-  private wireBytesOut = 0;
+export class StepTotals extends StepCounts {
   private readonly errors: ErrorCounts = {};
   readonly latency = new LatencyHistogram();
   private readonly sendLatency = new LatencyHistogram();
@@ -44,19 +35,12 @@ export class StepTotals {
   /** Set once, after the drain: late deliveries no longer change it. */
   verdict: Verdict | undefined;
 
-  constructor(readonly facts: StepFacts) {}
+  constructor(readonly facts: StepFacts) {
+    super();
+  }
 
   add(sample: StepSample): void {
-    this.offered += sample.offered;
-    this.sent += sample.sent;
-    this.expected += sample.expected;
-    this.received += sample.received;
-    this.duplicated += sample.duplicated;
-    this.outOfOrder += sample.outOfOrder;
-    this.late += sample.late;
-    this.extra += sample.extra;
-    this.wireBytesIn += sample.wireBytesIn;
-    this.wireBytesOut += sample.wireBytesOut;
+    this.addCounts(sample);
     addErrors(this.errors, sample.errors);
     if (sample.latency !== undefined) this.latency.add(sample.latency);
     if (sample.sendLatency !== undefined) this.sendLatency.add(sample.sendLatency);
