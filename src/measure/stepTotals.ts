@@ -47,6 +47,15 @@ export class StepTotals extends StepCounts {
     if (sample.slip !== undefined) this.slip.add(sample.slip);
   }
 
+  /**
+   * Deliveries as expected, and what came beyond: a server that invents messages must not hide a loss
+   * nor turn it negative.
+   */
+  private delivered(): { received: number; extra: number } {
+    const surplus = Math.max(0, this.received - this.expected);
+    return { received: this.received - surplus, extra: this.extra + surplus };
+  }
+
   addGenerator(worker: number, sample: GeneratorSample): void {
     const load = this.loads.get(worker) ?? { elapsedUs: 0, busyUs: 0, gcUs: 0 };
     load.elapsedUs += sample.elapsedUs;
@@ -94,7 +103,7 @@ export class StepTotals extends StepCounts {
         offered: this.offered,
         sent: this.sent,
         expected: this.expected,
-        received: this.received,
+        received: this.delivered().received,
         latencyAtShareUs: (share) => this.latency.valueAtShare(share),
         generator: this.generator(slo),
       },
@@ -103,7 +112,8 @@ export class StepTotals extends StepCounts {
   }
 
   summary(slo: Slo, cutShort: Verdict): StepSummary {
-    const { facts, seconds, received } = this;
+    const { facts, seconds } = this;
+    const { received, extra } = this.delivered();
     const perSecond = (count: number): number =>
       seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
     return {
@@ -118,7 +128,7 @@ export class StepTotals extends StepCounts {
       duplicated: this.duplicated,
       outOfOrder: this.outOfOrder,
       late: this.late,
-      extra: this.extra,
+      extra,
       sentPerSecond: perSecond(this.sent),
       receivedPerSecond: perSecond(received),
       payloadBytesIn: this.sent * facts.messageBytes,

@@ -59,7 +59,5 @@ export type FromWorker =
     }
   /** The step's last message was due (and sent, where possible). */
   | { readonly type: 'stepSent'; readonly index: number }
-  /** The hub cannot be used with this plan, in words for people. */
-  | { readonly type: 'unusable'; readonly message: string }
   /** All connections are closed; nothing follows. */
   | { readonly type: 'closed' };

@@ -190,7 +190,7 @@ export class MessageSender {
         this.receiver = dependencies.idOf(target);
         this.receivers = dependencies.isOpen(target) ? 1 : 0;
         if (population.fixedTargets === undefined) this.stream = target;
-        return this.receiver !== undefined;
+        return target !== sender && this.receiver !== undefined;
       }
     }
   }
