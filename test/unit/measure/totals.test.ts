@@ -41,7 +41,7 @@ describe('StepTotals', () => {
         list.reduce((sum, [values]) => sum + values[fields.indexOf(name)]!, 0);
       const surplus = Math.max(0, total('received') - total('expected'));
       for (const name of fields) {
-        const moved = { received: -surplus, extra: surplus }[name as 'extra'] ?? 0;
+        const moved = name === 'received' ? -surplus : name === 'extra' ? surplus : 0;
         assert.equal(summary[name], total(name) + moved, name);
       }
       assert.equal(summary.lost, summary.expected - summary.received);
