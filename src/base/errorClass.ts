@@ -27,6 +27,29 @@ export const errorClasses = {
 
 export type ErrorClass = keyof typeof errorClasses;
 
+/** What a person can do about an error of a class, where there is something to say. */
+export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
+  refused: 'Start the server, or correct the port in the target.',
+  unreachable: 'Check the host, the network and the firewall between here and there.',
+  dns: 'Correct the host name in the target.',
+  tls: 'Name the certificate authority with `caFile`, or switch the check off with `insecureTls: true`; for a port without TLS write http://.',
+  timeout:
+    'See whether the server is alive and answers; raise `connectTimeout` where it is only slow.',
+  reset: 'See the log of the server; a port that wants TLS needs https://.',
+  unauthorized: 'Give a valid token as `accessToken: ${env:NAME}` or the headers the server wants.',
+  notFound: 'Correct the path of the hub in the target, such as /signalrbench.',
+  throttled: 'Lower `arrivingRate`, or use a larger size of the service.',
+  negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',
+  upgrade: 'See whether proxies on the way let WebSockets through, and the log of the server.',
+  closed:
+    'See the log of the server. ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.',
+  slowConsumer: 'Use fewer connections per machine, more `workers`, or smaller messages.',
+  blocked: 'The server cannot keep up with what is sent: lower the load or give it more power.',
+  invocation: 'Run `signalr-bench doctor --target URL`: it names the hub methods that are missing.',
+  descriptors: 'Raise the limit (`ulimit -n`) or use fewer connections.',
+  ports: 'Use fewer connections, or targets on several addresses.',
+};
+
 /** Occurrences by class; classes that did not occur are absent. */
 export type ErrorCounts = Partial<Record<ErrorClass, number>>;
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
+import { hideSecrets } from '../runner/hideSecrets';
 import type { MachineLimits } from '../runner/machineLimits';
 import type { HubProbe } from '../wire/probeHub';
 import type { Endpoint } from '../wire/endpoint';
@@ -97,7 +98,10 @@ async function examine(
     const missing = probe.reachable
       ? probe.methods.some(({ present }) => !present)
       : probe.errorClass === 'notFound';
-    return { url: target.url, ...probe, ...(missing && { snippet: hubSnippet }) };
+    const shown = probe.reachable
+      ? probe
+      : { ...probe, message: hideSecrets(probe.message, target.secrets) };
+    return { url: target.url, ...shown, ...(missing && { snippet: hubSnippet }) };
   } finally {
     await target.dispose();
   }
@@ -112,7 +116,7 @@ function reportLines(report: Report): Line[] {
     row('Node', `${report.node} on ${report.platform}`),
     row('cores', formatCount(report.cores)),
     row('file descriptors', `${connections(fileDescriptors)}, one for each connection`),
-    row('local ports', `${connections(localPorts)}, one for each connection to the same address`),
+    row('local ports', `${connections(localPorts)}, one for each connection to an address`),
     row(
       'ceiling',
       `about ${formatCount(roundedTo2(calibration.messagesPerSecond))} msg/s on one core, ${formatCount(calibration.cpuUsPerMessage, 1)} us of CPU per message`,
@@ -141,7 +145,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
   const missing = methods.filter(({ present }) => !present).map(({ name }) => name);
   const connected = `connected within ${formatCount(connectMs, 1)} ms${dialect === undefined ? '' : `, dialect ${dialect}`}`;
   return [
-    { text: `✓ ${url}: ${connected}`, tone: 'good' },
+    ...wrap(`✓ ${url}: ${connected}`, 80, '  ').map((text) => ({ text, tone: 'good' as const })),
     ...methods.map(({ name, present, detail }) => ({
       text: `  ${present ? '✓' : '✗'} ${name}${detail === undefined ? '' : `  ${detail}`}`,
       ...(!present && { tone: 'bad' as const }),

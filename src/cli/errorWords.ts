@@ -1,4 +1,4 @@
-import { errorClasses, type ErrorClass, type ErrorCounts } from '../base/errorClass';
+import { errorAdvice, errorClasses, type ErrorClass, type ErrorCounts } from '../base/errorClass';
 import { formatCount } from '../base/units';
 import type { ErrorExample } from '../measure/summary';
 import { wrap, type Line } from './line';
@@ -28,6 +28,9 @@ export function errorLines(
       const texts = [...new Set(kept.map(({ text }) => text.slice(0, 300)))].slice(0, 3);
       return [
         ...wrap(head, width, ' '.repeat(10)).map((text) => ({ text })),
+        ...wrap(`${' '.repeat(10)}${errorAdvice[name] ?? ''}`, width, ' '.repeat(10))
+          .filter((text) => text.trim() !== '')
+          .map((text) => ({ text })),
         ...texts.flatMap((text) =>
           wrap(`${' '.repeat(10)}e.g. ${text}`, width, ' '.repeat(15)).map((line) => ({
             text: line,

@@ -58,7 +58,10 @@ function titleOf(result: Result, width: number): Line[] {
     ...(reconnected > 0 ? [`${formatCount(reconnected)} reconnected`] : []),
   ];
   return [
-    { text: `${result.id} → ${result.target.url}`, tone: 'bold' },
+    ...wrap(`${result.id} → ${result.target.url}`, width, '  ').map((text) => ({
+      text,
+      tone: 'bold' as const,
+    })),
     ...wrap(loadWords(result.scenario), width).map((text) => ({ text })),
     { text: `connected ${counts.join('   ')}` },
   ];
@@ -139,11 +142,7 @@ const lowerFirst = (text: string): string =>
 export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   const { steps, lastSample } = run;
-  const rows = steps
-    .slice(-mostRows)
-    .map((step, position, shown) =>
-      stepLine(rowOfProgress(step, { over: position < shown.length - 1 })),
-    );
+  const rows = steps.slice(-mostRows).map((step) => stepLine(rowOfProgress(step)));
   const errors = lastSample ? errorLines(lastSample.errors, [], columns) : [];
   const seen = lastSample
     ? `the last sample was taken ${formatCount(lastSample.atMs / 1000, 1)} s after the start`

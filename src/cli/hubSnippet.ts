@@ -66,11 +66,11 @@ public sealed class BenchHub : Hub
     {
         await foreach (var item in items.WithCancellation(cancellation))
         {
-            yield return item;
             if (delayMs > 0)
             {
                 await Task.Delay(delayMs, cancellation);
             }
+            yield return item;
         }
     }
 

@@ -9,7 +9,7 @@ import { notRunnable } from '../scenario/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
 import { parseBenchHubFlags } from '../servers/benchHubOptions';
 import { openTarget } from '../targets/registry';
-import { probeHub } from '../wire/probeHub';
+import { dialectProblem, probeHub } from '../wire/probeHub';
 import { stdinEnded } from './processSurroundings';
 import type { CommandDeps } from './program';
 
@@ -31,6 +31,7 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     completeResult,
     calibrate: () => calibrate(scripts.serverScript),
     probeHub,
+    dialectProblem,
     // A bundle of its own: only the process that serves needs a server.
     startBenchHub: async (options) => {
       const { startBenchHub } = await import(

@@ -15,6 +15,7 @@ import type { RunSummary } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { Scenario } from '../scenario/scenario';
 import type { OpenTarget, TargetContext } from '../targets/target';
+import type { Endpoint } from '../wire/endpoint';
 import { confirmLoad } from './confirmLoad';
 import { exitCodeOfResult } from './exitCode';
 import { finalScreen } from './finalScreen';
@@ -48,6 +49,7 @@ export interface RunDeps {
   readonly notRunnable: (scenario: Scenario) => string | undefined;
   readonly machineLimits: typeof machineLimits;
   readonly missingForRun: typeof missingForRun;
+  readonly dialectProblem: (endpoint: Endpoint) => Promise<string | undefined>;
   readonly buildPlan: typeof buildPlan;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly startRun: (
@@ -79,7 +81,9 @@ export async function runCommand(
   deps: RunDeps,
 ): Promise<number> {
   const overrides = overridesOf(flags);
-  const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario);
+  const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario, (wrong) =>
+    missingFor(wrong, deps),
+  );
   // Without a target the embedded hub is used, so that a first run needs nothing else.
   const scenario: Scenario = { target: { kind: 'local' }, ...read.scenario };
   const plan = await planOf(scenario, deps);
@@ -93,6 +97,7 @@ export async function runCommand(
       if (!target.loopback) {
         await confirmLoad({ url: target.url, scenario, yes: flags.yes === true }, surroundings);
       }
+      await refuseOtherDialect(target, scenario, deps);
       return await runOn(target, { file, flags, scenario, plan, stop }, surroundings, deps, () =>
         scenarioCopy(read.text, overrides),
       );
@@ -119,19 +124,39 @@ function overridesOf({ set = [], target, seed, workers }: RunFlags): SetKey[] {
   ];
 }
 
+/** The hub must speak a dialect that this version can drive; found out before anything is started. */
+async function refuseOtherDialect(
+  { kind, endpoint }: OpenTarget,
+  { dialect }: Scenario,
+  deps: RunDeps,
+): Promise<void> {
+  if (dialect !== 'auto' || kind === 'local') return;
+  const problem = await deps.dialectProblem(endpoint);
+  if (problem !== undefined) throw new ExpectedError('dialect', problem);
+}
+
 async function planOf(scenario: Scenario, deps: RunDeps): Promise<Plan> {
   const reason = deps.notRunnable(scenario);
   if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
-  const limits = await deps.machineLimits();
-  const workers = scenario.workers ?? Math.max(1, limits.cores - 1);
-  const plan = deps.buildPlan(scenario, {
-    workers: Math.max(1, Math.min(workers, scenario.connections)),
+  const missing = await missingFor(scenario, deps);
+  if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
+  return deps.buildPlan(scenario, {
+    workers: await workersOf(scenario, deps),
     seed: scenario.seed,
     runId: randomInt(2 ** 32),
   });
-  const missing = deps.missingForRun(plan, limits, addressCount(scenario));
-  if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
-  return plan;
+}
+
+async function workersOf({ workers, connections }: Scenario, deps: RunDeps): Promise<number> {
+  const { cores } = await deps.machineLimits();
+  return Math.max(1, Math.min(workers ?? cores - 1, connections));
+}
+
+/** What this machine lacks for the scenario, as `doctor` would say. */
+async function missingFor(scenario: Scenario, deps: RunDeps): Promise<string | undefined> {
+  const workers = Array.from({ length: await workersOf(scenario, deps) });
+  const limits = await deps.machineLimits();
+  return deps.missingForRun({ ...scenario, workers }, limits, addressCount(scenario));
 }
 
 /** Different hosts and ports the connections are spread over. */

@@ -44,10 +44,10 @@ export function rowsOf(progress: RunProgress): StepRow[] {
   const { latest, steps } = progress;
   return steps.map((seen, position) => {
     const over = position < steps.length - 1 || lastStepIsOver(progress);
-    const row = rowOfProgress(seen.progress, {
-      over,
-      errors: seen.errorsUntil - seen.errorsBefore,
-    });
+    const row = rowOfProgress(
+      { ...seen.progress, over: seen.progress.over || over },
+      { errors: seen.errorsUntil - seen.errorsBefore },
+    );
     if (over || !latest) return row;
     const { index, senders } = row;
     // During the warm-up the counts are those of nothing yet.

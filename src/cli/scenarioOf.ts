@@ -16,6 +16,8 @@ export type ScenarioParser = (
 /**
  * Reads and parses one scenario file; problems go to standard error.
  *
+ * @param alsoWrong what else a person should know when there are errors to correct
+ *
  * @throws ExpectedError `scenario-file` or `scenario-problems` when there is nothing to work with
  */
 export async function scenarioOf(
@@ -23,6 +25,7 @@ export async function scenarioOf(
   overrides: readonly SetKey[],
   { stderr }: Surroundings,
   parseScenario: ScenarioParser,
+  alsoWrong: (scenario: Scenario) => Promise<string | undefined> = () => Promise.resolve(undefined),
 ): Promise<{ readonly scenario: Scenario; readonly text: string }> {
   const text = await readScenarioFile(file);
   const { scenario, problems } = parseScenario(text, { overrides });
@@ -30,6 +33,8 @@ export async function scenarioOf(
   for (const problem of placed) stderr.write(`${printable(problemText(problem))}\n`);
   const errors = placed.filter(({ severity }) => severity === 'error').length;
   if (!scenario || hasErrors(placed)) {
+    const more = scenario && (await alsoWrong(scenario));
+    if (more !== undefined) stderr.write(`${printable(more)}\n`);
     const count = errors === 1 ? '1 error' : `${errors} errors`;
     throw new ExpectedError(
       'scenario-problems',

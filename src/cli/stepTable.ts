@@ -103,9 +103,9 @@ export function rowOfStep(step: StepSummary): StepRow {
 /** Row of a step as last seen; its losses are known only when it is over. */
 export function rowOfProgress(
   progress: StepProgress,
-  { over, errors }: { readonly over: boolean; readonly errors?: number },
+  { errors }: { readonly errors?: number } = {},
 ): StepRow {
-  const { outstanding, ...row } = progress;
+  const { outstanding, over, ...row } = progress;
   return {
     ...row,
     ...(over && { lost: outstanding }),

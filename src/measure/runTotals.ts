@@ -15,7 +15,11 @@ export class RunTotals {
   private readonly byWorker = new Map<number, ConnectionSample>();
   private readonly connectTimes = new LatencyHistogram();
 
-  constructor(private readonly requested: number) {}
+  /** @param shown what may be shown of an error's text */
+  constructor(
+    private readonly requested: number,
+    private readonly shown: (text: string) => string = (text) => text,
+  ) {}
 
   beginStep(facts: StepFacts): StepTotals {
     const totals = new StepTotals(facts);
@@ -30,7 +34,8 @@ export class RunTotals {
     for (const step of sample.steps) this.steps[step.step - 1]?.add(step);
     if (generator.step > 0) this.steps[generator.step - 1]?.addGenerator(worker, generator);
     addErrors(this.errors, sample.errors);
-    for (const example of sample.errorExamples) {
+    for (const { errorClass, text } of sample.errorExamples) {
+      const example = { errorClass, text: this.shown(text) };
       const kept = this.errorExamples.filter(({ errorClass }) => errorClass === example.errorClass);
       const known = kept.some(({ text }) => text === example.text);
       if (kept.length < examplesPerClass && !known) this.errorExamples.push(example);

@@ -1,19 +1,10 @@
 import type { ErrorCounts } from '../base/errorClass';
 import type { HistogramCounts } from './histogram';
+import type { Counts } from './stepCounts';
 
 /** What one worker counted for one step since its previous sample. */
-export interface StepSample {
+export interface StepSample extends Counts {
   readonly step: number;
-  readonly offered: number;
-  readonly sent: number;
-  readonly expected: number;
-  readonly received: number;
-  readonly duplicated: number;
-  readonly outOfOrder: number;
-  readonly late: number;
-  readonly extra: number;
-  readonly wireBytesIn: number;
-  readonly wireBytesOut: number;
   readonly errors: ErrorCounts;
   readonly latency?: HistogramCounts;
   readonly sendLatency?: HistogramCounts;

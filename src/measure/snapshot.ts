@@ -8,6 +8,8 @@ export type Phase =
 export interface StepProgress {
   readonly index: number;
   readonly senders: number;
+  /** Drained and judged: what is outstanding is lost. */
+  readonly over: boolean;
   /** Measured seconds so far and in total. */
   readonly elapsedS: number;
   readonly totalS: number;

@@ -2,6 +2,7 @@ import { addErrors, type ErrorCounts } from '../base/errorClass';
 import type { Slo } from '../base/slo';
 import { LatencyHistogram } from './histogram';
 import type { GeneratorSample, StepSample } from './sample';
+import { StepCounts } from './stepCounts';
 import type { GeneratorHealth, StepSummary, Verdict } from './summary';
 import { generatorProblems, judgeStep } from './verdict';
 
@@ -20,17 +21,7 @@ interface WorkerLoad {
 }
 
 /** Sums of what all workers counted for one step; percentiles are taken from the sums only. */
-export class StepTotals {
-  offered = 0;
-  sent = 0;
-  expected = 0;
-  received = 0;
-  duplicated = 0;
-  outOfOrder = 0;
-  late = 0;
-  extra = 0;
-  private wireBytesIn = 0;
-  private wireBytesOut = 0;
+export class StepTotals extends StepCounts {
   private readonly errors: ErrorCounts = {};
   readonly latency = new LatencyHistogram();
   private readonly sendLatency = new LatencyHistogram();
@@ -44,23 +35,25 @@ export class StepTotals {
   /** Set once, after the drain: late deliveries no longer change it. */
   verdict: Verdict | undefined;
 
-  constructor(readonly facts: StepFacts) {}
+  constructor(readonly facts: StepFacts) {
+    super();
+  }
 
   add(sample: StepSample): void {
-    this.offered += sample.offered;
-    this.sent += sample.sent;
-    this.expected += sample.expected;
-    this.received += sample.received;
-    this.duplicated += sample.duplicated;
-    this.outOfOrder += sample.outOfOrder;
-    this.late += sample.late;
-    this.extra += sample.extra;
-    this.wireBytesIn += sample.wireBytesIn;
-    this.wireBytesOut += sample.wireBytesOut;
+    this.addCounts(sample);
     addErrors(this.errors, sample.errors);
     if (sample.latency !== undefined) this.latency.add(sample.latency);
     if (sample.sendLatency !== undefined) this.sendLatency.add(sample.sendLatency);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
+  }
+
+  /**
+   * Deliveries as expected, and what came beyond: a server that invents messages must not hide a loss
+   * nor turn it negative.
+   */
+  private delivered(): { received: number; extra: number } {
+    const surplus = Math.max(0, this.received - this.expected);
+    return { received: this.received - surplus, extra: this.extra + surplus };
   }
 
   addGenerator(worker: number, sample: GeneratorSample): void {
@@ -110,7 +103,7 @@ export class StepTotals {
         offered: this.offered,
         sent: this.sent,
         expected: this.expected,
-        received: this.received,
+        received: this.delivered().received,
         latencyAtShareUs: (share) => this.latency.valueAtShare(share),
         generator: this.generator(slo),
       },
@@ -119,7 +112,8 @@ export class StepTotals {
   }
 
   summary(slo: Slo, cutShort: Verdict): StepSummary {
-    const { facts, seconds, received } = this;
+    const { facts, seconds } = this;
+    const { received, extra } = this.delivered();
     const perSecond = (count: number): number =>
       seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
     return {
@@ -134,7 +128,7 @@ export class StepTotals {
       duplicated: this.duplicated,
       outOfOrder: this.outOfOrder,
       late: this.late,
-      extra: this.extra,
+      extra,
       sentPerSecond: perSecond(this.sent),
       receivedPerSecond: perSecond(received),
       payloadBytesIn: this.sent * facts.messageBytes,

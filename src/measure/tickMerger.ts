@@ -49,6 +49,11 @@ export class TickMerger {
     return this.finished(workers, due ? sample.tick : -1);
   }
 
+  /** What is left when no worker delivers any more, at the end of a run. */
+  rest(): MergedTick[] {
+    return this.finished(0, Infinity);
+  }
+
   private finished(workers: number, newestTick: number): MergedTick[] {
     const told: MergedTick[] = [];
     for (const [number, tick] of [...this.open].sort(([a], [b]) => a - b)) {

@@ -118,7 +118,7 @@ function latencyMissed(
   const lost = step.expected - step.received;
   const allowed =
     metric === 'max' ? 'none' : `only ${Number(((1 - latencyShare[metric]) * 100).toFixed(2))} %`;
-  return `${formatCount(lost)} of ${formatCount(step.expected)} deliveries never arrived, and ${allowed} may be slower than ${latencyWords(limit)}`;
+  return `${formatCount(lost)} of ${formatCount(step.expected)} deliveries had not arrived when the drain ended, and ${allowed} may be slower than ${latencyWords(limit)}`;
 }
 
 function judgeDelivered(step: StepMeasures, slo: Slo): Judged[] {
@@ -162,10 +162,10 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
   const connections = connectionCheck(summary.connections, slo);
   const reasons = [
     ...summary.steps.flatMap((step) =>
-      step.verdict.reasons.map(({ code, message }) => ({
-        code,
-        message: `step ${step.index}: ${message}`,
-      })),
+      step.verdict.reasons
+        // Said once below, for the run as a whole.
+        .filter(({ code }) => code !== 'slo-dropped')
+        .map(({ code, message }) => ({ code, message: `step ${step.index}: ${message}` })),
     ),
     ...(connections?.reason ? [connections.reason] : []),
   ];

@@ -33,4 +33,10 @@ export class ClosedPace implements Pacing {
     this.head = (this.head + 1) % this.queue.length;
     return next.sender;
   }
+
+  /** One at most: when the next one after that is due depends on when this one leaves. */
+  left(position: number, fromUs: number, untilUs: number): number {
+    const dueUs = this.queue.find(({ sender }) => sender === position)?.dueUs ?? Infinity;
+    return dueUs >= fromUs && dueUs < untilUs ? 1 : 0;
+  }
 }

@@ -4,6 +4,8 @@ export interface Pacing {
   readonly nextDueUs: number;
   /** Moves past that message, which leaves at `nowUs`; returns the sender's position among the worker's. */
   take(nowUs: number): number;
+  /** Messages of the sender at `position` that are still to be taken and due in [fromUs, untilUs). */
+  left(position: number, fromUs: number, untilUs: number): number;
 }
 
 /**
@@ -42,5 +44,20 @@ export class Pace implements Pacing {
       this.round += 1;
     }
     return sender;
+  }
+
+  left(position: number, fromUs: number, untilUs: number): number {
+    const offset = this.ranks[position]! / this.senders;
+    const nextRound = this.round + (position < this.position ? 1 : 0);
+    const firstRound = Math.max(nextRound, this.firstRoundAt(fromUs, offset));
+    return Math.max(0, this.firstRoundAt(untilUs, offset) - firstRound);
+  }
+
+  /** First round in which the sender at that offset is due at or after `atUs`, by the same arithmetic as above. */
+  private firstRoundAt(atUs: number, offset: number): number {
+    let round = Math.ceil(atUs / this.intervalUs - offset);
+    while ((round + offset) * this.intervalUs < atUs) round += 1;
+    while ((round - 1 + offset) * this.intervalUs >= atUs) round -= 1;
+    return round;
   }
 }

@@ -75,6 +75,20 @@ export function populationOf(plan: Plan): Population {
   }
 }
 
+/**
+ * Leaves those out that do not take part: their sender writes to the next one in the cycle instead, so
+ * that again everybody writes to one other connection and is written to by one. Changes `targets`.
+ */
+export function leaveOut(targets: Uint32Array, takesPart: (connection: number) => boolean): void {
+  const original = targets.slice();
+  original.forEach((first, sender) => {
+    if (!takesPart(sender)) return;
+    let target = first;
+    while (!takesPart(target)) target = original[target]!;
+    targets[sender] = target;
+  });
+}
+
 /** The same connections, so that each group in turn gets its next sender. */
 function dealtOverGroups(order: Uint32Array, groupCount: number): Uint32Array {
   const taken = new Map<number, number>();

@@ -1,16 +1,6 @@
+import type { Endpoint } from '../base/endpoint';
 import type { Plan } from '../plan/plan';
 import type { WorkerSample } from '../measure/sample';
-
-/** How the main side reaches the target, as handed to a worker; see `wire/endpoint.ts`. */
-export interface WorkerEndpoint {
-  readonly urls: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly accessToken?: string;
-  readonly ca?: string;
-  readonly insecureTls: boolean;
-  readonly skipNegotiation: boolean;
-}
 
 /** Memory that all workers of a run share, so that each knows the receivers of a message when it is due. */
 export interface SharedPopulation {
@@ -24,7 +14,7 @@ export interface SharedPopulation {
 export interface WorkerStart {
   readonly plan: Plan;
   readonly worker: number;
-  readonly endpoint: WorkerEndpoint;
+  readonly endpoint: Endpoint;
   readonly population: SharedPopulation;
   /** Zero of the run on the machine's monotonic clock, microseconds. */
   readonly originUs: number;
@@ -69,7 +59,5 @@ export type FromWorker =
     }
   /** The step's last message was due (and sent, where possible). */
   | { readonly type: 'stepSent'; readonly index: number }
-  /** The hub cannot be used with this plan, in words for people. */
-  | { readonly type: 'unusable'; readonly message: string }
   /** All connections are closed; nothing follows. */
   | { readonly type: 'closed' };

@@ -93,11 +93,13 @@ function recommended(
     );
   }
   const step = bestStep(steps);
-  if (!step || connections.connected === 0) return nothing('Nothing valid was measured.');
+  const open = connections.connected - connections.dropped;
+  if (!step || open <= 0)
+    return nothing('No step was measured to its end with anything delivered.');
   const { index, sentPerSecond, receivedPerSecond } = step;
   const measured = model.measuredLoadOf(scenario, {
     index,
-    connections: connections.connected,
+    connections: open,
     sentPerSecond,
     receivedPerSecond,
   });
@@ -109,12 +111,11 @@ function recommended(
     : { recommendation: { ...made.value, basis: 'measured' } };
 }
 
-/** The last step that passed, else the last in which the generator was no bottleneck. */
+/** The last step that passed, else the last that was measured to its end and delivered something. */
 function bestStep(steps: readonly StepSummary[]): StepSummary | undefined {
-  const valid = steps.filter(
-    ({ generator, verdict }) => generator.valid && verdict.status !== 'invalid',
-  );
-  return valid.filter(({ verdict }) => verdict.status === 'pass').at(-1) ?? valid.at(-1);
+  const passed = steps.filter(({ verdict }) => verdict.status === 'pass');
+  const failed = steps.filter(({ verdict, received }) => verdict.status === 'fail' && received > 0);
+  return passed.at(-1) ?? failed.at(-1);
 }
 
 function editionAndHeadroom({ edition, headroom }: CompleteOptions): {

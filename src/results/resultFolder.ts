@@ -27,6 +27,7 @@ export interface ResultFolderOptions {
  */
 export class ResultFolder {
   private lastTick = -1;
+  private lastStepOver = 0;
   private broken = false;
   private writing: Promise<void> = Promise.resolve();
 
@@ -57,10 +58,13 @@ export class ResultFolder {
     }
   }
 
-  /** Adds a line unless there is one of the same tick already; returns at once. */
+  /** Adds a line for each tick, and one for the end of each step, which lies between ticks; returns at once. */
   appendSample(snapshot: Snapshot): void {
-    if (this.broken || snapshot.tick <= this.lastTick) return;
-    this.lastTick = snapshot.tick;
+    const { tick, step } = snapshot;
+    const stepEnds = step?.over === true && step.index > this.lastStepOver;
+    if (this.broken || (tick <= this.lastTick && !stepEnds)) return;
+    this.lastTick = tick;
+    if (stepEnds) this.lastStepOver = step.index;
     const line = `${JSON.stringify(snapshot)}\n`;
     this.writing = this.writing.then(async () => {
       if (this.broken) return;

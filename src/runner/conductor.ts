@@ -1,3 +1,4 @@
+import { errorAdvice, type ErrorClass } from '../base/errorClass';
 import { Emitter } from '../base/event';
 import { formatCount } from '../base/units';
 import { RunTotals } from '../measure/runTotals';
@@ -10,6 +11,7 @@ import type { Plan, PlanStep } from '../plan/plan';
 import type { FromWorker, WorkerStart } from '../protocol/worker';
 import { numberOf } from '../usecases/parameterSpec';
 import { CpuMeter } from './cpuMeter';
+import { hideSecrets } from './hideSecrets';
 import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';
 import type { Run, StopReason } from './run';
 import { WorkerPool } from './workerPool';
@@ -17,6 +19,8 @@ import { WorkerPool } from './workerPool';
 export interface ConductorFacts {
   readonly workerScript: string;
   readonly keepGoing: boolean;
+  /** Values that must not turn up in any text of the run. */
+  readonly secrets: readonly string[];
   /** Run time in microseconds. */
   readonly nowUs: () => number;
   readonly target: RunSummary['target'];
@@ -63,7 +67,7 @@ export class Conductor implements Run {
     starts: readonly WorkerStart[],
     private readonly context: ConductorFacts,
   ) {
-    this.totals = new RunTotals(plan.connections);
+    this.totals = new RunTotals(plan.connections, (text) => hideSecrets(text, context.secrets));
     this.pool = new WorkerPool(context.workerScript, starts, {
       fact: (worker, fact) => {
         this.handle(worker, fact);
@@ -146,9 +150,12 @@ export class Conductor implements Run {
     try {
       await this.reached(endUs);
       await this.told('stepSent');
+      totals.seconds = step.measureMs / 1000;
+    } catch (error) {
+      totals.seconds = this.measuredSeconds();
+      throw error;
     } finally {
       totals.cpuUs = cpu.usedUs();
-      totals.seconds = this.measuredSeconds();
     }
     this.enter('draining');
     await this.drain(totals, step.drainMs);
@@ -183,7 +190,6 @@ export class Conductor implements Run {
     const { step, pool } = this;
     if (pool.alive.size === 0 || step === undefined || step.totals.verdict !== undefined) return;
     pool.order({ type: 'halt' });
-    step.totals.seconds = this.measuredSeconds();
     const untilUs = this.context.nowUs() + Math.min(step.plan.drainMs, 1000) * 1000;
     do {
       const flush = (this.flushes += 1);
@@ -199,6 +205,7 @@ export class Conductor implements Run {
     this.pool.order({ type: 'close' });
     await this.until(() => this.pool.alive.size === 0, closeMs);
     await this.pool.terminate();
+    for (const tick of this.ticks.rest()) this.emit(tick);
     this.enter('done');
   }
 
@@ -215,9 +222,6 @@ export class Conductor implements Run {
       case 'prepared':
         this.ids.push(...fact.ids);
         this.note('prepared', worker);
-        break;
-      case 'unusable':
-        this.end('targetLost', fact.message);
         break;
       case 'ready':
       case 'connected':
@@ -257,9 +261,10 @@ export class Conductor implements Run {
 
   private firstError(): string {
     const [example] = this.totals.errorExamples;
-    return example === undefined
-      ? 'The target did not answer.'
-      : `First error: ${example.errorClass}: ${example.text}.`;
+    if (example === undefined) return 'The target did not answer.';
+    const { errorClass, text } = example;
+    const advice = errorAdvice[errorClass as ErrorClass] ?? '';
+    return `First error: ${errorClass}: ${text.replace(/[.\s]+$/, '')}. ${advice}`.trim();
   }
 
   private end(ending: Ending, message?: string): void {

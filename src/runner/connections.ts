@@ -18,7 +18,6 @@ export interface ConnectionsListener {
     end: number,
     frameBytes: number,
   ): void;
-  opened(connection: HubConnection): void;
   lost(connection: HubConnection): void;
 }
 
@@ -63,11 +62,9 @@ export class Connections implements HubListener {
         connection.lastReceivedUs = this.nowUs();
         this.all.set(index, connection);
       },
-      opened: (index, tookUs) => {
+      opened: (_index, tookUs) => {
         this.recorder.connected += 1;
         this.recorder.connectTimes.record(tookUs);
-        const connection = this.all.get(index);
-        if (connection?.isOpen === true) this.listener.opened(connection);
       },
       retried: (_index, failure) => {
         this.recorder.error(failure.errorClass, failure.message);

@@ -31,7 +31,7 @@ export async function machineLimits(): Promise<MachineLimits> {
  * @param targetAddresses different host and port pairs that the connections are spread over
  */
 export function missingForRun(
-  plan: Plan,
+  plan: Pick<Plan, 'connections' | 'connectInFlight'> & { readonly workers: readonly unknown[] },
   limits: MachineLimits,
   targetAddresses = 1,
 ): string | undefined {

@@ -121,7 +121,7 @@ export class MessageSender {
       }
       if (dueUs > elapsedUs) return 'idle';
       if (elapsedUs > endUs + graceUs) {
-        this.giveUp(step, elapsedUs);
+        this.giveUp(step);
         return 'done';
       }
       this.sendOne(step, pace.take(elapsedUs), dueUs, nowUs, unixMs);
@@ -190,7 +190,7 @@ export class MessageSender {
         this.receiver = dependencies.idOf(target);
         this.receivers = dependencies.isOpen(target) ? 1 : 0;
         if (population.fixedTargets === undefined) this.stream = target;
-        return this.receiver !== undefined;
+        return target !== sender && this.receiver !== undefined;
       }
     }
   }
@@ -215,13 +215,11 @@ export class MessageSender {
   }
 
   /** Counts what was due and could not be sent in time, and ends the step. */
-  private giveUp(step: ActiveStep, elapsedUs: number): void {
-    for (; step.pace.nextDueUs < step.endUs;) {
-      const dueUs = step.pace.nextDueUs;
-      const sender = step.senders[step.pace.take(elapsedUs)]!;
-      if (dueUs >= step.warmupUs && this.dependencies.connection(sender) !== undefined)
-        step.recorder.offered += 1;
-    }
+  private giveUp({ senders, pace, recorder, warmupUs, endUs }: ActiveStep): void {
+    senders.forEach((sender, position) => {
+      if (this.dependencies.connection(sender) === undefined) return;
+      recorder.offered += pace.left(position, warmupUs, endUs);
+    });
     this.step = undefined;
   }
 }

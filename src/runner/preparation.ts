@@ -11,8 +11,6 @@ import type { SharedMembers } from './sharedMembers';
 /** Connections of a worker that are being prepared at the same time. */
 const atOnce = 100;
 const answerTimeoutMs = 10_000;
-/** How long a hub may take to greet a new connection with OnConnected. */
-const greetingMs = 1000;
 
 /** What a use case needs of each connection before its first step: nothing, its id, its groups. */
 export class Preparation {
@@ -42,27 +40,6 @@ export class Preparation {
 
   lost(connection: HubConnection): void {
     this.invocations.lost(connection);
-  }
-
-  /**
-   * Finds out which dialect the hub speaks, without calling a bench method.
-   *
-   * @returns why the hub cannot be used with this plan, in words for people; undefined when it can
-   */
-  async unusable(connection: HubConnection): Promise<string | undefined> {
-    if (this.plan.dialect !== 'auto') return undefined;
-    if (await this.idIsTold(connection, greetingMs)) return undefined;
-    const outcome = await this.invocations.invoke(
-      connection,
-      'GetConnectionId',
-      [],
-      answerTimeoutMs,
-    );
-    if (outcome.ok || outcome.errorClass !== 'invocation') return undefined;
-    return (
-      'The hub neither greets with OnConnected nor has GetConnectionId, so it seems to speak the newer Measure(ticks, payload) dialect, ' +
-      'which this version cannot drive. If it does send RecordLatency, write `dialect: recordLatency`; `signalr-bench doctor` lists the methods it lacks.'
-    );
   }
 
   /** Prepares the connections; one that cannot be prepared is given up. Returns the ids, where they are needed. */

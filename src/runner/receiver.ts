@@ -19,6 +19,9 @@ export interface ReceiverDependencies {
   readonly other: (connection: HubConnection, message: HubMessage) => void;
 }
 
+/** What a counter of 32 bits can follow; no sender gets there. */
+const highestSequence = 0x7ffffffe;
+
 /** How .NET returns the dictionary: the usual beginning of a delivery, up to the stamp. */
 const usualPrefix = Buffer.from(
   `{"type":1,"target":"RecordLatency","arguments":[{"${stampKey}":"`,
@@ -107,6 +110,7 @@ export class Receiver {
     const step = recorder.steps[stamp.step];
     if (step === undefined) return;
     const meant =
+      stamp.sequence <= highestSequence &&
       stamp.source < this.sources &&
       this.population.isReceiver(stamp.source, connection.index) &&
       this.dependencies.isMember(connection.index);

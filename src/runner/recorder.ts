@@ -7,6 +7,7 @@ import type {
   StepSample,
   WorkerSample,
 } from '../measure/sample';
+import { StepCounts } from '../measure/stepCounts';
 
 /** Different failures kept with their text, for each class. */
 const examplesPerClass = 3;
@@ -34,18 +35,8 @@ class IntervalHistogram {
   }
 }
 
-/** What one worker counts for one step. Fields are written directly by sender and receiver: this is the hot path. */
-export class StepRecorder {
-  offered = 0;
-  sent = 0;
-  expected = 0;
-  received = 0;
-  duplicated = 0;
-  outOfOrder = 0;
-  late = 0;
-  extra = 0;
-  wireBytesIn = 0;
-  wireBytesOut = 0;
+/** What one worker counts for one step. */
+export class StepRecorder extends StepCounts {
   errors: ErrorCounts = {};
   readonly latency = new IntervalHistogram();
   readonly sendLatency = new IntervalHistogram();
@@ -53,7 +44,9 @@ export class StepRecorder {
   /** After its drain a step still counts deliveries, as late ones. */
   drained = false;
 
-  constructor(readonly step: number) {}
+  constructor(readonly step: number) {
+    super();
+  }
 
   /** What was counted since the last call; undefined when that is nothing. */
   take(): StepSample | undefined {
@@ -61,38 +54,14 @@ export class StepRecorder {
     const latency = this.latency.take(keep);
     const sendLatency = this.sendLatency.take(keep);
     const slip = this.slip.take(keep);
-    const {
-      step,
-      offered,
-      sent,
-      expected,
-      received,
-      duplicated,
-      outOfOrder,
-      late,
-      extra,
-      wireBytesIn,
-      wireBytesOut,
-      errors,
-    } = this;
-    const counted = offered + sent + received + duplicated + extra + Object.keys(errors).length;
-    if (counted === 0) return undefined;
-    this.offered = this.sent = this.expected = this.received = 0;
-    this.duplicated = this.outOfOrder = this.late = this.extra = 0;
-    this.wireBytesIn = this.wireBytesOut = 0;
+    const counts = this.takeCounts();
+    const { step, errors } = this;
+    const anything = Object.values(counts).some((count) => count > 0);
+    if (!anything && Object.keys(errors).length === 0) return undefined;
     this.errors = {};
     return {
       step,
-      offered,
-      sent,
-      expected,
-      received,
-      duplicated,
-      outOfOrder,
-      late,
-      extra,
-      wireBytesIn,
-      wireBytesOut,
+      ...counts,
       errors,
       ...(latency === undefined ? {} : { latency }),
       ...(sendLatency === undefined ? {} : { sendLatency }),

@@ -33,6 +33,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
   return new Conductor(plan, starts, {
     workerScript: dependencies.workerScript,
     keepGoing: dependencies.keepGoing === true,
+    secrets: target.secrets,
     nowUs: () => clock.nowUs() - originUs,
     target: { kind: target.kind, url: target.url },
     machine: {

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock';
-import { populationOf, type Population } from '../plan/population';
+import { leaveOut, populationOf, type Population } from '../plan/population';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
 import type { HubConnection } from '../wire/hubConnection';
 import type { HubMessage } from '../wire/hubMessage';
@@ -43,7 +43,6 @@ export class WorkerRun {
   private measuring = 0;
   /** Run time of the window's next border. */
   private borderUs = Infinity;
-  private probing: Promise<void> | undefined;
 
   constructor(
     private readonly start: WorkerStart,
@@ -59,9 +58,6 @@ export class WorkerRun {
         const nowUs = this.nowUs();
         this.receiver.received(connection, buffer, from, to, frameBytes, nowUs);
         this.loop.inputHandled(nowUs);
-      },
-      opened: (connection) => {
-        if (start.worker === 0) this.probing ??= this.probe(connection);
       },
       lost: (connection) => {
         this.members.leave(connection.index);
@@ -101,7 +97,6 @@ export class WorkerRun {
       case 'connect':
         this.loop.begin();
         await this.connections.open(order.atUs);
-        await this.probing;
         this.post({ type: 'connected' });
         break;
       case 'prepare':
@@ -110,6 +105,9 @@ export class WorkerRun {
       case 'identify':
         for (const [index, id] of order.ids)
           this.ids[index] = Buffer.from(JSON.stringify(id).slice(1, -1), 'utf8');
+        if (this.population.fixedTargets !== undefined) {
+          leaveOut(this.population.fixedTargets, (index) => this.ids[index] !== undefined);
+        }
         break;
       case 'step':
         this.beginStep(order.index, order.atUs);
@@ -134,11 +132,6 @@ export class WorkerRun {
 
   private nowUs(): number {
     return this.clock.nowUs() - this.start.originUs;
-  }
-
-  private async probe(connection: HubConnection): Promise<void> {
-    const message = await this.preparation.unusable(connection);
-    if (message !== undefined) this.post({ type: 'unusable', message });
   }
 
   private handleOther(connection: HubConnection, message: HubMessage): void {

@@ -79,7 +79,10 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
     });
     this.pause.onRelease(() => {
       this.tickMs = performance.now();
-      for (const connection of this.all) if (!this.isHeld) connection.resumeReading();
+      for (const connection of this.all) {
+        connection.streams?.resume();
+        if (!this.isHeld) connection.resumeReading();
+      }
     });
     // The types of `ws` do not know `closeTimeout` yet.
     const socketOptions: ServerOptions & { closeTimeout: number } = {
@@ -132,16 +135,16 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
   closing(connection: HubConnection): void {
     this.connections.delete(connection.id);
     this.groups.leaveAll(connection);
+    connection.streams?.dispose();
+    connection.streams = undefined;
   }
 
   invoked(connection: HubConnection, message: HubMessage): void {
     this.invocations++;
-    const { completion, delivers } = invoke(this, connection, message, () =>
-      this.pause.messageArrived(),
-    );
+    const { completion, delivers } = invoke(this, connection, message);
     if (completion !== undefined) {
       // Behind its delivery, which may be delayed.
-      if (delivers) this.deliveries.send(connection, completion);
+      if (delivers) this.sendBehind(connection, completion);
       else connection.write(completion);
     }
     const { closeAfter = 0 } = this.options;
@@ -152,6 +155,14 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
 
   deliver(connection: HubConnection, frame: Buffer): void {
     this.deliveries.deliver(connection, frame);
+  }
+
+  sendBehind(connection: HubConnection, frame: Buffer): void {
+    this.deliveries.send(connection, frame);
+  }
+
+  messageArrived(): void {
+    this.pause.messageArrived();
   }
 
   dispose(): Promise<void> {

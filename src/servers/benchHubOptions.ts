@@ -16,9 +16,10 @@ export interface Throttle {
 /**
  * Misbehaviour on demand, for tests of clients. All absent: the hub behaves.
  *
- * A *delivery* is one `RecordLatency` callback to one connection: a broadcast to 10 connections is 10
- * deliveries, numbered from 1 over the whole hub in the order they are decided. A *connect* is a
- * negotiate, or an upgrade that skips negotiation; the upgrade after a negotiate is not counted again.
+ * A *delivery* is one `RecordLatency` callback to one connection, or one item that `StreamingEcho` gives
+ * back: a broadcast to 10 connections is 10 deliveries, numbered from 1 over the whole hub in the order
+ * they are decided. A *connect* is a negotiate, or an upgrade that skips negotiation; the upgrade after a
+ * negotiate is not counted again.
  */
 export interface BenchHubKnobs {
   /** `--delay`: each delivery, and the completion of the call that caused it, leaves this much later. */
@@ -35,6 +36,7 @@ export interface BenchHubKnobs {
   /**
    * `--close-after`: a connection is closed once it has sent this many invocations of any kind. The last
    * one is still served, then come a Close message with an error text and WebSocket close code 1000.
+   * Streams are cut off by it.
    */
   readonly closeAfter?: number;
   /** `--refuse`: the first n connects are answered 503; Infinity refuses all. Comes before `throttle`. */

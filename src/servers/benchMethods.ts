@@ -1,24 +1,35 @@
+import { ConnectionStreams, type StreamHost } from './connectionStreams';
 import type { HubConnection } from './hubConnection';
 import { callbackFrame, recordLatencyFrame } from './hubFrames';
 import type { HubGroups } from './hubGroups';
-import type { HubMessage } from './hubMessage';
+import { isDictionaryAt, type HubMessage } from './hubMessage';
 import { stringAt, stringMember } from './jsonScan';
 
 /** What the bench methods work on. */
-export interface BenchContext {
+export interface BenchContext extends StreamHost {
   readonly groups: HubGroups;
   /** All connections past their handshake, by id. */
   readonly connections: ReadonlyMap<string, HubConnection>;
-  deliver(connection: HubConnection, frame: Buffer): void;
 }
 
-/** `failed` is an exception in the method, `unbound` an argument of the wrong type. */
-export type Outcome = { readonly result: string } | 'done' | 'failed' | 'unbound';
+/**
+ * `failed` is an exception in the method, `unbound` an argument of the wrong type; `streams` means that
+ * items and the completion follow later. A result is JSON text.
+ */
+export type Outcome =
+  | { readonly result: string }
+  | { readonly error: string }
+  | 'done'
+  | 'streams'
+  | 'failed'
+  | 'unbound';
 
 /** One method of the hub contract. */
 export interface BenchMethod {
   readonly name: string;
   readonly argumentCount: number;
+  /** Takes one stream and answers with one. */
+  readonly isStreaming?: true;
   /** Whether its callbacks are the deliveries that the knobs act on. */
   readonly delivers: boolean;
   run(context: BenchContext, caller: HubConnection, message: HubMessage): Outcome;
@@ -29,8 +40,14 @@ const maxGroupNameLength = 1024;
 const maxGroupsPerConnection = 10_000;
 
 function isDictionary({ bytes, firstStart }: HubMessage): boolean {
-  // An object, or null: both bind to a dictionary in .NET.
-  return bytes[firstStart] === 0x7b || bytes[firstStart] === 0x6e;
+  return isDictionaryAt(bytes, firstStart);
+}
+
+/** The first argument as a .NET `int`; undefined when it does not bind to one. */
+function intArgument({ bytes, firstStart, firstEnd }: HubMessage): number | undefined {
+  const text = bytes.toString('latin1', firstStart, Math.min(firstEnd, firstStart + 16));
+  const value = Number(text);
+  return /^-?[0-9]+$/.test(text) && value === (value | 0) ? value : undefined;
 }
 
 function payloadFrame(message: HubMessage): Buffer {
@@ -96,6 +113,21 @@ function membership(name: string, change: 'join' | 'leave'): BenchMethod {
   };
 }
 
+const streamingEcho: BenchMethod = {
+  name: 'StreamingEcho',
+  argumentCount: 1,
+  isStreaming: true,
+  // Its items are deliveries; the call itself causes none.
+  delivers: false,
+  run: (context, caller, message) => {
+    const delayMs = intArgument(message);
+    if (delayMs === undefined) return 'unbound';
+    const streams = (caller.streams ??= new ConnectionStreams(caller, context));
+    const error = streams.start(message, delayMs);
+    return error === undefined ? 'streams' : { error };
+  },
+};
+
 const methods: readonly BenchMethod[] = [
   echo,
   delivering('Broadcast', ({ connections }) => connections.values()),
@@ -126,6 +158,7 @@ const methods: readonly BenchMethod[] = [
   },
   membership('JoinGroup', 'join'),
   membership('LeaveGroup', 'leave'),
+  streamingEcho,
 ];
 
 const byLowerCase = new Map(methods.map((method) => [method.name.toLowerCase(), method]));

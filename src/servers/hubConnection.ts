@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { ByteRest } from './byteRest';
+import type { ConnectionStreams } from './connectionStreams';
 import { closeFrame, handshakeErrorFrame, pingFrame } from './hubFrames';
 import { handshakeProblem, handshakeFailed, handshakeTimedOut } from './hubHandshake';
 import { messageType, readHubMessage, type HubMessage } from './hubMessage';
@@ -32,6 +33,8 @@ const closedWithError = 'Connection closed with an error.';
 export class HubConnection {
   /** Names of the groups it is in; undefined until it joins its first. */
   groups: Set<string> | undefined;
+  /** undefined until it starts its first stream. */
+  streams: ConnectionStreams | undefined;
   invocations = 0;
   private state: 'handshake' | 'open' | 'closing' = 'handshake';
   private rest: ByteRest | undefined;
@@ -88,7 +91,8 @@ export class HubConnection {
       this.end(handshakeErrorFrame(handshakeTimedOut), 1000);
     }
     if (this.state !== 'open') return;
-    const silentMs = nowMs - this.lastSeenMs;
+    // What is not read is no silence of the client.
+    const silentMs = this.isFull ? 0 : nowMs - this.lastSeenMs;
     if (this.hasPinged && silentMs > this.host.clientTimeoutMs) {
       this.close(closedWithError, true);
     } else if (nowMs >= this.nextPingMs) {
@@ -101,15 +105,23 @@ export class HubConnection {
     this.socket.pause();
   }
 
-  /** Goes on with what arrived while the hub was held. */
+  /** Goes on with what arrived while the hub was held, or while the client's own streams were full. */
   resumeReading(): void {
     this.lastSeenMs = this.host.tickMs;
-    while (this.inbox !== undefined && !this.host.isHeld) {
+    while (this.inbox !== undefined && !this.mayNotRead) {
       const next = this.inbox.shift();
       if (next === undefined) this.inbox = undefined;
       else this.read(next.data, next.isBinary);
     }
-    if (!this.host.isHeld) this.socket.resume();
+    if (!this.mayNotRead) this.socket.resume();
+  }
+
+  private get isFull(): boolean {
+    return this.streams?.isFull === true;
+  }
+
+  private get mayNotRead(): boolean {
+    return this.host.isHeld || this.isFull;
   }
 
   private hasRoom(): boolean {
@@ -138,7 +150,7 @@ export class HubConnection {
 
   private arrived(data: Buffer, isBinary: boolean): void {
     if (this.state === 'closing') return;
-    if (this.host.isHeld || this.inbox !== undefined) {
+    if (this.mayNotRead || this.inbox !== undefined) {
       (this.inbox ??= []).push({ data, isBinary });
       return;
     }
@@ -168,6 +180,13 @@ export class HubConnection {
         this.message(whole, 0, whole.length - 1);
       }
       start = end + 1;
+      if (this.isFull) {
+        this.pauseReading();
+        // The text of what is left is checked already.
+        const left = { data: data.subarray(start), isBinary: false };
+        if (start < data.length) (this.inbox ??= []).unshift(left);
+        return;
+      }
     }
   }
 
@@ -194,6 +213,11 @@ export class HubConnection {
       case messageType.streamInvocation:
         this.invocations++;
         this.host.invoked(this, message);
+        break;
+      case messageType.streamItem:
+      case messageType.completion:
+      case messageType.cancelInvocation:
+        this.streams?.received(message);
         break;
       case messageType.ping:
         this.hasPinged = true;

@@ -3,7 +3,7 @@ import type { BenchHubKnobs } from './benchHubOptions';
 import type { HubConnection } from './hubConnection';
 import type { HubPause } from './hubPause';
 
-/** What the hub did to `RecordLatency` callbacks. */
+/** What the hub did to `RecordLatency` callbacks and stream items. */
 export interface DeliveryCounts {
   /** Decided: sent, waiting for their delay, or dropped. */
   deliveries: number;

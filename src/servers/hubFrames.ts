@@ -36,22 +36,47 @@ export function messageFrame(json: string): Buffer {
   return frame;
 }
 
+/** The frame of a hub message that carries `start`…`end` of `bytes` between `head` and `tail`, byte for byte. */
+function carryingFrame(
+  head: Buffer,
+  bytes: Buffer,
+  start: number,
+  end: number,
+  tail: Buffer,
+): Buffer {
+  const payloadBytes = head.length + (end - start) + tail.length;
+  const header = headerBytes(payloadBytes);
+  const frame = Buffer.allocUnsafe(header + payloadBytes);
+  writeHeader(frame, payloadBytes);
+  let next = header + head.copy(frame, header);
+  next += bytes.copy(frame, next, start, end);
+  tail.copy(frame, next);
+  return frame;
+}
+
 const recordLatencyHead = Buffer.from('{"type":1,"target":"RecordLatency","arguments":');
-const recordLatencyTail = Buffer.from(`}${separator}`);
+const messageTail = Buffer.from(`}${separator}`);
 
 /**
  * The frame that calls `RecordLatency` with the argument list in `start`…`end` of `bytes`, brackets
  * included, byte for byte as it came.
  */
 export function recordLatencyFrame(bytes: Buffer, start: number, end: number): Buffer {
-  const payloadBytes = recordLatencyHead.length + (end - start) + recordLatencyTail.length;
-  const header = headerBytes(payloadBytes);
-  const frame = Buffer.allocUnsafe(header + payloadBytes);
-  writeHeader(frame, payloadBytes);
-  let next = header + recordLatencyHead.copy(frame, header);
-  next += bytes.copy(frame, next, start, end);
-  recordLatencyTail.copy(frame, next);
-  return frame;
+  return carryingFrame(recordLatencyHead, bytes, start, end, messageTail);
+}
+
+/**
+ * The frame of a stream item, which is `start`…`end` of `bytes`, byte for byte as it came.
+ * @param invocationId JSON text
+ */
+export function streamItemFrame(
+  invocationId: string,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): Buffer {
+  const head = Buffer.from(`{"type":2,"invocationId":${invocationId},"item":`);
+  return carryingFrame(head, bytes, start, end, messageTail);
 }
 
 /** Calls `target` of a client with string arguments. */
@@ -62,6 +87,11 @@ export function callbackFrame(target: string, ...args: readonly string[]): Buffe
 /** Completion with a result, given as JSON text; `null` is what the .NET server sends for void. */
 export function resultFrame(invocationId: string, resultJson: string): Buffer {
   return messageFrame(`{"type":3,"invocationId":${invocationId},"result":${resultJson}}`);
+}
+
+/** Completion of a stream, which has no result. */
+export function streamEndFrame(invocationId: string): Buffer {
+  return messageFrame(`{"type":3,"invocationId":${invocationId}}`);
 }
 
 /** Completion with an error text. */

@@ -10,16 +10,18 @@ const errorTexts = {
   failed: (name: string) => `An unexpected error occurred invoking '${name}' on the server.`,
   notStreaming: (name: string) =>
     `The client attempted to invoke the non-streaming '${name}' method with a streaming invocation.`,
+  streaming: (name: string) =>
+    `The client attempted to invoke the streaming '${name}' method with a non-streaming invocation.`,
 };
 
 const unknownMethod = 'HubException: Method does not exist.';
 
-function surplusStreams(count: number): string {
-  return `HubException: Client sent ${count} stream(s), Hub method expects 0.`;
+function wrongStreams(sent: number, expected: number): string {
+  return `HubException: Client sent ${sent} stream(s), Hub method expects ${expected}.`;
 }
 
-/** The completion of a call: its result as JSON text, or the error. */
-type Answer = { readonly result: string } | { readonly error: string };
+/** The completion of a call: its result as JSON text, or the error; undefined when it comes later. */
+type Answer = { readonly result: string } | { readonly error: string } | undefined;
 
 function answerOf(
   context: BenchContext,
@@ -30,35 +32,35 @@ function answerOf(
   if (method === undefined) {
     return { error: `${errorTexts.unbound(message.target)} ${unknownMethod}` };
   }
-  const { name } = method;
-  if (message.type === messageType.streamInvocation) {
-    return { error: errorTexts.notStreaming(name) };
-  }
-  if (message.streams > 0) {
-    return { error: `${errorTexts.failed(name)} ${surplusStreams(message.streams)}` };
-  }
+  const { name, isStreaming = false } = method;
   if (message.argumentCount !== method.argumentCount) return { error: errorTexts.unbound(name) };
+  if ((message.type === messageType.streamInvocation) !== isStreaming) {
+    return { error: errorTexts[isStreaming ? 'streaming' : 'notStreaming'](name) };
+  }
+  const streams = isStreaming ? 1 : 0;
+  if (message.streams !== streams) {
+    return { error: `${errorTexts.failed(name)} ${wrongStreams(message.streams, streams)}` };
+  }
   const outcome = method.run(context, caller, message);
   if (outcome === 'done') return { result: 'null' };
+  if (outcome === 'streams') return undefined;
   return typeof outcome === 'object' ? outcome : { error: errorTexts[outcome](name) };
 }
 
-/**
- * Runs an invocation and, when it carries an id, returns the frame of its completion.
- * @param started called before a method runs whose callbacks are deliveries
- */
+/** Runs an invocation and, when it carries an id and is over, returns the frame of its completion. */
 export function invoke(
   context: BenchContext,
   caller: HubConnection,
   message: HubMessage,
-  started: () => void,
 ): { readonly completion: Buffer | undefined; readonly delivers: boolean } {
   const { target, invocationId } = message;
   const method = benchMethod(target);
   const delivers = method?.delivers ?? false;
-  if (delivers) started();
+  if (delivers) context.messageArrived();
   const answer = answerOf(context, caller, message, method);
-  if (invocationId === undefined) return { completion: undefined, delivers };
+  if (invocationId === undefined || answer === undefined) {
+    return { completion: undefined, delivers };
+  }
   const completion =
     'error' in answer
       ? errorFrame(invocationId, answer.error)

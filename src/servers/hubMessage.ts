@@ -1,9 +1,17 @@
 import { skipSpace, stringAt, walk } from './jsonScan';
 
 /** Message types of the hub protocol that the bench hub tells apart. */
-export const messageType = { invocation: 1, streamInvocation: 4, ping: 6, close: 7 } as const;
+export const messageType = {
+  invocation: 1,
+  streamItem: 2,
+  completion: 3,
+  streamInvocation: 4,
+  cancelInvocation: 5,
+  ping: 6,
+  close: 7,
+} as const;
 
-/** The envelope of one hub message; `arguments` stay where they are, as positions in `bytes`. */
+/** The envelope of one hub message; `arguments` and `item` stay where they are, as positions in `bytes`. */
 export interface HubMessage {
   readonly bytes: Buffer;
   type: number;
@@ -11,19 +19,39 @@ export interface HubMessage {
   target: string;
   /** The JSON text of the invocation id with its quotes; undefined when nobody waits for an answer. */
   invocationId: string | undefined;
+  /** The same as plain text, to compare; of a stream for stream items and their completion. Empty when absent. */
+  id: string;
   /** The whole array including its brackets; both 0 when absent. */
   argumentsStart: number;
   argumentsEnd: number;
   argumentCount: number;
   firstStart: number;
   firstEnd: number;
+  /** How many stream ids there are, and the first of them. */
   streams: number;
+  streamId: string;
+  /** Both 0 when absent. */
+  itemStart: number;
+  itemEnd: number;
+  hasResult: boolean;
+  error: string | undefined;
 }
 
 /** Longest method name and invocation id that are read. */
 const maxNameBytes = 512;
+/** Longest error text that is kept; {@link longError} stands for longer ones. */
+const maxErrorBytes = 4096;
+const longError = 'The error text is too long to be repeated.';
 const quote = 0x22;
 const bracket = 0x5b;
+
+function readId(message: HubMessage, start: number, end: number): boolean {
+  const id = stringAt(message.bytes, start, end);
+  if (id === undefined) return false;
+  message.id = id;
+  message.invocationId = message.bytes.toString('utf8', start, end);
+  return true;
+}
 
 function readArguments(message: HubMessage, start: number, end: number): boolean {
   if (message.bytes[start] !== bracket) return false;
@@ -38,6 +66,26 @@ function readArguments(message: HubMessage, start: number, end: number): boolean
   return true;
 }
 
+function readStreamIds(message: HubMessage, start: number, end: number): boolean {
+  const { bytes } = message;
+  if (bytes[start] !== bracket) return false;
+  let valid = true;
+  walk(bytes, start, end, (_keyStart, _keyEnd, idStart, idEnd) => {
+    const isName = bytes[idStart] === quote && idEnd - idStart <= maxNameBytes;
+    const id = isName ? stringAt(bytes, idStart, idEnd) : undefined;
+    if (id === undefined) valid = false;
+    else if (message.streams++ === 0) message.streamId = id;
+  });
+  return valid;
+}
+
+function readError(message: HubMessage, start: number, end: number): boolean {
+  if (message.bytes[start] !== quote) return false;
+  const isLong = end - start > maxErrorBytes;
+  message.error = isLong ? longError : stringAt(message.bytes, start, end);
+  return message.error !== undefined;
+}
+
 /** Takes over one member; false when it is not what the protocol says. */
 function readMember(message: HubMessage, key: string, start: number, end: number): boolean {
   const { bytes } = message;
@@ -50,24 +98,54 @@ function readMember(message: HubMessage, key: string, start: number, end: number
       message.target = isName ? (stringAt(bytes, start, end) ?? '') : '';
       return message.target !== '';
     case 'invocationId':
-      if (!isName || stringAt(bytes, start, end) === undefined) return false;
-      message.invocationId = bytes.toString('utf8', start, end);
-      return true;
+      return isName && readId(message, start, end);
     case 'arguments':
       return readArguments(message, start, end);
     case 'streamIds':
-      if (bytes[start] !== bracket) return false;
-      walk(bytes, start, end, () => message.streams++);
+      return readStreamIds(message, start, end);
+    case 'item':
+      message.itemStart = start;
+      message.itemEnd = end;
       return true;
+    case 'result':
+      message.hasResult = true;
+      return true;
+    case 'error':
+      return readError(message, start, end);
     default:
       return true;
   }
 }
 
+/** Whether it has what its type cannot do without. */
+function isComplete(message: HubMessage): boolean {
+  const hasId = message.invocationId !== undefined;
+  switch (message.type) {
+    case messageType.invocation:
+      return message.target !== '' && message.argumentsEnd > 0;
+    case messageType.streamInvocation:
+      return hasId && message.target !== '' && message.argumentsEnd > 0;
+    case messageType.streamItem:
+      return hasId && message.itemEnd > 0;
+    case messageType.completion:
+      return hasId && !(message.hasResult && message.error !== undefined);
+    case messageType.cancelInvocation:
+      return hasId;
+    default:
+      return !Number.isNaN(message.type);
+  }
+}
+
+/** Whether the value that starts at `at` binds to a dictionary in .NET: an object, or null. */
+export function isDictionaryAt(bytes: Buffer, at: number): boolean {
+  return bytes[at] === 0x7b || bytes[at] === 0x6e;
+}
+
 /**
  * Reads the envelope of the hub message in `start`…`end` (without the record separator); members may
  * come in any order, unknown ones are skipped.
- * @returns undefined when it is no JSON object with a type, or an invocation without target or arguments
+ * @returns undefined when it is no JSON object with a type and with what this type needs: target and
+ * arguments, an id, an item; or when it completes with both a result and an error
  */
 export function readHubMessage(bytes: Buffer, start: number, end: number): HubMessage | undefined {
   const message: HubMessage = {
@@ -75,12 +153,18 @@ export function readHubMessage(bytes: Buffer, start: number, end: number): HubMe
     type: NaN,
     target: '',
     invocationId: undefined,
+    id: '',
     argumentsStart: 0,
     argumentsEnd: 0,
     argumentCount: 0,
     firstStart: 0,
     firstEnd: 0,
     streams: 0,
+    streamId: '',
+    itemStart: 0,
+    itemEnd: 0,
+    hasResult: false,
+    error: undefined,
   };
   const members = { valid: true };
   const open = skipSpace(bytes, start);
@@ -89,16 +173,6 @@ export function readHubMessage(bytes: Buffer, start: number, end: number): HubMe
     const key = bytes.toString('latin1', keyStart + 1, Math.min(keyEnd - 1, keyStart + 16));
     members.valid &&= readMember(message, key, valueStart, valueEnd);
   });
-  if (
-    !members.valid ||
-    behind < 0 ||
-    skipSpace(bytes, behind) !== end ||
-    Number.isNaN(message.type)
-  ) {
-    return undefined;
-  }
-  const calls =
-    message.type === messageType.invocation || message.type === messageType.streamInvocation;
-  if (calls && (message.target === '' || message.argumentsEnd === 0)) return undefined;
-  return message;
+  const isWhole = behind >= 0 && skipSpace(bytes, behind) === end;
+  return isWhole && members.valid && isComplete(message) ? message : undefined;
 }

@@ -1,5 +1,5 @@
 import { shownUrl } from '../wire/endpoint';
-import { isLoopback, resolveEndpoint } from './resolveEndpoint';
+import { isLoopback, resolveEndpoint, secretsOf } from './resolveEndpoint';
 import type { Target } from './target';
 
 /** The user's own hubs, by URL. */
@@ -12,6 +12,7 @@ export const hubUrl: Target = {
     return {
       kind: 'hubUrl',
       endpoint,
+      secrets: secretsOf(endpoint),
       url: endpoint.urls.map(shownUrl).join(', '),
       loopback: endpoint.urls.every(isLoopback),
       dispose: () => Promise.resolve(),

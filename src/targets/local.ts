@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
-import { resolveEndpoint } from './resolveEndpoint';
+import { resolveEndpoint, secretsOf } from './resolveEndpoint';
 import type { Target } from './target';
 
 const startMs = 15_000;
@@ -15,7 +15,14 @@ export const local: Target = {
     const { url, dispose } = await startLocalHub(context.serverScript);
     try {
       const endpoint = await resolveEndpoint([url], scenario, context);
-      return { kind: 'local', endpoint, url, loopback: true, dispose };
+      return {
+        kind: 'local',
+        endpoint,
+        secrets: secretsOf(endpoint),
+        url,
+        loopback: true,
+        dispose,
+      };
     } catch (error) {
       await dispose();
       throw error;

@@ -95,6 +95,28 @@ async function authority(path: string, context: TargetContext): Promise<string> 
   return text;
 }
 
+/** Shorter values are too common in ordinary text to be taken out of it. */
+const shortestSecret = 6;
+
+/** What was given to get in: token, values of headers and query, user info and query of the URLs. */
+export function secretsOf(endpoint: Endpoint): string[] {
+  const inUrls = endpoint.urls.flatMap((text) => {
+    const url = new URL(text);
+    return [url.username, url.password, ...url.searchParams.values()];
+  });
+  const values = [
+    endpoint.accessToken ?? '',
+    ...Object.values(endpoint.headers),
+    ...Object.values(endpoint.query),
+    ...inUrls,
+  ];
+  return values
+    .flatMap((value) => [value, ...value.split(/\s+/), encodeURIComponent(value)])
+    .filter(
+      (value, position, all) => value.length >= shortestSecret && all.indexOf(value) === position,
+    );
+}
+
 /** Whether a URL's host is this machine. */
 export function isLoopback(url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();

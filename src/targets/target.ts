@@ -15,6 +15,8 @@ export interface TargetContext {
 export interface OpenTarget {
   readonly kind: 'local' | 'hubUrl';
   readonly endpoint: Endpoint;
+  /** Values that must not be shown or stored wherever they turn up, such as in a server's error text. */
+  readonly secrets: readonly string[];
   /** For people and results: no query, no secrets. */
   readonly url: string;
   /** Whether every host is this machine. */

@@ -24,7 +24,8 @@ export const streamingEcho: UseCase = {
       default: 0,
       minimum: 0,
       maximum: 3_600_000,
-      summary: 'Pause after each item, at the client and at the hub.',
+      summary:
+        'Pause for each item: the client waits after it sent one, the hub before it gives one back.',
       seedNote:
         'The seed tool stamped the same object again for each item, so early items could look too fast.',
     },

@@ -60,6 +60,14 @@ export function classOfSystemError(error: unknown): ErrorClass {
   return 'other';
 }
 
+/** Words for an error that Node reported, where its own would puzzle people. */
+export function textOfSystemError(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (code === 'EPROTO') return 'the port does not speak TLS';
+  if (message === 'socket hang up') return 'the server closed the connection without an answer';
+  return shownText(typeof message === 'string' ? message : String(error));
+}
+
 /** Class of an HTTP status that is not the one wanted; `fallback` says which request it was. */
 export function classOfStatus(status: number, fallback: 'negotiate' | 'upgrade'): ErrorClass {
   if (status === 401 || status === 403) return 'unauthorized';

@@ -1,15 +1,4 @@
-/** Everything a connection needs to get in, with all references resolved. Never stored, never shown. */
-export interface Endpoint {
-  /** `http:` or `https:` hub URLs; connection i uses URL i mod count. */
-  readonly urls: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly accessToken?: string;
-  /** PEM text of additional certificate authorities. */
-  readonly ca?: string;
-  readonly insecureTls: boolean;
-  readonly skipNegotiation: boolean;
-}
+export type { Endpoint } from '../base/endpoint';
 
 /** A URL as it may be shown and stored: no user info, no query, no fragment. */
 export function shownUrl(url: string): string {

@@ -1,6 +1,6 @@
 import type * as net from 'node:net';
 import type { ErrorClass } from '../base/errorClass';
-import { classOfSystemError, ConnectFailure, shownText } from './connectFailure';
+import { classOfSystemError, ConnectFailure, shownText, textOfSystemError } from './connectFailure';
 import { shownUrl, type Endpoint } from './endpoint';
 import { clientFrame, opcode } from './frame';
 import { FrameError, FrameReader, type FrameListener } from './frameReader';
@@ -175,7 +175,7 @@ export class HubConnection implements FrameListener, SocketOwner {
   }
 
   onSocketError(error: Error): void {
-    this.fail(new ConnectFailure(classOfSystemError(error), shownText(error.message)));
+    this.fail(new ConnectFailure(classOfSystemError(error), textOfSystemError(error)));
   }
 
   onSocketClose(): void {

@@ -6,6 +6,7 @@ import {
   ConnectFailure,
   retryAfterMs,
   shownText,
+  textOfSystemError,
 } from './connectFailure';
 import { shownUrl, type Endpoint } from './endpoint';
 
@@ -177,10 +178,7 @@ function post(
         );
       else
         reject(
-          new ConnectFailure(
-            classOfSystemError(error),
-            `negotiate: ${shownText((error as Error).message)}`,
-          ),
+          new ConnectFailure(classOfSystemError(error), `negotiate: ${textOfSystemError(error)}`),
         );
     };
     const headers: Record<string, string> = {

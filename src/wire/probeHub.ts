@@ -43,7 +43,45 @@ const answerTimeoutMs = 5000;
 const greetingMs = 1000;
 
 /** Connects once and asks which methods of the bench contract the hub has, without sending to anybody. */
-export async function probeHub(endpoint: Endpoint): Promise<HubProbe> {
+export function probeHub(endpoint: Endpoint): Promise<HubProbe> {
+  return connected(endpoint, async (connection, listener, connectMs) => {
+    const startedMs = performance.now();
+    const found = [];
+    for (const name of methods) {
+      found.push(await probeMethod(name, connection, listener.invocations));
+    }
+    const greeted = await listener.greetedWithin(greetingMs - (performance.now() - startedMs));
+    const tellsIds = found.some(({ name, present }) => name === 'GetConnectionId' && present);
+    const dialect = greeted || tellsIds ? { dialect: 'recordLatency' } : {};
+    return { reachable: true as const, methods: found, ...dialect, connectMs };
+  });
+}
+
+/**
+ * Finds out whether the hub speaks the dialect this version drives, without calling a bench method:
+ * such a hub greets with OnConnected or answers GetConnectionId.
+ *
+ * @returns why it cannot be used, in words for people; undefined when it can, or cannot be asked
+ */
+export async function dialectProblem(endpoint: Endpoint): Promise<string | undefined> {
+  const found = await connected(endpoint, async (connection, listener) => {
+    if (await listener.greetedWithin(greetingMs)) return undefined;
+    const { invocations } = listener;
+    const outcome = await invocations.invoke(connection, 'GetConnectionId', [], answerTimeoutMs);
+    if (outcome.ok || outcome.errorClass !== 'invocation') return undefined;
+    return (
+      'The hub neither greets with OnConnected nor has GetConnectionId, so it seems to speak the newer Measure(ticks, payload) dialect, ' +
+      'which this version cannot drive. If it does send RecordLatency, write `dialect: recordLatency`; `signalr-bench doctor` lists the methods it lacks.'
+    );
+  });
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** Does something with one connection to the hub; says why when there is none. */
+async function connected<T>(
+  endpoint: Endpoint,
+  ask: (connection: HubConnection, listener: ProbeListener, connectMs: number) => Promise<T>,
+): Promise<T | (HubProbe & { readonly reachable: false })> {
   const agents = negotiateAgents(endpoint, 1);
   const listener = new ProbeListener();
   const options = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 1024 * 1024 };
@@ -55,20 +93,7 @@ export async function probeHub(endpoint: Endpoint): Promise<HubProbe> {
       { endpoint, agents, listener, options },
       AbortSignal.timeout(connectTimeoutMs),
     );
-    const connectMs = performance.now() - startedMs;
-    const found = [];
-    for (const name of methods)
-      found.push(await probeMethod(name, connection, listener.invocations));
-    const greeted = await listener.greetedWithin(
-      greetingMs - (performance.now() - startedMs - connectMs),
-    );
-    const tellsIds = found.some(({ name, present }) => name === 'GetConnectionId' && present);
-    return {
-      reachable: true,
-      methods: found,
-      ...(greeted || tellsIds ? { dialect: 'recordLatency' } : {}),
-      connectMs,
-    };
+    return await ask(connection, listener, performance.now() - startedMs);
   } catch (error) {
     if (!(error instanceof ConnectFailure)) throw error;
     return { reachable: false, errorClass: error.errorClass, message: error.message };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Snapshot } from '../../src/measure/snapshot';
+import type { Result } from '../../src/results/result';
 import { runCli, type CliResult } from '../fakes/loadCli';
 import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import { closedPort } from '../fakes/loadPeers';
@@ -90,11 +91,24 @@ describe('signalr-bench run', function () {
       assert.equal(result.recommendation?.basis, 'measured');
     });
 
-    it('keeps one sample a second', () => {
-      const lines = folder.read(folder.onlyResult(out), 'samples.jsonl').trimEnd().split('\n');
-      const ticks = lines.map((line) => (JSON.parse(line) as Snapshot).tick);
-      assert.ok(ticks.length >= 3, `${ticks.length} samples`);
-      for (const [at, tick] of ticks.entries()) assert.ok(at === 0 || tick > ticks[at - 1]!);
+    it('keeps one sample a second, and one with everything counted at the end of each step', () => {
+      const folderOfRun = folder.onlyResult(out);
+      const lines = folder.read(folderOfRun, 'samples.jsonl').trimEnd().split('\n');
+      const samples = lines.map((line) => JSON.parse(line) as Snapshot);
+      const ends = samples.filter(({ step }, at) => step?.over && !samples[at - 1]?.step?.over);
+      const seconds = new Set(samples.map(({ tick }) => tick)).size;
+      assert.ok(seconds >= 3, `${seconds} seconds`);
+      assert.ok(samples.length <= seconds + ends.length, `${samples.length} samples`);
+      const { steps } = JSON.parse(folder.read(folderOfRun, 'result.json')) as Result;
+      assert.deepEqual(
+        ends.map(({ step }) => [step?.index, step?.sent, step?.received]),
+        steps.map(({ index, sent, received }) => [index, sent, received]),
+      );
+      const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
+      assert.equal(
+        sum(samples.map(({ interval }) => interval?.sent ?? 0)),
+        sum(steps.map(({ sent }) => sent)),
+      );
     });
 
     it('is shown again by show', async () => {

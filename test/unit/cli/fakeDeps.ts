@@ -68,6 +68,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
     estimate: sampleModel.estimate,
     machineLimits: () => Promise.resolve({ cores: 4, fileDescriptors: 1024, localPorts: 28_000 }),
     missingForRun: () => undefined,
+    dialectProblem: () => Promise.resolve(undefined),
     buildPlan: (scenario, { workers, seed }) =>
       ({ seed, connections: scenario.connections, workers: Array(workers).fill({}) }) as never,
     openTarget: () => {
@@ -81,6 +82,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
           insecureTls: false,
           skipNegotiation: false,
         },
+        secrets: [],
         url: 'http://localhost:5050/signalrbench',
         loopback: true,
         dispose: () => {

@@ -67,6 +67,14 @@ describe('TickMerger', () => {
     assert.deepEqual(shown(merger.add(sampleOf(1, 3, 4), true, 2)), ['3:5']);
   });
 
+  it('tells what is left of an open tick at the end', () => {
+    const merger = new TickMerger();
+    merger.add(sampleOf(0, 1, 3), true, 1);
+    assert.deepEqual(merger.add(sampleOf(0, 2, 4), false, 1), []);
+    assert.deepEqual(shown(merger.rest()), ['2:4']);
+    assert.deepEqual(merger.rest(), []);
+  });
+
   it('goes on with the workers that are left', () => {
     const merger = new TickMerger();
     merger.add(sampleOf(0, 1, 1), true, 3);

@@ -37,13 +37,15 @@ describe('StepTotals', () => {
         );
       }
       const summary = totals.summary(defaultSlo, passed);
-      for (const [at, name] of fields.entries())
-        assert.equal(
-          summary[name],
-          list.reduce((sum, [values]) => sum + values[at]!, 0),
-          name,
-        );
+      const total = (name: (typeof fields)[number]): number =>
+        list.reduce((sum, [values]) => sum + values[fields.indexOf(name)]!, 0);
+      const surplus = Math.max(0, total('received') - total('expected'));
+      for (const name of fields) {
+        const moved = name === 'received' ? -surplus : name === 'extra' ? surplus : 0;
+        assert.equal(summary[name], total(name) + moved, name);
+      }
       assert.equal(summary.lost, summary.expected - summary.received);
+      assert.ok(summary.lost >= 0, 'what is beyond the expected is extra, never a negative loss');
       const all = countsOf(...list.flatMap(([, latencies]) => latencies));
       assert.deepEqual(totals.latency.counts(), all);
       assert.deepEqual(summary.errors, list.length === 0 ? {} : { closed: 2 * list.length });
@@ -71,7 +73,9 @@ describe('StepTotals', () => {
 
   it('takes the load of the busiest worker over all its samples', () => {
     const totals = new StepTotals(facts);
-    totals.add(stepSampleOf({ sent: 100, received: 100, slip: countsOf(10, 20, 3000) }));
+    totals.add(
+      stepSampleOf({ sent: 100, expected: 100, received: 100, slip: countsOf(10, 20, 3000) }),
+    );
     totals.addGenerator(0, { step: 1, elapsedUs: 100, busyUs: 90, gcUs: 0 });
     totals.addGenerator(0, { step: 1, elapsedUs: 100, busyUs: 10, gcUs: 8 });
     totals.addGenerator(1, {

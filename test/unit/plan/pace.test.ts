@@ -53,6 +53,33 @@ describe('Pace', () => {
     fc.assert(even, { seed: 1, numRuns: 200 });
   });
 
+  it('tells how many messages of each sender are left in a window, as taking them would', () => {
+    const counted = fc.property(
+      populations,
+      fc.nat({ max: 300 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (given, taken, fromShare) => {
+        const intervalUs = given.intervalMs * 1000;
+        const senders = Math.ceil(given.share * given.connections);
+        const order = shuffled(given.connections, seededRandom(given.seed));
+        const ranks = ranksOf(order, senders, 0, given.workers);
+        if (ranks.length === 0) return;
+        const pace = new Pace(ranks, senders, intervalUs);
+        for (let count = 0; count < taken; count++) pace.take();
+        const untilUs = pace.nextDueUs + given.rounds * intervalUs;
+        const fromUs = fromShare * untilUs;
+        const told = Array.from(ranks, (_, position) => pace.left(position, fromUs, untilUs));
+        const seen = new Array<number>(ranks.length).fill(0);
+        for (let dueUs = pace.nextDueUs; dueUs < untilUs; dueUs = pace.nextDueUs) {
+          const position = pace.take();
+          if (dueUs >= fromUs) seen[position]! += 1;
+        }
+        assert.deepEqual(told, seen);
+      },
+    );
+    fc.assert(counted, { seed: 1, numRuns: 300 });
+  });
+
   it('has nothing to do without senders', () => {
     assert.equal(new Pace(new Uint32Array(), 5, 1000).nextDueUs, Infinity);
   });

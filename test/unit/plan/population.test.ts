@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { derangement, seededRandom } from '../../../src/base/random';
-import { populationOf, ranksOf, type Population } from '../../../src/plan/population';
+import { leaveOut, populationOf, ranksOf, type Population } from '../../../src/plan/population';
 import type { Parameters } from '../../../src/usecases/parameterSpec';
 import { planOf } from '../../fakes/plan';
 
@@ -143,5 +143,26 @@ describe('the population', () => {
       assert.deepEqual(all, indices(senders));
     });
     fc.assert(whole, { seed: 4, numRuns: 200 });
+  });
+});
+
+describe('leaveOut', () => {
+  it('keeps everybody who takes part writing to, and written to by, one other', () => {
+    const kept = fc.property(
+      fc.integer(),
+      fc.array(fc.boolean(), { minLength: 2, maxLength: 60 }),
+      (seed, takesPart) => {
+        const targets = derangement(takesPart.length, seededRandom(seed));
+        leaveOut(targets, (connection) => takesPart[connection]!);
+        const senders = takesPart.flatMap((part, connection) => (part ? [connection] : []));
+        const receivers = senders.map((sender) => targets[sender]!);
+        assert.deepEqual(
+          [...receivers].sort((a, b) => a - b),
+          senders,
+        );
+        if (senders.length > 1) senders.forEach((one) => assert.notEqual(targets[one], one));
+      },
+    );
+    fc.assert(kept, { seed: 1, numRuns: 300 });
   });
 });

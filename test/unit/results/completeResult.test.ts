@@ -59,7 +59,7 @@ describe('completeResult', () => {
     const { result } = measuredFor({ steps: [], ending: 'targetLost', endingMessage: 'gone' });
     assert.equal(result.recommendation, null);
     assert.equal(result.verdict.reasons[0]?.message, 'gone');
-    assert.match(result.recommendationProblem ?? '', /Nothing valid/);
+    assert.match(result.recommendationProblem ?? '', /No step was measured to its end/);
   });
 
   it('keeps the numbers when there is no published table', () => {

@@ -268,6 +268,7 @@ export function sampleSnapshot(
         expected: summary.expected,
         received: summary.received,
         outstanding: 0,
+        over: false,
         duplicated: 0,
         outOfOrder: 0,
         sentPerSecond: summary.sentPerSecond,

@@ -57,6 +57,15 @@ describe('bench hub given bad input', () => {
     '{"type":1,"target":"Echo","arguments":[{}]}x',
     '{"type":1,"invocationId":7,"target":"Echo","arguments":[{}]}',
     `{"type":1,"target":"${'x'.repeat(5000)}","arguments":[]}`,
+    '{"type":1,"target":"Echo","arguments":[{}],"streamIds":5}',
+    '{"type":4,"target":"StreamingEcho","arguments":[0],"streamIds":["s"]}',
+    '{"type":4,"invocationId":"1","target":"StreamingEcho","arguments":[0],"streamIds":[5]}',
+    '{"type":2,"item":{}}',
+    '{"type":2,"invocationId":"s"}',
+    '{"type":3}',
+    '{"type":3,"invocationId":"s","error":5}',
+    '{"type":3,"invocationId":"s","result":1,"error":"x"}',
+    '{"type":5}',
     `{"type":1,"target":"Echo","arguments":${'['.repeat(100_000)}`,
   ];
   for (const text of malformed) {
@@ -156,6 +165,10 @@ describe('bench hub given bad input', () => {
       RawClient.open(own.url),
     ]);
     open.send('Echo', {});
+    open.sendJson(
+      { type: 4, invocationId: '1', target: 'StreamingEcho', arguments: [500], streamIds: ['s'] },
+      { type: 2, invocationId: 's', item: {} },
+    );
     quiet.socket.pause();
     halfway.socket.send(handshake.slice(0, 5));
     const plain = connectTcp(Number(new URL(own.url).port), '127.0.0.1');

@@ -4,6 +4,16 @@ import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
 import type { BenchHubOptions } from '../../../src/servers/benchHubOptions';
 import { RawClient, upgradeStatus } from './rawClient';
 
+const call = {
+  type: 4,
+  invocationId: '1',
+  target: 'StreamingEcho',
+  arguments: [0],
+  streamIds: ['s'],
+};
+const item = (n: number): object => ({ type: 2, invocationId: 's', item: { n } });
+const uploaded = { type: 3, invocationId: 's' };
+
 describe('bench hub knobs', () => {
   let hub: BenchHub;
   const start = async (options: BenchHubOptions): Promise<RawClient> => {
@@ -106,6 +116,44 @@ describe('bench hub knobs', () => {
     await client.message();
     assert.ok(performance.now() - startMs >= 200);
     assert.equal(hub.connectionCount, 1);
+  });
+
+  it('items of a stream are deliveries: dropped and doubled', async () => {
+    const client = await start({ dropEvery: 3, dupEvery: 4 });
+    client.sendJson(call, ...[1, 2, 3, 4, 5, 6].map(item), uploaded);
+    const messages = await client.settle();
+    assert.deepEqual(
+      messages.map((message) => (message.item as { n: number } | undefined)?.n),
+      [1, 2, 4, 4, 5, undefined],
+    );
+    assert.deepEqual(messages.at(-1), { type: 3, invocationId: '1' });
+    assert.deepEqual([hub.counts.deliveries, hub.counts.dropped, hub.counts.duplicated], [6, 2, 1]);
+    assert.equal(hub.counts.invocations, 2, 'the stream, and the call behind it');
+  });
+
+  it('--delay holds items and the completion of their stream back, in order', async () => {
+    const client = await start({ delayMs: 50 });
+    const startMs = performance.now();
+    client.sendJson(call, item(1), item(2), uploaded);
+    assert.deepEqual((await client.message()).item, { n: 1 });
+    assert.ok(performance.now() - startMs >= 50);
+    assert.deepEqual((await client.message()).item, { n: 2 });
+    assert.deepEqual(await client.message(), { type: 3, invocationId: '1' });
+  });
+
+  it('--stall starts with the first item and holds items whose own delay ends in it', async () => {
+    const client = await start({ stall: { afterMs: 30, forMs: 200 } });
+    client.sendJson({ ...call, arguments: [60] });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    assert.deepEqual(await client.settle(), [], 'no stall before the first item');
+    const startMs = performance.now();
+    client.sendJson(item(1), item(2), uploaded);
+    assert.deepEqual((await client.message()).item, { n: 1 });
+    const tookMs = performance.now() - startMs;
+    assert.ok(tookMs >= 220 && tookMs < 600, `${tookMs} ms`);
+    assert.deepEqual((await client.message()).item, { n: 2 });
+    assert.equal((await client.message()).type, 3);
+    assert.deepEqual(await client.settle(), []);
   });
 
   it('--close-after serves n invocations of each connection, then closes with a reason', async () => {

@@ -10,6 +10,7 @@ export interface Message {
   readonly target?: string;
   readonly arguments?: readonly unknown[];
   readonly invocationId?: string;
+  readonly item?: unknown;
   readonly result?: unknown;
   readonly error?: string;
   readonly allowReconnect?: boolean;

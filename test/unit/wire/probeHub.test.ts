@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startBenchHub } from '../../../src/servers/benchHub';
-import { probeHub } from '../../../src/wire/probeHub';
+import { dialectProblem, probeHub } from '../../../src/wire/probeHub';
 import { endpointOf } from '../../fakes/endpoint';
 import { hubFrame } from '../../fakes/frames';
 import { startRawHub } from '../../fakes/rawHub';
@@ -12,7 +12,7 @@ describe('probeHub', () => {
       const probe = await probeHub(endpointOf(hub.url));
       assert.ok(probe.reachable);
       const absent = probe.methods.filter(({ present }) => !present).map(({ name }) => name);
-      assert.deepEqual(absent, ['StreamingEcho']);
+      assert.deepEqual(absent, []);
       assert.equal(probe.methods.length, 9);
       assert.equal(probe.dialect, 'recordLatency');
       assert.ok(probe.connectMs > 0 && probe.connectMs < 5000);
@@ -54,5 +54,40 @@ describe('probeHub', () => {
     } finally {
       await hub.dispose();
     }
+  });
+});
+
+describe('dialectProblem', () => {
+  it('finds none at a hub that greets', async () => {
+    const hub = await startBenchHub();
+    try {
+      assert.equal(await dialectProblem(endpointOf(hub.url)), undefined);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('names the other dialect when a hub neither greets nor tells the id', async () => {
+    const hub = await startRawHub();
+    try {
+      const asking = dialectProblem(endpointOf(hub.url, { skipNegotiation: true }));
+      const peer = await hub.nextPeer();
+      const frame = await peer.nextFrame();
+      const { invocationId, target } = JSON.parse(frame.payload.toString().slice(0, -1)) as {
+        invocationId: string;
+        target: string;
+      };
+      assert.equal(target, 'GetConnectionId');
+      peer.socket.write(hubFrame({ type: 3, invocationId, error: 'Method does not exist.' }));
+      assert.match((await asking) ?? '', /Measure\(ticks, payload\).*dialect: recordLatency/);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('leaves a hub that cannot be reached to the run, which says why', async () => {
+    const hub = await startBenchHub();
+    await hub.dispose();
+    assert.equal(await dialectProblem(endpointOf(hub.url)), undefined);
   });
 });
