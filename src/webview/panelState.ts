@@ -1,5 +1,5 @@
 import { mostSnapshots, thinSnapshots } from '../measure/thinSnapshots';
-import type { Snapshot } from '../measure/snapshot';
+import type { Snapshot, StepProgress } from '../measure/snapshot';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
 import { panelStrings, type PanelStrings } from '../protocol/panelStrings';
 
@@ -63,4 +63,16 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   const all = [...state.snapshots, snapshot];
   const snapshots = all.length > 2 * mostSnapshots ? thinSnapshots(all) : all;
   return { ...state, snapshots };
+}
+
+/** The newest progress of a step, if need be of a certain kind. */
+export function latestStep(
+  snapshots: readonly Snapshot[],
+  accept: (step: StepProgress) => boolean = () => true,
+): StepProgress | undefined {
+  for (let at = snapshots.length - 1; at >= 0; at--) {
+    const step = snapshots[at]?.step;
+    if (step && accept(step)) return step;
+  }
+  return undefined;
 }
