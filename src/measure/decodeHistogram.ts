@@ -63,7 +63,7 @@ const cookieOf = (data: Uint8Array): number => viewOf(data).getInt32(0) & ~0xf0;
 function countsOf(payload: Uint8Array): [number, number][] {
   const counts: [number, number][] = [];
   let place = 0;
-  for (let at = 0; at < payload.length; ) {
+  for (let at = 0; at < payload.length;) {
     let number = 0;
     for (let byte = 0; byte < 9; byte++) {
       const bits = payload[at++] ?? 0;

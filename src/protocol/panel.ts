@@ -54,7 +54,11 @@ export type ToPanel =
   /** One more snapshot of a run that is going on. */
   | { readonly type: 'snapshot'; readonly snapshot: Snapshot }
   /** The run is over. */
-  | { readonly type: 'finished'; readonly result: PanelResult; readonly spectra: readonly PanelSpectrum[] }
+  | {
+      readonly type: 'finished';
+      readonly result: PanelResult;
+      readonly spectra: readonly PanelSpectrum[];
+    }
   /** There is nothing to show, and why. */
   | {
       readonly type: 'unreadable';

@@ -57,7 +57,7 @@ export const panelStrings = {
   ratesChart: 'Messages per second',
   connectionsChart: 'Connections and errors',
   heatMap: 'Latency over time',
-  heatMapMore: 'Brighter: more deliveries in that second and latency.',
+  heatMapMore: 'Stronger: more deliveries in that second and latency.',
   noSamples: 'No samples were kept beside this result, so there is nothing over time to show.',
   offered: 'offered',
   sent: 'sent',

@@ -1,5 +1,12 @@
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
 import { axisFont, themeColour } from './theme';
+import { timeLabel } from './wording';
+
+// The library declares these names for compilers that put numbers in their place; ours may not.
+/* eslint-disable @typescript-eslint/no-unsafe-enum-assignment */
+export const logarithmic = 3 as uPlot.Scale.Distr;
+export const rightSide = 1 as uPlot.Axis.Side;
+/* eslint-enable @typescript-eslint/no-unsafe-enum-assignment */
 
 /** What all charts share: quiet axes in theme colours, no legend and no zoom of their own. */
 export const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
@@ -10,7 +17,7 @@ export const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
 
 /** An axis with `values` as its labels. */
 export function axis(
-  parts: Pick<uPlot.Axis, 'scale' | 'splits' | 'values' | 'size' | 'side' | 'space'> & {
+  parts: Pick<uPlot.Axis, 'scale' | 'splits' | 'values' | 'size' | 'side' | 'space' | 'incrs'> & {
     readonly grid?: boolean;
   },
 ): uPlot.Axis {
@@ -19,11 +26,29 @@ export function axis(
     ...rest,
     stroke: () => themeColour('--quiet'),
     font: axisFont(),
-    grid: { show: grid, stroke: () => themeColour('--grid'), width: 1 },
+    grid: { show: grid, stroke: () => themeColour('--chart-grid'), width: 1 },
     ticks: { show: false },
     border: { show: false },
   };
 }
+
+/** The time axis, with steps a clock has. */
+export function timeAxis(): uPlot.Axis {
+  return axis({
+    values: (_plot, splits) => splits.map(timeLabel),
+    incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400],
+    grid: false,
+    size: 28,
+    space: 70,
+  });
+}
+
+/** Steps between the labels of an axis that counts: whole numbers. */
+export const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMap((power) => [
+  power,
+  2 * power,
+  5 * power,
+]);
 
 /** Powers of ten within the bounds. */
 export function decades(_plot: uPlot, _axis: number, min: number, max: number): number[] {
@@ -32,9 +57,9 @@ export function decades(_plot: uPlot, _axis: number, min: number, max: number): 
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => 10 ** (first + at));
 }
 
-/** Whole decades around the values, at least one. */
+/** Whole decades of microseconds around the values, at least one; from 1 ms where there are none. */
 export function decadeRange(min: number | null, max: number | null): [number, number] {
-  const low = 10 ** Math.floor(Math.log10(Math.max(1, min ?? 1)));
+  const low = 10 ** Math.floor(Math.log10(Math.max(1, min ?? 1000)));
   const high = 10 ** Math.ceil(Math.log10(Math.max(10, max ?? 10)));
   return [low, Math.max(high, low * 10)];
 }

@@ -16,8 +16,8 @@ export function columnsOf(
   snapshots: readonly Snapshot[],
   most: number,
 ): Columns {
-  const lines = spec.series.map(({ read }) =>
-    snapshots.map((snapshot, at) => read(snapshot, snapshots[at - 1])),
+  const lines = spec.series.map((series) =>
+    snapshots.map((snapshot, at) => series.read(snapshot, snapshots[at - 1])),
   );
   const seconds = snapshots.map(({ atMs }) => atMs / 1000);
   return thin(

@@ -70,6 +70,7 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
       choice.replaceChildren(...options.map((text) => element('option', { text })));
     }
     choice.value = String(view.step);
+    legend.showLine(1, view.sent.length > 0);
     chart.update(view);
     twin.update(() => view.table, state.result !== undefined);
   };

@@ -1,9 +1,8 @@
 import uPlot from 'uplot';
 import { latencyWords } from '../measure/sloWords';
-import { axis, decades, keepWidth, quietChart } from './chartFrame';
+import { axis, decades, keepWidth, logarithmic, quietChart, timeAxis } from './chartFrame';
 import { heat, type HeatMap } from './heatMap';
 import { themeColour } from './theme';
-import { timeLabel } from './wording';
 
 export interface HeatMapChart {
   update(map: HeatMap): void;
@@ -37,10 +36,10 @@ function options(place: HTMLElement, map: HeatMap): uPlot.Options {
     series: [{}, {}],
     scales: {
       x: { time: false, range: () => [0, seconds.at(-1)!] },
-      y: { distr: 3, log: 10, range: () => [latenciesUs[0]!, latenciesUs.at(-1)!] },
+      y: { distr: logarithmic, log: 10, range: () => [latenciesUs[0]!, latenciesUs.at(-1)!] },
     },
     axes: [
-      axis({ values: (_plot, splits) => splits.map(timeLabel), grid: false, size: 28, space: 70 }),
+      timeAxis(),
       axis({
         scale: 'y',
         splits: decades,

@@ -15,6 +15,7 @@ export interface Legend {
   /** Texts beside the names, one per line. */
   setValues(values: readonly string[]): void;
   setLabel(at: number, label: string): void;
+  showLine(at: number, visible: boolean): void;
 }
 
 export function createLegend(lines: readonly LegendLine[]): Legend {
@@ -27,6 +28,9 @@ export function createLegend(lines: readonly LegendLine[]): Legend {
     root: element('ul', { class: 'legend', children: items }),
     setValues: (texts) => {
       for (const [at, text] of texts.entries()) if (values[at]) setText(values[at], text);
+    },
+    showLine: (at, visible) => {
+      if (items[at]) items[at].hidden = !visible;
     },
     setLabel: (at, label) => {
       if (labels[at]) setText(labels[at], label);

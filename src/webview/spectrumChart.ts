@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { latencyWords } from '../measure/sloWords';
-import { axis, decadeRange, decades, keepWidth, quietChart } from './chartFrame';
+import { axis, decadeRange, decades, keepWidth, logarithmic, quietChart } from './chartFrame';
 import { axisShares, percentilePlace, type SpectrumView } from './spectrumView';
 import { themeColour } from './theme';
 import { percentWords } from './wording';
@@ -51,7 +51,7 @@ function options(place: HTMLElement): uPlot.Options {
     series: [{}, line('p99', 2.5), line('sent', 1.5, [6, 3])],
     scales: {
       x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max)] },
-      y: { distr: 3, log: 10, range: (_plot, min, max) => decadeRange(min, max) },
+      y: { distr: logarithmic, log: 10, range: (_plot, min, max) => decadeRange(min, max) },
     },
     axes: [
       axis({

@@ -67,17 +67,11 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
     due,
     sent,
     table: {
-      heads: [
-        strings.share,
-        strings.fromIntended,
-        ...(sent.length > 0 ? [strings.fromSend] : []),
-      ],
+      heads: [strings.share, strings.fromIntended, ...(sent.length > 0 ? [strings.fromSend] : [])],
       rows: latencyMetrics.map((metric) => [
         metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
         latencyWords(step.latencyUs[summaryKeys[metric]]),
-        ...(done && sent.length > 0
-          ? [latencyWords(done.sendLatencyUs[summaryKeys[metric]])]
-          : []),
+        ...(done && sent.length > 0 ? [latencyWords(done.sendLatencyUs[summaryKeys[metric]])] : []),
       ]),
       textColumns: [0],
     },

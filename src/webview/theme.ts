@@ -12,7 +12,10 @@ export function axisFont(): string {
 /** Calls back when the editor's theme has changed. */
 export function onThemeChange(changed: () => void): void {
   const observer = new MutationObserver(changed);
-  const attributes = { attributes: true, attributeFilter: ['class', 'style', 'data-vscode-theme-id'] };
+  const attributes = {
+    attributes: true,
+    attributeFilter: ['class', 'style', 'data-vscode-theme-id'],
+  };
   observer.observe(document.body, attributes);
   observer.observe(document.documentElement, attributes);
 }

@@ -2,12 +2,22 @@ import uPlot from 'uplot';
 import { formatCount } from '../base/units';
 import { latencyWords } from '../measure/sloWords';
 import type { PanelStrings } from '../protocol/panelStrings';
-import { axis, decadeRange, decades, keepWidth, quietChart } from './chartFrame';
+import {
+  axis,
+  decadeRange,
+  decades,
+  keepWidth,
+  logarithmic,
+  quietChart,
+  rightSide,
+  timeAxis,
+  wholeSteps,
+} from './chartFrame';
 import type { Columns } from './columns';
 import type { StepBand } from './stepBands';
 import { axisFont, themeColour } from './theme';
 import type { SeriesSpec, TimeChartSpec } from './timeCharts';
-import { fill, timeLabel } from './wording';
+import { fill } from './wording';
 
 /** A limit of the run, drawn as a line across. */
 export interface LimitLine {
@@ -40,7 +50,11 @@ export function createTimeChart(
   let backdrop: TimeBackdrop = { bands: [], limits: [], endS: 1 };
   keepWidth(place, () => plot);
   const make = (data: uPlot.AlignedData, twoSides: boolean): uPlot =>
-    new uPlot(options(spec, place, twoSides, () => backdrop, strings, pointed), data, place);
+    new uPlot(
+      options(spec, place, twoSides, () => backdrop, strings, pointed),
+      data,
+      place,
+    );
   let sides = false;
   return {
     update(columns, next) {
@@ -82,7 +96,9 @@ function options(
     ? (value: number) => latencyWords(value)
     : (value: number) => formatCount(value);
   const values = (_plot: uPlot, splits: number[]): string[] => splits.map(label);
-  const upFromZero: uPlot.Scale['range'] = (_plot, _min, max) => [0, Math.max(1, max) * 1.08];
+  const upFromZero =
+    (room: number): uPlot.Range.Function =>
+    (_plot, _min, max) => [0, Math.max(10, max) * room];
   return {
     ...quietChart,
     width: Math.max(200, place.clientWidth),
@@ -92,14 +108,35 @@ function options(
     scales: {
       x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max, backdrop().endS)] },
       y: isLatency
-        ? { distr: 3, log: 10, range: (_plot, min, max) => latencyRange(min, max, backdrop()) }
-        : { range: upFromZero },
-      ...(twoSides && { out: { range: upFromZero } }),
+        ? {
+            distr: logarithmic,
+            log: 10,
+            range: (_plot, min, max) => latencyRange(min, max, backdrop()),
+          }
+        : { range: upFromZero(1.08) },
+      // Lower than what is sent, where it would lie upon it in a fan-out of one ratio.
+      ...(twoSides && { out: { range: upFromZero(1.4) } }),
     },
     axes: [
-      axis({ values: (_plot, splits) => splits.map(timeLabel), grid: false, size: 28, space: 70 }),
-      axis({ scale: 'y', values, size: 62, ...(isLatency && { splits: decades }) }),
-      ...(twoSides ? [axis({ scale: 'out', side: 1, values, size: 62, grid: false })] : []),
+      timeAxis(),
+      axis({
+        scale: 'y',
+        values,
+        size: 62,
+        ...(isLatency ? { splits: decades } : { incrs: wholeSteps }),
+      }),
+      ...(twoSides
+        ? [
+            axis({
+              scale: 'out',
+              side: rightSide,
+              values,
+              size: 62,
+              grid: false,
+              incrs: wholeSteps,
+            }),
+          ]
+        : []),
     ],
     hooks: {
       drawClear: [(plot) => drawBands(plot, backdrop(), isLatency ? strings : undefined)],
@@ -120,8 +157,12 @@ function lineOf({ id, colour, dash, widthPx }: SeriesSpec, twoSides: boolean): u
   };
 }
 
-function latencyRange(min: number, max: number, { limits }: TimeBackdrop): [number, number] {
-  const highest = Math.max(max, ...limits.map(({ us }) => us * 1.2));
+function latencyRange(
+  min: number | null,
+  max: number | null,
+  { limits }: TimeBackdrop,
+): [number, number] {
+  const highest = Math.max(max ?? 0, ...limits.map(({ us }) => us * 1.2));
   return decadeRange(min, highest);
 }
 
@@ -138,7 +179,7 @@ function drawBands(plot: uPlot, { bands }: TimeBackdrop, strings: PanelStrings |
       ctx.fillStyle = themeColour('--band');
       ctx.fillRect(left, bbox.top, right - left, bbox.height);
     }
-    ctx.fillStyle = themeColour('--grid');
+    ctx.fillStyle = themeColour('--chart-grid');
     ctx.fillRect(left, bbox.top, devicePixelRatio, bbox.height);
     if (!strings) continue;
     const text = fill(strings.senders, formatCount(senders));

@@ -11,8 +11,8 @@ import type { TimeChartSpec } from './timeCharts';
 import { createTwin } from './twin';
 import { fill, timeLabel, valueWords } from './wording';
 
-/** About one point per pixel of a wide panel. */
-const mostPoints = 1200;
+/** Lines with a point at every pixel would hide each other. */
+const mostPoints = 400;
 
 export interface StateCard {
   readonly card: Card;

@@ -87,12 +87,11 @@ export const timeCharts: readonly TimeChartSpec[] = [
     unit: 'perSecond',
     series: [
       rate('offered', [], 5, offeredPerSecond),
-      rate('sent', [], 1.5, ({ interval }) => interval ? perSecond(interval, interval.sent) : null),
-      rate(
-        'received',
-        [6, 3],
-        1.5,
-        ({ interval }) => interval ? perSecond(interval, interval.received) : null,
+      rate('sent', [], 1.5, ({ interval }) =>
+        interval ? perSecond(interval, interval.sent) : null,
+      ),
+      rate('received', [6, 3], 1.5, ({ interval }) =>
+        interval ? perSecond(interval, interval.received) : null,
       ),
     ],
   },

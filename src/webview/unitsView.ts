@@ -54,8 +54,12 @@ export function unitsViewOf(state: ShownRun): UnitsView {
   const recommendation = result?.recommendation;
   if (recommendation) {
     const { reasons, notes, step } = recommendation;
+    // Its reasons name the source.
+    const { unit, headline, rows } = sizeOf(recommendation, state);
     return {
-      ...sizeOf(recommendation, state),
+      ...(unit !== undefined && { unit }),
+      headline,
+      rows,
       title,
       basis: fill(strings.measuredIn, formatCount(step)),
       notes: unique([...notes, ...reasons, ...estimateNotes(state)]),

@@ -10,45 +10,44 @@ const { judgeStep } = built('src/measure/verdict.js');
 const { completeResult } = built('src/results/completeResult.js');
 const { spectraOf } = built('src/extension/panel/spectra.js');
 const { toPanelResult } = built('src/extension/panel/toPanelResult.js');
-const { sampleScenario } = built('test/unit/results/sampleResult.js');
+const { sampleScenario, sampleSummary } = built('test/unit/results/sampleResult.js');
+
+const connectS = 19;
+const warmupS = 5;
+const deliveriesPerTick = 400;
 
 function seeded(seed) {
   let state = seed;
   return () => (state = (state * 16807) % 2147483647) / 2147483647;
 }
 
-const connectS = 19;
-const warmupS = 5;
+/** Takes down snapshots at a clock of its own, until the second it is cut off. */
+class Recording {
+  random = seeded(7);
+  snapshots = [];
+  atS = 0;
 
-/**
- * @param {{ stepS?: number, steps?: number, untilS?: number, invalid?: boolean, errors?: boolean }} options
- * `untilS` cuts the run off while it goes on; without it there is a result.
- */
-export function recordedRun({
-  stepS = 50,
-  steps: stepCount = 3,
-  untilS = Infinity,
-  invalid = false,
-  errors = false,
-} = {}) {
-  const random = seeded(7);
-  const scenario = { ...sampleScenario, unit: 10, singleStepDurationMs: stepS * 1000 };
-  const snapshots = [];
-  const steps = [];
-  const errorCounts = errors ? { timeout: 3, reset: 14 } : {};
-  const generator = {
-    cpuUsPerMessage: 7.1,
-    cpuShare: invalid ? 0.97 : 0.21,
-    loopDelayP99Us: invalid ? 240_000 : 900,
-    slipP99Us: invalid ? 310_000 : 900,
-    gcShare: 0.011,
-    valid: !invalid,
-  };
-  let atS = 0;
-  const add = (phase, more = {}) => {
+  constructor(options) {
+    this.options = options;
+    const { invalid, errors } = options;
+    this.errorCounts = errors ? { timeout: 3, reset: 14 } : {};
+    this.generator = {
+      cpuUsPerMessage: 7.1,
+      cpuShare: invalid ? 0.97 : 0.21,
+      loopDelayP99Us: invalid ? 240_000 : 900,
+      slipP99Us: invalid ? 310_000 : 900,
+      gcShare: 0.011,
+      valid: !invalid,
+    };
+  }
+
+  add(phase, more = {}) {
+    const { atS } = this;
+    const { untilS, errors, steps } = this.options;
+    this.atS++;
     if (atS > untilS) return;
     const connected = Math.min(1900, atS * 100);
-    snapshots.push({
+    this.snapshots.push({
       atMs: atS * 1000,
       tick: atS,
       phase,
@@ -59,122 +58,124 @@ export function recordedRun({
         dropped: errors && atS > 60 ? 14 : 0,
         connectP99Us: connected > 0 ? 84_000 : 0,
       },
-      stepCount,
-      errors: atS > 60 ? errorCounts : {},
+      stepCount: steps,
+      errors: atS > 60 ? this.errorCounts : {},
       complete: true,
       ...more,
     });
-  };
-  for (; atS < connectS; atS++) add('connecting');
-  for (let index = 1; index <= stepCount; index++) {
-    const senders = Math.min(1900, 100 + index * 600);
-    const [whole, wholeSend] = [new LatencyHistogram(), new LatencyHistogram()];
-    const base = 900 * 1.6 ** Math.min(3, index);
-    const counts = { offered: 0, sent: 0, expected: 0, received: 0 };
-    const progress = (elapsedS) => ({
-      index,
-      senders,
-      elapsedS,
-      totalS: stepS,
-      ...counts,
-      outstanding: elapsedS < stepS ? 40 : 0,
-      duplicated: 0,
-      outOfOrder: 0,
-      sentPerSecond: elapsedS > 0 ? counts.sent / elapsedS : 0,
-      receivedPerSecond: elapsedS > 0 ? counts.received / elapsedS : 0,
+  }
+}
+
+/** Latencies with a long tail, now and then a slow second. */
+function recordTick(random, baseUs, histograms) {
+  const slow = random() > 0.94 ? 2 : 1;
+  for (let each = 0; each < deliveriesPerTick; each++) {
+    const tail = (1 / (1 - random() * 0.9995)) ** 0.45;
+    const us = baseUs * (0.6 + random()) * tail * slow;
+    for (const [histogram, factor] of histograms) histogram.record(us * factor);
+  }
+}
+
+function recordStep(recording, index) {
+  const { random, generator, options } = recording;
+  const senders = Math.min(1900, 100 + index * 600);
+  const [whole, fromSend] = [new LatencyHistogram(), new LatencyHistogram()];
+  const state = (elapsedS) => {
+    const [sent, received] = [senders * elapsedS, senders * elapsedS * 10];
+    return {
+      ...{ index, senders, elapsedS, totalS: options.stepS },
+      ...{ offered: sent, sent, expected: received, received },
+      ...{ outstanding: elapsedS < options.stepS ? 40 : 0, duplicated: 0, outOfOrder: 0 },
+      sentPerSecond: elapsedS > 0 ? senders : 0,
+      receivedPerSecond: elapsedS > 0 ? senders * 10 : 0,
       latencyUs: whole.summary(),
       generator,
-    });
-    for (let warm = 0; warm < warmupS; warm++, atS++) add('warmup', { step: progress(0) });
-    for (let second = 1; second <= stepS; second++, atS++) {
-      if (atS > untilS) break;
-      const tick = new LatencyHistogram();
-      const spike = random() > 0.94 ? 4 : 1;
-      for (let each = 0; each < 400; each++) {
-        const us = base * (0.6 + random()) * (1 / (1 - random() * 0.9995)) ** 0.45 * spike ** 0.5;
-        tick.record(us);
-        whole.record(us);
-        wholeSend.record(us * 0.86);
-      }
-      counts.offered += senders;
-      counts.sent += senders;
-      counts.expected += senders * 10;
-      counts.received += senders * 10;
-      add('measuring', {
-        step: progress(second),
-        interval: {
-          seconds: 1,
-          sent: senders,
-          received: senders * 10 + Math.round(40 * (random() - 0.5)),
-          latencyUs: tick.summary(),
-        },
-      });
-    }
-    add('draining', { step: progress(stepS) });
-    atS++;
-    const latencyUs = whole.summary();
-    steps.push({
-      index,
-      senders,
-      seconds: stepS,
-      ...counts,
-      lost: 0,
-      duplicated: 0,
-      outOfOrder: 0,
-      late: 0,
-      extra: 0,
-      sentPerSecond: counts.sent / stepS,
-      receivedPerSecond: counts.received / stepS,
-      payloadBytesIn: counts.sent * 2048,
-      payloadBytesOut: counts.received * 2048,
-      wireBytesIn: counts.sent * 2200,
-      wireBytesOut: counts.received * 2200,
-      latencyUs,
-      sendLatencyUs: wholeSend.summary(),
-      histogram: whole.encode(),
-      errors: index === 2 ? errorCounts : {},
-      generator,
-      verdict: judgeStep(
-        { ...counts, generator, latencyAtShareUs: (share) => whole.valueAtShare(share) },
-        scenario.slo,
-      ),
-    });
+    };
+  };
+  for (let warm = 0; warm < warmupS; warm++) recording.add('warmup', { step: state(0) });
+  for (let second = 1; second <= options.stepS; second++) {
+    const tick = new LatencyHistogram();
+    const histograms = [
+      [tick, 1],
+      [whole, 1],
+      [fromSend, 0.86],
+    ];
+    recordTick(random, 900 * 1.6 ** index, histograms);
+    const received = senders * 10 + Math.round(40 * (random() - 0.5));
+    const interval = { seconds: 1, sent: senders, received, latencyUs: tick.summary() };
+    if (recording.atS <= options.untilS)
+      recording.add('measuring', { step: state(second), interval });
   }
+  recording.add('draining', { step: state(options.stepS) });
+  return stepSummary(
+    state(options.stepS),
+    whole,
+    fromSend,
+    index === 2 ? recording.errorCounts : {},
+  );
+}
+
+function stepSummary(state, whole, fromSend, errors) {
+  const { elapsedS, sent, received, generator, ...numbers } = state;
+  const counts = { ...numbers, sent, received, generator };
+  const latencyAtShareUs = (share) => whole.valueAtShare(share);
+  return {
+    ...counts,
+    seconds: elapsedS,
+    ...{ lost: 0, late: 0, extra: 0 },
+    payloadBytesIn: sent * 2048,
+    payloadBytesOut: received * 2048,
+    wireBytesIn: sent * 2200,
+    wireBytesOut: received * 2200,
+    sendLatencyUs: fromSend.summary(),
+    histogram: whole.encode(),
+    errors,
+    verdict: judgeStep({ ...counts, latencyAtShareUs }, sampleScenario.slo),
+  };
+}
+
+/**
+ * @param {{ stepS?: number, steps?: number, untilS?: number, invalid?: boolean, errors?: boolean }} change
+ * `untilS` cuts the run off while it goes on; without it there is a result.
+ */
+export function recordedRun(change = {}) {
+  const options = {
+    stepS: 50,
+    steps: 3,
+    untilS: Infinity,
+    invalid: false,
+    errors: false,
+    ...change,
+  };
+  const scenario = { ...sampleScenario, unit: 10, singleStepDurationMs: options.stepS * 1000 };
+  const recording = new Recording(options);
+  for (let second = 0; second < connectS; second++) recording.add('connecting');
+  const steps = [];
+  for (let index = 1; index <= options.steps; index++) steps.push(recordStep(recording, index));
+  const { connections, ...summary } = sampleSummary({
+    steps,
+    errors: recording.errorCounts,
+    errorExamples: options.errors
+      ? [{ errorClass: 'reset', text: 'read ECONNRESET (localhost:5050)' }]
+      : [],
+  });
+  const dropped = options.errors ? 14 : 0;
   const result = completeResult(
-    {
-      startedAt: '2026-11-21T14:02:11.000Z',
-      endedAt: '2026-11-21T14:05:31.000Z',
-      ending: 'completed',
-      target: { kind: 'hubUrl', url: 'http://localhost:5050/signalrbench' },
-      machine: { cores: 2, node: '20.20.0', platform: 'linux', workers: 1 },
-      connections: {
-        requested: 1900,
-        connected: 1900,
-        failed: 0,
-        dropped: errors ? 14 : 0,
-        reconnected: 0,
-        connectUs: { p50: 9000, p99: 84_000, max: 91_000 },
-      },
-      steps,
-      errors: errorCounts,
-      errorExamples: errors
-        ? [{ errorClass: 'reset', text: 'read ECONNRESET (localhost:5050)' }]
-        : [],
-    },
+    { ...summary, connections: { ...connections, dropped } },
     scenario,
     { id: '2026-11-21T14-02-11-chat-room', toolVersion: '0.1.0' },
   );
-  const over = untilS === Infinity;
+  const over = options.untilS === Infinity;
   return {
     run: {
       id: result.id,
       title: 'chat-room.signalr.yaml',
-      targetUrl: 'http://localhost:5050/signalrbench',
+      targetUrl: result.target.url,
       startedAt: result.startedAt,
       scenario,
       estimate: result.estimate,
     },
-    snapshots,
+    snapshots: recording.snapshots,
     result: over ? toPanelResult(result) : undefined,
     spectra: over ? spectraOf(result) : [],
     interrupted: false,

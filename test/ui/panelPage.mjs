@@ -2,6 +2,7 @@
 // Fails on a script error, on anything the page's policy refuses, and on a page wider than its window.
 // Needs `npx tsc -b`, `node scripts/build.mjs` and Chromium (CHROMIUM_PATH, else `chromium` on the PATH).
 // With a word, only pictures with it in their name: `node test/ui/panelPage.mjs light`.
+/* global document */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -110,7 +111,7 @@ async function takePicture(browser, url, { theme, state, width }) {
   const scrolled = await page.evaluate(() => document.documentElement.scrollWidth);
   if (scrolled > width) problems.push(`${scrolled} px wide in a window of ${width}`);
   await page.close();
-  console.log(`  ${name}.png, filled in ${Math.round(drawnMs)} ms`);
+  process.stdout.write(`  ${name}.png, filled in ${Math.round(drawnMs)} ms\n`);
   return problems.map((problem) => `${name}: ${problem}`);
 }
 
@@ -143,5 +144,5 @@ try {
   await browser.close();
   server.close();
 }
-for (const problem of problems) console.error(problem);
+for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.exitCode = problems.length > 0 ? 1 : 0;

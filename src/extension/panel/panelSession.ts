@@ -17,7 +17,7 @@ export interface PanelPort {
 export interface PanelSessionOptions {
   readonly strings: PanelStrings;
   /** Told of messages that are not understood. */
-  log(message: string): void;
+  readonly log: (message: string) => void;
 }
 
 /**

@@ -49,7 +49,9 @@ export function showProblem(
     if (sent?.type !== 'ready') return;
     void panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() });
   });
-  panel.onDidDispose(() => subscription.dispose());
+  panel.onDidDispose(() => {
+    subscription.dispose();
+  });
   setPage(panel, extensionUri, message);
 }
 
@@ -58,7 +60,7 @@ function portOf(panel: vscode.WebviewPanel): { port: PanelPort; disposables: Dis
   const disposables: Disposable[] = [
     messages,
     visibility,
-    panel.webview.onDidReceiveMessage((message) => messages.fire(message)),
+    panel.webview.onDidReceiveMessage((message: unknown) => messages.fire(message)),
     panel.onDidChangeViewState(() => visibility.fire(panel.visible)),
   ];
   const port: PanelPort = {

@@ -90,15 +90,18 @@ describe('LatencyHistogram', () => {
   });
 
   it('reads back what it wrote', () => {
-    const same = fc.property(fc.array(fc.integer({ min: 0, max: 4e9 }), { maxLength: 300 }), (us) => {
-      const histogram = recorded(us);
-      const decoded = decodeHistogram(histogram.encode());
-      assert.equal(decoded.count, histogram.count);
-      for (const share of [0.5, 0.9, 0.99, 1]) {
-        const [is, was] = [decoded.valueAtShare(share), histogram.valueAtShare(share)];
-        assert.ok(Math.abs(is - was) <= was * 0.001 + 1, `${share}: ${is} for ${was}`);
-      }
-    });
+    const same = fc.property(
+      fc.array(fc.integer({ min: 0, max: 4e9 }), { maxLength: 300 }),
+      (us) => {
+        const histogram = recorded(us);
+        const decoded = decodeHistogram(histogram.encode());
+        assert.equal(decoded.count, histogram.count);
+        for (const share of [0.5, 0.9, 0.99, 1]) {
+          const [is, was] = [decoded.valueAtShare(share), histogram.valueAtShare(share)];
+          assert.ok(Math.abs(is - was) <= was * 0.001 + 1, `${share}: ${is} for ${was}`);
+        }
+      },
+    );
     fc.assert(same, { seed: 1, numRuns: 100 });
   });
 
@@ -109,14 +112,18 @@ describe('LatencyHistogram', () => {
     for (const text of [...texts, 'A'.repeat(2_000_000), otherLayout()]) {
       assert.throws(() => decodeHistogram(text), { code: 'histogram-damaged' }, text.slice(0, 40));
     }
-    const anything = fc.property(fc.nat({ max: whole.length - 1 }), fc.nat({ max: 63 }), (at, to) => {
-      const letter = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'[to]!;
-      try {
-        decodeHistogram(whole.slice(0, at) + letter + whole.slice(at + 1));
-      } catch (error) {
-        assert.equal((error as { code?: string }).code, 'histogram-damaged');
-      }
-    });
+    const anything = fc.property(
+      fc.nat({ max: whole.length - 1 }),
+      fc.nat({ max: 63 }),
+      (at, to) => {
+        const letter = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'[to]!;
+        try {
+          decodeHistogram(whole.slice(0, at) + letter + whole.slice(at + 1));
+        } catch (error) {
+          assert.equal((error as { code?: string }).code, 'histogram-damaged');
+        }
+      },
+    );
     fc.assert(anything, { seed: 1, numRuns: 200 });
   });
 });
