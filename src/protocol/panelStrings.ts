@@ -62,7 +62,7 @@ export const panelStrings = {
   offered: 'offered',
   sent: 'sent',
   received: 'received',
-  receivedRight: 'received (right)',
+  onRight: '{0} (right)',
   connected: 'connected',
   failed: 'failed',
   dropped: 'dropped',

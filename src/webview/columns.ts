@@ -27,6 +27,18 @@ export function columnsOf(
   );
 }
 
+/** Whether the lines for the right axis are more than twice as large as the first line, or far smaller. */
+export function usesRightAxis({ series, right }: TimeChartSpec, { lines }: Columns): boolean {
+  const most = (line: readonly (number | null)[] | undefined): number =>
+    (line ?? []).reduce<number>((highest, value) => Math.max(highest, value ?? 0), 0);
+  const first = most(lines[0]);
+  const others = Math.max(
+    0,
+    ...lines.filter((_, at) => right.includes(series[at]?.id ?? '')).map(most),
+  );
+  return others > 0 && (others > 2 * first || others < first / 10);
+}
+
 /** Fewer points by putting neighbours together; a gap stays one when all of its points are gaps. */
 export function thin(columns: Columns, combines: readonly Combine[], most: number): Columns {
   const { seconds, lines } = columns;

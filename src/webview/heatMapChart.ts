@@ -32,7 +32,7 @@ function options(place: HTMLElement, map: HeatMap): uPlot.Options {
     cursor: { show: false },
     width: Math.max(200, place.clientWidth),
     height: 200,
-    padding: [8, 12, 0, 0],
+    padding: [8, 26, 0, 0],
     series: [{}, {}],
     scales: {
       x: { time: false, range: () => [0, seconds.at(-1)!] },

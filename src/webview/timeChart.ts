@@ -13,7 +13,7 @@ import {
   timeAxis,
   wholeSteps,
 } from './chartFrame';
-import type { Columns } from './columns';
+import { usesRightAxis, type Columns } from './columns';
 import type { StepBand } from './stepBands';
 import { axisFont, themeColour } from './theme';
 import type { SeriesSpec, TimeChartSpec } from './timeCharts';
@@ -63,7 +63,7 @@ export function createTimeChart(
         [...columns.seconds],
         ...columns.lines.map((line) => [...line]),
       ];
-      const twoSides = spec.id === 'rates' && receivesMore(columns);
+      const twoSides = usesRightAxis(spec, columns);
       if (!plot || twoSides !== sides) {
         plot?.destroy();
         plot = make(data, twoSides);
@@ -72,13 +72,6 @@ export function createTimeChart(
     },
     redraw: () => plot?.redraw(false, true),
   };
-}
-
-/** Deliveries of a fan-out are so many more that they need an axis of their own. */
-export function receivesMore({ lines }: Columns): boolean {
-  const most = (at: number): number =>
-    (lines[at] ?? []).reduce<number>((highest, value) => Math.max(highest, value ?? 0), 0);
-  return most(2) > 2 * most(0);
 }
 
 type Backdrop = () => TimeBackdrop;
@@ -103,8 +96,11 @@ function options(
     ...quietChart,
     width: Math.max(200, place.clientWidth),
     height: isLatency ? 270 : 180,
-    padding: [8, twoSides ? 0 : 12, 0, 0],
-    series: [{}, ...spec.series.map((series) => lineOf(series, twoSides))],
+    padding: [8, twoSides ? 0 : 26, 0, 0],
+    series: [
+      {},
+      ...spec.series.map((series) => lineOf(series, twoSides && spec.right.includes(series.id))),
+    ],
     scales: {
       x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max, backdrop().endS)] },
       y: isLatency
@@ -146,9 +142,9 @@ function options(
   };
 }
 
-function lineOf({ id, colour, dash, widthPx }: SeriesSpec, twoSides: boolean): uPlot.Series {
+function lineOf({ colour, dash, widthPx }: SeriesSpec, onRight: boolean): uPlot.Series {
   return {
-    scale: twoSides && id === 'received' ? 'out' : 'y',
+    scale: onRight ? 'out' : 'y',
     stroke: () => themeColour(`--line-${colour}`),
     width: widthPx,
     ...(dash.length > 0 && { dash: [...dash] }),

@@ -1,12 +1,12 @@
 import { latencyMetrics } from '../base/slo';
 import { createCard, type Card } from './card';
-import { columnsOf, type Columns } from './columns';
+import { columnsOf, usesRightAxis, type Columns } from './columns';
 import { element, setText } from './element';
 import { createLegend } from './legend';
 import type { ShownRun } from './panelState';
 import { plannedEndS, stepBands } from './stepBands';
 import { chartTable, seriesLabel } from './tables';
-import { createTimeChart, receivesMore, type LimitLine } from './timeChart';
+import { createTimeChart, type LimitLine } from './timeChart';
 import type { TimeChartSpec } from './timeCharts';
 import { createTwin } from './twin';
 import { fill, timeLabel, valueWords } from './wording';
@@ -62,8 +62,11 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
         limits: limitsOf(state),
         endS: over ? 0 : plannedEndS(run, snapshots),
       });
-      if (spec.id === 'rates') {
-        legend.setLabel(2, receivesMore(columns) ? strings.receivedRight : strings.received);
+      const twoSides = usesRightAxis(spec, columns);
+      for (const [index, series] of spec.series.entries()) {
+        const label = seriesLabel(series, strings);
+        const onRight = twoSides && spec.right.includes(series.id);
+        legend.setLabel(index, onRight ? fill(strings.onRight, label) : label);
       }
       tell();
       twin.update(() => chartTable(spec, state), over);

@@ -26,6 +26,8 @@ export interface TimeChartSpec {
   readonly title: keyof PanelStrings;
   readonly unit: ChartUnit;
   readonly series: readonly SeriesSpec[];
+  /** Lines that get an axis of their own on the right when they are of another size than the first. */
+  readonly right: readonly string[];
 }
 
 type Percentile = Exclude<keyof LatencySummary, 'count'>;
@@ -73,6 +75,7 @@ export const timeCharts: readonly TimeChartSpec[] = [
     id: 'latency',
     title: 'latencyChart',
     unit: 'latency',
+    right: [],
     series: [
       latency('p50', 'p50', []),
       latency('p90', 'p90', [6, 3]),
@@ -85,6 +88,8 @@ export const timeCharts: readonly TimeChartSpec[] = [
     id: 'rates',
     title: 'ratesChart',
     unit: 'perSecond',
+    // Deliveries of a fan-out.
+    right: ['received'],
     series: [
       rate('offered', [], 5, offeredPerSecond),
       rate('sent', [], 1.5, ({ interval }) =>
@@ -99,6 +104,7 @@ export const timeCharts: readonly TimeChartSpec[] = [
     id: 'connections',
     title: 'connectionsChart',
     unit: 'count',
+    right: ['failed', 'dropped', 'errors'],
     series: [
       count('connected', [], ({ connections }) => connections.connected),
       count('failed', [6, 3], ({ connections }) => connections.failed),

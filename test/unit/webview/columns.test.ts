@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { columnsOf, thin } from '../../../src/webview/columns';
+import { columnsOf, thin, usesRightAxis } from '../../../src/webview/columns';
 import { timeCharts } from '../../../src/webview/timeCharts';
 import { sampleSnapshot } from '../results/sampleResult';
 import { measured } from './shownRun';
@@ -47,6 +47,15 @@ describe('columns of a chart', () => {
       },
     );
     fc.assert(property, { seed: 1, numRuns: 200 });
+  });
+
+  it('put lines of another size on an axis of their own', () => {
+    const lines = (offered: number, received: number) => [[offered], [offered], [received]];
+    const uses = (offered: number, received: number): boolean =>
+      usesRightAxis(ratesChart!, { seconds: [1], lines: lines(offered, received), perPoint: 1 });
+    assert.deepEqual([uses(700, 700), uses(700, 7000), uses(700, 0)], [false, true, false]);
+    const few = { seconds: [1], lines: [[1900], [0], [14], [17]], perPoint: 1 };
+    assert.equal(usesRightAxis(connectionsChart!, few), true);
   });
 
   it('put neighbours together by worst, mean or last', () => {

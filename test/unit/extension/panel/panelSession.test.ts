@@ -54,7 +54,7 @@ function stage() {
     openScenario: () => orders.push('openScenario'),
     copySummary: () => orders.push('copySummary'),
   };
-  const session = startPanelSession(port as PanelPort, source, {
+  const session = startPanelSession(port, source, {
     strings: panelStrings,
     log: (message) => logged.push(message),
   });
