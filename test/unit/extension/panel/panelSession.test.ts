@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/base/event';
 import type { PanelSource } from '../../../../src/extension/panelSource';
-import {
-  hydrateMessage,
-  startPanelSession,
-  type PanelPort,
-} from '../../../../src/extension/panel/panelSession';
+import { hydrateMessage, startPanelSession } from '../../../../src/extension/panel/panelSession';
 import { spectraOf } from '../../../../src/extension/panel/spectra';
 import { titleOf } from '../../../../src/extension/panel/storedSource';
 import { toPanelResult } from '../../../../src/extension/panel/toPanelResult';
