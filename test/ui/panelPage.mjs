@@ -32,6 +32,7 @@ const recordings = {
   'invalid-live': recordedRun({ invalid: true, untilS: 112 }),
   connecting: recordedRun({ untilS: 7 }),
   hour: recordedRun({ stepS: 1200 }),
+  'hour-live': recordedRun({ stepS: 1200, untilS: 3600 }),
 };
 
 const pictures = [
@@ -87,9 +88,8 @@ function beEditor({ bodyClass, colours }) {
   });
 }
 
-async function takePicture(browser, url, { theme, state, width }) {
+async function openPage(browser, url, theme, width, problems) {
   const page = await browser.newPage({ viewport: { width, height: 900 } });
-  const problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
     if (message.type() === 'error') problems.push(message.text());
@@ -97,6 +97,12 @@ async function takePicture(browser, url, { theme, state, width }) {
   await page.addInitScript(beEditor, themes[theme]);
   await page.goto(url);
   await page.waitForFunction(() => globalThis.sent.some(({ type }) => type === 'ready'));
+  return page;
+}
+
+async function takePicture(browser, url, { theme, state, width }) {
+  const problems = [];
+  const page = await openPage(browser, url, theme, width, problems);
   const message = hydrateMessage(recordings[state], panelStrings);
   const drawnMs = await page.evaluate(async (data) => {
     const start = performance.now();
@@ -113,6 +119,43 @@ async function takePicture(browser, url, { theme, state, width }) {
   await page.close();
   process.stdout.write(`  ${name}.png, filled in ${Math.round(drawnMs)} ms\n`);
   return problems.map((problem) => `${name}: ${problem}`);
+}
+
+/** An hour of samples, then one more a frame; the table and the orders by keyboard. */
+async function tryLivePanel(browser, url) {
+  const problems = [];
+  const page = await openPage(browser, url, 'dark', 1400, problems);
+  const source = recordings['hour-live'];
+  await page.evaluate(
+    (data) => globalThis.postMessage(data, '*'),
+    hydrateMessage(source, panelStrings),
+  );
+  await page.waitForSelector('.tile');
+  const last = source.snapshots.at(-1);
+  const perUpdateMs = await page.evaluate(async (snapshot) => {
+    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+    const start = performance.now();
+    for (let more = 1; more <= 20; more++) {
+      const next = { ...snapshot, atMs: snapshot.atMs + more * 1000 };
+      globalThis.postMessage({ type: 'snapshot', snapshot: next }, '*');
+      await frame();
+      await frame();
+    }
+    return (performance.now() - start) / 20;
+  }, last);
+  await page.locator('.chart-latency summary').focus();
+  await page.keyboard.press('Enter');
+  const rows = await page.locator('.chart-latency tbody tr').count();
+  if (rows < 60 || rows > 120) problems.push(`the table has ${rows} rows`);
+  await page.locator('button', { hasText: 'Stop' }).focus();
+  await page.keyboard.press('Enter');
+  const orders = await page.evaluate(() => globalThis.sent.map(({ type }) => type));
+  if (!orders.includes('stop')) problems.push('Stop was not sent');
+  const spoken = await page.locator('[role=status]').textContent();
+  if (!spoken?.includes('Step 3 of 3')) problems.push(`the live region says "${spoken}"`);
+  await page.close();
+  process.stdout.write(`  an hour and one more second: ${perUpdateMs.toFixed(1)} ms, two frames\n`);
+  return problems;
 }
 
 mkdirSync(screens, { recursive: true });
@@ -140,6 +183,7 @@ try {
     if (!Object.values(picture).join('-').includes(wanted)) continue;
     problems.push(...(await takePicture(browser, url, picture)));
   }
+  problems.push(...(await tryLivePanel(browser, url)));
 } finally {
   await browser.close();
   server.close();
