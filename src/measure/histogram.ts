@@ -1,7 +1,7 @@
 // By its JavaScript classes, never by the package's index: that one also loads WebAssembly code.
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram';
 import { inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
-import { damaged, readEncodedHistogram } from './decodeHistogram';
+import { damaged, readEncodedHistogram } from './readEncodedHistogram';
 import type { LatencySummary } from './summary';
 
 /** Longest latency that is kept apart; anything above counts as this. One hour. */

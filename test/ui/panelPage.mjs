@@ -2,7 +2,7 @@
 // Fails on a script error, on anything the page's policy refuses, and on a page wider than its window.
 // Needs `npx tsc -b`, `node scripts/build.mjs` and Chromium (CHROMIUM_PATH, else `chromium` on the PATH).
 // With a word, only pictures with it in their name: `node test/ui/panelPage.mjs light`.
-/* global document */
+/* global document, requestAnimationFrame */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
