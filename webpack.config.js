@@ -1,5 +1,6 @@
 'use strict';
 
+const { readFileSync } = require('node:fs');
 const path = require('node:path');
 const webpack = require('webpack');
 // webpack's own minimizer, so that its settings can be changed without a second copy of it.
@@ -17,9 +18,20 @@ const Minimizer = require(
  * @param {Record<string, string>} [options.external] modules left to the host, each with how to load it
  * @param {number} options.budget size in KB (1,024 bytes) that must not be passed
  * @param {string} [options.firstLine] put before everything else
+ * @param {string} [options.project] TypeScript project whose settings are used
+ * @param {webpack.WebpackPluginInstance[]} [options.plugins] further plugins
  * @returns {webpack.Configuration}
  */
-function bundle({ name, target, entry, external = {}, budget, firstLine }) {
+function bundle({
+  name,
+  target,
+  entry,
+  external = {},
+  budget,
+  firstLine,
+  project = 'tsconfig.base.json',
+  plugins = [],
+}) {
   return {
     name,
     target,
@@ -51,7 +63,7 @@ function bundle({ name, target, entry, external = {}, budget, firstLine }) {
             loader: 'ts-loader',
             options: {
               transpileOnly: true,
-              configFile: path.join(__dirname, 'tsconfig.base.json'),
+              configFile: path.join(__dirname, project),
               // ES modules let webpack leave out what is not used.
               compilerOptions: { module: 'esnext', moduleResolution: 'bundler', composite: false },
             },
@@ -86,9 +98,24 @@ function bundle({ name, target, entry, external = {}, budget, firstLine }) {
       ...(firstLine === undefined
         ? []
         : [new webpack.BannerPlugin({ banner: firstLine, raw: true, entryOnly: true })]),
+      ...plugins,
     ],
   };
 }
+
+/** Puts the chart library's style sheet beside the panel's own, where the page links it. */
+const chartStyles = {
+  apply(compiler) {
+    const { Compilation, sources } = webpack;
+    const stage = Compilation.PROCESS_ASSETS_STAGE_ADDITIONAL;
+    compiler.hooks.thisCompilation.tap('chartStyles', (compilation) => {
+      compilation.hooks.processAssets.tap({ name: 'chartStyles', stage }, () => {
+        const text = readFileSync(require.resolve('uplot/dist/uPlot.min.css'));
+        compilation.emitAsset('../media/uPlot.css', new sources.RawSource(text));
+      });
+    });
+  },
+};
 
 module.exports = [
   bundle({
@@ -99,4 +126,12 @@ module.exports = [
     firstLine: '#!/usr/bin/env node',
   }),
   bundle({ name: 'worker', target: 'node20', entry: './src/runner/workerMain.ts', budget: 250 }),
+  bundle({
+    name: 'panel',
+    target: ['web', 'es2022'],
+    entry: './src/webview/main.ts',
+    budget: 120,
+    project: 'src/tsconfig.webview.json',
+    plugins: [chartStyles],
+  }),
 ];

@@ -1,6 +1,7 @@
 // By its JavaScript classes, never by the package's index: that one also loads WebAssembly code.
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram';
-import 'hdr-histogram-js/dist/JsHistogram.encoding';
+import { inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
+import { damaged, readEncodedHistogram } from './readEncodedHistogram';
 import type { LatencySummary } from './summary';
 
 /** Longest latency that is kept apart; anything above counts as this. One hour. */
@@ -115,4 +116,35 @@ export class LatencyHistogram {
   encode(): string {
     return this.histogram.encodeIntoCompressedBase64();
   }
+}
+
+/** Larger counts than the histogram can hold in one place. */
+const mostPerPlace = 2 ** 31 - 1;
+
+/**
+ * A histogram as {@link LatencyHistogram.encode} wrote it, from a text that may come from anywhere.
+ * Minimum, maximum and mean are as exact as its places are.
+ *
+ * @throws ExpectedError `histogram-damaged` when it is no histogram of ours
+ */
+export function decodeHistogram(text: string): LatencyHistogram {
+  const encoded = readEncodedHistogram(text, inflate as Parameters<typeof readEncodedHistogram>[1]);
+  const ours = encoded.significantDigits === significantDigits && encoded.lowest === 1;
+  if (!ours || encoded.highest !== highestUs) throw damaged();
+  const layout = new Int32Histogram(1, highestUs, significantDigits);
+  const pairs: number[] = [];
+  let [sumUs, total] = [0, 0];
+  for (const [place, count] of encoded.counts) {
+    const value = layout.valueFromIndex(place);
+    total += count;
+    if (total > mostPerPlace || value > highestUs) throw damaged();
+    pairs.push(value, count);
+    sumUs += layout.medianEquivalentValue(value) * count;
+  }
+  const histogram = new LatencyHistogram();
+  if (pairs.length > 0) {
+    const maxUs = Math.min(highestUs, layout.highestEquivalentValue(pairs.at(-2)!));
+    histogram.add({ pairs: Float64Array.from(pairs), minUs: pairs[0]!, maxUs, sumUs });
+  }
+  return histogram;
 }

@@ -28,10 +28,10 @@ export interface PanelResult extends RunSummary {
   readonly recommendationProblem?: string;
 }
 
-/** Percentile curve and latency over time of a finished step, derived on the host side from its histogram. */
+/** Percentile curve of a finished step, derived on the host side from its histogram. */
 export interface PanelSpectrum {
   readonly step: number;
-  /** Points of rising share (0…1) with their latency in microseconds, from due and from send. */
+  /** Points of rising share (0…1) with their latency in microseconds, from the intended time. */
   readonly points: readonly { readonly share: number; readonly latencyUs: number }[];
 }
 
@@ -41,9 +41,12 @@ export type ToPanel =
   | {
       readonly type: 'hydrate';
       readonly run: PanelRun;
+      /** What is sent, in words. */
+      readonly load: string;
       readonly snapshots: readonly Snapshot[];
       readonly result?: PanelResult;
       readonly spectra: readonly PanelSpectrum[];
+      /** The texts of `panelStrings.ts` in the user's language. */
       readonly strings: Readonly<Record<string, string>>;
       /** A run that was broken off without a result. */
       readonly interrupted: boolean;
@@ -51,9 +54,17 @@ export type ToPanel =
   /** One more snapshot of a run that is going on. */
   | { readonly type: 'snapshot'; readonly snapshot: Snapshot }
   /** The run is over. */
-  | { readonly type: 'finished'; readonly result: PanelResult; readonly spectra: readonly PanelSpectrum[] }
+  | {
+      readonly type: 'finished';
+      readonly result: PanelResult;
+      readonly spectra: readonly PanelSpectrum[];
+    }
   /** There is nothing to show, and why. */
-  | { readonly type: 'unreadable'; readonly message: string };
+  | {
+      readonly type: 'unreadable';
+      readonly message: string;
+      readonly strings: Readonly<Record<string, string>>;
+    };
 
 /** Orders and facts from the panel. */
 export type FromPanel =

@@ -47,6 +47,17 @@ export async function readResult(location: string): Promise<StoredRun> {
   return readInterrupted(location, scenario, samples);
 }
 
+/**
+ * The samples of a run that are kept beside its result, oldest first; none when there is no such file.
+ *
+ * @param folder result folder
+ */
+export async function readSnapshots(folder: string): Promise<Snapshot[]> {
+  const snapshots: Snapshot[] = [];
+  for await (const sample of readSamples(path.join(folder, samplesFile))) snapshots.push(sample);
+  return snapshots;
+}
+
 async function readResultFile(file: string): Promise<StoredRun> {
   const damaged = (why: string): ExpectedError =>
     new ExpectedError('result-damaged', `${file} cannot be read as a result: ${why}.`);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { decodeFromCompressedBase64 } from 'hdr-histogram-js';
-import { LatencyHistogram } from '../../../src/measure/histogram';
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
+import { decodeHistogram, LatencyHistogram } from '../../../src/measure/histogram';
 
 const latencies = fc.oneof(
   fc.integer({ min: 0, max: 5000 }),
@@ -87,4 +88,49 @@ describe('LatencyHistogram', () => {
     assert.deepEqual(structuredClone(counts), counts);
     assert.deepEqual([...counts.pairs], [1, 2, 1000, 1]);
   });
+
+  it('reads back what it wrote', () => {
+    const same = fc.property(
+      fc.array(fc.integer({ min: 0, max: 4e9 }), { maxLength: 300 }),
+      (us) => {
+        const histogram = recorded(us);
+        const decoded = decodeHistogram(histogram.encode());
+        assert.equal(decoded.count, histogram.count);
+        for (const share of [0.5, 0.9, 0.99, 1]) {
+          const [is, was] = [decoded.valueAtShare(share), histogram.valueAtShare(share)];
+          assert.ok(Math.abs(is - was) <= was * 0.001 + 1, `${share}: ${is} for ${was}`);
+        }
+      },
+    );
+    fc.assert(same, { seed: 1, numRuns: 100 });
+  });
+
+  it('refuses what is no histogram of ours, whatever it is', () => {
+    const whole = recorded([1, 2, 3000]).encode();
+    const bomb = deflateSync(Buffer.alloc(5_000_000)).toString('base64');
+    const texts = ['', 'HISTFAAAAA==', 'not base64!', `HISTFAAAQHh${bomb}`, whole.slice(0, 30)];
+    for (const text of [...texts, 'A'.repeat(2_000_000), otherLayout()]) {
+      assert.throws(() => decodeHistogram(text), { code: 'histogram-damaged' }, text.slice(0, 40));
+    }
+    const anything = fc.property(
+      fc.nat({ max: whole.length - 1 }),
+      fc.nat({ max: 63 }),
+      (at, to) => {
+        const letter = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'[to]!;
+        try {
+          decodeHistogram(whole.slice(0, at) + letter + whole.slice(at + 1));
+        } catch (error) {
+          assert.equal((error as { code?: string }).code, 'histogram-damaged');
+        }
+      },
+    );
+    fc.assert(anything, { seed: 1, numRuns: 200 });
+  });
 });
+
+/** A histogram of two digits, which another tool may write. */
+function otherLayout(): string {
+  const histogram = build({ numberOfSignificantValueDigits: 2 });
+  histogram.recordValue(5);
+  return encodeIntoCompressedBase64(histogram);
+}

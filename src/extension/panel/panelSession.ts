@@ -1,0 +1,90 @@
+import type { Disposable, Event } from '../../base/event';
+import { loadWords } from '../../cli/loadWords';
+import { thinSnapshots } from '../../measure/thinSnapshots';
+import type { FromPanel, PanelResult, ToPanel } from '../../protocol/panel';
+import type { PanelStrings } from '../../protocol/panelStrings';
+import type { PanelSource } from '../panelSource';
+
+/** The page as the session sees it: VS Code's webview, or a test's. */
+export interface PanelPort {
+  readonly visible: boolean;
+  post(message: ToPanel): void;
+  /** Whatever the page sends; it is not trusted. */
+  readonly onMessage: Event<unknown>;
+  readonly onVisibility: Event<boolean>;
+}
+
+export interface PanelSessionOptions {
+  readonly strings: PanelStrings;
+  /** Told of messages that are not understood. */
+  readonly log: (message: string) => void;
+}
+
+/**
+ * Feeds one page from one source: everything when the page says it is ready, then what is new. A hidden
+ * page is gone with all it knew, so it gets nothing until it is shown and says that it is ready again.
+ */
+export function startPanelSession(
+  port: PanelPort,
+  source: PanelSource,
+  { strings, log }: PanelSessionOptions,
+): Disposable {
+  let ready = false;
+  const post = (message: ToPanel): void => {
+    if (ready && port.visible) port.post(message);
+  };
+  const orders: Readonly<Record<FromPanel['type'], () => void>> = {
+    ready: () => {
+      ready = true;
+      post(hydrateMessage(source, strings));
+    },
+    stop: () => source.stop(),
+    runAgain: () => source.runAgain(),
+    openScenario: () => source.openScenario(),
+    copySummary: () => source.copySummary(),
+  };
+  const subscriptions = [
+    port.onMessage((message) => {
+      const type = typeOf(message);
+      if (type !== undefined && Object.hasOwn(orders, type)) orders[type as FromPanel['type']]();
+      else log(`The panel sent a message that is not understood: ${String(type).slice(0, 100)}`);
+    }),
+    port.onVisibility((visible) => {
+      if (!visible) ready = false;
+    }),
+    source.onSnapshot((snapshot) => post({ type: 'snapshot', snapshot })),
+    source.onFinished((result) =>
+      post({ type: 'finished', result: withoutHistograms(result), spectra: source.spectra }),
+    ),
+  ];
+  return {
+    dispose: () => {
+      for (const subscription of subscriptions) subscription.dispose();
+    },
+  };
+}
+
+/** Everything a fresh page needs. */
+export function hydrateMessage(source: PanelSource, strings: PanelStrings): ToPanel {
+  const { run, snapshots, result, spectra, interrupted } = source;
+  return {
+    type: 'hydrate',
+    run,
+    load: loadWords(run.scenario),
+    snapshots: thinSnapshots(snapshots),
+    ...(result && { result: withoutHistograms(result) }),
+    spectra,
+    strings,
+    interrupted,
+  };
+}
+
+/** The page draws the spectra; the histograms they come from are most of a result's size. */
+function withoutHistograms(result: PanelResult): PanelResult {
+  return { ...result, steps: result.steps.map((step) => ({ ...step, histogram: '' })) };
+}
+
+function typeOf(message: unknown): string | undefined {
+  const type = (message as { type?: unknown } | null | undefined)?.type;
+  return typeof type === 'string' ? type : undefined;
+}

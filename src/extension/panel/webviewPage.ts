@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { Emitter, type Disposable } from '../../base/event';
+import { panelStrings, type PanelStrings } from '../../protocol/panelStrings';
+import type { PanelSource } from '../panelSource';
+import { panelHtml } from './panelHtml';
+import { startPanelSession, type PanelPort } from './panelSession';
+
+/** Where messages about the panel go. */
+export type PanelLog = (message: string) => void;
+
+/** What a webview may load: the bundle and the style sheets. */
+export function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions {
+  const [dist, media] = [
+    vscode.Uri.joinPath(extensionUri, 'dist'),
+    vscode.Uri.joinPath(extensionUri, 'media'),
+  ];
+  return { enableScripts: true, localResourceRoots: [dist, media] };
+}
+
+/** The panel's texts in the user's language. */
+export function localisedStrings(): PanelStrings {
+  const texts = Object.entries(panelStrings).map(([name, text]) => [name, vscode.l10n.t(text)]);
+  return Object.fromEntries(texts) as PanelStrings;
+}
+
+/** Shows `source` in the webview for as long as the panel lives. */
+export function showSource(
+  panel: vscode.WebviewPanel,
+  extensionUri: vscode.Uri,
+  source: PanelSource,
+  log: PanelLog,
+): void {
+  const { port, disposables } = portOf(panel);
+  const session = startPanelSession(port, source, { strings: localisedStrings(), log });
+  panel.onDidDispose(() => {
+    for (const each of [session, ...disposables]) each.dispose();
+  });
+  setPage(panel, extensionUri, source.run.title);
+}
+
+/** Shows why there is nothing to show. */
+export function showProblem(
+  panel: vscode.WebviewPanel,
+  extensionUri: vscode.Uri,
+  message: string,
+): void {
+  const subscription = panel.webview.onDidReceiveMessage((sent: { type?: unknown } | null) => {
+    if (sent?.type !== 'ready') return;
+    void panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() });
+  });
+  panel.onDidDispose(() => {
+    subscription.dispose();
+  });
+  setPage(panel, extensionUri, message);
+}
+
+function portOf(panel: vscode.WebviewPanel): { port: PanelPort; disposables: Disposable[] } {
+  const [messages, visibility] = [new Emitter<unknown>(), new Emitter<boolean>()];
+  const disposables: Disposable[] = [
+    messages,
+    visibility,
+    panel.webview.onDidReceiveMessage((message: unknown) => messages.fire(message)),
+    panel.onDidChangeViewState(() => visibility.fire(panel.visible)),
+  ];
+  const port: PanelPort = {
+    get visible() {
+      return panel.visible;
+    },
+    post: (message) => void panel.webview.postMessage(message),
+    onMessage: messages.event,
+    onVisibility: visibility.event,
+  };
+  return { port, disposables };
+}
+
+function setPage(panel: vscode.WebviewPanel, extensionUri: vscode.Uri, title: string): void {
+  const { webview } = panel;
+  const uri = (...parts: string[]): string =>
+    webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, ...parts)).toString();
+  webview.options = webviewOptions(extensionUri);
+  webview.html = panelHtml({
+    title,
+    language: vscode.env.language,
+    scriptUri: uri('dist', 'panel.js'),
+    styleUris: [uri('media', 'uPlot.css'), uri('media', 'panel.css')],
+    cspSource: webview.cspSource,
+    nonce: randomBytes(16).toString('base64url'),
+  });
+}

@@ -1,0 +1,109 @@
+import type { FromPanel } from '../protocol/panel';
+import { element, setText } from './element';
+import { createHeatMapCard, createSpectrumCard } from './finalCharts';
+import { createHeader } from './header';
+import type { PanelState, ShownRun } from './panelState';
+import { sentenceOf, spokenSentence } from './sentence';
+import { createErrorsCard, createGeneratorCard, createStepsCard } from './tableCards';
+import { createTimeChartCard, type StateCard } from './timeChartCard';
+import { timeCharts } from './timeCharts';
+import { createUnitsCard } from './unitsCard';
+
+/** Most often the live region speaks while a run goes on. */
+const speakEveryMs = 10_000;
+
+/** The whole panel. */
+export interface Page {
+  show(state: PanelState): void;
+  /** The editor's theme has changed. */
+  redraw(): void;
+}
+
+interface RunPage {
+  readonly id: string;
+  update(state: ShownRun): void;
+  redraw(): void;
+}
+
+export function createPage(root: HTMLElement, send: (message: FromPanel) => void): Page {
+  const spoken = element('p', {
+    class: 'unseen',
+    attributes: { role: 'status', 'aria-live': 'polite' },
+  });
+  const main = element('main');
+  root.replaceChildren(main, spoken);
+  let shown: RunPage | undefined;
+  let spokenAt = -Infinity;
+  let wasOver = false;
+  const speak = (state: ShownRun): void => {
+    const over = state.result !== undefined || state.interrupted;
+    if (over === wasOver && performance.now() - spokenAt < speakEveryMs) return;
+    [wasOver, spokenAt] = [over, performance.now()];
+    setText(spoken, spokenSentence(sentenceOf(state), state.strings));
+  };
+  return {
+    show(state) {
+      if (state.kind !== 'run') {
+        shown = undefined;
+        main.replaceChildren(...messageOf(state));
+        return;
+      }
+      if (shown?.id !== state.run.id) shown = createRunPage(main, state, send);
+      shown.update(state);
+      speak(state);
+    },
+    redraw: () => shown?.redraw(),
+  };
+}
+
+function messageOf(state: Exclude<PanelState, ShownRun>): HTMLElement[] {
+  if (state.kind === 'waiting') return [element('p', { text: state.strings.waiting })];
+  const lead = element('strong', { text: state.strings.unreadable });
+  return [
+    element('p', {
+      class: 'verdict bad',
+      attributes: { role: 'alert' },
+      children: [element('span', { children: [lead, ' ', state.message] })],
+    }),
+  ];
+}
+
+function createRunPage(
+  main: HTMLElement,
+  state: ShownRun,
+  send: (message: FromPanel) => void,
+): RunPage {
+  const header = createHeader(state, send);
+  const overTime: StateCard[] = timeCharts.map((spec) => createTimeChartCard(spec, state));
+  const heat = createHeatMapCard(state);
+  const side = [createUnitsCard(state), createSpectrumCard(state), createGeneratorCard(state)];
+  const below = [createStepsCard(state), createErrorsCard(state)];
+  const missing = element('p', { class: 'card quiet', text: state.strings.noSamples });
+  const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
+  main.replaceChildren(
+    header.root,
+    element('div', {
+      class: 'grid',
+      children: [
+        element('div', { children: [missing, ...roots([...overTime, heat])] }),
+        element('div', { children: roots(side) }),
+      ],
+    }),
+    element('div', { class: 'below-grid', children: roots(below) }),
+  );
+  const cards = [...overTime, heat, ...side, ...below];
+  return {
+    id: state.run.id,
+    update(next) {
+      const over = next.result !== undefined || next.interrupted;
+      const nothing = over && next.snapshots.length === 0;
+      missing.hidden = !nothing;
+      for (const { card } of overTime) card.show(!nothing);
+      header.update(next);
+      for (const card of cards) card.update(next);
+    },
+    redraw: () => {
+      for (const card of cards) card.redraw();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { mostSnapshots, thinSnapshots } from '../measure/thinSnapshots';
+import type { Snapshot, StepProgress } from '../measure/snapshot';
+import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
+import { panelStrings, type PanelStrings } from '../protocol/panelStrings';
+
+/** A run as far as the panel has heard of it. */
+export interface ShownRun {
+  readonly kind: 'run';
+  readonly strings: PanelStrings;
+  readonly run: PanelRun;
+  /** What is sent, in words. */
+  readonly load: string;
+  /** Oldest first, at most twice {@link mostSnapshots}. */
+  readonly snapshots: readonly Snapshot[];
+  readonly result: PanelResult | undefined;
+  readonly spectra: readonly PanelSpectrum[];
+  readonly interrupted: boolean;
+}
+
+/** Everything the panel shows follows from this. */
+export type PanelState =
+  | { readonly kind: 'waiting'; readonly strings: PanelStrings }
+  | { readonly kind: 'unreadable'; readonly strings: PanelStrings; readonly message: string }
+  | ShownRun;
+
+export const initialState: PanelState = { kind: 'waiting', strings: panelStrings };
+
+/** The state after a message; messages of a kind this panel does not know change nothing. */
+export function reduce(state: PanelState, message: ToPanel): PanelState {
+  switch (message.type) {
+    case 'hydrate': {
+      const { strings, run, load, snapshots, result, spectra, interrupted } = message;
+      return {
+        kind: 'run',
+        strings: { ...panelStrings, ...strings },
+        run,
+        load,
+        snapshots,
+        result,
+        spectra,
+        interrupted,
+      };
+    }
+    case 'snapshot':
+      return state.kind === 'run' ? withSnapshot(state, message.snapshot) : state;
+    case 'finished':
+      return state.kind === 'run'
+        ? { ...state, result: message.result, spectra: message.spectra }
+        : state;
+    case 'unreadable': {
+      const strings = { ...panelStrings, ...message.strings };
+      return { kind: 'unreadable', strings, message: message.message };
+    }
+    default:
+      return state;
+  }
+}
+
+function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
+  const last = state.snapshots.at(-1);
+  // What was on its way when the panel was filled may come a second time.
+  if (last && snapshot.atMs < last.atMs) return state;
+  const all = [...state.snapshots, snapshot];
+  const snapshots = all.length > 2 * mostSnapshots ? thinSnapshots(all) : all;
+  return { ...state, snapshots };
+}
+
+/** The newest progress of a step, if need be of a certain kind. */
+export function latestStep(
+  snapshots: readonly Snapshot[],
+  accept: (step: StepProgress) => boolean = () => true,
+): StepProgress | undefined {
+  for (let at = snapshots.length - 1; at >= 0; at--) {
+    const step = snapshots[at]?.step;
+    if (step && accept(step)) return step;
+  }
+  return undefined;
+}

@@ -1,0 +1,83 @@
+import { formatCount } from '../base/units';
+import { latencyWords } from '../measure/sloWords';
+import type { Snapshot } from '../measure/snapshot';
+import { verdictSentence } from '../measure/verdictSentence';
+import type { PanelStrings } from '../protocol/panelStrings';
+import type { ShownRun } from './panelState';
+import { endedLosses } from './tiles';
+import { fill, timeLeftWords } from './wording';
+
+/** How a sentence, tile or row is meant; words say the same. */
+export type Tone = 'good' | 'warn' | 'bad' | 'neutral';
+
+/** The sentence a person reads first. */
+export interface Sentence {
+  readonly tone: Tone;
+  /** Sign before it; left out when read aloud. */
+  readonly sign: string;
+  /** Its beginning, in bold. */
+  readonly lead: string;
+  readonly rest: string;
+}
+
+const signs: Readonly<Record<Tone, string>> = { good: '✓', warn: '⚠', bad: '✗', neutral: '●' };
+
+/** Status, step, time left, percentile, loss and generator; complete without the rest of the panel. */
+export function sentenceOf(state: ShownRun): Sentence {
+  const { result, interrupted, snapshots, strings } = state;
+  if (result) return finalSentence(state, result);
+  if (interrupted) return make('warn', strings.interrupted, strings.interruptedWhy);
+  const latest = snapshots.at(-1);
+  return latest ? liveSentence(latest, state) : make('neutral', strings.waiting, '');
+}
+
+/** The same words as the command line's; its sign is drawn apart. */
+function finalSentence({ run }: ShownRun, result: NonNullable<ShownRun['result']>): Sentence {
+  const text = verdictSentence({ ...result, scenario: run.scenario });
+  const [, sign = '', status = '', rest = ''] = /^(\S+) ([^;]*);? ?([^]*)$/.exec(text) ?? [];
+  const tones = { pass: 'good', fail: 'bad', invalid: 'warn', incomplete: 'warn' } as const;
+  const lead = `${status.charAt(0).toUpperCase()}${status.slice(1)}.`;
+  const whole = `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
+  const end = whole === '' || whole.endsWith('.') ? '' : '.';
+  return { tone: tones[result.verdict.status], sign, lead, rest: `${whole}${end}` };
+}
+
+function liveSentence(latest: Snapshot, { snapshots, strings }: ShownRun): Sentence {
+  const { phase, step, stepCount, connections } = latest;
+  const [requested, connected] = [connections.requested, connections.connected].map((count) =>
+    formatCount(count),
+  ) as [string, string];
+  if (phase === 'connecting') {
+    return make('neutral', fill(strings.opening, connected, requested), '');
+  }
+  if (phase === 'preparing') return make('neutral', fill(strings.preparing, connected), '');
+  if (phase === 'closing') return make('neutral', strings.closing, '');
+  if (phase === 'done' || !step) return make('neutral', strings.summing, '');
+  const lead = fill(strings.stepOf, formatCount(step.index), formatCount(stepCount));
+  if (phase === 'warmup') return make('neutral', lead, strings.warmingUp);
+  const left = fill(strings.timeLeft, timeLeftWords(step.totalS - step.elapsedS));
+  const when = phase === 'draining' ? strings.draining : left;
+  if (!step.generator.valid) {
+    return make('warn', strings.bottleneck, `${strings.bottleneckWhy} ${lead}, ${when}`);
+  }
+  const lost = endedLosses(snapshots);
+  const { latencyUs } = step;
+  const parts = [
+    when,
+    latencyUs.count === 0
+      ? strings.nothingYet
+      : fill(strings.within, '99', latencyWords(latencyUs.p99)),
+    lost === 0 ? strings.nothingLost : fill(strings.someLost, formatCount(lost)),
+    strings.keepsSchedule,
+  ];
+  return make(lost === 0 ? 'good' : 'warn', `${lead},`, parts.join(' '));
+}
+
+function make(tone: Tone, lead: string, rest: string): Sentence {
+  return { tone, sign: signs[tone], lead, rest };
+}
+
+/** The sentence as read aloud. */
+export function spokenSentence(sentence: Sentence, strings: PanelStrings): string {
+  return `${strings.summary}: ${sentence.lead} ${sentence.rest}`.trim();
+}

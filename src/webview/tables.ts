@@ -1,0 +1,150 @@
+import { errorClasses } from '../base/errorClass';
+import { formatCount, formatShare } from '../base/units';
+import { latencyWords } from '../measure/sloWords';
+import type { GeneratorHealth, StepSummary } from '../measure/summary';
+import type { StepProgress } from '../measure/snapshot';
+import type { PanelStrings } from '../protocol/panelStrings';
+import { columnsOf } from './columns';
+import { latestStep, type ShownRun } from './panelState';
+import { decisiveStep } from './tiles';
+import type { SeriesSpec, TimeChartSpec } from './timeCharts';
+import { fill, latencyOrDash, rateWords, timeLabel, valueWords } from './wording';
+
+/** A table of texts; `textColumns` are set from the left, the others from the right. */
+export interface TableView {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly textColumns: readonly number[];
+  readonly note?: string;
+}
+
+/** Most rows of a table beside a chart: a person reads it, a longer run is summed up. */
+const mostRows = 120;
+
+export function seriesLabel({ label }: SeriesSpec, strings: PanelStrings): string {
+  return typeof label === 'string' ? label : strings[label.key];
+}
+
+/** The same numbers as the chart. */
+export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
+  const { strings, snapshots } = state;
+  const { seconds, lines, perPoint } = columnsOf(spec, snapshots, mostRows);
+  const rows = seconds
+    .map((second, at) => ({ second, values: lines.map((line) => line[at] ?? null) }))
+    .filter(({ values }) => values.some((value) => value !== null))
+    .map(({ second, values }) => [
+      timeLabel(second),
+      ...values.map((value) => (value === null ? strings.noValue : valueWords(spec.unit, value))),
+    ]);
+  return {
+    heads: [strings.time, ...spec.series.map((series) => seriesLabel(series, strings))],
+    rows,
+    textColumns: [],
+    ...(perPoint > 1 && { note: fill(strings.everySeconds, formatCount(perPoint)) }),
+  };
+}
+
+/** One row per step: of the result, or as last seen. */
+export function stepsTable(state: ShownRun): TableView {
+  const { strings, result, snapshots } = state;
+  const heads = [
+    strings.step,
+    strings.sendersColumn,
+    strings.sentColumn,
+    strings.receivedColumn,
+    'p50',
+    'p99',
+    'p99.9',
+    'max',
+    strings.lostColumn,
+    strings.verdictColumn,
+  ];
+  if (result) {
+    return { heads, rows: result.steps.map((step) => stepRow(step, strings)), textColumns: [9] };
+  }
+  const steps = new Map<number, StepProgress>();
+  for (const { step } of snapshots) if (step) steps.set(step.index, step);
+  const current = snapshots.at(-1)?.step?.index;
+  const rows = [...steps.values()].map((step) => {
+    const over = step.index !== current;
+    return [
+      ...stepNumbers(step, strings),
+      over ? formatCount(step.outstanding) : strings.noValue,
+      over ? strings.noValue : strings.verdictRunning,
+    ];
+  });
+  return { heads, rows, textColumns: [9] };
+}
+
+function stepRow(step: StepSummary, strings: PanelStrings): string[] {
+  const verdicts = {
+    pass: strings.verdictPass,
+    fail: strings.verdictFail,
+    invalid: strings.verdictInvalid,
+    incomplete: strings.verdictIncomplete,
+  };
+  const numbers = stepNumbers(step, strings);
+  return [...numbers, formatCount(step.lost), verdicts[step.verdict.status]];
+}
+
+function stepNumbers(step: StepSummary | StepProgress, { noValue }: PanelStrings): string[] {
+  const { latencyUs } = step;
+  const latency = (us: number): string => (latencyUs.count === 0 ? noValue : latencyWords(us));
+  return [
+    formatCount(step.index),
+    formatCount(step.senders),
+    rateWords(step.sentPerSecond),
+    rateWords(step.receivedPerSecond),
+    latency(latencyUs.p50),
+    latency(latencyUs.p99),
+    latency(latencyUs.p999),
+    latency(latencyUs.max),
+  ];
+}
+
+/** Longest error text shown; a server may send anything. */
+const longestExample = 300;
+
+/** Each class of error with its count, its meaning, and a text that was kept. Most frequent first. */
+export function errorsTable({ result, snapshots, strings }: ShownRun): TableView {
+  const counts = result?.errors ?? snapshots.at(-1)?.errors ?? {};
+  const rows = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort((a, b) => b[1] - a[1])
+    .map(([name, count]) => [
+      name,
+      formatCount(count),
+      (errorClasses as Readonly<Record<string, string>>)[name] ?? strings.otherError,
+      result?.errorExamples
+        .find(({ errorClass }) => errorClass === name)
+        ?.text.slice(0, longestExample) ?? '',
+    ]);
+  return {
+    heads: [strings.errorClass, strings.count, strings.meaning, strings.example],
+    rows,
+    textColumns: [0, 2, 3],
+  };
+}
+
+/** What the load generator itself had to do, in the last step. */
+export function generatorTable(state: ShownRun): TableView {
+  const { strings, snapshots } = state;
+  const health: GeneratorHealth | undefined =
+    decisiveStep(state)?.generator ?? latestStep(snapshots)?.generator;
+  const dash = strings.noValue;
+  const share = (value: number | undefined): string =>
+    value === undefined ? dash : formatShare(value);
+  return {
+    heads: [],
+    rows: [
+      [strings.cpuShare, share(health?.cpuShare)],
+      [strings.cpuPerMessage, latencyOrDash(health?.cpuUsPerMessage, dash)],
+      [strings.loopDelay, latencyOrDash(health?.loopDelayP99Us, dash)],
+      [strings.slip, latencyOrDash(health?.slipP99Us, dash)],
+      // Results of earlier versions have no such share.
+      [strings.gcShare, share(health?.gcShare)],
+      [strings.keptSchedule, health ? (health.valid ? strings.yes : strings.no) : dash],
+    ],
+    textColumns: [0],
+  };
+}

@@ -1,0 +1,183 @@
+// A recorded run for the page of the panel: the chat-room example, replayed into the product's own
+// histograms, verdicts and recommendation from a seeded generator. Needs `tsc -b`.
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const require = createRequire(import.meta.url);
+const built = (file) => require(path.resolve('out', file));
+const { LatencyHistogram } = built('src/measure/histogram.js');
+const { judgeStep } = built('src/measure/verdict.js');
+const { completeResult } = built('src/results/completeResult.js');
+const { spectraOf } = built('src/extension/panel/spectra.js');
+const { toPanelResult } = built('src/extension/panel/toPanelResult.js');
+const { sampleScenario, sampleSummary } = built('test/unit/results/sampleResult.js');
+
+const connectS = 19;
+const warmupS = 5;
+const deliveriesPerTick = 400;
+
+function seeded(seed) {
+  let state = seed;
+  return () => (state = (state * 16807) % 2147483647) / 2147483647;
+}
+
+/** Takes down snapshots at a clock of its own, until the second it is cut off. */
+class Recording {
+  random = seeded(7);
+  snapshots = [];
+  atS = 0;
+
+  constructor(options) {
+    this.options = options;
+    const { invalid, errors } = options;
+    this.errorCounts = errors ? { timeout: 3, reset: 14 } : {};
+    this.generator = {
+      cpuUsPerMessage: 7.1,
+      cpuShare: invalid ? 0.97 : 0.21,
+      loopDelayP99Us: invalid ? 240_000 : 900,
+      slipP99Us: invalid ? 310_000 : 900,
+      gcShare: 0.011,
+      valid: !invalid,
+    };
+  }
+
+  add(phase, more = {}) {
+    const { atS } = this;
+    const { untilS, errors, steps } = this.options;
+    this.atS++;
+    if (atS > untilS) return;
+    const connected = Math.min(1900, atS * 100);
+    this.snapshots.push({
+      atMs: atS * 1000,
+      tick: atS,
+      phase,
+      connections: {
+        requested: 1900,
+        connected,
+        failed: 0,
+        dropped: errors && atS > 60 ? 14 : 0,
+        connectP99Us: connected > 0 ? 84_000 : 0,
+      },
+      stepCount: steps,
+      errors: atS > 60 ? this.errorCounts : {},
+      complete: true,
+      ...more,
+    });
+  }
+}
+
+/** Latencies with a long tail, now and then a slow second. */
+function recordTick(random, baseUs, histograms) {
+  const slow = random() > 0.94 ? 2 : 1;
+  for (let each = 0; each < deliveriesPerTick; each++) {
+    const tail = (1 / (1 - random() * 0.9995)) ** 0.45;
+    const us = baseUs * (0.6 + random()) * tail * slow;
+    for (const [histogram, factor] of histograms) histogram.record(us * factor);
+  }
+}
+
+function recordStep(recording, index) {
+  const { random, generator, options } = recording;
+  const senders = Math.min(1900, 100 + index * 600);
+  const [whole, fromSend] = [new LatencyHistogram(), new LatencyHistogram()];
+  const state = (elapsedS) => {
+    const [sent, received] = [senders * elapsedS, senders * elapsedS * 10];
+    return {
+      ...{ index, senders, elapsedS, totalS: options.stepS },
+      ...{ offered: sent, sent, expected: received, received },
+      ...{ outstanding: elapsedS < options.stepS ? 40 : 0, duplicated: 0, outOfOrder: 0 },
+      sentPerSecond: elapsedS > 0 ? senders : 0,
+      receivedPerSecond: elapsedS > 0 ? senders * 10 : 0,
+      latencyUs: whole.summary(),
+      generator,
+    };
+  };
+  for (let warm = 0; warm < warmupS; warm++) recording.add('warmup', { step: state(0) });
+  for (let second = 1; second <= options.stepS; second++) {
+    const tick = new LatencyHistogram();
+    const histograms = [
+      [tick, 1],
+      [whole, 1],
+      [fromSend, 0.86],
+    ];
+    recordTick(random, 900 * 1.6 ** index, histograms);
+    const received = senders * 10 + Math.round(40 * (random() - 0.5));
+    const interval = { seconds: 1, sent: senders, received, latencyUs: tick.summary() };
+    if (recording.atS <= options.untilS)
+      recording.add('measuring', { step: state(second), interval });
+  }
+  recording.add('draining', { step: state(options.stepS) });
+  return stepSummary(
+    state(options.stepS),
+    whole,
+    fromSend,
+    index === 2 ? recording.errorCounts : {},
+  );
+}
+
+function stepSummary(state, whole, fromSend, errors) {
+  const { elapsedS, sent, received, generator, ...numbers } = state;
+  const counts = { ...numbers, sent, received, generator };
+  const latencyAtShareUs = (share) => whole.valueAtShare(share);
+  return {
+    ...counts,
+    seconds: elapsedS,
+    ...{ lost: 0, late: 0, extra: 0 },
+    payloadBytesIn: sent * 2048,
+    payloadBytesOut: received * 2048,
+    wireBytesIn: sent * 2200,
+    wireBytesOut: received * 2200,
+    sendLatencyUs: fromSend.summary(),
+    histogram: whole.encode(),
+    errors,
+    verdict: judgeStep({ ...counts, latencyAtShareUs }, sampleScenario.slo),
+  };
+}
+
+/**
+ * @param {{ stepS?: number, steps?: number, untilS?: number, invalid?: boolean, errors?: boolean }} change
+ * `untilS` cuts the run off while it goes on; without it there is a result.
+ */
+export function recordedRun(change = {}) {
+  const options = {
+    stepS: 50,
+    steps: 3,
+    untilS: Infinity,
+    invalid: false,
+    errors: false,
+    ...change,
+  };
+  const scenario = { ...sampleScenario, unit: 10, singleStepDurationMs: options.stepS * 1000 };
+  const recording = new Recording(options);
+  for (let second = 0; second < connectS; second++) recording.add('connecting');
+  const steps = [];
+  for (let index = 1; index <= options.steps; index++) steps.push(recordStep(recording, index));
+  const { connections, ...summary } = sampleSummary({
+    steps,
+    errors: recording.errorCounts,
+    errorExamples: options.errors
+      ? [{ errorClass: 'reset', text: 'read ECONNRESET (localhost:5050)' }]
+      : [],
+  });
+  const dropped = options.errors ? 14 : 0;
+  const result = completeResult(
+    { ...summary, connections: { ...connections, dropped } },
+    scenario,
+    { id: '2026-11-21T14-02-11-chat-room', toolVersion: '0.1.0' },
+  );
+  const over = options.untilS === Infinity;
+  return {
+    run: {
+      id: result.id,
+      title: 'chat-room.signalr.yaml',
+      targetUrl: result.target.url,
+      startedAt: result.startedAt,
+      scenario,
+      estimate: result.estimate,
+    },
+    snapshots: recording.snapshots,
+    result: over ? toPanelResult(result) : undefined,
+    spectra: over ? spectraOf(result) : [],
+    interrupted: false,
+  };
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { toPanelResult } from '../../../src/extension/panel/toPanelResult';
+import { mostSnapshots } from '../../../src/measure/thinSnapshots';
+import type { ToPanel } from '../../../src/protocol/panel';
+import { initialState, reduce, type PanelState } from '../../../src/webview/panelState';
+import { sampleResult } from '../results/sampleResult';
+import { hydrate, measured, shownRun } from './shownRun';
+
+const shown = (state: PanelState) => (state.kind === 'run' ? state : undefined);
+
+describe('state of the panel', () => {
+  it('waits, is filled, grows by snapshots and ends with the result', () => {
+    assert.equal(initialState.kind, 'waiting');
+    let state = reduce(initialState, hydrate({ snapshots: [measured(1, 1)] }));
+    state = reduce(state, { type: 'snapshot', snapshot: measured(2, 1) });
+    assert.deepEqual(
+      shown(state)?.snapshots.map(({ tick }) => tick),
+      [1, 2],
+    );
+    const result = toPanelResult(sampleResult());
+    state = reduce(state, { type: 'finished', result, spectra: [] });
+    assert.equal(shown(state)?.result?.verdict.status, 'pass');
+  });
+
+  it('leaves out a snapshot that is older than what it was filled with', () => {
+    const state = shownRun([measured(5, 1)]);
+    assert.equal(reduce(state, { type: 'snapshot', snapshot: measured(4, 1) }), state);
+  });
+
+  it('changes nothing on increments before it is filled, nor on messages it does not know', () => {
+    const snapshot: ToPanel = { type: 'snapshot', snapshot: measured(1, 1) };
+    assert.equal(reduce(initialState, snapshot), initialState);
+    const unknown = { type: 'somethingNew' } as unknown as ToPanel;
+    assert.equal(reduce(initialState, unknown), initialState);
+  });
+
+  it('keeps English texts where a translation is missing', () => {
+    const state = reduce(initialState, hydrate({ strings: { stop: 'Anhalten' } }));
+    assert.deepEqual([state.strings.stop, state.strings.runAgain], ['Anhalten', 'Run again']);
+  });
+
+  it('stays bounded over days', () => {
+    const snapshots = Array.from({ length: 2 * mostSnapshots }, (_, at) => measured(at, 1));
+    const next = reduce(shownRun(snapshots), { type: 'snapshot', snapshot: measured(1e6, 1) });
+    assert.ok((shown(next)?.snapshots.length ?? 0) <= mostSnapshots + 2);
+    assert.equal(shown(next)?.snapshots.at(-1)?.tick, 1e6);
+  });
+});

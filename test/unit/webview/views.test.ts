@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { heat, heatMapOf, shareBelow } from '../../../src/webview/heatMap';
+import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/spectrumView';
+import { plannedEndS, progressOf, stepBands } from '../../../src/webview/stepBands';
+import { chartTable, errorsTable, generatorTable, stepsTable } from '../../../src/webview/tables';
+import { timeCharts } from '../../../src/webview/timeCharts';
+import { fill, rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
+import { latency, sampleSnapshot } from '../results/sampleResult';
+import { finishedRun, measured, shownRun } from './shownRun';
+
+describe('words of the panel', () => {
+  it('fill places, leave unknown ones, and do not fill what was filled in', () => {
+    assert.equal(fill('{0} of {1}, {7}', '{1}', 'b'), '{1} of b, {7}');
+  });
+
+  it('tell time as a clock does', () => {
+    assert.deepEqual([0, 65, 3599.6, 3661].map(timeLabel), ['0:00', '1:05', '1:00:00', '1:01:01']);
+    assert.deepEqual([-1, 0.2, 59, 185].map(timeLeftWords), ['0 s', '1 s', '59 s', '3:05']);
+    assert.deepEqual([0, 1.25, 1300, 99.96].map(rateWords), ['0', '1.3', '1,300', '100.0']);
+  });
+});
+
+describe('bands of the steps', () => {
+  it('reach from the first measured second to the last, the current one to its planned end', () => {
+    const bands = stepBands([measured(60, 1), measured(62, 1), measured(150, 2)]);
+    assert.deepEqual(
+      bands.map(({ index, fromS, toS }) => [index, fromS, toS]),
+      [
+        [1, 22, 62],
+        [2, 112, 162],
+      ],
+    );
+  });
+
+  it('give the axis an end before anything is measured', () => {
+    const { run } = shownRun();
+    assert.equal(plannedEndS(run, [sampleSnapshot(3)]), 19 + 3 * 55);
+    assert.equal(plannedEndS(run, [measured(60, 1)]), 72 + 2 * 55);
+    assert.equal(progressOf([sampleSnapshot(3)]), 0);
+    assert.ok(Math.abs(progressOf([measured(60, 2)]) - (1 + 38 / 50) / 3) < 1e-9);
+  });
+});
+
+describe('tables of the panel', () => {
+  it('hold the numbers of the chart beside them', () => {
+    const { heads, rows } = chartTable(timeCharts[0]!, shownRun([measured(65, 1)]));
+    assert.deepEqual(heads, ['Time', 'p50', 'p90', 'p99', 'p99.9', 'max']);
+    assert.deepEqual(rows, [['1:05', '2 ms', '11 ms', '20 ms', '30 ms', '40 ms']]);
+  });
+
+  it('sum up a long run and say so', () => {
+    const snapshots = Array.from({ length: 3600 }, (_, at) => measured(at, 1));
+    const { rows, note } = chartTable(timeCharts[0]!, shownRun(snapshots));
+    assert.equal(rows.length, 120);
+    assert.match(note ?? '', /30 seconds/);
+  });
+
+  it('list errors, most frequent first, with meaning and an example', () => {
+    const errors = { timeout: 2, reset: 5 };
+    const errorExamples = [{ errorClass: 'reset', text: 'x'.repeat(1000) }];
+    const { rows } = errorsTable(finishedRun({ errors, errorExamples }));
+    assert.deepEqual(
+      rows.map(([name, count]) => [name, count]),
+      [
+        ['reset', '5'],
+        ['timeout', '2'],
+      ],
+    );
+    assert.equal(rows[0]?.[3]?.length, 300);
+  });
+
+  it('have a row per step with its verdict, and the generator', () => {
+    assert.deepEqual(
+      stepsTable(finishedRun()).rows.map((row) => row.at(-1)),
+      ['passed', 'passed', 'passed'],
+    );
+    const live = stepsTable(shownRun([measured(50, 1), measured(95, 2)])).rows;
+    assert.deepEqual(
+      live.map((row) => row.at(-1)),
+      ['–', 'running'],
+    );
+    assert.deepEqual(generatorTable(finishedRun()).rows[0], ['CPU of the busiest worker', '21 %']);
+    assert.equal(generatorTable(shownRun()).rows[0]?.[1], '–');
+  });
+});
+
+describe('latency spectrum', () => {
+  it('gives each nine the same room', () => {
+    for (const [share, place] of [
+      [0, 0],
+      [0.9, 1],
+      [0.99, 2],
+      [0.999, 3],
+    ] as const) {
+      assert.ok(Math.abs(percentilePlace(share) - place) < 1e-9);
+    }
+    assert.ok(Number.isFinite(percentilePlace(1)));
+  });
+
+  it('names no percentile that too few values cannot tell', () => {
+    assert.deepEqual(
+      pointsOf(latency(100, 10, 100, 1000)).map(({ share }) => share),
+      [0, 0.5, 0.9, 0.95, 0.99],
+    );
+    assert.deepEqual(pointsOf(latency(0, 0, 0, 0)), []);
+  });
+
+  it('takes the last step, or the one asked for', () => {
+    const state = finishedRun();
+    assert.deepEqual(spectrumViewOf(state)?.steps, [1, 2, 3]);
+    assert.equal(spectrumViewOf(state)?.step, 3);
+    assert.equal(spectrumViewOf(state, 2)?.title, 'Latency spectrum, step 2');
+    assert.equal(spectrumViewOf(state, 99)?.step, 3);
+    assert.equal(spectrumViewOf(shownRun()), undefined);
+    assert.deepEqual(spectrumViewOf(shownRun([measured(5, 1)]))?.sent, []);
+  });
+});
+
+describe('heat map', () => {
+  it('holds every delivery once', () => {
+    const map = heatMapOf([measured(10, 1), measured(11, 1, 40_000), measured(12, 1)])!;
+    const widthS = map.seconds[1]! - map.seconds[0]!;
+    const sum = map.cells.flat().reduce((total, cell) => total + cell, 0) * widthS;
+    assert.ok(Math.abs(sum - 21_000) < 1, String(sum));
+    assert.equal(heatMapOf([sampleSnapshot(1)]), undefined);
+  });
+
+  it('rises with the latency and stays within 0 and 1', () => {
+    const us = fc.integer({ min: 0, max: 100_000 });
+    const property = fc.property(us, us, (one, other) => {
+      const summary = latency(1000, 2000, 20_000, 40_000);
+      const [low, high] = [Math.min(one, other), Math.max(one, other)];
+      const [below, above] = [shareBelow(summary, low), shareBelow(summary, high)];
+      assert.ok(below >= 0 && above <= 1 && below <= above + 1e-12);
+    });
+    fc.assert(property, { seed: 1, numRuns: 200 });
+    assert.deepEqual([heat(0, 10), heat(10, 10), heat(5, 0)], [0, 1, 0]);
+  });
+});
