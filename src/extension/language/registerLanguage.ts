@@ -130,7 +130,9 @@ function completionProvider(
         secrets: context.secretNames(),
       };
       const found = completionsAt(analysis, document.offsetAt(position), names, vscode.l10n);
-      return found.map((completion, index) => completionItem(document, completion, index));
+      // What follows the cursor is replaced where people chose that completions do so.
+      const word = document.getWordRangeAtPosition(position)?.end ?? position;
+      return found.map((completion, index) => completionItem(document, completion, index, word));
     },
   };
 }
@@ -146,10 +148,13 @@ function completionItem(
   document: vscode.TextDocument,
   completion: Completion,
   index: number,
+  wordEnd: vscode.Position,
 ): vscode.CompletionItem {
   const { kind, label, insert, snippet, detail, documentation, goesOn } = completion;
   const item = new vscode.CompletionItem(label, itemKinds[kind]);
-  item.range = rangeOf(document, completion);
+  const inserting = rangeOf(document, completion);
+  const replacing = wordEnd.isAfter(inserting.end) ? inserting.with({ end: wordEnd }) : inserting;
+  item.range = { inserting, replacing };
   item.insertText = snippet ? new vscode.SnippetString(insert) : insert;
   item.filterText = label;
   item.sortText = String(index).padStart(4, '0');

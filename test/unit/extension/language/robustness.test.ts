@@ -76,7 +76,7 @@ describe('all providers', () => {
     for (const name of examples) showAll(example(name), 1);
     showAll(crlf(example('chat-room.signalr.yaml')), 1);
     for (const text of [...odd, tooMuch]) showAll(text, 1);
-  });
+  }).timeout(60_000);
 
   it('never throw on mutated examples', () => {
     const piece = fc.constantFrom(
