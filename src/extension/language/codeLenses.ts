@@ -1,6 +1,7 @@
 import type { Analysis } from './analyseScenario';
 import { estimateHeadline } from './estimateMarkdown';
-import { english, type Wording } from './wording';
+import type { Translate } from '../translate';
+import { english } from './english';
 
 /** One entry of the line above a file. */
 export interface LensText {
@@ -17,20 +18,20 @@ export interface LensText {
 export function codeLenses(
   { estimate, noEstimate, problems }: Analysis,
   lastRun: string | undefined,
-  wording: Wording = english,
+  t: Translate = english,
 ): LensText[] {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const middle =
     estimate !== undefined
       ? estimateHeadline(estimate)
       : errors === 1
-        ? wording.t('1 error to solve first')
+        ? t('1 error to solve first')
         : errors > 1
-          ? wording.t('{0} errors to solve first', errors)
+          ? t('{0} errors to solve first', errors)
           : noEstimate;
   return [
-    { title: `$(play) ${wording.t('Run SignalR Benchmark')}`, runs: true },
+    { title: `$(play) ${t('Run SignalR Benchmark')}`, runs: true },
     ...(middle === undefined ? [] : [{ title: middle, runs: false }]),
-    ...(lastRun === undefined ? [] : [{ title: wording.t('last run: {0}', lastRun), runs: false }]),
+    ...(lastRun === undefined ? [] : [{ title: t('last run: {0}', lastRun), runs: false }]),
   ];
 }

@@ -7,7 +7,8 @@ import { keysBelow, specOf } from './keysBelow';
 import type { OutlineNode } from './outlineNode';
 import { scenarioTemplate } from './scenarioTemplate';
 import { valueCompletions } from './valueCompletions';
-import { english, type Wording } from './wording';
+import type { Translate } from '../translate';
+import { english } from './english';
 
 /** One proposal at the cursor. */
 export interface Completion {
@@ -40,7 +41,7 @@ export function completionsAt(
   analysis: Analysis,
   offset: number,
   names: ReferenceNames,
-  wording: Wording = english,
+  t: Translate = english,
 ): Completion[] {
   const { text, outline } = analysis;
   const at = Math.max(0, Math.min(offset, text.length));
@@ -49,7 +50,7 @@ export function completionsAt(
   if (place.kind === 'value') {
     const spec = specOf(place.node);
     const typed = { start: place.start, offset: at };
-    return spec === undefined ? [] : valueCompletions(analysis, spec, typed, names, wording);
+    return spec === undefined ? [] : valueCompletions(analysis, spec, typed, names, t);
   }
   const specs = keysBelow(place.parent);
   const range = { offset: place.start, length: at - place.start };
@@ -67,11 +68,11 @@ export function completionsAt(
       label: spec.name,
       ...keyInsert(spec, hasColon, place.flow),
       documentation: descriptionOf(spec),
-      ...(spec.required === true ? { detail: wording.t('required') } : {}),
+      ...(spec.required === true ? { detail: t('required') } : {}),
     }));
   const isTop = place.parent === outline.root;
   return isTop && outline.root.children.length === 0
-    ? [...keys, ...wholeScenarios(range, wording)]
+    ? [...keys, ...wholeScenarios(range, t)]
     : keys;
 }
 
@@ -99,17 +100,14 @@ function keyInsert(
   return { insert: `${name}: `, snippet: false, goesOn: true };
 }
 
-function wholeScenarios(
-  range: Pick<Completion, 'offset' | 'length'>,
-  wording: Wording,
-): Completion[] {
+function wholeScenarios(range: Pick<Completion, 'offset' | 'length'>, t: Translate): Completion[] {
   return useCases.map((useCase) => ({
     ...range,
     kind: 'scenario',
     label: useCase.name,
     insert: scenarioTemplate(useCase),
     snippet: true,
-    detail: wording.t('A whole scenario'),
+    detail: t('A whole scenario'),
     documentation: useCase.summary,
   }));
 }

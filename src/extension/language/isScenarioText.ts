@@ -16,7 +16,8 @@ const kinds = topKeys.find(({ name }) => name === 'kind')!.choices!;
  */
 export function isScenarioText(text: string, fileName: string): boolean {
   if (/\.signalr\.ya?ml$/i.test(fileName)) return true;
-  if (!/\.ya?ml$/i.test(fileName)) return false;
+  // What was never saved has no extension.
+  if (/\.[^./\\]*$/.test(fileName) && !/\.ya?ml$/i.test(fileName)) return false;
   const top = new Map<string, string>();
   let inner = false;
   const beginning = text.slice(0, lookedAt);

@@ -3,7 +3,8 @@ import type { Analysis } from './analyseScenario';
 import { exceedsUnit } from './diagnosticsOf';
 import type { TextChange } from './setKey';
 import { unitFixes } from './unitFixes';
-import { english, type Wording } from './wording';
+import type { Translate } from '../translate';
+import { english } from './english';
 
 /** Changes of the text that solve a problem together. */
 export interface TextFix {
@@ -15,9 +16,9 @@ export interface TextFix {
 export function quickFixes(
   analysis: Analysis,
   problem: Problem,
-  wording: Wording = english,
+  t: Translate = english,
 ): TextFix[] {
-  if (problem.code === exceedsUnit) return unitFixes(analysis, wording);
+  if (problem.code === exceedsUnit) return unitFixes(analysis, t);
   const { fix } = problem;
   if (fix === undefined) return [];
   const { title, offset, length, text } = fix;

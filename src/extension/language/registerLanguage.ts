@@ -84,7 +84,7 @@ function lensProvider(
       const analysis = switchedOn('codeLens') ? cache.analysisOf(document) : undefined;
       if (analysis === undefined) return [];
       const top = new vscode.Range(0, 0, 0, 0);
-      return codeLenses(analysis, context.lastRun(document.uri), vscode.l10n).map(
+      return codeLenses(analysis, context.lastRun(document.uri), vscode.l10n.t).map(
         ({ title, runs }) =>
           new vscode.CodeLens(
             top,
@@ -129,7 +129,7 @@ function completionProvider(
         environment: environmentNames(process.env, analysis.text),
         secrets: context.secretNames(),
       };
-      const found = completionsAt(analysis, document.offsetAt(position), names, vscode.l10n);
+      const found = completionsAt(analysis, document.offsetAt(position), names, vscode.l10n.t);
       // What follows the cursor is replaced where people chose that completions do so.
       const word = document.getWordRangeAtPosition(position)?.end ?? position;
       return found.map((completion, index) => completionItem(document, completion, index, word));
@@ -271,7 +271,7 @@ function codeActionsProvider(cache: DocumentCache): vscode.CodeActionProvider {
             ({ code, range: place }) =>
               code === problem.code && place.isEqual(rangeOf(document, problem)),
           );
-          const fixes = quickFixes(analysis, problem, vscode.l10n).map(({ title, changes }) => {
+          const fixes = quickFixes(analysis, problem, vscode.l10n.t).map(({ title, changes }) => {
             const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
             action.edit = new vscode.WorkspaceEdit();
             for (const change of changes) {

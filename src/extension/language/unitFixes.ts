@@ -8,7 +8,7 @@ import { entryNodes } from './keysBelow';
 import { childOf, pathOf, plainValue } from './outlineNode';
 import type { TextFix } from './quickFixes';
 import { setKey } from './setKey';
-import type { Wording } from './wording';
+import type { Translate } from '../translate';
 
 /** Longest `sendingInterval` there is. */
 const longestIntervalMs = 86_400_000;
@@ -17,13 +17,13 @@ const longestIntervalMs = 86_400_000;
  * Ways to make a scenario fit the size it names: a larger unit, a longer interval, fewer senders. Each is
  * offered only when the estimate of what it leads to fits.
  */
-export function unitFixes(analysis: Analysis, wording: Wording): TextFix[] {
+export function unitFixes(analysis: Analysis, t: Translate): TextFix[] {
   const { scenario } = analysis;
   if (scenario === undefined) return [];
   return [
-    unitFix(analysis, scenario, wording),
-    intervalFix(analysis, scenario, wording),
-    sendersFix(analysis, scenario, wording),
+    unitFix(analysis, scenario, t),
+    intervalFix(analysis, scenario, t),
+    sendersFix(analysis, scenario, t),
   ].filter((fix) => fix !== undefined);
 }
 
@@ -40,7 +40,7 @@ function settingKeys(
   return known.length === changes.length ? { title, changes: known } : undefined;
 }
 
-function unitFix(analysis: Analysis, scenario: Scenario, wording: Wording): TextFix | undefined {
+function unitFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix | undefined {
   const needed = analysis.estimate?.unit;
   if (needed == null || analysis.estimate === undefined) return undefined;
   const { units } = offers[analysis.estimate.product];
@@ -55,8 +55,8 @@ function unitFix(analysis: Analysis, scenario: Scenario, wording: Wording): Text
     if (unit === undefined || !fits({ ...scenario, unit, ...other })) continue;
     const title =
       other.sku === undefined
-        ? wording.t('Plan {0}, the smallest that fits', unitWords(unit))
-        : wording.t('Plan {0} of the {1} tier', unitWords(unit), tier);
+        ? t('Plan {0}, the smallest that fits', unitWords(unit))
+        : t('Plan {0} of the {1} tier', unitWords(unit), tier);
     return settingKeys(analysis, title, [
       ...(other.sku === undefined ? [] : [[['config', 'sku'], tier] as const]),
       [['config', 'unit'], String(unit)],
@@ -65,11 +65,7 @@ function unitFix(analysis: Analysis, scenario: Scenario, wording: Wording): Text
   return undefined;
 }
 
-function intervalFix(
-  analysis: Analysis,
-  scenario: Scenario,
-  wording: Wording,
-): TextFix | undefined {
+function intervalFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix | undefined {
   const [entry, ...others] = scenario.entries.filter(
     ({ parameters }) => typeof parameters['sendingInterval'] === 'number',
   );
@@ -94,12 +90,12 @@ function intervalFix(
   const written = parameters && plainValue(childOf(parameters, 'sendingInterval'));
   const bare = written !== undefined && /^\d+$/.test(written);
   const text = bare ? String(ms) : ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-  return settingKeys(analysis, wording.t('Send every {0}', bare ? `${text} ms` : text), [
+  return settingKeys(analysis, t('Send every {0}', bare ? `${text} ms` : text), [
     [[...pathOf(node), 'parameters', 'sendingInterval'], text],
   ]);
 }
 
-function sendersFix(analysis: Analysis, scenario: Scenario, wording: Wording): TextFix | undefined {
+function sendersFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix | undefined {
   const { baseSending, step } = scenario;
   const last = lastSenders(scenario);
   const change = (senders: number): Pick<Scenario, 'baseSending' | 'sendingSteps'> =>
@@ -111,7 +107,7 @@ function sendersFix(analysis: Analysis, scenario: Scenario, wording: Wording): T
   const keys = change(roundedDown(tooMany - 1));
   if (!fits({ ...scenario, ...keys })) return undefined;
   const count = formatCount(lastSenders({ ...scenario, ...keys }));
-  return settingKeys(analysis, wording.t('Send from {0} connections at most', count), [
+  return settingKeys(analysis, t('Send from {0} connections at most', count), [
     ...(keys.baseSending === baseSending
       ? []
       : [[['config', 'baseSending'], String(keys.baseSending)] as const]),

@@ -4,7 +4,7 @@ import { useCases } from '../../usecases/registry';
 import type { Analysis } from './analyseScenario';
 import type { Completion, ReferenceNames } from './completionsAt';
 import { startValue } from './scenarioTemplate';
-import type { Wording } from './wording';
+import type { Translate } from '../translate';
 
 /** Suffixes by type of value, with what they mean. */
 const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = {
@@ -23,12 +23,12 @@ export function valueCompletions(
   spec: KeySpec,
   { start, offset }: { readonly start: number; readonly offset: number },
   names: ReferenceNames,
-  wording: Wording,
+  t: Translate,
 ): Completion[] {
   const typed = analysis.text.slice(start, offset);
   const reference = /\$(?:\{[\w:-]*)?$/.exec(typed);
   if (spec.references === true && reference !== null) {
-    return references(analysis.text, offset - reference[0].length, offset, names, wording);
+    return references(analysis.text, offset - reference[0].length, offset, names, t);
   }
   const range = { offset: start, length: offset - start };
   const value = (label: string, detail?: string, documentation?: string): Completion => ({
@@ -41,7 +41,7 @@ export function valueCompletions(
     ...(documentation === undefined ? {} : { documentation }),
   });
   const isDefault = (choice: string): string | undefined =>
-    String(spec.default) === choice ? wording.t('default') : undefined;
+    String(spec.default) === choice ? t('default') : undefined;
   switch (spec.type) {
     case 'choice':
       return (spec.choices ?? []).map((choice) => value(choice, isDefault(choice)));
@@ -53,13 +53,13 @@ export function valueCompletions(
     case 'text': {
       const found =
         spec.references === true && typed === ''
-          ? references(analysis.text, offset, offset, names, wording)
+          ? references(analysis.text, offset, offset, names, t)
           : [];
-      const local = spec.name === 'target' ? [value('local', wording.t('the embedded hub'))] : [];
+      const local = spec.name === 'target' ? [value('local', t('the embedded hub'))] : [];
       return [...local, ...found];
     }
     default:
-      return numbers(analysis, spec, typed, value, wording);
+      return numbers(analysis, spec, typed, value, t);
   }
 }
 
@@ -68,7 +68,7 @@ function numbers(
   spec: KeySpec,
   typed: string,
   value: (label: string, detail?: string) => Completion,
-  wording: Wording,
+  t: Translate,
 ): Completion[] {
   const digits = /^(\d{1,20}(?:\.\d{0,20})?)\s*(?:[a-zA-Z]{0,3}|%)$/.exec(typed)?.[1];
   if (digits !== undefined) {
@@ -80,11 +80,11 @@ function numbers(
     const sizes = offers[estimate?.product ?? 'signalr'].units[scenario?.sku ?? 'premium'];
     const first = needed == null ? [] : [needed];
     return [...new Set([...first, ...sizes])].map((size) =>
-      value(String(size), size === needed ? wording.t('smallest that fits') : undefined),
+      value(String(size), size === needed ? t('smallest that fits') : undefined),
     );
   }
   if (spec.default === undefined || spec.type === 'senders') return [];
-  return [value(startValue({ ...spec, type: spec.type as 'count' }), wording.t('default'))];
+  return [value(startValue({ ...spec, type: spec.type as 'count' }), t('default'))];
 }
 
 /** `${env:NAME}` and `${secret:name}` in place of what is typed of one. */
@@ -93,7 +93,7 @@ function references(
   start: number,
   offset: number,
   { environment, secrets }: ReferenceNames,
-  wording: Wording,
+  t: Translate,
 ): Completion[] {
   // Editors close the brace by themselves.
   const end = text.charAt(offset) === '}' && start < offset ? offset + 1 : offset;
@@ -107,11 +107,9 @@ function references(
     detail,
   });
   return [
-    ...secrets
-      .slice(0, maximumNames)
-      .map((name) => one(`\${secret:${name}}`, wording.t('stored secret'))),
+    ...secrets.slice(0, maximumNames).map((name) => one(`\${secret:${name}}`, t('stored secret'))),
     ...environment
       .slice(0, maximumNames)
-      .map((name) => one(`\${env:${name}}`, wording.t('environment variable'))),
+      .map((name) => one(`\${env:${name}}`, t('environment variable'))),
   ];
 }

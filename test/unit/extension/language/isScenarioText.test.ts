@@ -8,6 +8,7 @@ describe('isScenarioText', () => {
       assert.ok(isScenarioText(example(name), '/somewhere/load.yml'));
       assert.ok(isScenarioText(crlf(example(name)), 'load.yaml'));
       assert.ok(isScenarioText(`\uFEFF${example(name)}`, 'load.yaml'));
+      assert.ok(isScenarioText(example(name), 'Untitled-1'));
       assert.ok(!isScenarioText(example(name), 'load.txt'));
     });
   }
