@@ -24,7 +24,7 @@ export function estimateMarkdown(estimate: Estimate, verdict?: string): string {
   const { unit, binding, neighbours, formula, notes, advice } = estimate;
   const words = tableOfBinding(estimate);
   const limit = binding.text.replace(/\(([\d.]+ %)[^()]*\)/, '($1)');
-  const caution = /^(Above|At) the 70 % mark|^(No|Too)/;
+  const caution = /^(Above|At) the 70 % mark/;
   const [first, ...rest] = [
     ...notes.filter((note) => caution.test(note)),
     ...notes.filter((note) => !caution.test(note)),

@@ -52,6 +52,17 @@ describe('hoverAt', () => {
     assert.equal(hover(crlf(on('unit: 10'))), hover(on('unit: 10')));
   });
 
+  it("says why no size fits, and that the file's unit does not", () => {
+    const text = hover(
+      'config:\n  unit: 10\n  connection|s: 900000\n  baseSending: 900000\nscenario:\n  name: sendToClient\n',
+    )!;
+    assert.match(
+      text,
+      /^\*\*No size of this guide fits\*\* · send to connection, outbound 900,000 of 20,000 msg\/s \(4500 %\)\n\n⚠ Too much for Unit 10 /,
+    );
+    assert.match(text, /\n\n⚠ 900,000 connections are more than the 100,000 of Unit 100/);
+  });
+
   it('shows no estimate on other keys, when switched off, or with errors', () => {
     assert.doesNotMatch(hover(on('drain: 5s'))!, /Unit/);
     assert.doesNotMatch(hover(on('connections: 1900'), false)!, /Unit/);

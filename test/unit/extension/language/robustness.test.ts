@@ -121,6 +121,22 @@ describe('all providers', () => {
     );
   }).timeout(60_000);
 
+  it('are done soon with a hostile megabyte', () => {
+    const hostile = {
+      quotes: `config: "${'a'.repeat(1_000_000)}"`,
+      brackets: `config: ${'['.repeat(400_000)}`,
+      dashes: '- '.repeat(500_000),
+      lines: `config:\n${'  a: b\n'.repeat(140_000)}`,
+      references: `config:\n  target: ${'${'.repeat(400_000)}`,
+    };
+    for (const [name, text] of Object.entries(hostile)) {
+      const started = performance.now();
+      showAll(text, Math.ceil(text.length / 4));
+      const tookMs = performance.now() - started;
+      assert.ok(tookMs < 10_000, `${name}: ${tookMs} ms`);
+    }
+  }).timeout(60_000);
+
   it('print what a key stroke in a file of 200 lines takes', () => {
     const entries = Array.from(
       { length: 31 },
