@@ -30,7 +30,7 @@ export function codeLenses(
           ? t('{0} errors to solve first', errors)
           : noEstimate;
   return [
-    { title: `$(play) ${t('Run SignalR Benchmark')}`, runs: true },
+    { title: `▶ ${t('Run SignalR Benchmark')}`, runs: true },
     ...(middle === undefined ? [] : [{ title: middle, runs: false }]),
     ...(lastRun === undefined ? [] : [{ title: t('last run: {0}', lastRun), runs: false }]),
   ];

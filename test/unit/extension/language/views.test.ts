@@ -29,7 +29,7 @@ describe('codeLenses', () => {
     assert.deepEqual(
       codeLenses(analyseScenario(chat), 'p99 41 ms, passed, 2 h ago').map(({ title }) => title),
       [
-        '$(play) Run SignalR Benchmark',
+        '▶ Run SignalR Benchmark',
         'Unit 10 · outbound 95 % (small group)',
         'last run: p99 41 ms, passed, 2 h ago',
       ],
