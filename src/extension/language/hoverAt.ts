@@ -1,0 +1,97 @@
+import { expected } from '../../scenario/expected';
+import type { KeySpec } from '../../scenario/keySpec';
+import { shownNumber } from '../../scenario/numberText';
+import type { Analysis } from './analyseScenario';
+import { estimateMarkdown } from './estimateMarkdown';
+import { specOf, useCaseOf } from './keysBelow';
+import { pathOf, type OutlineNode } from './outlineNode';
+
+/** What is shown at a place. */
+export interface HoverText {
+  readonly markdown: string;
+  /** Range it belongs to: the key and its value. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+/**
+ * Explains the key at an offset: meaning, kind of value, bounds, default, differences to the seed tool.
+ * On the keys that make up the load it begins with the estimate.
+ *
+ * @param options.estimate whether estimates are shown
+ */
+export function hoverAt(
+  analysis: Analysis,
+  offset: number,
+  options: { readonly estimate: boolean },
+): HoverText | undefined {
+  const node = analysis.outline.nodes
+    .filter(
+      (candidate) => !candidate.item && candidate.offset <= offset && offset <= reach(candidate),
+    )
+    .at(-1);
+  const spec = node === undefined ? undefined : specOf(node);
+  if (node === undefined || spec === undefined) return undefined;
+  const parts = [keyMarkdown(spec, node)];
+  if (options.estimate && showsEstimate(node)) parts.unshift(...estimateParts(analysis));
+  return {
+    markdown: parts.join('\n\n---\n\n'),
+    offset: node.offset,
+    length: reach(node) - node.offset,
+  };
+}
+
+const reach = ({ offset, length, valueOffset, valueLength }: OutlineNode): number =>
+  valueLength === 0 ? offset + length : valueOffset + valueLength;
+
+/** Keys whose hover begins with the estimate. */
+function showsEstimate(node: OutlineNode): boolean {
+  const path = pathOf(node)
+    .map((name) => (/^\d+$/.test(name) ? '*' : name))
+    .join('.');
+  return /^(config\.(connections|unit)|(scenario|scenarios\.\*)\.(name|parameters\.(messageSize|sendingInterval)))$/.test(
+    path,
+  );
+}
+
+function estimateParts({ estimate, noEstimate, verdict }: Analysis): string[] {
+  if (estimate !== undefined) {
+    return [estimateMarkdown(estimate, verdict?.exceeded === true ? verdict.sentence : undefined)];
+  }
+  return noEstimate === undefined ? [] : [`No estimate: ${noEstimate.replace(/\.$/, '')}.`];
+}
+
+function keyMarkdown(spec: KeySpec, node: OutlineNode): string {
+  const kind = kindWords(spec);
+  const fallback =
+    typeof spec.default === 'number'
+      ? shownNumber(spec.type as 'count', spec.default)
+      : spec.default === undefined
+        ? spec.defaultText
+        : `\`${String(spec.default)}\``;
+  const useCase =
+    spec.type === 'useCase' && node.parent !== undefined ? useCaseOf(node.parent) : undefined;
+  return [
+    `**${spec.name}**${kind === '' ? '' : ` · ${kind}`}`,
+    ...(useCase === undefined ? [] : [`\`${useCase.name}\`: ${useCase.summary}`]),
+    spec.summary,
+    ...(spec.required === true ? ['Required.'] : []),
+    ...(fallback === undefined ? [] : [`Default: ${fallback}.`]),
+    ...(spec.seedNote === undefined ? [] : [`*${spec.seedNote}*`]),
+  ].join('\n\n');
+}
+
+/** `a whole number, 1 to 1,000,000`. */
+function kindWords(spec: KeySpec): string {
+  const { type, minimum, maximum, choices } = spec;
+  if (type === 'choice') return (choices ?? []).map((choice) => `\`${choice}\``).join(', ');
+  if (type === 'senders') return 'a count, or a share such as 30%';
+  if (type === 'useCase') return 'name of a use case';
+  if (!(type in expected)) return '';
+  const known = type as keyof typeof expected;
+  const bounds =
+    minimum === undefined || maximum === undefined
+      ? ''
+      : `, ${shownNumber(known, minimum)} to ${shownNumber(known, maximum)}`;
+  return `${expected[known]}${bounds}`;
+}

@@ -1,0 +1,43 @@
+import { configKeys } from '../../scenario/configKeys';
+import { topKeys } from '../../scenario/scenarioKeys';
+
+/** What stands further down does not change what a file is. */
+const lookedAt = 64 * 1024;
+
+const topNames = new Set(topKeys.map(({ name }) => name));
+const innerNames = new Set([...configKeys.map(({ name }) => name), 'name', 'parameters']);
+const kinds = topKeys.find(({ name }) => name === 'kind')!.choices!;
+
+/**
+ * Whether a file is a scenario: `*.signalr.yaml` and `*.signalr.yml` are, other YAML files when the keys
+ * at their top look like one. Only the beginning is looked at.
+ *
+ * @param fileName name or path of the file
+ */
+export function isScenarioText(text: string, fileName: string): boolean {
+  if (/\.signalr\.ya?ml$/i.test(fileName)) return true;
+  // What was never saved has no extension.
+  if (/\.[^./\\]*$/.test(fileName) && !/\.ya?ml$/i.test(fileName)) return false;
+  const top = new Map<string, string>();
+  let inner = false;
+  const beginning = text.slice(0, lookedAt);
+  const line =
+    /^(\uFEFF?)([ \t]*)(?:- +)?(["']?)([A-Za-z][\w-]{0,60})\3[ \t]*:(?=\s|$)([^\r\n]{0,80})/gm;
+  for (const [, , indent, , name, value] of beginning.matchAll(line)) {
+    if (indent === '')
+      top.set(
+        name!,
+        value!
+          .replace(/\s#.*$/, '')
+          .trim()
+          .replace(/["']/g, ''),
+      );
+    else inner ||= innerNames.has(name!);
+  }
+  const known = [...top.keys()].filter((name) => topNames.has(name)).length;
+  if (known === 0 || top.size - known > known) return false;
+  const sections = top.has('config') || top.has('scenario') || top.has('scenarios');
+  if (top.get('mode') === 'simple' && (sections || top.size === 1)) return true;
+  if (kinds.includes(top.get('kind') ?? '') && sections) return true;
+  return inner && top.has('config') && (top.has('scenario') || top.has('scenarios'));
+}

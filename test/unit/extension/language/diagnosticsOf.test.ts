@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { analyseScenario, type Analysis } from '../../../../src/extension/language/analyseScenario';
+import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
+import { quickFixes, type TextFix } from '../../../../src/extension/language/quickFixes';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { crlf, tooMuch } from './atCursor';
+
+const codes = (text: string): string[] =>
+  diagnosticsOf(analyseScenario(text)).map(({ code }) => code);
+
+function applied(text: string, { changes }: TextFix): string {
+  return [...changes]
+    .map((change, index) => ({ ...change, index }))
+    .sort((a, b) => b.offset - a.offset || b.index - a.index)
+    .reduce(
+      (now, { offset, length, text: put }) =>
+        now.slice(0, offset) + put + now.slice(offset + length),
+      text,
+    );
+}
+
+const exceeded = (analysis: Analysis): TextFix[] => {
+  const problem = diagnosticsOf(analysis).find(({ code }) => code === 'exceeds-unit');
+  assert.ok(problem);
+  return quickFixes(analysis, problem);
+};
+
+describe('diagnosticsOf', () => {
+  it('is what the parser says', () => {
+    const text = 'config:\n  conections: 5\n';
+    assert.deepEqual(diagnosticsOf(analyseScenario(text)), parseScenario(text).problems);
+  });
+
+  it('says at the unit that it is exceeded', () => {
+    const found = diagnosticsOf(analyseScenario(tooMuch)).find(
+      ({ code }) => code === 'exceeds-unit',
+    )!;
+    assert.equal(tooMuch.slice(found.offset, found.offset + found.length), '5');
+    assert.equal(found.severity, 'warning');
+    assert.match(found.message, /Too much for Unit 5: it takes Unit 10/);
+    assert.ok(!codes(tooMuch.replace('unit: 5', 'unit: 10')).includes('exceeds-unit'));
+  });
+
+  it('says it at the tier when that is free', () => {
+    const text = 'config:\n  sku: free\n  connections: 100\nscenario:\n  name: echo\n';
+    const found = diagnosticsOf(analyseScenario(text)).find(({ code }) => code === 'exceeds-unit')!;
+    assert.equal(text.slice(found.offset, found.offset + found.length), 'free');
+  });
+
+  it('gives one problem for a file above 1 MB, at once', () => {
+    const started = performance.now();
+    const analysis = analyseScenario('config:\n  connections: 5\n'.repeat(200_000));
+    assert.deepEqual(
+      diagnosticsOf(analysis).map(({ code }) => code),
+      ['too-large'],
+    );
+    assert.equal(analysis.outline.nodes.length, 0);
+    assert.ok(performance.now() - started < 200);
+  });
+});
+
+describe('quickFixes', () => {
+  it("solves the parser's problems", () => {
+    const text = 'config:\n  conections: 5\n';
+    const analysis = analyseScenario(text);
+    const problem = diagnosticsOf(analysis).find(({ code }) => code === 'unknown-key')!;
+    const [fix] = quickFixes(analysis, problem);
+    assert.equal(applied(text, fix!), 'config:\n  connections: 5\n');
+  });
+
+  const variants = {
+    'numbers in milliseconds': tooMuch,
+    'durations as text': tooMuch.replace('1000', '1s'),
+    CRLF: crlf(tooMuch),
+    'no interval': tooMuch.replace(/ {4}sendingInterval.*\n/, ''),
+    brackets: tooMuch.replace(
+      /parameters:[^]*$/,
+      'parameters: {messageSize: 2KB, groupCount: 190}\n',
+    ),
+    'one step': tooMuch
+      .replace('step: 600', 'step: 0')
+      .replace('baseSending: 700', 'baseSending: 1900'),
+    'a limit of steps': tooMuch.replace('step: 600', 'step: 600\n  sendingSteps: 3'),
+    'the standard tier': tooMuch.replace('unit: 5', 'unit: 5\n  sku: standard'),
+    'the free tier': tooMuch
+      .replace('unit: 5', 'sku: free')
+      .replaceAll('190', '10')
+      .replace('100 ', '10'),
+  };
+  for (const [name, text] of Object.entries(variants)) {
+    it(`makes a scenario fit its unit in several ways: ${name}`, () => {
+      const fixes = exceeded(analyseScenario(text));
+      assert.ok(fixes.length >= 1);
+      for (const fix of fixes) {
+        const before = codes(text).filter((code) => code !== 'exceeds-unit');
+        const added = codes(applied(text, fix)).filter(
+          (code) => code !== 'seed-difference' && !before.includes(code),
+        );
+        assert.deepEqual(added, [], `${fix.title}:\n${applied(text, fix)}`);
+      }
+    });
+  }
+
+  it('offers the unit, the interval and the senders', () => {
+    const titles = exceeded(analyseScenario(tooMuch)).map(({ title }) => title);
+    assert.deepEqual(titles, [
+      'Plan Unit 10, the smallest that fits',
+      'Send every 1900 ms',
+      'Send from 700 connections at most',
+    ]);
+  });
+
+  it('offers what helps only: connections alone are too many', () => {
+    const text = 'config:\n  unit: 1\n  connections: 5000\nscenario:\n  name: connectOnly\n';
+    assert.deepEqual(
+      exceeded(analyseScenario(text)).map(({ title }) => title),
+      ['Plan Unit 5, the smallest that fits'],
+    );
+  });
+});

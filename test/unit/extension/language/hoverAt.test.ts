@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { hoverAt } from '../../../../src/extension/language/hoverAt';
+import { atCursor, crlf, example } from './atCursor';
+
+function hover(marked: string, estimate = true): string | undefined {
+  const { analysis, offset } = atCursor(marked);
+  return hoverAt(analysis, offset, { estimate })?.markdown;
+}
+
+const chat = example('chat-room.signalr.yaml');
+const on = (piece: string): string => chat.replace(piece, `|${piece}`);
+
+describe('hoverAt', () => {
+  it('explains a key: kind, bounds, meaning, default', () => {
+    assert.equal(
+      hover('config:\n  arrival|s: 1\n  connectInFli|ght: 5'.replace('arrival|s: 1', 'step: 1')),
+      [
+        '**connectInFlight** · a whole number, 1 to 10,000',
+        'Connections that may be opening at the same time.',
+        'Default: 100.',
+      ].join('\n\n'),
+    );
+    assert.match(hover('config:\n  pacing: op|en')!, /`open`, `closed`[^]*Default: `open`\./);
+    assert.match(hover('slo:\n  p9|9: 1s')!, /a duration: milliseconds[^]*99 % of the expected/);
+  });
+
+  it('says what the seed tool did differently', () => {
+    assert.match(hover('config:\n  protoco|l: json')!, /\*The seed tool silently read/);
+  });
+
+  it('shows the estimate in its shape', () => {
+    const expected = `**Unit 10** · small group, outbound 19,000 of 20,000 msg/s (95 %)
+
+| Unit | connections | inbound | outbound |
+|---|---|---|---|
+| 5 | 38 % | 190 % | 190 % |
+| **10** | 19 % | 95 % | **95 %** |
+| 20 | 9.5 % | 48 % | 48 % |
+
+1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s
+
+⚠ Above the 70 % mark (traffic 95 %): Unit 20 leaves room. 3 app servers with 15 server connections each.
+`;
+    for (const piece of ['connections: 1900', 'unit: 10', 'name: sendTo', 'messageSize', '1s']) {
+      assert.ok(hover(on(piece))?.startsWith(expected), piece);
+    }
+    assert.ok(
+      hover(on('connections: 1900'))?.includes(
+        "Performance guide for Azure SignalR Service, *Small group*, March 2023, line 314 · guide's own method: Unit 10",
+      ),
+    );
+    assert.equal(hover(crlf(on('unit: 10'))), hover(on('unit: 10')));
+  });
+
+  it("says why no size fits, and that the file's unit does not", () => {
+    const text = hover(
+      'config:\n  unit: 10\n  connection|s: 900000\n  baseSending: 900000\nscenario:\n  name: sendToClient\n',
+    )!;
+    assert.match(
+      text,
+      /^\*\*No size of this guide fits\*\* · send to connection, outbound 900,000 of 20,000 msg\/s \(4500 %\)\n\n⚠ Too much for Unit 10 /,
+    );
+    assert.match(text, /\n\n⚠ 900,000 connections are more than the 100,000 of Unit 100/);
+  });
+
+  it('shows no estimate on other keys, when switched off, or with errors', () => {
+    assert.doesNotMatch(hover(on('drain: 5s'))!, /Unit/);
+    assert.doesNotMatch(hover(on('connections: 1900'), false)!, /Unit/);
+    assert.match(
+      hover('config:\n  connection|s: many')!,
+      /^No estimate: 1 error to solve first\.\n\n---\n\n\*\*connections\*\*/,
+    );
+  });
+
+  it('explains the use case on its name', () => {
+    assert.match(hover('scenario:\n  name: ec|ho', false)!, /`echo`: /);
+  });
+
+  it('says nothing about what it does not know', () => {
+    for (const marked of ['|', 'con|figs: 1', 'config:\n  # con|nections: 5', 'config: |5']) {
+      const found = hover(marked);
+      assert.ok(found === undefined || found.startsWith('**config**'), marked);
+    }
+  });
+});

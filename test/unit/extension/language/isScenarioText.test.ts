@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { isScenarioText } from '../../../../src/extension/language/isScenarioText';
+import { crlf, example, examples } from './atCursor';
+
+describe('isScenarioText', () => {
+  for (const name of examples) {
+    it(`knows ${name} under another name`, () => {
+      assert.ok(isScenarioText(example(name), '/somewhere/load.yml'));
+      assert.ok(isScenarioText(crlf(example(name)), 'load.yaml'));
+      assert.ok(isScenarioText(`\uFEFF${example(name)}`, 'load.yaml'));
+      assert.ok(isScenarioText(example(name), 'Untitled-1'));
+      assert.ok(!isScenarioText(example(name), 'load.txt'));
+    });
+  }
+
+  it('believes the file name whatever is in it', () => {
+    assert.ok(isScenarioText('', 'a.signalr.yaml'));
+    assert.ok(isScenarioText('x: 1', 'C:\\a.signalr.yml'));
+  });
+
+  it('leaves other YAML alone', () => {
+    const others = [
+      '',
+      'kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: x\ndata: {}\n',
+      'kind: Deployment\nconfig:\n  name: x\n',
+      'name: CI\non: push\njobs:\n  build:\n    steps: []\n',
+      'config:\n  plugins: []\n',
+      'mode: production\nconfig:\n  a: 1\n',
+      '- config:\n    connections: 5\n',
+      'openapi: 3.0.0\ninfo:\n  title: x\npaths: {}\n',
+    ];
+    for (const text of others) assert.equal(isScenarioText(text, 'a.yaml'), false, text);
+  });
+
+  it('answers for 5 MB at once', () => {
+    const started = performance.now();
+    const line = 'some_key_of_another_tool: value # connections\n';
+    assert.equal(isScenarioText(line.repeat(120_000), 'a.yaml'), false);
+    assert.equal(isScenarioText(' '.repeat(5_000_000), 'a.yaml'), false);
+    assert.ok(performance.now() - started < 200);
+  });
+});

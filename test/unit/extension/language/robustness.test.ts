@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
+import { codeLenses } from '../../../../src/extension/language/codeLenses';
+import { completionsAt } from '../../../../src/extension/language/completionsAt';
+import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
+import {
+  documentSymbols,
+  type SymbolText,
+} from '../../../../src/extension/language/documentSymbols';
+import { hoverAt } from '../../../../src/extension/language/hoverAt';
+import { inlayHints } from '../../../../src/extension/language/inlayHints';
+import { quickFixes } from '../../../../src/extension/language/quickFixes';
+import { crlf, example, examples, tooMuch } from './atCursor';
+
+const names = { environment: ['HUB_URL'], secrets: ['azure'] };
+
+interface Range {
+  readonly offset: number;
+  readonly length: number;
+}
+
+function assertInside(text: string, { offset, length }: Range): void {
+  assert.ok(offset >= 0 && length >= 0 && offset + length <= text.length, `${offset}+${length}`);
+}
+
+function checkSymbol(text: string, symbol: SymbolText): void {
+  assertInside(text, symbol);
+  assert.ok(symbol.name !== '' && symbol.nameLength <= symbol.length);
+  for (const child of symbol.children) checkSymbol(text, child);
+}
+
+/** Everything that is shown for a text, at every `stride`th offset; all ranges stand inside the text. */
+function showAll(text: string, stride: number): void {
+  const analysis = analyseScenario(text);
+  for (const problem of diagnosticsOf(analysis)) {
+    assertInside(text, problem);
+    for (const { changes } of quickFixes(analysis, problem)) {
+      for (const change of changes) assertInside(text, change);
+    }
+  }
+  for (const symbol of documentSymbols(analysis)) checkSymbol(text, symbol);
+  for (const { offset } of inlayHints(analysis)) assertInside(text, { offset, length: 0 });
+  assert.ok(codeLenses(analysis, undefined).length >= 1);
+  for (let offset = 0; offset <= text.length; offset += stride) {
+    const hover = hoverAt(analysis, offset, { estimate: true });
+    if (hover !== undefined) assertInside(text, hover);
+    for (const completion of completionsAt(analysis, offset, names)) {
+      assertInside(text, completion);
+      assert.ok(completion.offset <= offset && offset <= completion.offset + completion.length);
+      const line = text.slice(completion.offset, completion.offset + completion.length);
+      assert.doesNotMatch(line, /[\r\n]/);
+    }
+  }
+}
+
+const odd = [
+  '',
+  '\uFEFF',
+  '\r\n',
+  'config',
+  '- - - a: b',
+  '{',
+  '[[[{a: {b',
+  '? a\n: b',
+  'config: &a\n  unit: 5\nslo: *a',
+  'scenario:\n  name: |\n    echo\n',
+  'scenarios:\n  - \n  -\n- name:',
+  '"": 1\n\'\': 2',
+  '%YAML 1.2\n---\nconfig:\n...\n',
+  '\tconfig:\n\t\tunit: 5',
+];
+
+describe('all providers', () => {
+  it('never throw, at any offset of any example', () => {
+    for (const name of examples) showAll(example(name), 1);
+    showAll(crlf(example('chat-room.signalr.yaml')), 1);
+    for (const text of [...odd, tooMuch]) showAll(text, 1);
+  }).timeout(60_000);
+
+  it('never throw on mutated examples', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        ':',
+        ' ',
+        '\n',
+        '\r\n',
+        '-',
+        '"',
+        "'",
+        '#',
+        '${',
+        '|',
+        '&a ',
+        '*a',
+        ',',
+      ],
+      ...['\t', '5', 'name: ', 'parameters:', '\u0000', '😀', '  '],
+    );
+    const mutation = fc.record({
+      name: fc.constantFrom(...examples),
+      edits: fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(20), piece), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+    });
+    fc.assert(
+      fc.property(mutation, ({ name, edits }) => {
+        let text = example(name).replace(/^ *#.*\n/gm, '');
+        for (const [place, removed, put] of edits) {
+          const at = Math.floor(place * text.length);
+          text = text.slice(0, at) + put + text.slice(at + (removed > 10 ? removed : 0));
+        }
+        showAll(text, 3);
+      }),
+      { seed: 1, numRuns: 200 },
+    );
+  }).timeout(60_000);
+
+  it('are done soon with a hostile megabyte', () => {
+    const hostile = {
+      quotes: `config: "${'a'.repeat(1_000_000)}"`,
+      brackets: `config: ${'['.repeat(400_000)}`,
+      dashes: '- '.repeat(500_000),
+      lines: `config:\n${'  a: b\n'.repeat(140_000)}`,
+      references: `config:\n  target: ${'${'.repeat(400_000)}`,
+    };
+    for (const [name, text] of Object.entries(hostile)) {
+      const started = performance.now();
+      showAll(text, Math.ceil(text.length / 4));
+      const tookMs = performance.now() - started;
+      assert.ok(tookMs < 10_000, `${name}: ${tookMs} ms`);
+    }
+  }).timeout(60_000);
+
+  it('print what a key stroke in a file of 200 lines takes', () => {
+    const entries = Array.from(
+      { length: 31 },
+      () =>
+        '  - name: sendToGroup\n    parameters:\n      messageSize: 2KB\n      sendingInterval: 1s\n      groupCount: 100\n      sendersPer: group\n',
+    );
+    const text = `config:\n  target: local\n  unit: 100\n  connections: 1000\nscenarios:\n${entries.join('')}`;
+    const lines = text.split('\n').length;
+    const rounds = 20;
+    // Somebody who types has the code warm.
+    for (let round = 0; round < 10; round++) analyseScenario(text);
+    const diagnosed: number[] = [];
+    const shown: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const started = performance.now();
+      const analysis = analyseScenario(`${text}#${round}`);
+      diagnosticsOf(analysis);
+      diagnosed.push(performance.now() - started);
+      completionsAt(analysis, text.length - 20, names);
+      inlayHints(analysis);
+      codeLenses(analysis, undefined);
+      documentSymbols(analysis);
+      shown.push(performance.now() - started);
+    }
+    // The machine may be busy with other tests: the median says more than the mean.
+    const each = (times: number[]): string =>
+      `${times.sort((a, b) => a - b)[rounds / 2]!.toFixed(1)} ms`;
+    process.stdout.write(
+      `      ${lines} lines: ${each(diagnosed)} for problems, ${each(shown)} with all else\n`,
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
+import { analysisCache } from '../../../../src/extension/language/analysisCache';
+import { codeLenses } from '../../../../src/extension/language/codeLenses';
+import {
+  documentSymbols,
+  type SymbolText,
+} from '../../../../src/extension/language/documentSymbols';
+import { environmentNames } from '../../../../src/extension/language/environmentNames';
+import { inlayHints } from '../../../../src/extension/language/inlayHints';
+import { crlf, example } from './atCursor';
+
+const chat = example('chat-room.signalr.yaml');
+const mix = `config:
+  connections: 1000
+  baseSending: 1000
+scenarios:
+  - name: echo
+    senders: 30%
+    parameters: {messageSize: 4KB}
+  - name: sendToGroup
+    parameters:
+      sendingInterval: 2s
+      groupCount: 10
+`;
+
+describe('codeLenses', () => {
+  it('runs, says what it takes, and how the last run went', () => {
+    assert.deepEqual(
+      codeLenses(analyseScenario(chat), 'p99 41 ms, passed, 2 h ago').map(({ title }) => title),
+      [
+        '▶ Run SignalR Benchmark',
+        'Unit 10 · outbound 95 % (small group)',
+        'last run: p99 41 ms, passed, 2 h ago',
+      ],
+    );
+  });
+
+  it('names the limit of connections and counts errors', () => {
+    const titles = (text: string): string[] =>
+      codeLenses(analyseScenario(text), undefined).map(({ title }) => title);
+    assert.equal(titles(example('echo.yaml'))[1], 'Unit 1 · connections 100 %');
+    assert.equal(titles('config:\n  unit: x\n  step: y\n')[1], '2 errors to solve first');
+    assert.equal(titles('')[1], '1 error to solve first');
+  });
+});
+
+describe('inlayHints', () => {
+  const shown = (text: string): string[] =>
+    inlayHints(analyseScenario(text)).map(({ offset, label }) => {
+      const line = text.slice(0, offset).split(/\r?\n/).at(-1)!;
+      return `${line.trim()} ‹${label}›`;
+    });
+
+  it('says what values come to', () => {
+    const expected = [
+      'messageSize: 2KB ‹38 MB/s out›',
+      'sendingInterval: 1s ‹1,900 msg/s in, 19,000 msg/s out›',
+      'groupCount: 190 ‹10 members: small group›',
+    ];
+    assert.deepEqual(shown(chat), expected);
+    assert.deepEqual(shown(crlf(chat)), expected);
+  });
+
+  it('gives each part of a mix its own', () => {
+    assert.deepEqual(shown(mix), [
+      'parameters: {messageSize: 4KB ‹1.2 MB/s out›',
+      'sendingInterval: 2s ‹350 msg/s in, 35,000 msg/s out›',
+      'groupCount: 10 ‹100 members: big group›',
+    ]);
+  });
+
+  it('says nothing while there are errors', () => {
+    assert.deepEqual(shown(chat.replace('groupCount: 190', 'groupCount: x')), []);
+  });
+});
+
+describe('documentSymbols', () => {
+  const shown = (symbols: readonly SymbolText[]): unknown[] =>
+    symbols.map(({ name, detail, children }) =>
+      children.length === 0 ? `${name} ${detail}`.trim() : [name, shown(children)],
+    );
+
+  it('shows the tree of keys', () => {
+    assert.deepEqual(shown(documentSymbols(analyseScenario(mix))), [
+      ['config', ['connections 1000', 'baseSending 1000']],
+      [
+        'scenarios',
+        [
+          ['echo', ['name echo', 'senders 30%', ['parameters', ['messageSize 4KB']]]],
+          [
+            'sendToGroup',
+            ['name sendToGroup', ['parameters', ['sendingInterval 2s', 'groupCount 10']]],
+          ],
+        ],
+      ],
+    ]);
+  });
+
+  it('shows nothing that may be a secret', () => {
+    const text =
+      'config:\n  connectionString: AccessKey=hidden\n  target: [hidden]\n  headers: {a: hidden}\n';
+    assert.doesNotMatch(JSON.stringify(documentSymbols(analyseScenario(text))), /hidden/);
+  });
+});
+
+describe('analysisCache', () => {
+  it('reads a version once', () => {
+    let reads = 0;
+    const document = { version: 1, getText: () => (reads++, chat) };
+    const cache = analysisCache<typeof document>(() => true);
+    assert.equal(cache.analysisOf(document), cache.analysisOf(document));
+    assert.equal(reads, 1);
+    document.version = 2;
+    cache.analysisOf(document);
+    assert.equal(reads, 2);
+    assert.equal(analysisCache<typeof document>(() => false).analysisOf(document), undefined);
+  });
+});
+
+describe('environmentNames', () => {
+  it('proposes names of the text and names that sound like a target', () => {
+    assert.deepEqual(
+      environmentNames({ PATH: 'x', HUB_URL: 'x', 'HUB(1)': 'x' }, 'target: ${env:MINE}'),
+      ['MINE', 'HUB_URL'],
+    );
+  });
+});
