@@ -201,7 +201,7 @@ export default defineConfig(
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   {
-    files: ['scripts/**', 'bench/**'],
+    files: ['scripts/**', 'bench/**', 'test/vscode/**'],
     rules: { 'no-console': 'off' },
   },
 );
