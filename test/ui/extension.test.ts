@@ -58,7 +58,7 @@ describe('the extension as a user meets it', () => {
 
   it('draws the run button and the estimate above a scenario', async () => {
     await workbench.open('tooSmall.signalr.yaml');
-    const lenses = workbench.page.locator('.codelens-decoration a');
+    const lenses = workbench.page.locator('.codelens-decoration');
     await lenses.filter({ hasText: runTitle }).waitFor();
     await lenses.filter({ hasText: 'Unit 10' }).waitFor();
     await workbench.screenshot('scenario');
@@ -73,12 +73,19 @@ describe('the extension as a user meets it', () => {
 
   it('runs a scenario from the palette and draws live numbers', async () => {
     await workbench.open('quick.signalr.yaml');
-    const lenses = workbench.page.locator('.codelens-decoration a');
+    const lenses = workbench.page.locator('.codelens-decoration');
     await lenses.filter({ hasText: runTitle }).waitFor();
     await workbench.command(runTitle);
     const panel = workbench.panel();
     await panel.locator('canvas').first().waitFor();
-    await panel.getByText(/p99/).first().waitFor();
+    await panel
+      .getByText(/Step \d of 2/)
+      .first()
+      .waitFor();
+    await panel
+      .getByText(/99 % within/)
+      .first()
+      .waitFor();
     await workbench.screenshot('panel-live');
     assert.equal((await storedResult(workbench.workspace)).ending, 'completed');
   });

@@ -42,6 +42,7 @@ describe('the packed extension', () => {
       'schemas/scenario.schema.json',
       ...manifestTexts,
       ...bundles,
+      ...filesIn('examples'),
       ...filesIn('media'),
       ...filesIn('l10n'),
     ].map((name) => `extension/${name}`);

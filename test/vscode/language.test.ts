@@ -62,6 +62,8 @@ const actionsFor = (
   );
 
 describe('scenario files', () => {
+  before(() => extension().activate());
+
   it('show the problems that the command line shows', async () => {
     const document = await openFile('broken.signalr.yaml');
     const shown = (await problemsOf(document.uri))

@@ -6,7 +6,7 @@ import { openFile, until, workspaceFolder } from './editor';
 
 interface StoredResult {
   readonly ending: string;
-  readonly verdict: { readonly status: string };
+  readonly verdict: { readonly status: string; readonly reasons: readonly unknown[] };
   readonly steps: readonly { readonly received: number; readonly lost: number }[];
   readonly recommendation: unknown;
 }
@@ -51,7 +51,7 @@ describe('a run', () => {
   it('goes to its end and leaves a result', async () => {
     folder = await runUntil('quick.signalr.yaml', 'result.json');
     const result = resultIn(folder);
-    assert.equal(result.ending, 'completed');
+    assert.equal(result.ending, 'completed', JSON.stringify(result.verdict));
     assert.equal(result.steps.length, 2);
     for (const { received, lost } of result.steps) {
       assert.ok(received > 0);

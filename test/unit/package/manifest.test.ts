@@ -60,13 +60,13 @@ describe('.npmignore', () => {
     assert.match(readFileSync('.npmignore', 'utf8'), /^\/\*$/m);
   });
 
-  it('packs what the editor package has, and documents and examples for the command line', () => {
+  it('packs what the editor package has, and documents', () => {
     const bundles = /^dist/;
     // npm packs these by itself, or they are the editor's own: manifest texts and panel resources.
     const own = /^(package\.|l10n|media|README\.md|LICENSE)/;
     const editor = packedBy('.vscodeignore').filter((line) => !own.test(line));
     const others = (lines: string[]): string[] =>
       lines.filter((line) => !bundles.test(line)).sort();
-    assert.deepEqual(others(packedBy('.npmignore')), others([...editor, 'docs', 'examples']));
+    assert.deepEqual(others(packedBy('.npmignore')), others([...editor, 'docs']));
   });
 });
