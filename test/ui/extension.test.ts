@@ -39,7 +39,9 @@ async function storedResult(workspace: string): Promise<{ ending: string }> {
   throw new Error('no result after 30 s');
 }
 
-describe('the extension as a user meets it', () => {
+describe('the extension as a user meets it', function () {
+  // Each test goes on where the one before it ended.
+  this.bail(true);
   let workbench: Workbench;
   let failed = false;
 
@@ -54,7 +56,7 @@ describe('the extension as a user meets it', () => {
     await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
   });
 
-  after(() => workbench.close(failed));
+  after(() => (workbench as Workbench | undefined)?.close(failed));
 
   it('draws the run button and the estimate above a scenario', async () => {
     await workbench.open('tooSmall.signalr.yaml');
@@ -149,7 +151,8 @@ describe('the extension as a user meets it', () => {
   });
 });
 
-describe('the extension in a folder that is not trusted', () => {
+describe('the extension in a folder that is not trusted', function () {
+  this.bail(true);
   let workbench: Workbench;
   let failed = false;
 
@@ -165,7 +168,7 @@ describe('the extension in a folder that is not trusted', () => {
     await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
   });
 
-  after(() => workbench.close(failed));
+  after(() => (workbench as Workbench | undefined)?.close(failed));
 
   it('helps to edit', async () => {
     await workbench.open('broken.signalr.yaml');

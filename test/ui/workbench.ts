@@ -28,7 +28,7 @@ interface HostModule {
 const screens = path.resolve('out', 'screens');
 
 /** Patience with one thing on the page. */
-const pageLimitMs = 15_000;
+const pageLimitMs = 25_000;
 
 let packed: string | undefined;
 
