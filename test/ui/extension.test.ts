@@ -74,7 +74,7 @@ describe('the extension as a user meets it', function () {
   });
 
   it('runs a scenario from the palette and draws live numbers', async () => {
-    await workbench.open('quick.signalr.yaml');
+    await workbench.open('watched.signalr.yaml');
     const lenses = workbench.page.locator('.codelens-decoration');
     await lenses.filter({ hasText: runTitle }).waitFor();
     await workbench.command(runTitle);
@@ -107,7 +107,7 @@ describe('the extension as a user meets it', function () {
 
   it('lists the result in the sidebar', async () => {
     await openSidebar(workbench);
-    await treeRow(workbench, /quick/).waitFor();
+    await treeRow(workbench, /watched/).waitFor();
     await workbench.screenshot('sidebar');
   });
 
@@ -115,7 +115,7 @@ describe('the extension as a user meets it', function () {
     await workbench.command('View: Close All Editors');
     await workbench.open();
     await openSidebar(workbench);
-    await treeRow(workbench, /quick/).click();
+    await treeRow(workbench, /watched/).click();
     await treeRow(workbench, /p99/).click();
     await workbench
       .panel()
