@@ -128,12 +128,13 @@ describe('the extension as a user meets it', function () {
   it('can be seen in light, in high contrast and in a narrow window', async () => {
     const { page } = workbench;
     const looks = [
-      ['light', 'Default Light Modern', 'vs'],
+      ['light', 'Light Modern', 'vs'],
       ['high-contrast', 'Default High Contrast', 'hc-black'],
-      ['dark', 'Default Dark Modern', 'vs-dark'],
+      ['dark', 'Dark Modern', 'vs-dark'],
     ] as const;
     for (const [name, theme, className] of looks) {
-      workbench.set({ 'workbench.colorTheme': theme });
+      workbench.set({ 'workbench.colorTheme': theme, 'window.autoDetectColorScheme': false });
+      await workbench.open();
       await page.locator(`.monaco-workbench.${className}`).waitFor();
       const body = workbench.panel().locator('body');
       await body
