@@ -186,7 +186,7 @@ describe('scenario files', () => {
       document.uri,
     );
     const names = symbols.map(({ name }) => name);
-    assert.deepEqual(names, ['config', 'scenario']);
+    assert.deepEqual(names, ['config', 'scenario', 'slo']);
     assert.ok(symbols[0]?.children.some(({ name }) => name === 'connections'));
   });
 
