@@ -125,7 +125,16 @@ export function fences() {
 }
 
 export default defineConfig(
-  { ignores: ['dist/**', 'out/**', 'node_modules/**', '.cache/**', 'test/fixtures/**'] },
+  {
+    ignores: [
+      'dist/**',
+      'out/**',
+      'node_modules/**',
+      '.cache/**',
+      '.vscode-host/**',
+      'test/fixtures/**',
+    ],
+  },
   eslint.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {
@@ -192,7 +201,7 @@ export default defineConfig(
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   {
-    files: ['scripts/**', 'bench/**'],
+    files: ['scripts/**', 'bench/**', 'test/vscode/**'],
     rules: { 'no-console': 'off' },
   },
 );

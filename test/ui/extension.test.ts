@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Locator } from 'playwright-core';
+import { packedExtension, startWorkbench, type Workbench } from './workbench';
+
+const runTitle = 'Run SignalR Benchmark';
+
+/** Word in the text editor; hovers open for what is right under the mouse. */
+const word = ({ page }: Workbench, text: string): Locator =>
+  page.locator('.view-line span:not(:has(span))', { hasText: text }).first();
+
+const treeRow = ({ page }: Workbench, text: string | RegExp): Locator =>
+  page.locator('.part.sidebar .monaco-list-row', { hasText: text }).first();
+
+async function openSidebar({ page }: Workbench): Promise<void> {
+  const view = page.locator('.part.sidebar .pane-header', { hasText: 'Results' });
+  if (!(await view.isVisible())) {
+    await page.locator('.activitybar .action-item', { has: sidebarLabel(page) }).click();
+  }
+  await view.waitFor();
+}
+
+const sidebarLabel = (page: Workbench['page']): Locator =>
+  page.locator('a[aria-label*="SignalR Benchmark"]');
+
+/** The stored result, once there is one. */
+async function storedResult(workspace: string): Promise<{ ending: string }> {
+  const folder = path.join(workspace, '.signalr-bench');
+  const deadline = Date.now() + 30_000;
+  while (Date.now() < deadline) {
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    const file = names
+      .map((name) => path.join(folder, name, 'result.json'))
+      .find((candidate) => existsSync(candidate));
+    if (file !== undefined) return JSON.parse(readFileSync(file, 'utf8')) as { ending: string };
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('no result after 30 s');
+}
+
+describe('the extension as a user meets it', function () {
+  // Each test goes on where the one before it ended.
+  this.bail(true);
+  let workbench: Workbench;
+  let failed = false;
+
+  before(async () => {
+    packedExtension();
+    workbench = await startWorkbench();
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state !== 'failed') return;
+    failed = true;
+    await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
+  });
+
+  after(() => (workbench as Workbench | undefined)?.close(failed));
+
+  it('draws the run button and the estimate above a scenario', async () => {
+    await workbench.open('tooSmall.signalr.yaml');
+    const lenses = workbench.page.locator('.codelens-decoration');
+    await lenses.filter({ hasText: runTitle }).waitFor();
+    await lenses.filter({ hasText: 'Unit 10' }).waitFor();
+    await workbench.screenshot('scenario');
+  });
+
+  it('shows the estimate under the mouse', async () => {
+    await word(workbench, 'connections').hover();
+    const hover = workbench.page.locator('.monaco-hover:visible', { hasText: 'Unit 10' });
+    await hover.waitFor();
+    await workbench.screenshot('hover');
+  });
+
+  it('runs a scenario from the palette and draws live numbers', async () => {
+    await workbench.open('watched.signalr.yaml');
+    const lenses = workbench.page.locator('.codelens-decoration');
+    await lenses.filter({ hasText: runTitle }).waitFor();
+    await workbench.command(runTitle);
+    const panel = workbench.panel();
+    await panel.locator('canvas').first().waitFor();
+    await panel
+      .getByText(/Step \d of 2/)
+      .first()
+      .waitFor();
+    await panel
+      .getByText(/99 % within/)
+      .first()
+      .waitFor();
+    await workbench.screenshot('panel-live');
+    assert.equal((await storedResult(workbench.workspace)).ending, 'completed');
+  });
+
+  it('says the verdict and the Units at the end', async () => {
+    const panel = workbench.panel();
+    await panel
+      .getByText(/passed/i)
+      .first()
+      .waitFor();
+    await panel
+      .getByText(/Unit \d+/)
+      .first()
+      .waitFor();
+    await workbench.screenshot('panel-done');
+  });
+
+  it('lists the result in the sidebar', async () => {
+    await openSidebar(workbench);
+    await treeRow(workbench, /watched/).waitFor();
+    await workbench.screenshot('sidebar');
+  });
+
+  it('opens the result again after a restart of the window', async () => {
+    await workbench.command('View: Close All Editors');
+    await workbench.open();
+    await openSidebar(workbench);
+    await treeRow(workbench, /watched/).click();
+    await treeRow(workbench, /p99/).click();
+    await workbench
+      .panel()
+      .getByText(/passed/i)
+      .first()
+      .waitFor();
+    await workbench.screenshot('result-again');
+  });
+
+  it('can be seen in light, in high contrast and in a narrow window', async () => {
+    const { page } = workbench;
+    const looks = [
+      ['light', 'Light Modern', 'vs'],
+      ['high-contrast', 'Default High Contrast', 'hc-black'],
+      ['dark', 'Dark Modern', 'vs-dark'],
+    ] as const;
+    for (const [name, theme, className] of looks) {
+      workbench.set({ 'workbench.colorTheme': theme, 'window.autoDetectColorScheme': false });
+      await workbench.open();
+      await page.locator(`.monaco-workbench.${className}`).waitFor();
+      const body = workbench.panel().locator('body');
+      await body
+        .getByText(/passed/i)
+        .first()
+        .waitFor();
+      for (const width of [1400, 800]) {
+        await page.setViewportSize({ width, height: 900 });
+        // The panel draws again one frame after its size has changed.
+        await page.waitForTimeout(300);
+        await workbench.screenshot(`panel-${name}-${width}`);
+      }
+    }
+    await page.setViewportSize({ width: 1400, height: 900 });
+  });
+});
+
+describe('the extension in a folder that is not trusted', function () {
+  this.bail(true);
+  let workbench: Workbench;
+  let failed = false;
+
+  before(async () => {
+    // No question at the start: that is VS Code's, the refusal is ours.
+    const settings = { 'security.workspace.trust.startupPrompt': 'never' };
+    workbench = await startWorkbench({ trusted: false, settings });
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state !== 'failed') return;
+    failed = true;
+    await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
+  });
+
+  after(() => (workbench as Workbench | undefined)?.close(failed));
+
+  it('helps to edit', async () => {
+    await workbench.open('broken.signalr.yaml');
+    await workbench.page.locator('.squiggly-error').first().waitFor();
+  });
+
+  it('refuses to run, and says why', async () => {
+    await workbench.command(runTitle);
+    const reason = workbench.page.locator('.notification-toast, .monaco-dialog-box', {
+      hasText: /trust/i,
+    });
+    await reason.first().waitFor();
+    await workbench.screenshot('untrusted');
+    assert.equal(existsSync(path.join(workbench.workspace, '.signalr-bench')), false);
+  });
+});

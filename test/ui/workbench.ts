@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, FrameLocator, Page } from 'playwright-core';
+
+/** What the suite uses of scripts/vscodeHost.mjs. */
+interface Host {
+  readonly folder: string;
+  readonly settingsFile: string;
+  install(vsix: string): void;
+  start(): Promise<void>;
+  url(workspace: string, payload: readonly (readonly [string, string])[]): string;
+  uri(file: string): string;
+  stop(): Promise<void>;
+  remove(): void;
+}
+
+interface HostModule {
+  readonly createHost: (options: {
+    readonly trusted?: boolean;
+    readonly settings?: Readonly<Record<string, unknown>>;
+  }) => Host;
+  readonly launchChromium: () => Promise<Browser>;
+}
+
+const screens = path.resolve('out', 'screens');
+
+/** Patience with one thing on the page. */
+const pageLimitMs = 25_000;
+
+let packed: string | undefined;
+
+/** The packed extension; packs it when called first. */
+export function packedExtension(): string {
+  if (packed !== undefined) return packed;
+  const file = path.resolve('out', 'signalr-benchmark.vsix');
+  rmSync(file, { force: true });
+  const args = ['scripts/packageVsix.mjs', file];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`cannot pack: ${stdout}${stderr}`);
+  packed = file;
+  return file;
+}
+
+/** A VS Code with the packed extension in a clean profile, in a browser, on a folder of its own. */
+export interface Workbench {
+  readonly page: Page;
+  /** Copy of test/vscode/workspace. */
+  readonly workspace: string;
+  /** Opens the workbench (again) with a file of the workspace, or none. */
+  open(file?: string): Promise<void>;
+  /** Runs a command through the palette. */
+  command(title: string): Promise<void>;
+  /** Page of the extension's panel. */
+  panel(): FrameLocator;
+  /** Changes user settings while the workbench is open. */
+  set(settings: Readonly<Record<string, unknown>>): void;
+  /** Saves out/screens/<name>.png. */
+  screenshot(name: string): Promise<void>;
+  close(failed: boolean): Promise<void>;
+}
+
+export async function startWorkbench(
+  options: Parameters<HostModule['createHost']>[0] = {},
+): Promise<Workbench> {
+  const module = pathToFileURL(path.resolve('scripts', 'vscodeHost.mjs')).href;
+  const { createHost, launchChromium } = (await import(module)) as HostModule;
+  const workspace = mkdtempSync(path.join(tmpdir(), 'vsw-'));
+  cpSync(path.resolve('test', 'vscode', 'workspace'), workspace, { recursive: true });
+  mkdirSync(screens, { recursive: true });
+
+  const host = createHost(options);
+  let browser: Browser | undefined;
+  const close = async (failed: boolean): Promise<void> => {
+    await browser?.close();
+    await host.stop();
+    rmSync(workspace, { recursive: true, force: true, maxRetries: 5 });
+    if (failed) process.stderr.write(`The log of the server is in ${host.folder}.\n`);
+    else host.remove();
+  };
+  try {
+    host.install(packedExtension());
+    await host.start();
+    browser = await launchChromium();
+    const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+    const page = await context.newPage();
+    page.setDefaultTimeout(pageLimitMs);
+    return { page, workspace, close, ...controls(page, host, workspace) };
+  } catch (error) {
+    await close(true);
+    throw error;
+  }
+}
+
+function controls(
+  page: Page,
+  host: Host,
+  workspace: string,
+): Omit<Workbench, 'page' | 'workspace' | 'close'> {
+  return {
+    async open(file) {
+      const entry = ['openFile', file && host.uri(path.join(workspace, file))] as const;
+      const payload = entry[1] === undefined ? [] : [[entry[0], entry[1]] as const];
+      await page.goto(host.url(workspace, payload));
+      await page.locator('.monaco-workbench .part.sidebar').waitFor();
+    },
+    async command(title) {
+      await page.keyboard.press('F1');
+      const input = page.locator('.quick-input-widget input[type=text]');
+      await input.waitFor();
+      await input.fill(`>${title}`);
+      const rows = page.locator('.quick-input-list .monaco-list-row', { hasText: title });
+      await rows.first().waitFor();
+      await page.keyboard.press('Enter');
+    },
+    panel: () =>
+      page.locator('iframe.webview.ready').last().contentFrame().frameLocator('#active-frame'),
+    set(settings) {
+      const present = JSON.parse(readFileSync(host.settingsFile, 'utf8')) as object;
+      writeFileSync(host.settingsFile, JSON.stringify({ ...present, ...settings }));
+    },
+    async screenshot(name) {
+      await page.screenshot({ path: path.join(screens, `${name}.png`) });
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { behind, codeOf, extension, openFile, problemsOf, until } from './editor';
+
+interface PrintedProblem {
+  readonly line: number;
+  readonly column: number;
+  readonly severity: string;
+  readonly code: string;
+}
+
+const severities = ['error', 'warning', 'info', 'hint'];
+
+/** What `signalr-bench validate` says about a file. */
+function validated(file: string): PrintedProblem[] {
+  const program = path.join(extension().extensionPath, 'dist', 'cli.js');
+  const args = [program, 'validate', '--json', file];
+  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  return JSON.parse(stdout) as PrintedProblem[];
+}
+
+function hoverText(hovers: readonly vscode.Hover[]): string {
+  return hovers
+    .flatMap(({ contents }) => contents)
+    .map((part) => (part instanceof vscode.MarkdownString ? part.value : ''))
+    .join('\n');
+}
+
+const hoverAt = async (document: vscode.TextDocument, key: string): Promise<string> => {
+  const place = behind(document, `${key}:`).translate(0, -2);
+  const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
+    'vscode.executeHoverProvider',
+    document.uri,
+    place,
+  );
+  return hoverText(hovers);
+};
+
+const completionsAt = async (
+  document: vscode.TextDocument,
+  place: vscode.Position,
+): Promise<string[]> => {
+  const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+    'vscode.executeCompletionItemProvider',
+    document.uri,
+    place,
+  );
+  return list.items.map(({ label }) => (typeof label === 'string' ? label : label.label));
+};
+
+const actionsFor = (
+  document: vscode.TextDocument,
+  range: vscode.Range,
+): Thenable<vscode.CodeAction[]> =>
+  vscode.commands.executeCommand<vscode.CodeAction[]>(
+    'vscode.executeCodeActionProvider',
+    document.uri,
+    range,
+    vscode.CodeActionKind.QuickFix.value,
+  );
+
+describe('scenario files', () => {
+  before(() => extension().activate());
+
+  it('show the problems that the command line shows', async () => {
+    const document = await openFile('broken.signalr.yaml');
+    const shown = (await problemsOf(document.uri))
+      // What exceeds the Unit is the estimate's to say, not a problem of the text.
+      .filter((problem) => !codeOf(problem).startsWith('unit-'))
+      .map((problem) => ({
+        line: problem.range.start.line + 1,
+        column: problem.range.start.character + 1,
+        severity: severities[problem.severity],
+        code: codeOf(problem),
+      }));
+    const printed = validated(document.fileName).map(({ line, column, severity, code }) => ({
+      line,
+      column,
+      severity,
+      code,
+    }));
+    const byPlace = (a: PrintedProblem, b: PrintedProblem): number =>
+      a.line - b.line || a.column - b.column || a.code.localeCompare(b.code);
+    assert.deepEqual((shown as PrintedProblem[]).sort(byPlace), printed.sort(byPlace));
+    assert.ok(printed.some(({ code }) => code === 'unknown-key'));
+  });
+
+  it('are mended by a quick fix', async () => {
+    const document = await openFile('broken.signalr.yaml');
+    const isTypo = (problem: vscode.Diagnostic): boolean => codeOf(problem) === 'unknown-key';
+    const typo = (await problemsOf(document.uri)).find(isTypo);
+    assert.ok(typo);
+    const actions = await actionsFor(document, typo.range);
+    const fix = actions.find(({ title }) => title.includes('connections'));
+    assert.ok(fix?.edit, actions.map(({ title }) => title).join(', '));
+    assert.ok(await vscode.workspace.applyEdit(fix.edit));
+    assert.ok(!document.getText().includes('conections'));
+    await until('the problem goes', () => {
+      const left = vscode.languages.getDiagnostics(document.uri).filter(isTypo);
+      return left.length === 0 ? true : undefined;
+    });
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+  });
+
+  it('say when the Unit is too small, and offer a larger one', async () => {
+    const document = await openFile('tooSmall.signalr.yaml');
+    const problems = await problemsOf(document.uri);
+    const line = document.positionAt(document.getText().indexOf('unit:')).line;
+    const problem = problems.find(({ range }) => range.start.line === line);
+    assert.ok(problem, problems.map(({ message }) => message).join('; '));
+    const titles = (await actionsFor(document, problem.range)).map(({ title }) => title);
+    assert.ok(
+      titles.some((title) => /10/.test(title)),
+      titles.join(', '),
+    );
+  });
+
+  it('complete keys, use cases and their parameters', async () => {
+    const document = await openFile('quick.signalr.yaml');
+    const keys = await completionsAt(document, behind(document, 'target: local\n  '));
+    assert.ok(keys.includes('sendingSteps'), keys.join(', '));
+    const names = await completionsAt(document, behind(document, 'name: '));
+    assert.ok(names.includes('sendToGroup'), names.join(', '));
+    const parameters = await completionsAt(document, behind(document, 'parameters:\n    '));
+    assert.ok(!parameters.includes('groupCount'), 'echo has no groups');
+  });
+
+  it('explain every key and estimate on those that count', async () => {
+    const document = await openFile('tooSmall.signalr.yaml');
+    assert.match(await hoverAt(document, 'baseSending'), /sender|connections/i);
+    for (const key of ['connections', 'unit', 'name', 'messageSize', 'sendingInterval']) {
+      const text = await hoverAt(document, key);
+      assert.match(text, /Unit 10/, `${key}: ${text}`);
+      assert.match(text, /outbound/i, key);
+    }
+  });
+
+  it('have a run button and the estimate above the first line', async () => {
+    const document = await openFile('tooSmall.signalr.yaml');
+    const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+      'vscode.executeCodeLensProvider',
+      document.uri,
+      10,
+    );
+    const titles = lenses.map(({ command }) => command?.title ?? '');
+    assert.ok(
+      lenses.some(({ command }) => command?.command === 'signalrBenchmark.run'),
+      titles.join(', '),
+    );
+    assert.ok(
+      titles.some((title) => title.includes('Run SignalR Benchmark')),
+      titles.join(', '),
+    );
+    assert.ok(
+      titles.some((title) => title.includes('Unit 10') && title.includes('95')),
+      titles.join(', '),
+    );
+    assert.ok(lenses.every(({ range }) => range.start.line === 0));
+  });
+
+  it('show rates and members beside the values', async () => {
+    const document = await openFile('tooSmall.signalr.yaml');
+    const whole = new vscode.Range(0, 0, document.lineCount, 0);
+    const hints = await vscode.commands.executeCommand<vscode.InlayHint[]>(
+      'vscode.executeInlayHintProvider',
+      document.uri,
+      whole,
+    );
+    const texts = hints.map(({ label }) =>
+      typeof label === 'string' ? label : label.map(({ value }) => value).join(''),
+    );
+    for (const part of ['19,000 msg/s', '10 members', '38 MB/s']) {
+      assert.ok(
+        texts.some((text) => text.includes(part)),
+        `${part}: ${texts.join(' | ')}`,
+      );
+    }
+  });
+
+  it('have an outline', async () => {
+    const document = await openFile('quick.signalr.yaml');
+    const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[]>(
+      'vscode.executeDocumentSymbolProvider',
+      document.uri,
+    );
+    const names = symbols.map(({ name }) => name);
+    assert.deepEqual(names, ['config', 'scenario', 'slo']);
+    assert.ok(symbols[0]?.children.some(({ name }) => name === 'connections'));
+  });
+
+  it('are judged quickly while typing', async () => {
+    const document = await openFile('quick.signalr.yaml');
+    const filler = '# '.padEnd(60, 'x');
+    const edit = new vscode.WorkspaceEdit();
+    const lines = Array.from({ length: 180 }, () => filler).join('\n');
+    edit.insert(document.uri, new vscode.Position(0, 0), `${lines}\n`);
+    edit.replace(document.uri, wordRange(document, 'echo'), 'ekho');
+    const startedAt = performance.now();
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    await problemsOf(document.uri);
+    const elapsedMs = performance.now() - startedAt;
+    console.log(
+      `      ${document.lineCount} lines: problems ${elapsedMs.toFixed(0)} ms after an edit`,
+    );
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+  });
+});
+
+function wordRange(document: vscode.TextDocument, word: string): vscode.Range {
+  const end = behind(document, `name: ${word}`);
+  return new vscode.Range(end.translate(0, -word.length), end);
+}
