@@ -17,9 +17,10 @@ const Minimizer = require(
  * @param {Record<string, string>} [options.external] modules left to the host, each with how to load it
  * @param {number} options.budget size in KB (1,024 bytes) that must not be passed
  * @param {string} [options.firstLine] put before everything else
+ * @param {string} [options.library] how others load what the entry exports; absent where nobody does
  * @returns {webpack.Configuration}
  */
-function bundle({ name, target, entry, external = {}, budget, firstLine }) {
+function bundle({ name, target, entry, external = {}, budget, firstLine, library }) {
   return {
     name,
     target,
@@ -30,6 +31,7 @@ function bundle({ name, target, entry, external = {}, budget, firstLine }) {
       path: path.join(__dirname, 'dist'),
       filename: '[name].js',
       chunkFilename: '[name].js',
+      ...(library === undefined ? {} : { library: { type: library } }),
     },
     externals: external,
     devtool: 'source-map',
@@ -99,4 +101,12 @@ module.exports = [
     firstLine: '#!/usr/bin/env node',
   }),
   bundle({ name: 'worker', target: 'node20', entry: './src/runner/workerMain.ts', budget: 250 }),
+  bundle({
+    name: 'extension',
+    target: 'node20',
+    entry: './src/extension/extension.ts',
+    external: { vscode: 'commonjs vscode' },
+    budget: 350,
+    library: 'commonjs2',
+  }),
 ];

@@ -1,7 +1,4 @@
-import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import { ExpectedError } from '../base/expectedError';
-import type { buildPlan } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
 import type { CompleteOptions } from '../results/completeResult';
 import { redactText } from '../results/redact';
@@ -9,7 +6,7 @@ import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/toolVersion';
-import type { machineLimits, missingForRun } from '../runner/machineLimits';
+import { planForMachine, type PlanDeps } from '../runner/planForMachine';
 import type { Run } from '../runner/run';
 import type { RunSummary } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
@@ -43,12 +40,8 @@ export interface RunFlags {
 }
 
 /** What a run is made of; tests put fakes in its place. */
-export interface RunDeps {
+export interface RunDeps extends PlanDeps {
   readonly parseScenario: ScenarioParser;
-  readonly notRunnable: (scenario: Scenario) => string | undefined;
-  readonly machineLimits: typeof machineLimits;
-  readonly missingForRun: typeof missingForRun;
-  readonly buildPlan: typeof buildPlan;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly startRun: (
     plan: Plan,
@@ -82,7 +75,7 @@ export async function runCommand(
   const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario);
   // Without a target the embedded hub is used, so that a first run needs nothing else.
   const scenario: Scenario = { target: { kind: 'local' }, ...read.scenario };
-  const plan = await planOf(scenario, deps);
+  const plan = await planForMachine(scenario, deps);
   const stop = stopOnSignal(surroundings);
   try {
     const target = await stop.unlessSignalled(
@@ -117,27 +110,6 @@ function overridesOf({ set = [], target, seed, workers }: RunFlags): SetKey[] {
       value === undefined ? [] : [{ path, value: String(value) }],
     ),
   ];
-}
-
-async function planOf(scenario: Scenario, deps: RunDeps): Promise<Plan> {
-  const reason = deps.notRunnable(scenario);
-  if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
-  const limits = await deps.machineLimits();
-  const workers = scenario.workers ?? Math.max(1, limits.cores - 1);
-  const plan = deps.buildPlan(scenario, {
-    workers: Math.max(1, Math.min(workers, scenario.connections)),
-    seed: scenario.seed,
-    runId: randomInt(2 ** 32),
-  });
-  const missing = deps.missingForRun(plan, limits, addressCount(scenario));
-  if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
-  return plan;
-}
-
-/** Different hosts and ports the connections are spread over. */
-function addressCount({ target }: Scenario): number {
-  if (target?.kind !== 'hubUrl') return 1;
-  return new Set(target.urls.map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url)).size;
 }
 
 function contextOf(file: string, { env, cwd }: Surroundings, deps: RunDeps): TargetContext {

@@ -1,0 +1,98 @@
+import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
+import type { Snapshot } from '../measure/snapshot';
+import type { PanelRun } from '../protocol/panel';
+import { readResult, readSamples, type StoredRun } from '../results/readResult';
+import type { Result } from '../results/result';
+import { samplesFile } from '../results/resultFolder';
+import { parseScenario } from '../scenario/parseScenario';
+import { spectraOf } from './panel/spectraOf';
+import { toPanelResult } from './panel/toPanelResult';
+import type { PanelSource } from './panelSource';
+import { fromName } from './resultEntry';
+
+/** A chart shows no more than this apart; of more samples every second one goes. */
+const mostSnapshots = 20_000;
+
+/** What a stored run can do from a panel. */
+export interface StoredActions {
+  runAgain(folder: string): void;
+  openScenario(folder: string): void;
+  copySummary(folder: string): void;
+}
+
+const never = (): { dispose(): void } => ({ dispose: () => undefined });
+
+/**
+ * A stored run, finished or interrupted, as a panel shows it.
+ *
+ * @param location result folder or its `result.json`
+ * @throws ExpectedError as {@link readResult}, and `result-damaged` when an interrupted run has no
+ * scenario that can be read
+ */
+export async function storedSource(location: string, actions: StoredActions): Promise<PanelSource> {
+  const folder = path.basename(location).endsWith('.json') ? path.dirname(location) : location;
+  const stored = await readResult(location);
+  const snapshots = await snapshotsOf(path.join(folder, samplesFile));
+  const result = stored.kind === 'result' ? stored.result : undefined;
+  return {
+    run: result ? finishedRun(result) : interruptedRun(folder, stored, snapshots),
+    snapshots,
+    result: result && toPanelResult(result),
+    spectra: result ? spectraOf(result) : [],
+    interrupted: result === undefined,
+    onSnapshot: never,
+    onFinished: never,
+    stop: () => undefined,
+    runAgain: () => actions.runAgain(folder),
+    openScenario: () => actions.openScenario(folder),
+    copySummary: () => actions.copySummary(folder),
+  };
+}
+
+async function snapshotsOf(file: string): Promise<Snapshot[]> {
+  let kept: Snapshot[] = [];
+  for await (const sample of readSamples(file)) {
+    kept.push(sample);
+    if (kept.length > mostSnapshots) kept = kept.filter((_each, position) => position % 2 === 0);
+  }
+  return kept;
+}
+
+function finishedRun(result: Result): PanelRun {
+  const { id, startedAt, scenario, target, estimate, estimateProblem } = result;
+  return {
+    id,
+    title: fromName(id).scenario,
+    targetUrl: target.url,
+    startedAt,
+    scenario,
+    estimate,
+    ...(estimateProblem !== undefined && { estimateProblem }),
+  };
+}
+
+function interruptedRun(
+  folder: string,
+  stored: StoredRun,
+  snapshots: readonly Snapshot[],
+): PanelRun {
+  const name = path.basename(folder);
+  const { scenario: title, startedMs } = fromName(name);
+  const text = stored.kind === 'interrupted' ? stored.scenarioText : undefined;
+  const { scenario } = parseScenario(text ?? '');
+  if (!scenario) {
+    throw new ExpectedError(
+      'result-damaged',
+      `${folder} was interrupted and its scenario cannot be read; ${snapshots.length} samples are in ${samplesFile}.`,
+    );
+  }
+  return {
+    id: name,
+    title,
+    targetUrl: scenario.target?.kind === 'hubUrl' ? scenario.target.urls.join(', ') : 'local',
+    startedAt: new Date(startedMs).toISOString(),
+    scenario,
+    estimate: null,
+  };
+}
