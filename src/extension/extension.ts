@@ -4,6 +4,7 @@ import { offerInterrupted } from './interruptedRun';
 import { registerLanguage } from './language/registerLanguage';
 import { followActiveEditor, languageContext } from './languageContext';
 import { resultEditor } from './panel/resultEditor';
+import { restoreRunPanel, runPanelViewType } from './panel/runPanel';
 import { ResultCommands, resultEditorType } from './resultCommands';
 import { ResultsTree } from './resultsTree';
 import { RunController } from './runController';
@@ -15,6 +16,7 @@ let controller: RunController | undefined;
 /** Wires the parts. Nothing is run, read or sent by it. */
 export function activate(context: vscode.ExtensionContext): void {
   const services = createServices(context);
+  const log = (message: string): void => services.log.warn(message);
   const files = new ScenarioFiles(services.state);
   controller = new RunController(services, context);
   const results = new ResultCommands(services, controller, context.extensionUri);
@@ -37,6 +39,11 @@ export function activate(context: vscode.ExtensionContext): void {
       resultEditor(context.extensionUri, (file) => results.source(file)),
     ),
   );
+  const restored = vscode.window.registerWebviewPanelSerializer(runPanelViewType, {
+    deserializeWebviewPanel: (panel, state) =>
+      restoreRunPanel(panel, context.extensionUri, state, (id) => results.find(id), log),
+  });
+  context.subscriptions.push(restored);
   void offerInterrupted(services, results).then(undefined, (error: unknown) =>
     services.log.error(error),
   );

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
@@ -5,7 +6,7 @@ import { ExpectedError } from '../base/expectedError';
 import { readResult } from '../results/readResult';
 import { fileProblem, scenarioFile } from '../results/resultFolder';
 import { errorText } from './log';
-import { openRunPanel } from './panel/openRunPanel';
+import { openRunPanel } from './panel/runPanel';
 import type { PanelSource } from './panelSource';
 import { fromName, resultPath, type ResultEntry } from './resultEntry';
 import { entryDescription, groupsOf } from './resultsModel';
@@ -36,7 +37,8 @@ export class ResultCommands {
         const file = vscode.Uri.file(run.path);
         await vscode.commands.executeCommand('vscode.openWith', file, resultEditorType);
       } else {
-        openRunPanel(this.extensionUri, await this.source(folder));
+        const log = (message: string): void => this.services.log.warn(message);
+        openRunPanel(this.extensionUri, await this.source(folder), log);
       }
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
@@ -57,6 +59,19 @@ export class ResultCommands {
         void vscode.window.showTextDocument(vscode.Uri.file(path.join(folder, scenarioFile))),
       copySummary: (folder) => void this.copySummary(folder),
     });
+  }
+
+  /** The run of that id: the one that is going on, or a stored one; undefined when it is gone. */
+  async find(id: string): Promise<PanelSource | undefined> {
+    const live = this.controller.find(id);
+    if (live) return live;
+    // An id is the name of a folder; anything else is not ours.
+    if (path.basename(id) !== id || id.startsWith('.')) return undefined;
+    const folder = this.services.places
+      .all()
+      .map((directory) => path.join(directory, id))
+      .find((each) => existsSync(each));
+    return folder === undefined ? undefined : this.source(folder);
   }
 
   /** Runs the scenario of a result again, as it was run then. */

@@ -7,7 +7,8 @@ import type { Result } from '../results/result';
 import type { SetKey } from '../results/scenarioCopy';
 import { askSecondRun, confirmLoad, trusted } from './questions';
 import { errorText } from './log';
-import { openRunPanel } from './panel/openRunPanel';
+import { openRunPanel } from './panel/runPanel';
+import type { PanelSource } from './panelSource';
 import { showStatus } from './runStatus';
 import type { RunHost, RunSession } from './runSession';
 import type { Services } from './services';
@@ -75,12 +76,18 @@ export class RunController implements vscode.Disposable {
       this.panel.view.reveal();
       return;
     }
-    const view = openRunPanel(this.extension.extensionUri, latest);
+    const { extensionUri } = this.extension;
+    const view = openRunPanel(extensionUri, latest, (message) => this.services.log.warn(message));
     const panel = { of: latest, view };
     this.panel = panel;
     view.onDidDispose(() => {
       if (this.panel === panel) this.panel = undefined;
     });
+  }
+
+  /** The run of that id, going on or just over. */
+  find(id: string): PanelSource | undefined {
+    return this.latest?.run.id === id ? this.latest : undefined;
   }
 
   /** Interrupts the run when the window closes, and waits a moment for its result. */

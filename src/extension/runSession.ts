@@ -19,7 +19,7 @@ import type { Scenario } from '../scenario/scenario';
 import { openTarget } from '../targets/registry';
 import type { OpenTarget, TargetContext } from '../targets/target';
 import { toPanelResult } from './panel/toPanelResult';
-import { spectraOf } from './panel/spectraOf';
+import { spectraOf } from './panel/spectra';
 import type { PanelSource } from './panelSource';
 
 /** What to run. */

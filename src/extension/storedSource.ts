@@ -6,7 +6,7 @@ import { readResult, readSamples, type StoredRun } from '../results/readResult';
 import type { Result } from '../results/result';
 import { samplesFile } from '../results/resultFolder';
 import { parseScenario } from '../scenario/parseScenario';
-import { spectraOf } from './panel/spectraOf';
+import { spectraOf } from './panel/spectra';
 import { toPanelResult } from './panel/toPanelResult';
 import type { PanelSource } from './panelSource';
 import { fromName } from './resultEntry';

@@ -32,14 +32,15 @@ describe('package.json', () => {
     }
   });
 
-  it('packs what the editor package has, and documents and examples for the command line', () => {
-    const commandLine = ['examples', 'docs'];
+  it('packs for the command line what the editor package has, and documents', () => {
+    // The bundles by name: the command line needs none of the editor's.
+    const commandLine = ['docs', 'dist/cli.js', 'dist/hub.js', 'dist/worker.js'];
     const editor = readFileSync('.vscodeignore', 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('!'))
       .map((line) => line.slice(1).replace(/\/\*\*$/, ''))
-      // The editor's own: manifest texts and panel resources. npm packs package.json by itself.
-      .filter((line) => !/^(package\.|package\.nls|media)/.test(line));
+      // The editor's own: manifest texts, translations and panel resources. npm packs package.json by itself.
+      .filter((line) => !/^(package\.|l10n|media|dist\/\*)/.test(line));
     assert.deepEqual([...manifest.files].sort(), [...editor, ...commandLine].sort());
   });
 
