@@ -3,9 +3,9 @@ import { registerCommands } from './commands';
 import { offerInterrupted } from './interruptedRun';
 import { registerLanguage } from './language/registerLanguage';
 import { followActiveEditor, languageContext } from './languageContext';
-import { resultEditor } from './panel/resultEditor';
 import { restoreRunPanel, runPanelViewType } from './panel/runPanel';
 import { ResultCommands, resultEditorType } from './resultCommands';
+import { resultViewer } from './resultViewer';
 import { ResultsTree } from './resultsTree';
 import { RunController } from './runController';
 import { ScenarioFiles } from './scenarioFiles';
@@ -36,7 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     vscode.window.registerCustomEditorProvider(
       resultEditorType,
-      resultEditor(context.extensionUri, (file) => results.source(file)),
+      resultViewer(context.extensionUri, results, log),
     ),
   );
   const restored = vscode.window.registerWebviewPanelSerializer(runPanelViewType, {

@@ -55,9 +55,16 @@ export class ResultCommands {
     const { storedSource } = await import(/* webpackChunkName: "run" */ './storedSource.js');
     return storedSource(location, {
       runAgain: (folder) => void this.runAgain(folder),
-      openScenario: (folder) =>
-        void vscode.window.showTextDocument(vscode.Uri.file(path.join(folder, scenarioFile))),
+      openScenario: (folder) => this.openScenario(vscode.Uri.file(folder)),
       copySummary: (folder) => void this.copySummary(folder),
+    });
+  }
+
+  /** The scenario as it was run, by the result's folder or file. */
+  openScenario(result: vscode.Uri): void {
+    const file = vscode.Uri.file(path.join(folderOfUri(result), scenarioFile));
+    void vscode.window.showTextDocument(file).then(undefined, (error: unknown) => {
+      void vscode.window.showErrorMessage(errorText(error));
     });
   }
 

@@ -52,7 +52,7 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
 }
 
 function groupItem({ scenario, entries }: ResultGroup): vscode.TreeItem {
-  const item = new vscode.TreeItem(scenario, vscode.TreeItemCollapsibleState.Expanded);
+  const item = new vscode.TreeItem(scenario, vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `group:${scenario}`;
   item.contextValue = 'group';
   item.description = String(entries.length);

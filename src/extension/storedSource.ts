@@ -2,12 +2,10 @@ import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import type { Snapshot } from '../measure/snapshot';
 import type { PanelRun } from '../protocol/panel';
-import { readResult, readSamples, type StoredRun } from '../results/readResult';
-import type { Result } from '../results/result';
+import { readResult, readSamples, type InterruptedRun } from '../results/readResult';
 import { samplesFile } from '../results/resultFolder';
 import { parseScenario } from '../scenario/parseScenario';
-import { spectraOf } from './panel/spectra';
-import { toPanelResult } from './panel/toPanelResult';
+import { storedSource as finishedSource } from './panel/storedSource';
 import type { PanelSource } from './panelSource';
 import { fromName } from './resultEntry';
 
@@ -32,21 +30,24 @@ const never = (): { dispose(): void } => ({ dispose: () => undefined });
  */
 export async function storedSource(location: string, actions: StoredActions): Promise<PanelSource> {
   const folder = path.basename(location).endsWith('.json') ? path.dirname(location) : location;
-  const stored = await readResult(location);
-  const snapshots = await snapshotsOf(path.join(folder, samplesFile));
-  const result = stored.kind === 'result' ? stored.result : undefined;
-  return {
-    run: result ? finishedRun(result) : interruptedRun(folder, stored, snapshots),
-    snapshots,
-    result: result && toPanelResult(result),
-    spectra: result ? spectraOf(result) : [],
-    interrupted: result === undefined,
-    onSnapshot: never,
-    onFinished: never,
-    stop: () => undefined,
+  const able = {
     runAgain: () => actions.runAgain(folder),
     openScenario: () => actions.openScenario(folder),
     copySummary: () => actions.copySummary(folder),
+  };
+  const stored = await readResult(location);
+  if (stored.kind === 'result') return finishedSource(stored.path, stored.result, able);
+  const snapshots = await snapshotsOf(path.join(folder, samplesFile));
+  return {
+    run: interruptedRun(folder, stored, snapshots),
+    snapshots,
+    result: undefined,
+    spectra: [],
+    interrupted: true,
+    onSnapshot: never,
+    onFinished: never,
+    stop: () => undefined,
+    ...able,
   };
 }
 
@@ -59,27 +60,13 @@ async function snapshotsOf(file: string): Promise<Snapshot[]> {
   return kept;
 }
 
-function finishedRun(result: Result): PanelRun {
-  const { id, startedAt, scenario, target, estimate, estimateProblem } = result;
-  return {
-    id,
-    title: fromName(id).scenario,
-    targetUrl: target.url,
-    startedAt,
-    scenario,
-    estimate,
-    ...(estimateProblem !== undefined && { estimateProblem }),
-  };
-}
-
 function interruptedRun(
   folder: string,
-  stored: StoredRun,
+  { scenarioText: text }: InterruptedRun,
   snapshots: readonly Snapshot[],
 ): PanelRun {
   const name = path.basename(folder);
   const { scenario: title, startedMs } = fromName(name);
-  const text = stored.kind === 'interrupted' ? stored.scenarioText : undefined;
   const { scenario } = parseScenario(text ?? '');
   if (!scenario) {
     throw new ExpectedError(

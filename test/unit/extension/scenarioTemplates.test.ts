@@ -21,7 +21,7 @@ describe('scenarioTemplates', () => {
         [],
       );
       assert.equal(scenario?.entries[0]?.name, useCase.name);
-      assert.equal(notRunnable(scenario!) === undefined, runnable);
+      assert.equal(notRunnable(scenario) === undefined, runnable);
       assert.match(fileName, /^\w+\.signalr\.yaml$/);
       for (const { name } of useCase.parameters) assert.ok(text.includes(`    ${name}: `), name);
     });
