@@ -58,11 +58,11 @@ export function statusWord(status: EntryStatus, t: Translate): string {
   }
 }
 
-/** `passed · p99 41 ms · Unit 10`. */
+/** `p99 41 ms · Unit 10 · passed`: numbers first, the icon says the verdict already. */
 export function entryDescription(entry: ResultEntry, t: Translate): string {
   const { status, p99Us, unit } = entry;
   const units = unit === null ? t('no Unit fits') : unit === undefined ? '' : t('Unit {0}', unit);
-  return [statusWord(status, t), p99Us === undefined ? '' : `p99 ${latencyWords(p99Us)}`, units]
+  return [p99Us === undefined ? '' : `p99 ${latencyWords(p99Us)}`, units, statusWord(status, t)]
     .filter((part) => part !== '')
     .join(' · ');
 }

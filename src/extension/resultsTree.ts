@@ -81,6 +81,19 @@ function resultItem(node: ResultNode & { readonly kind: 'result' }): vscode.Tree
 
 /** Local time of the run; the name of the folder where somebody gave it one. */
 export function labelOf({ name, scenario, startedMs }: ResultEntry): string {
-  const time = startedMs === 0 ? name : new Date(startedMs).toLocaleString();
+  const time = startedMs === 0 ? name : shortTime(new Date(startedMs));
   return name.endsWith(`-${scenario}`) || name === scenario ? time : name;
+}
+
+/** As short as it can be told from the others: the side bar is narrow. */
+function shortTime(time: Date): string {
+  const thisYear = time.getFullYear() === new Date().getFullYear();
+  return time.toLocaleString(vscode.env.language, {
+    ...(!thisYear && { year: 'numeric' }),
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
 }

@@ -46,15 +46,15 @@ describe('groupsOf', () => {
 });
 
 describe('entryDescription', () => {
-  it('says verdict, p99 and Units', () => {
+  it('says p99, Units and verdict', () => {
     const shown = entryDescription(entry('echo', 1, { p99Us: 41_000, unit: 10 }), english);
-    assert.equal(shown, 'passed · p99 41 ms · Unit 10');
+    assert.equal(shown, 'p99 41 ms · Unit 10 · passed');
   });
 
   it('says that no size fits, and leaves out what is not known', () => {
     assert.equal(
       entryDescription(entry('echo', 1, { unit: null }), english),
-      'passed · no Unit fits',
+      'no Unit fits · passed',
     );
     assert.equal(entryDescription(entry('echo', 1, { status: 'damaged' }), english), 'damaged');
   });
