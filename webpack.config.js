@@ -13,14 +13,13 @@ const Minimizer = require(
  * @param {object} options
  * @param {string} options.name file name in dist, without `.js`
  * @param {string} options.target webpack target
- * @param {string} options.entry source file
+ * @param {string | object} options.entry source file, or the entry in webpack's long form
  * @param {Record<string, string>} [options.external] modules left to the host, each with how to load it
  * @param {number} options.budget size in KB (1,024 bytes) that must not be passed
  * @param {string} [options.firstLine] put before everything else
- * @param {string} [options.library] how others load what the entry exports; absent where nobody does
  * @returns {webpack.Configuration}
  */
-function bundle({ name, target, entry, external = {}, budget, firstLine, library }) {
+function bundle({ name, target, entry, external = {}, budget, firstLine }) {
   return {
     name,
     target,
@@ -31,7 +30,6 @@ function bundle({ name, target, entry, external = {}, budget, firstLine, library
       path: path.join(__dirname, 'dist'),
       filename: '[name].js',
       chunkFilename: '[name].js',
-      ...(library === undefined ? {} : { library: { type: library } }),
     },
     externals: external,
     devtool: 'source-map',
@@ -94,6 +92,14 @@ function bundle({ name, target, entry, external = {}, budget, firstLine, library
 
 module.exports = [
   bundle({
+    name: 'extension',
+    target: 'node20',
+    // The editor loads it as a module and calls what it exports.
+    entry: { import: './src/extension/extension.ts', library: { type: 'commonjs2' } },
+    external: { vscode: 'commonjs vscode' },
+    budget: 350,
+  }),
+  bundle({
     name: 'cli',
     target: 'node20',
     entry: './src/cli/main.ts',
@@ -101,12 +107,4 @@ module.exports = [
     firstLine: '#!/usr/bin/env node',
   }),
   bundle({ name: 'worker', target: 'node20', entry: './src/runner/workerMain.ts', budget: 250 }),
-  bundle({
-    name: 'extension',
-    target: 'node20',
-    entry: './src/extension/extension.ts',
-    external: { vscode: 'commonjs vscode' },
-    budget: 350,
-    library: 'commonjs2',
-  }),
 ];
