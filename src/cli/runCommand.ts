@@ -1,7 +1,4 @@
-import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import { ExpectedError } from '../base/expectedError';
-import type { buildPlan } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
 import type { CompleteOptions } from '../results/completeResult';
 import { redactText } from '../results/redact';
@@ -9,7 +6,8 @@ import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/toolVersion';
-import type { machineLimits, missingForRun } from '../runner/machineLimits';
+import { missingForScenario, planForMachine, type PlanDeps } from '../runner/planForMachine';
+import { refuseOtherDialect } from '../runner/refuseOtherDialect';
 import type { Run } from '../runner/run';
 import type { RunSummary } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
@@ -44,13 +42,9 @@ export interface RunFlags {
 }
 
 /** What a run is made of; tests put fakes in its place. */
-export interface RunDeps {
+export interface RunDeps extends PlanDeps {
   readonly parseScenario: ScenarioParser;
-  readonly notRunnable: (scenario: Scenario) => string | undefined;
-  readonly machineLimits: typeof machineLimits;
-  readonly missingForRun: typeof missingForRun;
   readonly dialectProblem: (endpoint: Endpoint) => Promise<string | undefined>;
-  readonly buildPlan: typeof buildPlan;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly startRun: (
     plan: Plan,
@@ -82,11 +76,11 @@ export async function runCommand(
 ): Promise<number> {
   const overrides = overridesOf(flags);
   const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario, (wrong) =>
-    missingFor(wrong, deps),
+    missingForScenario(wrong, deps),
   );
   // Without a target the embedded hub is used, so that a first run needs nothing else.
   const scenario: Scenario = { target: { kind: 'local' }, ...read.scenario };
-  const plan = await planOf(scenario, deps);
+  const plan = await planForMachine(scenario, deps);
   const stop = stopOnSignal(surroundings);
   try {
     const target = await stop.unlessSignalled(
@@ -97,7 +91,7 @@ export async function runCommand(
       if (!target.loopback) {
         await confirmLoad({ url: target.url, scenario, yes: flags.yes === true }, surroundings);
       }
-      await refuseOtherDialect(target, scenario, deps);
+      await refuseOtherDialect(target, scenario, deps.dialectProblem);
       return await runOn(target, { file, flags, scenario, plan, stop }, surroundings, deps, () =>
         scenarioCopy(read.text, overrides),
       );
@@ -122,47 +116,6 @@ function overridesOf({ set = [], target, seed, workers }: RunFlags): SetKey[] {
       value === undefined ? [] : [{ path, value: String(value) }],
     ),
   ];
-}
-
-/** The hub must speak a dialect that this version can drive; found out before anything is started. */
-async function refuseOtherDialect(
-  { kind, endpoint }: OpenTarget,
-  { dialect }: Scenario,
-  deps: RunDeps,
-): Promise<void> {
-  if (dialect !== 'auto' || kind === 'local') return;
-  const problem = await deps.dialectProblem(endpoint);
-  if (problem !== undefined) throw new ExpectedError('dialect', problem);
-}
-
-async function planOf(scenario: Scenario, deps: RunDeps): Promise<Plan> {
-  const reason = deps.notRunnable(scenario);
-  if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
-  const missing = await missingFor(scenario, deps);
-  if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
-  return deps.buildPlan(scenario, {
-    workers: await workersOf(scenario, deps),
-    seed: scenario.seed,
-    runId: randomInt(2 ** 32),
-  });
-}
-
-async function workersOf({ workers, connections }: Scenario, deps: RunDeps): Promise<number> {
-  const { cores } = await deps.machineLimits();
-  return Math.max(1, Math.min(workers ?? cores - 1, connections));
-}
-
-/** What this machine lacks for the scenario, as `doctor` would say. */
-async function missingFor(scenario: Scenario, deps: RunDeps): Promise<string | undefined> {
-  const workers = Array.from({ length: await workersOf(scenario, deps) });
-  const limits = await deps.machineLimits();
-  return deps.missingForRun({ ...scenario, workers }, limits, addressCount(scenario));
-}
-
-/** Different hosts and ports the connections are spread over. */
-function addressCount({ target }: Scenario): number {
-  if (target?.kind !== 'hubUrl') return 1;
-  return new Set(target.urls.map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url)).size;
 }
 
 function contextOf(file: string, { env, cwd }: Surroundings, deps: RunDeps): TargetContext {

@@ -116,8 +116,11 @@ async function readInterrupted(
   };
 }
 
-/** Samples of the last 64 MB of a file; lines that are cut or damaged are passed over. */
-async function* readSamples(file: string): AsyncGenerator<Snapshot> {
+/**
+ * Samples of the last 64 MB of a `samples.jsonl`, oldest first; none when it is missing. Lines that are
+ * cut or damaged are passed over.
+ */
+export async function* readSamples(file: string): AsyncGenerator<Snapshot> {
   const found = await statOf(file);
   if (!found?.isFile()) return;
   const input = createReadStream(file, { start: Math.max(0, found.size - mostBytes) });

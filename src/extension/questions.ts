@@ -1,0 +1,71 @@
+import * as vscode from 'vscode';
+import { loadNumbers, loadNumbersWords } from '../cli/loadWords';
+import type { Scenario } from '../scenario/scenario';
+import { isLoopback } from '../targets/resolveEndpoint';
+import type { OpenTarget } from '../targets/target';
+import type { EditorState } from './editorState';
+
+/** Whether code of this workspace may be acted on; says why not, with the way to change it. */
+export async function trusted(): Promise<boolean> {
+  if (vscode.workspace.isTrusted) return true;
+  const manage = vscode.l10n.t('Manage Workspace Trust');
+  const answer = await vscode.window.showWarningMessage(
+    vscode.l10n.t(
+      'Runs are off in Restricted Mode: a scenario of this workspace could send load or secrets to any host. Trust the workspace to run it.',
+    ),
+    manage,
+  );
+  if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
+  return false;
+}
+
+/**
+ * Load that leaves this machine needs a word, once per host and workspace, after it was shown in
+ * numbers.
+ */
+export async function confirmLoad(
+  target: OpenTarget,
+  scenario: Scenario,
+  state: EditorState,
+): Promise<boolean> {
+  const hosts = [
+    ...new Set(
+      target.endpoint.urls.filter((url) => !isLoopback(url)).map((url) => new URL(url).host),
+    ),
+  ];
+  const known = state.confirmedHosts;
+  if (hosts.every((host) => known.includes(host))) return true;
+  const run = vscode.l10n.t('Run');
+  const answer = await vscode.window.showWarningMessage(
+    vscode.l10n.t('Put load on {0}, which is not on this machine?', hosts.join(', ')),
+    {
+      modal: true,
+      detail: vscode.l10n.t(
+        '{0}. You are asked once per host in this workspace.',
+        loadNumbersWords(loadNumbers(scenario)),
+      ),
+    },
+    run,
+  );
+  if (answer !== run) return false;
+  await state.confirmHosts(hosts);
+  return true;
+}
+
+export type SecondRun = 'stop' | 'wait' | 'cancel';
+
+/** What to do about the run that is going on. */
+export async function askSecondRun(title: string): Promise<SecondRun> {
+  const stop = vscode.l10n.t('Stop It and Run');
+  const wait = vscode.l10n.t('Wait for Its End');
+  const answer = await vscode.window.showWarningMessage(
+    vscode.l10n.t('A run of {0} is going on.', title),
+    {
+      modal: true,
+      detail: vscode.l10n.t('Two runs at once would measure each other.'),
+    },
+    stop,
+    wait,
+  );
+  return answer === stop ? 'stop' : answer === wait ? 'wait' : 'cancel';
+}

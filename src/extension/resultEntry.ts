@@ -1,0 +1,93 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
+import type { VerdictStatus } from '../measure/summary';
+import { verdictSentence } from '../measure/verdictSentence';
+import { readResult } from '../results/readResult';
+import { resultFile, samplesFile } from '../results/resultFolder';
+
+export type EntryStatus = VerdictStatus | 'interrupted' | 'running' | 'damaged' | 'newer';
+
+/** A result folder as lists show it. */
+export interface ResultEntry {
+  /** Path of the folder. */
+  readonly folder: string;
+  /** Name of the folder, which people may change. */
+  readonly name: string;
+  /** Name of the scenario it ran. */
+  readonly scenario: string;
+  readonly status: EntryStatus;
+  /** Milliseconds since 1970; 0 when nothing tells. */
+  readonly startedMs: number;
+  /** p99 of the last step with deliveries. */
+  readonly p99Us?: number;
+  /** Recommended Units; null when no size fits. */
+  readonly unit?: number | null;
+  /** Verdict, or what is wrong with the folder. */
+  readonly sentence: string;
+}
+
+/** A folder without a result that was written to this lately belongs to a run in another window. */
+const writingMs = 5000;
+
+/** Reads what a list shows of one result folder; undefined when it is none. Never throws. */
+export async function resultEntry(folder: string, now: Date): Promise<ResultEntry | undefined> {
+  const name = path.basename(folder);
+  const named = { folder, name, ...fromName(name) };
+  try {
+    const run = await readResult(folder);
+    if (run.kind === 'interrupted') {
+      const running = await writtenLately(folder, now);
+      const p99Us = run.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1)?.latencyUs.p99;
+      return {
+        ...named,
+        status: running ? 'running' : 'interrupted',
+        sentence: '',
+        ...(p99Us !== undefined && { p99Us }),
+      };
+    }
+    const { result } = run;
+    const measured = result.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1);
+    const { scenario } = fromName(result.id);
+    const startedMs = Date.parse(result.startedAt);
+    return {
+      folder,
+      name,
+      scenario,
+      startedMs: Number.isFinite(startedMs) ? startedMs : named.startedMs,
+      status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
+      sentence: verdictSentence(result),
+      ...(measured && { p99Us: measured.latencyUs.p99 }),
+      ...(result.recommendation && { unit: result.recommendation.unit }),
+    };
+  } catch (error) {
+    if (error instanceof ExpectedError && error.code === 'result-missing') return undefined;
+    const newer = error instanceof ExpectedError && error.code === 'result-newer';
+    const sentence = error instanceof Error ? error.message : String(error);
+    return { ...named, status: newer ? 'newer' : 'damaged', sentence };
+  }
+}
+
+/** Time (UTC) and scenario in the name of a folder: `2026-11-21T14-02-11-chat-room`. */
+export function fromName(name: string): { readonly scenario: string; readonly startedMs: number } {
+  const [, day, h, m, s, rest] =
+    /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})-(.+)$/.exec(name) ?? [];
+  if (day === undefined) return { scenario: name, startedMs: 0 };
+  const startedMs = Date.parse(`${day}T${h!}:${m!}:${s!}Z`);
+  return { scenario: rest!, startedMs: Number.isFinite(startedMs) ? startedMs : 0 };
+}
+
+async function writtenLately(folder: string, now: Date): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(path.join(folder, samplesFile));
+    // A clock that was set back must not make an old run look alive for long.
+    return Math.abs(now.getTime() - mtimeMs) < writingMs;
+  } catch {
+    return false;
+  }
+}
+
+/** Path of the result itself. */
+export function resultPath({ folder }: Pick<ResultEntry, 'folder'>): string {
+  return path.join(folder, resultFile);
+}

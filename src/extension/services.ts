@@ -1,0 +1,49 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { EditorState } from './editorState';
+import { Log } from './log';
+import { ResultPlaces } from './resultPlaces';
+import { ResultsIndex } from './resultsIndex';
+import { SecretStore } from './secretStore';
+import { TargetsTree } from './targetsTree';
+
+/** What commands and views share. */
+export interface Services {
+  readonly log: Log;
+  readonly state: EditorState;
+  readonly secrets: SecretStore;
+  readonly places: ResultPlaces;
+  readonly index: ResultsIndex;
+  readonly targets: TargetsTree;
+  /** Script that runs `serve hub`, for the embedded hub. */
+  readonly serverScript: string;
+  rememberHub(url: string): Promise<void>;
+  dispose(): void;
+}
+
+/** Builds them; nothing is read from disk or network by it. */
+export function createServices(context: vscode.ExtensionContext): Services {
+  const log = new Log();
+  const state = new EditorState(context.workspaceState, context.globalState);
+  const secrets = new SecretStore(context.secrets, state);
+  const places = new ResultPlaces(context.globalStorageUri, state);
+  const index = new ResultsIndex(places, () => new Date());
+  const targets = new TargetsTree(state, secrets);
+  const all = vscode.Disposable.from(log, secrets, index, targets);
+  return {
+    log,
+    state,
+    secrets,
+    places,
+    index,
+    targets,
+    serverScript: context.asAbsolutePath(path.join('dist', 'cli.js')),
+    rememberHub: async (url) => {
+      await state.rememberHub(url);
+      targets.refresh();
+    },
+    dispose: () => {
+      all.dispose();
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { panelStrings } from '../../../src/protocol/panelStrings';
+
+interface Command {
+  readonly command: string;
+  readonly title: string;
+}
+
+interface Step {
+  readonly id: string;
+  readonly description: string;
+  readonly media: { readonly markdown: string };
+}
+
+interface Manifest {
+  readonly main: string;
+  readonly icon: string;
+  readonly contributes: {
+    readonly commands: readonly Command[];
+    readonly menus: Readonly<Record<string, readonly { readonly command: string }[]>>;
+    readonly views: Readonly<Record<string, readonly { readonly id: string }[]>>;
+    readonly customEditors: readonly { readonly viewType: string }[];
+    readonly configuration: {
+      readonly properties: Readonly<Record<string, { readonly default: unknown }>>;
+    };
+    readonly walkthroughs: readonly { readonly id: string; readonly steps: readonly Step[] }[];
+    readonly jsonValidation: readonly { readonly url: string }[];
+    readonly yamlValidation: readonly { readonly url: string }[];
+  };
+}
+
+const manifestText = readFileSync('package.json', 'utf8');
+const { contributes, ...manifest } = JSON.parse(manifestText) as Manifest;
+const texts = (file: string): Record<string, string> =>
+  JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+const english = texts('package.nls.json');
+const chinese = texts('package.nls.zh-cn.json');
+const bundle = texts('l10n/bundle.l10n.zh-cn.json');
+
+const sources = readdirSync('src/extension', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(path.join('src/extension', name), 'utf8'));
+const source = sources.join('\n');
+
+const commands = contributes.commands.map(({ command }) => command).sort();
+
+describe('manifest and code of the extension', () => {
+  it('register the commands that are contributed, and no others', () => {
+    const registered = [
+      ...readFileSync('src/extension/commands.ts', 'utf8').matchAll(
+        /^ {4}'(signalrBenchmark\.\w+)':/gm,
+      ),
+    ].map(([, id]) => id!);
+    assert.deepEqual(registered.sort(), commands);
+  });
+
+  it('have the palette command under its exact title', () => {
+    const run = contributes.commands.find(({ command }) => command === 'signalrBenchmark.run');
+    assert.equal(english[run!.title.slice(1, -1)], 'Run SignalR Benchmark');
+  });
+
+  it('name in menus, texts and code only commands that exist', () => {
+    const inMenus = Object.values(contributes.menus).flatMap((items) =>
+      items.map(({ command }) => command),
+    );
+    const all = `${JSON.stringify(english)}${JSON.stringify(chinese)}`;
+    const inTexts = [...all.matchAll(/command:(signalrBenchmark\.\w+)/g)].map(([, id]) => id!);
+    const inCode = [...source.matchAll(/executeCommand\(\s*'(signalrBenchmark\.\w+)'/g)].map(
+      ([, id]) => id!,
+    );
+    for (const id of [...inMenus, ...inTexts, ...inCode]) assert.ok(commands.includes(id), id);
+  });
+
+  it('agree on the settings', () => {
+    const contributed = Object.keys(contributes.configuration.properties);
+    const door = readFileSync('src/extension/settings.ts', 'utf8');
+    const read = [...door.matchAll(/^ {2}readonly (\w+): (?:boolean|number);/gm)].map(
+      ([, name]) => `signalrBenchmark.${name!}`,
+    );
+    assert.deepEqual(read.sort(), [...contributed].sort());
+  });
+
+  it('agree on views and editors', () => {
+    const views = Object.values(contributes.views)
+      .flat()
+      .map(({ id }) => id);
+    for (const id of views) assert.ok(source.includes(`createTreeView('${id}'`), id);
+    assert.equal(contributes.customEditors.length, 1);
+    assert.ok(source.includes(`resultEditorType = '${contributes.customEditors[0]!.viewType}'`));
+    const walkthrough = contributes.walkthroughs[0]!;
+    assert.ok(source.includes(`#${walkthrough.id}`));
+    assert.equal(walkthrough.steps.length, 5);
+  });
+
+  it('name only files that are there', () => {
+    const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
+    const schemas = [...contributes.jsonValidation, ...contributes.yamlValidation];
+    const files = [
+      manifest.icon,
+      ...steps.map(({ media }) => media.markdown),
+      ...schemas.map(({ url }) => url),
+      ...[...manifestText.matchAll(/"(media\/[\w./-]+)"/g)].map(([, file]) => file!),
+    ];
+    for (const file of files) assert.ok(existsSync(file), file);
+    assert.equal(manifest.main, './dist/extension.js');
+  });
+});
+
+describe('texts of the extension', () => {
+  const placeholders = (text: string): string[] => (text.match(/\{\d\}/g) ?? []).sort();
+
+  it('have every key of the manifest in both languages, and no others', () => {
+    const used = [...manifestText.matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key!);
+    assert.deepEqual(Object.keys(english).sort(), [...new Set(used)].sort());
+    assert.deepEqual(Object.keys(chinese).sort(), Object.keys(english).sort());
+  });
+
+  it('are all translated, with the same placeholders and commands', () => {
+    const keys = new Set(
+      [...source.matchAll(/\bt\(\s*'((?:[^'\\]|\\.)*)'/g)].map(([, key]) =>
+        key!.replace(/\\(.)/g, '$1'),
+      ),
+    );
+    assert.ok(keys.size > 50);
+    // The panel's texts are translated from a table.
+    for (const key of [...keys, ...Object.values(panelStrings)]) {
+      const translated = bundle[key];
+      assert.ok(translated !== undefined, `not in the Chinese bundle: ${key}`);
+      assert.deepEqual(placeholders(translated), placeholders(key), key);
+    }
+    const linked = (text: string): string[] => (text.match(/\(command:[\w.]+\)/g) ?? []).sort();
+    for (const [key, text] of Object.entries(english)) {
+      assert.deepEqual(linked(chinese[key]!), linked(text), key);
+    }
+  });
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { interruptedMarkdown, summaryMarkdown } from '../../../src/extension/summaryMarkdown';
+import { sampleResult } from '../results/sampleResult';
+
+describe('summaryMarkdown', () => {
+  it('says verdict, target, load, steps and Units', () => {
+    const text = summaryMarkdown(sampleResult());
+    assert.match(text, /^### SignalR Benchmark: /);
+    assert.match(text, /\n\*\*✓ passed; step 3: .*\*\*\n/);
+    assert.match(text, /- load: sendToGroup, groups of 10, 2 KB each second/);
+    assert.match(text, /\| 3 \| 1,900 \|/);
+    assert.match(text, /\*\*Unit 10: /);
+  });
+
+  it('escapes what would be Markdown, and redacts what would be a secret', () => {
+    const result = sampleResult();
+    const text = summaryMarkdown({
+      ...result,
+      id: '![x](http://evil)<img>',
+      target: { kind: 'hubUrl', url: 'http://me:password@host/hub?access_token=abc' },
+    });
+    assert.ok(!text.includes('![x]('));
+    assert.ok(!text.includes('<img>'.replace('<', ' <')));
+    assert.ok(text.includes('\\<img\\>'));
+    assert.ok(!text.includes('password'));
+    assert.ok(!text.includes('abc'));
+  });
+
+  it('says of an interrupted run that it gives no Units', () => {
+    const text = interruptedMarkdown('run', { kind: 'interrupted', path: '/x', steps: [] });
+    assert.match(text, /interrupted; .* gives no Units/);
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { targetLook, targetNodes, targetText, withHub } from '../../../src/extension/targetsModel';
+import { english } from './english';
+
+describe('targetNodes', () => {
+  it('lists the local hub, hubs in their order, and secrets by name', () => {
+    const nodes = targetNodes(['http://b/hub', 'http://a/hub'], ['two', 'one']);
+    assert.deepEqual(nodes.map(targetText), [
+      'local',
+      'http://b/hub',
+      'http://a/hub',
+      '${secret:one}',
+      '${secret:two}',
+    ]);
+  });
+
+  it('shows a secret by its name only', () => {
+    const look = targetLook({ kind: 'secret', name: 'prod' }, english);
+    assert.deepEqual(look, { label: 'prod', description: 'kept secret', icon: 'key' });
+  });
+
+  it('tells hubs on this machine', () => {
+    const description = (url: string): string =>
+      targetLook({ kind: 'hub', url }, english).description;
+    assert.equal(description('http://127.0.0.1:5050/hub'), 'this machine');
+    assert.equal(description('https://example.com/hub'), '');
+    assert.equal(description('no URL'), '');
+  });
+});
+
+describe('withHub', () => {
+  it('puts a hub in front, once, and keeps twenty', () => {
+    assert.deepEqual(withHub(['http://a', 'http://b'], 'http://b'), ['http://b', 'http://a']);
+    const many = Array.from({ length: 20 }, (_each, index) => `http://h${index}`);
+    const more = withHub(many, 'http://new');
+    assert.equal(more.length, 20);
+    assert.equal(more[0], 'http://new');
+  });
+
+  it('remembers no URL that holds a secret or stands for one', () => {
+    for (const url of ['http://me:pw@a/hub', 'http://a/hub?access_token=x', '${secret:hub}']) {
+      assert.deepEqual(withHub(['http://a'], url), ['http://a']);
+    }
+  });
+});
