@@ -8,9 +8,10 @@ import { sampleResult, sampleSnapshot } from '../results/sampleResult';
 
 describe('scanResults', () => {
   let directory: string;
-  const now = new Date();
+  let now: Date;
 
   beforeEach(() => {
+    now = new Date();
     directory = mkdtempSync(path.join(tmpdir(), 'signalr-bench-scan-'));
   });
 
