@@ -181,6 +181,7 @@ function drawBands(plot: uPlot, { bands }: TimeBackdrop, strings: PanelStrings |
     const text = fill(strings.senders, formatCount(senders));
     setFont(ctx);
     ctx.fillStyle = themeColour('--quiet');
+    ctx.textAlign = 'left';
     ctx.textBaseline = 'top';
     // Where it does not fit it is left out; the table of steps has it.
     const room = right - left - 10 * devicePixelRatio;
