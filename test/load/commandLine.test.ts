@@ -216,6 +216,7 @@ describe('signalr-bench run', function () {
     ['SIGTERM', 143],
   ] as const) {
     it(`exits with ${code} on ${signal} and keeps what was measured`, async function () {
+      // Windows knows no signals that a process could answer: kill() there just ends it.
       if (process.platform === 'win32') this.skip();
       const config = { singleStepDuration: '60s' };
       const file = folder.scenario(`${signal}.yaml`, { target: hub.url, config });

@@ -99,6 +99,7 @@ describe('signalr-bench with bad input', function () {
   }
 
   it('refuses more connections than this process may open, before anything starts', async function () {
+    // Windows has neither a limit of descriptors nor `ulimit`.
     if (process.platform === 'win32') this.skip();
     const command = `ulimit -n 300 && exec "${process.execPath}" "${cliScript}" run good.yaml --set config.connections=400 --set config.step=0`;
     const { status, stderr } = spawnSync('/bin/sh', ['-c', command], {
@@ -148,6 +149,7 @@ describe('the other commands of signalr-bench', function () {
   });
 
   it('serve hub says where it is, takes one port once, and ends on SIGTERM and SIGINT', async function () {
+    // Windows knows no signals that a process could answer: kill() there just ends it.
     if (process.platform === 'win32') this.skip();
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const serving = folder.start(['serve', 'hub', '--port', '0', '--delay', '1ms']);

@@ -109,6 +109,7 @@ describe('ResultFolder and readResult', () => {
   });
 
   it('refuses a directory where nothing can be made, and does not wait for ever', async function () {
+    // Only Linux has /proc, in which making folders behaves in this way.
     if (process.platform !== 'linux') this.skip();
     await assert.rejects(create([], '/proc/results/here'), { code: 'result-folder' });
   });
