@@ -1,12 +1,53 @@
 /** Everything a connection needs to get in, with all references resolved. Never stored, never shown. */
 export interface Endpoint {
-  /** `http:` or `https:` hub URLs; connection i uses URL i mod count. */
+  /** `http:` or `https:` hub URLs. */
   readonly urls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly accessToken?: string;
   /** PEM text of additional certificate authorities. */
   readonly ca?: string;
+  /** PEM text of the client's certificate and key, where the server wants them. */
+  readonly clientCertificate?: ClientCertificate;
+  /** Absent: every way is direct. */
+  readonly proxies?: ProxySettings;
   readonly insecureTls: boolean;
   readonly skipNegotiation: boolean;
+  /** How messages travel; over WebSockets when absent. */
+  readonly transport?: HttpTransport;
+  /** The client that opens the connections; our own when absent. */
+  readonly driver?: 'sdk';
+  /** Redirects to other machines are refused: nobody has agreed to put load there. */
+  readonly staysOnLoopback?: boolean;
+  /** A service of Azure, where each connection signs a token of its own. */
+  readonly service?: ServiceAccess;
+}
+
+/** What gives access to a hub of Azure SignalR Service (serverless) or Azure Web PubSub. */
+export interface ServiceAccess {
+  readonly kind: 'signalr' | 'webpubsub';
+  readonly hub: string;
+  /** `http(s)://host` without a port: what access tokens are made out to. */
+  readonly audience: string;
+  /** `http(s)://host[:port]` of REST calls. */
+  readonly restOrigin: string;
+  /** Text of the key that signs the tokens. */
+  readonly accessKey: string;
+}
+
+/** The transports that make do with plain HTTP requests. */
+export type HttpTransport = 'ServerSentEvents' | 'LongPolling';
+
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+  readonly passphrase?: string;
+}
+
+/** URLs of the proxies for `http:` and `https:` hubs, and hosts that are reached without. */
+export interface ProxySettings {
+  readonly http?: string;
+  readonly https?: string;
+  /** In lower case. */
+  readonly except: readonly string[];
 }

@@ -14,6 +14,7 @@ export const errorClasses = {
   throttled: 'refused with 429: too many requests',
   negotiate: 'negotiate failed with another HTTP status or an unusable answer',
   upgrade: 'the server did not accept the WebSocket upgrade',
+  request: 'a stream, poll or send of an HTTP transport got another HTTP status',
   handshake: 'the hub refused the protocol handshake',
   closed: 'closed by the server',
   slowConsumer: 'closed by the server because this side read too slowly',
@@ -36,11 +37,15 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   timeout:
     'See whether the server is alive and answers; raise `connectTimeout` where it is only slow.',
   reset: 'See the log of the server; a port that wants TLS needs https://.',
-  unauthorized: 'Give a valid token as `accessToken: ${env:NAME}` or the headers the server wants.',
+  unauthorized:
+    'Check the access key of a connection string; else give a valid token as `accessToken: ${env:NAME}` or the headers the server wants.',
   notFound: 'Correct the path of the hub in the target, such as /signalrbench.',
   throttled: 'Lower `arrivingRate`, or use a larger size of the service.',
   negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',
   upgrade: 'See whether proxies on the way let WebSockets through, and the log of the server.',
+  handshake:
+    'Set `protocol: json`, or let the server speak MessagePack: AddSignalR().AddMessagePackProtocol().',
+  request: 'See the log of the server, and whether proxies on the way let long requests through.',
   closed:
     'See the log of the server. ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.',
   slowConsumer: 'Use fewer connections per machine, more `workers`, or smaller messages.',

@@ -58,10 +58,10 @@ function threeDigits(value: number): string {
   return String(Number(value.toPrecision(2)));
 }
 
-/** Latency for people: `850us`, `1.1ms`, `41ms`, `1.9s`. */
+/** Latency for people: `850µs`, `1.1ms`, `41ms`, `1.9s`. */
 export function formatLatencyUs(us: number): string {
   if (!Number.isFinite(us)) return '∞';
-  if (us < 999.5) return `${threeDigits(us)}us`;
+  if (us < 999.5) return `${threeDigits(us)}µs`;
   if (us < 999_500) return `${threeDigits(us / 1000)}ms`;
   return `${threeDigits(us / 1_000_000)}s`;
 }

@@ -1,4 +1,5 @@
 import { formatCount } from '../base/units';
+import { hubRunOf, type UseCase } from '../usecases/useCase';
 import { insertBelow, insertIntoMap } from './insertKey';
 import { entryPlace, writtenPlace, type Sources } from './places';
 import type { ReadEntry } from './readEntries';
@@ -16,12 +17,17 @@ const suggestedGroups = (connections: number): number =>
  * scenario with problems still is a number.
  */
 export function withGroupCount({ useCase, entry }: ReadEntry, connections: number): ScenarioEntry {
-  if (!useCase.parameters.some(({ name }) => name === 'groupCount')) return entry;
+  if (!needsGroups(useCase, entry)) return entry;
   const written = entry.parameters['groupCount'];
   const groups = typeof written === 'number' ? written : suggestedGroups(connections);
   const groupCount = Math.min(groups, connections);
   return { ...entry, parameters: { ...entry.parameters, groupCount } };
 }
+
+/** Whether messages of the entry go to groups. */
+export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): boolean =>
+  hubRunOf(useCase, parameters).audience === 'group' ||
+  useCase.parameters.some(({ name, required }) => name === 'groupCount' && required === true);
 
 /** Checks `groupCount` and `groupsPerConnection` of one entry against the number of connections. */
 export function checkGroups(
@@ -31,7 +37,7 @@ export function checkGroups(
   { connections }: Scenario,
 ): void {
   const spec = read.useCase.parameters.find(({ name }) => name === 'groupCount');
-  if (spec === undefined || !read.named) return;
+  if (spec === undefined || !read.named || !needsGroups(read.useCase, read.entry)) return;
   const place = writtenPlace(reading, read.parameters, 'groupCount');
   const groups = read.entry.parameters['groupCount'];
   if (place === undefined) {
@@ -98,7 +104,7 @@ export function nearestDivisors(total: number, count: number): [number, number] 
 }
 
 /** Writes the parameter where parameters stand already, else below the name. */
-function missingFix(reading: Reading, read: ReadEntry, line: string): FixDraft | undefined {
+export function missingFix(reading: Reading, read: ReadEntry, line: string): FixDraft | undefined {
   const { map } = read.parameters;
   if (map !== undefined) return insertIntoMap(reading, map, line);
   const holder = read.section.written.get('parameters');

@@ -3,7 +3,7 @@ import { writtenPlace, entryPlace, startPlace, type Sources } from './places';
 import type { Reading } from './reading';
 import { numberIn } from './readSection';
 import type { Scenario } from './scenario';
-import { lastSenders, maximumSteps, stepCount } from './steps';
+import { isSilent, lastSenders, maximumSteps, silentRounds, stepCount } from './steps';
 
 /** A run of more than a day is rarely meant. */
 const longRunMs = 24 * 3_600_000;
@@ -14,7 +14,9 @@ export function checkSteps(reading: Reading, sources: Sources, scenario: Scenari
   const { connections, singleStepDurationMs } = scenario;
   const baseSending = numberIn(config, 'baseSending');
   const basePlace = writtenPlace(reading, config, 'baseSending');
-  if (basePlace !== undefined && baseSending > connections) {
+  const silent = silentRounds(scenario) !== undefined;
+  if (silent) reportNoSenders(reading, sources);
+  if (!silent && basePlace !== undefined && baseSending > connections) {
     const text = String(connections);
     reading.report(
       'warning',
@@ -43,8 +45,7 @@ export function checkSteps(reading: Reading, sources: Sources, scenario: Scenari
       `These are ${formatCount(steps)} steps of ${formatDurationMs(singleStepDurationMs)}: the run takes ${formatDurationMs(steps * singleStepDurationMs)}. Make step larger, or limit the steps with sendingSteps.`,
     );
   }
-  const sends = scenario.entries.some(({ name }) => name !== 'connectOnly');
-  if (sends && lastSenders(scenario) === 0) {
+  if (!silent && lastSenders(scenario) === 0) {
     reading.report(
       'warning',
       'nothing-sent',
@@ -52,8 +53,34 @@ export function checkSteps(reading: Reading, sources: Sources, scenario: Scenari
       'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.',
     );
   }
+  checkStorm(reading, sources, scenario);
   checkIntervals(reading, sources, scenario);
+  if (!silent) reportSilentEntries(reading, sources);
   checkMix(reading, sources, scenario);
+}
+
+/** Keys about senders, in a scenario that sends nothing. */
+function reportNoSenders(reading: Reading, { config }: Sources): void {
+  for (const name of ['baseSending', 'step', 'sendingSteps']) {
+    const place = writtenPlace(reading, config, name);
+    if (place === undefined) continue;
+    const message = `Nothing is sent here, so ${name} has no effect; the parameter rounds opens the connections in several steps.`;
+    reading.report('info', 'no-effect', place, message);
+  }
+}
+
+/** A storm must fall into the step, with time left to recover in. */
+function checkStorm(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const { dropAllAfterMs, singleStepDurationMs } = scenario;
+  const place = writtenPlace(reading, sources.config, 'dropAllAfter');
+  if (place === undefined || dropAllAfterMs === undefined) return;
+  if (dropAllAfterMs < singleStepDurationMs) return;
+  reading.report(
+    'error',
+    'drop-all',
+    place,
+    `A step is over after ${formatDurationMs(singleStepDurationMs)}, before its connections would be dropped. Write a shorter dropAllAfter, or a longer singleStepDuration.`,
+  );
 }
 
 /** A sender whose interval is longer than the step may never get its turn. */
@@ -72,13 +99,22 @@ function checkIntervals(reading: Reading, sources: Sources, scenario: Scenario):
   }
 }
 
+/** An entry of a mix that sends nothing has no part in it: connections are opened anyway. */
+function reportSilentEntries(reading: Reading, sources: Sources): void {
+  for (const read of sources.entries) {
+    if (sources.entries.length < 2 || !isSilent(read.entry)) continue;
+    const message = `${read.useCase.name} sends nothing, so it adds nothing to a mix: all connections are opened anyway. Remove it.`;
+    reading.report('warning', 'no-effect', entryPlace(reading, sources, read), message);
+  }
+}
+
 /** Counts and shares together must fit into the last step. */
 function checkMix(reading: Reading, sources: Sources, scenario: Scenario): void {
   const available = lastSenders(scenario);
   let taken = 0;
   let shares = 0;
   for (const read of sources.entries) {
-    const senders = read.entry.senders;
+    const senders = isSilent(read.entry) ? undefined : read.entry.senders;
     if (senders?.kind === 'count') taken += senders.count;
     if (senders?.kind === 'share') shares += senders.share;
     // Sums of shares such as 10 % + 20 % + 70 % may miss 100 % by a rounding error.
@@ -94,7 +130,9 @@ function checkMix(reading: Reading, sources: Sources, scenario: Scenario): void 
     return;
   }
   const left = available - taken - shares * available;
-  const open = sources.entries.filter(({ entry }) => entry.senders === undefined);
+  const open = sources.entries.filter(
+    ({ entry }) => entry.senders === undefined && !isSilent(entry),
+  );
   if (sources.entries.length < 2 || open.length === 0 || left >= 0.5) return;
   const message = 'The other entries of the mix take all senders, so this one has none.';
   reading.report('warning', 'mix-sum', entryPlace(reading, sources, open[0]!), message);

@@ -1,9 +1,9 @@
 import { isLocalEndpoint, endpointHost } from './connectionString';
 import { isRest } from './buildScenario';
+import { reportLiteralTokens } from './literalTokens';
 import { entryPlace, startPlace, writtenPlace, type Sources } from './places';
 import type { Place, Reading } from './reading';
 import { placeOfValue, type Written } from './readValue';
-import { referencesIn } from './references';
 import type { Scenario } from './scenario';
 
 /** Checks the target against the service and the use cases. */
@@ -26,7 +26,7 @@ export function checkTarget(
     reading.report('error', 'use-case-service', entryPlace(reading, sources, read), message);
   }
   checkUpstream(reading, sources, scenario);
-  reportLiteralToken(reading, sources, scenario);
+  reportLiteralTokens(reading, sources, scenario, written);
 }
 
 const serviceNames = {
@@ -83,34 +83,4 @@ function checkUpstream(reading: Reading, sources: Sources, scenario: Scenario): 
     sources.config.written.get('upstream')!.key,
     'The service cannot reach a handler on this machine by itself: write upstream.publicUrl, the URL of a tunnel or a gateway that leads here.',
   );
-}
-
-/** A token or password written out is as bad as a pasted access key. */
-function reportLiteralToken(reading: Reading, sources: Sources, scenario: Scenario): void {
-  const literal = (text: string | undefined): boolean =>
-    text !== undefined && referencesIn(text).length === 0;
-  const warn = (place: Place | undefined, what: string): void => {
-    if (place === undefined || place.override !== undefined) return;
-    const message = `${what} stands in this file. Keep it outside and write a reference: \${env:NAME} or \${secret:name}.`;
-    reading.report('warning', 'secret-in-file', place, message);
-  };
-  if (literal(scenario.accessToken)) {
-    warn(writtenPlace(reading, sources.config, 'accessToken'), 'An access token');
-  }
-  const authorization = Object.entries(scenario.headers).find(
-    ([name]) => name.toLowerCase() === 'authorization',
-  );
-  if (literal(authorization?.[1])) {
-    const headers = sources.config.written.get('headers');
-    warn(
-      headers === undefined ? undefined : reading.placeOf(headers.key),
-      'An authorization header',
-    );
-  }
-  const { target } = scenario;
-  const carries = (url: string): boolean =>
-    /[?&]access_token=(?!\$\{)|^[a-z]+:\/\/[^/?#]*:(?!\$\{)[^/?#]*@/i.test(url);
-  if (target?.kind === 'hubUrl' && target.urls.some(carries)) {
-    warn(writtenPlace(reading, sources.config, 'target', 'webAppTarget'), 'A token or password');
-  }
 }

@@ -25,4 +25,16 @@ export function checkTransport(reading: Reading, sources: Sources, scenario: Sce
       { title: 'Write json', text: 'json' },
     );
   }
+  if (scenario.protocol === 'messagepack') return;
+  for (const { entry, parameters } of sources.entries) {
+    const written = writtenPlace(reading, parameters, 'payload');
+    if (entry.parameters['payload'] !== 'binary' || written === undefined) continue;
+    reading.report(
+      'error',
+      'binary-payload',
+      written,
+      'JSON has no form for bytes: write protocol: messagepack under config, or payload: random.',
+      { title: 'Write random', text: 'random' },
+    );
+  }
 }

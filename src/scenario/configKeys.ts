@@ -1,6 +1,15 @@
 import type { KeySpec } from './keySpec';
+import { lifeKeys } from './lifeKeys';
 import { referencePattern } from './references';
-import { batchModes, dialects, protocols, skus, transports } from './scenario';
+import {
+  batchModes,
+  dialects,
+  protocols,
+  skus,
+  subprotocols,
+  targetChoices,
+  transports,
+} from './scenario';
 
 /** Where the load goes and how to get in. */
 const targetKeys: readonly KeySpec[] = [
@@ -16,8 +25,16 @@ const targetKeys: readonly KeySpec[] = [
     name: 'webAppTarget',
     type: 'targets',
     references: true,
-    summary: 'One or more hub URLs; connection i uses URL i mod count. `target` does the same.',
+    summary: 'One or more hub URLs; `target` does the same.',
     seedNote: 'The seed tool ignored it for use cases of the REST API, and so do we.',
+  },
+  {
+    name: 'targetChoice',
+    type: 'choice',
+    default: 'roundRobin',
+    choices: targetChoices,
+    summary:
+      'How connections are spread over several URLs: `roundRobin` gives connection i the URL i mod count, `random` draws one for each by the seed.',
   },
   {
     name: 'connectionString',
@@ -65,7 +82,7 @@ const targetKeys: readonly KeySpec[] = [
     name: 'headers',
     type: 'texts',
     references: true,
-    summary: 'HTTP headers sent with negotiate and with the WebSocket upgrade.',
+    summary: 'HTTP headers sent with negotiate and with every request of the transport.',
   },
   {
     name: 'query',
@@ -83,6 +100,24 @@ const targetKeys: readonly KeySpec[] = [
     name: 'caFile',
     type: 'text',
     summary: 'PEM file with further certificate authorities, relative to the scenario file.',
+  },
+  {
+    name: 'certFile',
+    type: 'text',
+    summary:
+      'PEM file with a certificate of the client, for servers that want one; relative to the scenario file.',
+  },
+  {
+    name: 'keyFile',
+    type: 'text',
+    defaultText: 'the key in `certFile`',
+    summary: 'PEM file with the private key of `certFile`.',
+  },
+  {
+    name: 'keyPassword',
+    type: 'text',
+    references: true,
+    summary: 'Password of the private key; better a reference such as `${secret:name}`.',
   },
   {
     name: 'insecureTls',
@@ -137,21 +172,31 @@ const connectionKeys: readonly KeySpec[] = [
     type: 'choice',
     default: 'Websockets',
     choices: transports,
-    summary: 'Transport between client and hub.',
+    summary:
+      'How messages travel: over one WebSocket; as server-sent events down and POSTs up; or by long polling. The latter two take two sockets a connection, and the server has to offer them.',
   },
   {
     name: 'protocol',
     type: 'choice',
     default: 'json',
     choices: protocols,
-    summary: 'Hub protocol.',
+    summary:
+      'Hub protocol; ASP.NET Core speaks messagepack after AddSignalR().AddMessagePackProtocol().',
     seedNote: 'The seed tool silently read every other text as json.',
+  },
+  {
+    name: 'subprotocol',
+    type: 'choice',
+    default: 'json',
+    choices: subprotocols,
+    summary:
+      'How clients of Azure Web PubSub talk: `json`; `reliableJson`, which acknowledges messages and recovers lost sockets; `protobuf`; or `none`, plain WebSockets whose messages go to the application.',
   },
   {
     name: 'skipNegotiation',
     type: 'flag',
     default: false,
-    summary: 'Opens the WebSocket at once, without negotiate.',
+    summary: 'Opens the WebSocket at once, without negotiate; for Websockets only.',
   },
   {
     name: 'connections',
@@ -169,14 +214,15 @@ const connectionKeys: readonly KeySpec[] = [
     maximum: 100_000,
     summary: 'Connections opened per second.',
     seedNote:
-      'In the seed tool this limited the connections that were opening at the same time, unless a rate mode was chosen.',
+      'In the seed tool this limited the connections that were opening at the same time, unless another arrivingBatchMode was chosen; write `arrivingBatchMode: HighPress` for that.',
   },
   {
     name: 'arrivingBatchMode',
     type: 'choice',
     choices: batchModes,
     defaultText: 'a true rate',
-    summary: 'Ramp mode of the seed tool; every mode runs as a true rate here.',
+    summary:
+      'Ramp mode of the seed tool: `HighPress` limits the connects in flight to arrivingRate, `LowPress` opens batches of that size, `LimitRatePress` and `ExtLimitRatePress` open a tenth of it each 100 ms, the first no faster than connects are over.',
   },
   {
     name: 'arrivingBatchWait',
@@ -184,7 +230,7 @@ const connectionKeys: readonly KeySpec[] = [
     default: 1000,
     minimum: 0,
     maximum: 3_600_000,
-    summary: 'Pause between batches of the seed tool’s LowPress ramp; a true rate has none.',
+    summary: 'Pause between the batches of `arrivingBatchMode: LowPress`.',
   },
   {
     name: 'connectTimeout',
@@ -276,7 +322,8 @@ const loadKeys: readonly KeySpec[] = [
     type: 'choice',
     default: 'native',
     choices: ['native', 'sdk'],
-    summary: 'Own client for the highest load, or the official client library.',
+    summary:
+      'Own client for the highest load, or the official client library (`sdk`) as a cross-check, at several times the CPU per message.',
   },
   {
     name: 'dialect',
@@ -327,7 +374,9 @@ const loadKeys: readonly KeySpec[] = [
     type: 'text',
     defaultText: 'no counter file',
     summary:
-      'Counter file in the seed tool’s format, written beside the result; with `kind: resultparser` the file to read.',
+      'Name of a counter file in the seed tool’s format, written into the result folder; with `kind: resultparser` the file to read, relative to the scenario file.',
+    seedNote:
+      'The seed tool always wrote one, wherever the path led, replacing what was there; here only the name counts.',
   },
   {
     name: 'debug',
@@ -338,4 +387,9 @@ const loadKeys: readonly KeySpec[] = [
 ];
 
 /** Every key under `config`. */
-export const configKeys: readonly KeySpec[] = [...targetKeys, ...connectionKeys, ...loadKeys];
+export const configKeys: readonly KeySpec[] = [
+  ...targetKeys,
+  ...connectionKeys,
+  ...lifeKeys,
+  ...loadKeys,
+];

@@ -12,22 +12,65 @@ export function isOneReference(text: string): boolean {
   return reference !== undefined && reference.length === trimmed.length;
 }
 
-/** Parts of a connection string by lower-case name; undefined when a part has no `=` and is no reference. */
-function partsOf(text: string): Map<string, string> | undefined {
-  const parts = new Map<string, string>();
+/** Ways to sign in without an access key: the values of `AuthType`, in lower case. */
+const signIns: Readonly<Record<string, EntraSignIn['kind']>> = {
+  azure: 'default',
+  'azure.msi': 'managedIdentity',
+  'azure.app': 'application',
+  aad: 'default',
+};
+
+/** How to get tokens of Microsoft Entra ID. */
+export interface EntraSignIn {
+  readonly kind: 'default' | 'managedIdentity' | 'application';
+  readonly clientId?: string;
+  readonly tenantId?: string;
+  readonly clientSecret?: string;
+  /** Path of a certificate in PEM form, with its key. */
+  readonly clientCertificateFile?: string;
+}
+
+/** A connection string of Azure SignalR Service or Azure Web PubSub, with all references resolved. */
+export interface ServiceConnection {
+  /** `http(s)://host[:port]` without a path; REST calls, and clients unless they have their own. */
+  readonly endpoint: string;
+  /** The same without a port: what access tokens are made out to. */
+  readonly audience: string;
+  /** Where clients connect, when a gateway stands in between. */
+  readonly clientEndpoint: string;
+  /** Where app servers and REST calls connect, when a gateway stands in between. */
+  readonly serverEndpoint: string;
+  /** Text of the key; absent with {@link signIn}. */
+  readonly accessKey?: string;
+  readonly signIn?: EntraSignIn;
+}
+
+/** Parts of a connection string by lower-case name. */
+interface Parts {
+  readonly values: ReadonlyMap<string, string>;
+  /** A name that stands there twice. */
+  readonly repeated?: string;
+}
+
+/** Parts of a connection string; undefined when a part has no `=` and is no reference. */
+function partsOf(text: string): Parts | undefined {
+  const values = new Map<string, string>();
+  let repeated: string | undefined;
   for (const part of text.split(';')) {
     if (part.trim() === '') continue;
     const equals = part.indexOf('=');
     if (equals === -1 && referencesIn(part).length > 0) continue;
     if (equals === -1) return undefined;
-    parts.set(part.slice(0, equals).trim().toLowerCase(), part.slice(equals + 1).trim());
+    const name = part.slice(0, equals).trim().toLowerCase();
+    if (values.has(name)) repeated ??= name;
+    values.set(name, part.slice(equals + 1).trim());
   }
-  return parts;
+  return { values, ...(repeated !== undefined && { repeated }) };
 }
 
 /** Host of the endpoint; undefined when it cannot be told. */
 export function endpointHost(connectionString: string): string | undefined {
-  const endpoint = partsOf(connectionString)?.get('endpoint');
+  const endpoint = partsOf(connectionString)?.values.get('endpoint');
   return endpoint === undefined ? undefined : hostOf(endpoint);
 }
 
@@ -39,7 +82,7 @@ export function isLocalEndpoint(connectionString: string): boolean {
 
 /** Whether the string is the documented placeholder (`Endpoint=https://xxx;AccessKey=xxx`). */
 export function isPlaceholder(connectionString: string): boolean {
-  const parts = partsOf(connectionString);
+  const parts = partsOf(connectionString)?.values;
   const key = parts?.get('accesskey');
   return (key !== undefined && isPlaceholderKey(key)) || endpointHost(connectionString) === 'xxx';
 }
@@ -48,30 +91,126 @@ export function isPlaceholder(connectionString: string): boolean {
 export const isPlaceholderKey = (key: string): boolean =>
   key === '' || /^(.)\1*$/.test(key) || key.startsWith('<') || /^your[-_ ]?\w*$/i.test(key);
 
-/** What is wrong with a connection string, as a sentence that repeats none of it; undefined when nothing is. */
+const shape =
+  'It looks like `Endpoint=https://<name>.service.signalr.net;AccessKey=<key>;Version=1.0;`.';
+
+/** The names as they are written, for messages. */
+const shownNames = [
+  'Endpoint',
+  'Port',
+  'AccessKey',
+  'Version',
+  'ClientEndpoint',
+  'ServerEndpoint',
+  'AuthType',
+  'ClientId',
+  'TenantId',
+  'ClientSecret',
+  'ClientCert',
+];
+
+/**
+ * What is wrong with a connection string, as a sentence that repeats none of it; undefined when nothing is.
+ * Rules: protocols of Azure/azure-signalr, "ConnectionStringParser".
+ */
 export function connectionStringProblem(text: string): string | undefined {
   if (isOneReference(text)) return undefined;
-  const shape =
-    'It looks like `Endpoint=https://<name>.service.signalr.net;AccessKey=<key>;Version=1.0;`.';
   const parts = partsOf(text);
   if (parts === undefined) return `This is no connection string. ${shape}`;
-  const endpoint = parts.get('endpoint');
-  // A reference may stand for several parts.
-  if (endpoint === undefined && referencesIn(text).length > 0) return undefined;
-  if (endpoint === undefined) return `This connection string has no Endpoint. ${shape}`;
-  if (/^wss?:/i.test(endpoint))
-    return 'The Endpoint of a connection string starts with http or https.';
-  const problem = hubUrlProblem(endpoint);
-  if (problem !== undefined) return `The Endpoint of this connection string ${problem.says}.`;
-  const port = parts.get('port');
-  if (
-    port !== undefined &&
-    !(/^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535)
-  ) {
-    return 'The Port of this connection string is no number from 1 to 65,535.';
+  const { values, repeated } = parts;
+  if (repeated !== undefined) {
+    const shown = shownNames.find((name) => name.toLowerCase() === repeated) ?? 'A part';
+    return `${shown} stands twice in this connection string.`;
   }
-  if (!parts.has('accesskey') && !parts.has('authtype') && referencesIn(text).length === 0) {
-    return `This connection string has no AccessKey. ${shape}`;
+  const withReferences = referencesIn(text).length > 0;
+  const endpoint = values.get('endpoint');
+  // A reference may stand for several parts.
+  if (endpoint === undefined && withReferences) return undefined;
+  if (endpoint === undefined) return `This connection string has no Endpoint. ${shape}`;
+  return (
+    endpointProblem(values) ??
+    portProblem(values.get('port')) ??
+    versionProblem(values.get('version')) ??
+    (withReferences ? undefined : signInProblem(values))
+  );
+}
+
+function endpointProblem(values: Parts['values']): string | undefined {
+  for (const name of ['Endpoint', 'ClientEndpoint', 'ServerEndpoint']) {
+    const url = values.get(name.toLowerCase());
+    if (url === undefined) continue;
+    if (/^wss?:/i.test(url)) return `The ${name} of a connection string starts with http or https.`;
+    const problem = hubUrlProblem(url);
+    if (problem !== undefined) return `The ${name} of this connection string ${problem.says}.`;
   }
   return undefined;
+}
+
+function portProblem(port: string | undefined): string | undefined {
+  if (port === undefined || referencesIn(port).length > 0) return undefined;
+  const valid = /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
+  return valid ? undefined : 'The Port of this connection string is no number from 1 to 65,535.';
+}
+
+function versionProblem(version: string | undefined): string | undefined {
+  if (version === undefined || referencesIn(version).length > 0) return undefined;
+  return /^1\.[0-9]+$/.test(version)
+    ? undefined
+    : 'The Version of this connection string is not 1.0, the only one this version knows.';
+}
+
+/** What is missing to get in. An unknown AuthType means the access key, as in the official libraries. */
+function signInProblem(values: Parts['values']): string | undefined {
+  const authType = values.get('authtype')?.toLowerCase();
+  const signIn = authType === undefined ? undefined : signIns[authType];
+  if (signIn === undefined)
+    return (values.get('accesskey') ?? '') === ''
+      ? `This connection string has no AccessKey. ${shape}`
+      : undefined;
+  if (signIn !== 'application') return undefined;
+  const missing = ['ClientId', 'TenantId'].find((name) => !values.has(name.toLowerCase()));
+  if (missing !== undefined) return `AuthType=azure.app needs ${missing} in the connection string.`;
+  return values.has('clientsecret') || values.has('clientcert')
+    ? undefined
+    : 'AuthType=azure.app needs ClientSecret or ClientCert in the connection string.';
+}
+
+/** Reads a connection string in which {@link connectionStringProblem} finds nothing, and no reference stands. */
+export function readConnectionString(text: string): ServiceConnection {
+  const values = partsOf(text)?.values ?? new Map<string, string>();
+  const [, scheme = 'https', authority = ''] =
+    /^([a-z]+):\/\/([^/?#]*)/i.exec(values.get('endpoint') ?? '') ?? [];
+  const host = authority
+    .slice(authority.lastIndexOf('@') + 1)
+    .replace(/:[0-9]+$/, '')
+    .toLowerCase();
+  const audience = `${scheme.toLowerCase()}://${host}`;
+  const port = values.get('port') ?? /:([0-9]+)$/.exec(authority)?.[1];
+  const endpoint = port === undefined ? audience : `${audience}:${port}`;
+  const origin = (name: string): string => (values.get(name) ?? endpoint).replace(/\/+$/, '');
+  const kind = signIns[values.get('authtype')?.toLowerCase() ?? ''];
+  return {
+    ...{ endpoint, audience },
+    clientEndpoint: origin('clientendpoint'),
+    serverEndpoint: origin('serverendpoint'),
+    ...(kind === undefined
+      ? { accessKey: values.get('accesskey') ?? '' }
+      : { signIn: signInOf(kind, values) }),
+  };
+}
+
+function signInOf(kind: EntraSignIn['kind'], values: Parts['values']): EntraSignIn {
+  const [clientId, tenantId, clientSecret, clientCertificateFile] = [
+    'clientid',
+    'tenantid',
+    'clientsecret',
+    'clientcert',
+  ].map((name) => values.get(name));
+  return {
+    kind,
+    ...(clientId !== undefined && { clientId }),
+    ...(tenantId !== undefined && { tenantId }),
+    ...(clientSecret !== undefined && { clientSecret }),
+    ...(clientCertificateFile !== undefined && { clientCertificateFile }),
+  };
 }

@@ -3,7 +3,7 @@ const longestWord = 60;
 
 /**
  * The candidate that was probably meant by a misspelt word: the same letters in another case, the
- * nearest one within a third of the word's length, or the only one it abbreviates (`msgpack`).
+ * nearest one within a third of the word's length, or the only one it abbreviates to half its length at most (`msgpack`).
  */
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   if (word.length === 0 || word.length > longestWord) return undefined;
@@ -18,7 +18,9 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
     }
   }
   if (best !== undefined || word.length < 3) return best;
-  const abbreviated = candidates.filter((candidate) => abbreviates(wanted, candidate));
+  const abbreviated = candidates.filter(
+    (candidate) => word.length * 2 >= candidate.length && abbreviates(wanted, candidate),
+  );
   return abbreviated.length === 1 ? abbreviated[0] : undefined;
 }
 

@@ -14,4 +14,5 @@ export const expected: Readonly<Record<ParameterSpec['type'], string>> = {
   choice: 'one of the words it knows',
   text: 'a text',
   flag: 'true or false',
+  list: 'a list',
 };

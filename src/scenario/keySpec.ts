@@ -34,7 +34,9 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
 
 /** Whether the value is one YAML scalar that is read by its description alone. */
 export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
-  return !['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'].includes(
-    spec.type,
-  );
+  return ![
+    ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
+    // A parameter, but no scalar.
+    'list',
+  ].includes(spec.type);
 }

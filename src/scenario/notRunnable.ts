@@ -1,4 +1,4 @@
-import { findUseCase } from '../usecases/registry';
+import { sendsTicks, ticksProblem } from './measureProblem';
 import type { Scenario } from './scenario';
 
 /** What this version parses and estimates, but cannot run yet; a line goes when its work is done. */
@@ -9,48 +9,27 @@ const obstacles: readonly (readonly [
   [
     ({ kind }) => kind === 'resultparser',
     () =>
-      'kind: resultparser reads the counter file of an old run; this version does not read it yet.',
-  ],
-  [
-    ({ entries }) => entries.length > 1,
-    () => 'This version runs one use case at a time, not a mix: give one of them as scenario.',
-  ],
-  [
-    ({ service }) => service === 'webpubsub',
-    () => 'This version does not run against Azure Web PubSub yet.',
-  ],
-  [
-    ({ target }) => target?.kind === 'connectionString',
-    () =>
-      'This version does not run against a connection string yet: give the URL of your hub as target.',
+      'kind: resultparser only reads the counter file of an old run: use `signalr-bench run` or `signalr-bench import` on a command line.',
   ],
   [
     ({ connectionType }) => connectionType === 'AspNet',
     () => 'This version does not speak to ASP.NET SignalR yet, only to ASP.NET Core SignalR.',
   ],
   [
-    ({ entries }) => entries.some(({ name }) => findUseCase(name)?.run === undefined),
-    ({ entries }) => {
-      const { name } = entries.find((entry) => findUseCase(entry.name)?.run === undefined)!;
-      return `This version cannot run ${name} yet.`;
-    },
+    ({ service, driver }) => service === 'webpubsub' && driver === 'sdk',
+    () =>
+      'driver: sdk is the client of SignalR, which Azure Web PubSub does not understand: leave driver out.',
   ],
   [
-    ({ transport }) => transport !== 'Websockets',
-    ({ transport }) =>
-      `This version does not run over ${transport} yet: set transport to Websockets.`,
+    ({ protocol, transport }) => protocol === 'messagepack' && transport === 'ServerSentEvents',
+    () =>
+      'Server-sent events carry text only, no messagepack: set protocol to json, or transport to Websockets or LongPolling.',
   ],
   [
-    ({ protocol }) => protocol === 'messagepack',
-    () => 'This version does not speak messagepack yet: set protocol to json.',
-  ],
-  [
-    ({ driver }) => driver === 'sdk',
-    () => 'This version does not have driver: sdk yet: set driver to native.',
-  ],
-  [
-    ({ dialect }) => dialect === 'measure',
-    () => 'This version does not speak the dialect measure yet: set dialect to auto.',
+    (scenario) =>
+      ticksProblem(scenario) !== undefined &&
+      scenario.entries.some((entry) => sendsTicks(entry, scenario.dialect)),
+    (scenario) => ticksProblem(scenario)!,
   ],
 ];
 

@@ -1,12 +1,20 @@
 import { isMap, isScalar, type Document } from 'yaml';
 import { buildScenario, isRest } from './buildScenario';
+import { checkDialect } from './checkDialect';
 import { checkGroups } from './checkGroups';
+import { checkLives } from './checkLives';
+import { checkOwnMethod } from './checkOwnMethod';
+import { checkService } from './checkService';
+import { checkStreams } from './checkStreams';
 import { checkSteps } from './checkSteps';
 import { checkTarget } from './checkTarget';
+import { checkSubprotocol } from './checkSubprotocol';
 import { checkTransport } from './checkTransport';
 import { configKeys } from './configKeys';
 import { applyOverrides, type Override } from './overrides';
+import type { Sources } from './places';
 import type { Problem } from './problem';
+import { pipelineAsScenario, pipelineIn } from './pipelineFile';
 import { readEntries } from './readEntries';
 import { createReading, type Reading } from './reading';
 import { readSection, sectionOf, textIn, type Section } from './readSection';
@@ -48,13 +56,17 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
     return { problems: sorted([...problems, ...missing]) };
   }
   const reading = createReading(text, document, problems);
-  applyOverrides(reading, root, options.overrides ?? []);
-  const scenario = readScenario(reading, sectionOf(reading, '', topKeys, root));
+  const pipeline = pipelineIn(root) !== undefined;
+  const map = pipeline ? pipelineAsScenario(reading, root) : root;
+  applyOverrides(reading, map, options.overrides ?? []);
+  const { scenario, sources } = readScenario(reading, sectionOf(reading, '', topKeys, map));
+  // A pipeline does not have the keys that these notes are about.
+  if (!pipeline) reportSeedNotes(reading, sources, scenario);
   reportSecrets(reading);
   return { scenario, problems: sorted(reading.problems()) };
 }
 
-function readScenario(reading: Reading, top: Section): Scenario {
+function readScenario(reading: Reading, top: Section): { scenario: Scenario; sources: Sources } {
   const config = readSection(reading, 'config', configKeys, top.written.get('config'));
   const slo = readSection(reading, 'slo', sloKeys, top.written.get('slo'));
   const entries = readEntries(reading, top);
@@ -73,10 +85,17 @@ function readScenario(reading: Reading, top: Section): Scenario {
   const sources = { top, config, slo, entries };
   checkTarget(reading, sources, scenario, written);
   checkTransport(reading, sources, scenario);
-  for (const read of entries) checkGroups(reading, sources, read, scenario);
+  checkSubprotocol(reading, sources, scenario);
+  checkService(reading, sources, scenario);
+  for (const read of entries) {
+    checkGroups(reading, sources, read, scenario);
+    checkOwnMethod(reading, sources, read);
+    checkDialect(reading, sources, read, scenario);
+    checkStreams(reading, sources, read);
+  }
   checkSteps(reading, sources, scenario);
-  reportSeedNotes(reading, sources, scenario);
-  return scenario;
+  checkLives(reading, sources, scenario);
+  return { scenario, sources };
 }
 
 /** Enough to run at once, for an empty file. */

@@ -1,14 +1,16 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
-import type { Parameters } from '../usecases/parameterSpec';
 import { findUseCase, useCases } from '../usecases/registry';
 import type { UseCase } from '../usecases/useCase';
 import { didYouMean } from './didYouMean';
 import type { Reading } from './reading';
+import { withArguments } from './readArguments';
+import { withPayload } from './readPayload';
 import { readSection, sectionOf, type Section } from './readSection';
 import { readSenders } from './readSenders';
 import { listed, placeOfValue, sourceOf, type Written } from './readValue';
 import type { ScenarioEntry } from './scenario';
-import { allParameters, entryKeys, maximumEntries, scenarioKeys } from './scenarioKeys';
+import { allParameters } from './allParameters';
+import { entryKeys, maximumEntries, scenarioKeys } from './scenarioKeys';
 import { shownText } from './shownText';
 import { reportUnknownKey } from './unknownKey';
 
@@ -38,6 +40,10 @@ export function readEntries(reading: Reading, top: Section): ReadEntry[] {
     const message =
       'scenario and scenarios are both given. Keep one: scenario for one use case, scenarios for a mix.';
     reading.report('error', 'both-scenarios', several!.key, message);
+  }
+  if (several !== undefined && mix.length === 0 && (isSeq(list) || isNothing(list))) {
+    const message = 'scenarios is empty. Write an entry for each use case, such as "- name: echo".';
+    reading.report('error', 'empty-value', several.key, message);
   }
   if (single !== undefined || mix.length === 0) {
     const section = readSection(reading, 'scenario', scenarioKeys, single);
@@ -77,7 +83,9 @@ function readEntry(reading: Reading, section: Section, node: Node | undefined): 
   );
   const written = section.written.get('senders');
   const senders = written === undefined ? undefined : readSenders(reading, written);
-  const values: Parameters = Object.fromEntries(parameters.values);
+  const plain = withPayload(reading, parameters, Object.fromEntries(parameters.values));
+  const hasArguments = useCase.parameters.some(({ type }) => type === 'list');
+  const values = hasArguments ? withArguments(reading, parameters, plain) : plain;
   return {
     useCase,
     named,

@@ -59,6 +59,8 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
       return readChoice(reading, spec, node, place);
     case 'text':
       return readText(reading, spec, node, place);
+    case 'list':
+      throw new Error(`${spec.name} is no scalar`);
     default:
       return readNumber(reading, spec, spec.type, node.value, place);
   }

@@ -12,7 +12,7 @@ export type ReferenceText = string;
 /** Where the file says the load goes. */
 export type TargetSpec =
   | { readonly kind: 'local' }
-  /** One or more hub URLs, connection i uses URL i mod count. An entry may be a reference. */
+  /** One or more hub URLs; `targetChoice` says which connection uses which. An entry may be a reference. */
   | { readonly kind: 'hubUrl'; readonly urls: readonly ReferenceText[] }
   | { readonly kind: 'connectionString'; readonly value: ReferenceText };
 
@@ -20,12 +20,19 @@ export const transports = ['Websockets', 'ServerSentEvents', 'LongPolling'] as c
 export type Transport = (typeof transports)[number];
 export const protocols = ['json', 'messagepack'] as const;
 export type HubProtocol = (typeof protocols)[number];
+/** How clients of Azure Web PubSub talk; the names are ours, the service's are longer. */
+export const subprotocols = ['json', 'reliableJson', 'protobuf', 'none'] as const;
+export type Subprotocol = (typeof subprotocols)[number];
 export const dialects = ['auto', 'recordLatency', 'measure'] as const;
 export type Dialect = (typeof dialects)[number];
 export const skus = ['free', 'standard', 'premium'] as const;
 export type Sku = (typeof skus)[number];
 export const batchModes = ['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress'] as const;
 export type BatchMode = (typeof batchModes)[number];
+export const reconnectPolicies = ['atOnce', 'fixed', 'exponential', 'signalr'] as const;
+export type ReconnectPolicy = (typeof reconnectPolicies)[number];
+export const targetChoices = ['roundRobin', 'random'] as const;
+export type TargetChoice = (typeof targetChoices)[number];
 
 /** How many senders of a step belong to one entry of a mix. */
 export type SenderShare =
@@ -56,6 +63,8 @@ export interface Scenario {
   readonly service: Service;
   /** Absent when the file names no target. */
   readonly target?: TargetSpec;
+  /** How connections are spread over several URLs. */
+  readonly targetChoice: TargetChoice;
   /** Hub name for service targets. */
   readonly hub: string;
   /** Units the user has or plans. */
@@ -68,6 +77,14 @@ export interface Scenario {
   /** Absent: a true rate. */
   readonly arrivingBatchMode?: BatchMode;
   readonly arrivingBatchWaitMs: number;
+  /** Connections that were dropped are opened again. */
+  readonly repair: boolean;
+  readonly reconnectPolicy: ReconnectPolicy;
+  readonly reconnectDelayMs: number;
+  /** Mean life of a connection; absent: they stay. */
+  readonly lifetimeMs?: number;
+  /** All connections are dropped so long after each step's measuring began; absent: never. */
+  readonly dropAllAfterMs?: number;
   readonly baseSending: number;
   readonly step: number;
   readonly sendingSteps: number;
@@ -79,6 +96,8 @@ export interface Scenario {
   readonly dialect: Dialect;
   readonly transport: Transport;
   readonly protocol: HubProtocol;
+  /** Of Azure Web PubSub; others do not look at it. */
+  readonly subprotocol: Subprotocol;
   readonly skipNegotiation: boolean;
   /** Negotiate + upgrade + handshake, retries included. */
   readonly connectTimeoutMs: number;
@@ -90,6 +109,10 @@ export interface Scenario {
   readonly query: Readonly<Record<string, ReferenceText>>;
   readonly accessToken?: ReferenceText;
   readonly caFile?: string;
+  /** PEM files of the client's certificate and its key; without the second, both are in the first. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  readonly keyPassword?: ReferenceText;
   readonly insecureTls: boolean;
   readonly appServers: number;
   readonly serverConnections: number;

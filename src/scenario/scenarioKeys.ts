@@ -1,6 +1,4 @@
 import { defaultSlo, latencyMetrics } from '../base/slo';
-import type { ParameterSpec } from '../usecases/parameterSpec';
-import { useCases } from '../usecases/registry';
 import { configKeys } from './configKeys';
 import type { KeySpec } from './keySpec';
 
@@ -19,9 +17,12 @@ const parameters: KeySpec = {
   summary: 'Parameters of the use case.',
 };
 
+/** Keys at the top of pipeline files. */
+export const pipelineKeys = ['ModuleName', 'Types', 'Pipeline'];
+
 /** For the keys and the mode of files that describe a run as a pipeline of steps. */
 export const pipelineMessage =
-  'This is a pipeline file of the seed tool (mode: advanced). This version does not read pipelines: describe the run with `mode: simple`, `config` and `scenario`.';
+  'This belongs to a pipeline file of the seed tool, but there is no Pipeline in it. Describe the run with `mode: simple`, `config` and `scenario`.';
 
 /** Every key under `scenario`. */
 export const scenarioKeys: readonly KeySpec[] = [name, parameters];
@@ -94,7 +95,8 @@ export const topKeys: readonly KeySpec[] = [
     type: 'choice',
     default: 'perf',
     choices: ['perf', 'perf2', 'resultparser'],
-    summary: '`perf` and `perf2` run; `resultparser` only reads the counter file of an old run.',
+    summary:
+      '`perf` (which opens dropped connections again when it is written, see `repair`) and `perf2` run; `resultparser` only reads the counter file of an old run.',
   },
   {
     name: 'config',
@@ -122,19 +124,3 @@ export const topKeys: readonly KeySpec[] = [
       'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one.',
   },
 ];
-
-/** Parameters of all use cases by name, each with the names of the use cases that have it. */
-export const allParameters: ReadonlyMap<
-  string,
-  { readonly spec: ParameterSpec; readonly useCases: readonly string[] }
-> = (() => {
-  const found = new Map<string, { spec: ParameterSpec; useCases: string[] }>();
-  for (const useCase of useCases) {
-    for (const spec of useCase.parameters) {
-      const known = found.get(spec.name);
-      if (known === undefined) found.set(spec.name, { spec, useCases: [useCase.name] });
-      else known.useCases.push(useCase.name);
-    }
-  }
-  return found;
-})();

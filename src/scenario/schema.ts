@@ -6,7 +6,8 @@ import { isPlain, type KeySpec } from './keySpec';
 import { shownNumber } from './numberText';
 import type { PlainSpec } from './expected';
 import { headerNamePattern } from './readTexts';
-import { allParameters, maximumEntries, topKeys } from './scenarioKeys';
+import { allParameters } from './allParameters';
+import { maximumEntries, topKeys } from './scenarioKeys';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -70,11 +71,12 @@ function valueSchema(spec: KeySpec): Json {
     case 'section':
       return orNothing(sectionSchema(spec.keys ?? []));
     case 'entries':
-      return orNothing({
+      return {
         type: 'array',
+        minItems: 1,
         maxItems: maximumEntries,
         items: sectionSchema(spec.keys ?? []),
-      });
+      };
     case 'targets':
       return targetsSchema(spec.name === 'target');
     case 'texts':
@@ -86,6 +88,8 @@ function valueSchema(spec: KeySpec): Json {
           anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }],
         },
       });
+    case 'list':
+      return orNothing({ type: 'array' });
     case 'senders':
       return {
         anyOf: [...numberSchemas({ ...spec, type: 'count' }), text(unitPatterns.get('share')!)],

@@ -5,7 +5,7 @@ import type { Reading } from './reading';
 import { numberIn } from './readSection';
 import { placeOfValue } from './readValue';
 import type { Scenario } from './scenario';
-import { stepCount } from './steps';
+import { silentRounds, stepCount } from './steps';
 
 /**
  * Notes on keys of the seed tool that do here what its documentation promised and it did not do. Only
@@ -14,7 +14,8 @@ import { stepCount } from './steps';
 export function reportSeedNotes(reading: Reading, sources: Sources, scenario: Scenario): void {
   for (const [name, note] of notes) {
     const written = sources.config.written.get(name);
-    if (written === undefined) continue;
+    if (written === undefined || (stepKeys.has(name) && silentRounds(scenario) !== undefined))
+      continue;
     const message = note(scenario, sources);
     const place = placeOfValue(reading, written);
     if (message === undefined || place.override !== undefined) continue;
@@ -24,6 +25,9 @@ export function reportSeedNotes(reading: Reading, sources: Sources, scenario: Sc
     if (!wrong) reading.report('info', 'seed-difference', place, message);
   }
 }
+
+/** Keys about senders; where nothing is sent they have no effect, which is said elsewhere. */
+const stepKeys: ReadonlySet<string> = new Set(['baseSending', 'step', 'sendingSteps']);
 
 type Note = (scenario: Scenario, sources: Sources) => string | undefined;
 
@@ -70,20 +74,25 @@ const notes: readonly (readonly [key: string, note: Note])[] = [
   ],
   [
     'arrivingRate',
-    ({ arrivingRate, arrivingBatchMode, connections }) =>
-      (arrivingBatchMode === undefined || arrivingBatchMode === 'HighPress') &&
-      connections > arrivingRate
-        ? `In the seed tool this limited the connections that were opening at the same time; here ${formatCount(arrivingRate)} connections are opened per second.`
+    ({ arrivingBatchMode, arrivingRate, connections }) =>
+      arrivingBatchMode === undefined && connections > arrivingRate
+        ? `In the seed tool this limited the connections that were opening at the same time; here ${formatCount(arrivingRate)} connections are opened per second. arrivingBatchMode: HighPress limits as the seed tool did.`
         : undefined,
   ],
   [
     'arrivingBatchMode',
-    ({ arrivingBatchMode, arrivingRate }) =>
-      arrivingBatchMode === undefined
-        ? undefined
-        : `The ramp modes of the seed tool are not copied: ${arrivingBatchMode} runs as a true rate of ${formatCount(arrivingRate)} connections per second.`,
+    ({ arrivingBatchMode }) =>
+      arrivingBatchMode === 'LowPress'
+        ? 'The seed tool gave up what was not connected 5 s after the last batch; here connectTimeout decides.'
+        : undefined,
   ],
-  ['arrivingBatchWait', () => 'A true rate has no batches, so this pause has no effect.'],
+  [
+    'arrivingBatchWait',
+    ({ arrivingBatchMode }) =>
+      arrivingBatchMode === 'LowPress'
+        ? undefined
+        : 'Only arrivingBatchMode: LowPress has batches, so this pause has no effect.',
+  ],
   [
     'connectionFailPercentage',
     (_scenario, { slo }) => (slo.written.has('dropped') ? undefined : judgedNow),

@@ -1,3 +1,4 @@
+import { findUseCase } from '../usecases/registry';
 import type { Scenario, ScenarioEntry } from './scenario';
 
 /** Senders of one step, in total and for each entry of the mix (same order as `scenario.entries`). */
@@ -11,10 +12,23 @@ export interface StepSenders {
 /** Upper bound of steps; a file that asks for more is a problem. */
 export const maximumSteps = 10_000;
 
-type StepKeys = Pick<Scenario, 'connections' | 'baseSending' | 'step' | 'sendingSteps'>;
+type StepKeys = Pick<Scenario, 'connections' | 'baseSending' | 'step' | 'sendingSteps'> &
+  Partial<Pick<Scenario, 'entries'>>;
+
+/** Rounds of connecting when nothing is sent at all: each is a step without senders. Undefined when something is. */
+export function silentRounds({
+  entries = [],
+}: Partial<Pick<Scenario, 'entries'>>): number | undefined {
+  const silent = entries.every(isSilent);
+  if (entries.length === 0 || !silent) return undefined;
+  return Math.max(...entries.map(({ parameters }) => Number(parameters['rounds'] ?? 1)));
+}
 
 /** Number of steps, also above {@link maximumSteps}: see {@link stepsOf} for the formula. */
-export function stepCount({ connections, baseSending, step, sendingSteps }: StepKeys): number {
+export function stepCount(keys: StepKeys): number {
+  const { connections, baseSending, step, sendingSteps } = keys;
+  const rounds = silentRounds(keys);
+  if (rounds !== undefined) return rounds;
   const all = step === 0 ? 1 : Math.max(0, Math.ceil((connections - baseSending) / step)) + 1;
   return sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
 }
@@ -22,27 +36,38 @@ export function stepCount({ connections, baseSending, step, sendingSteps }: Step
 /** Senders of the last step, the one that the estimate looks at. */
 export function lastSenders(scenario: StepKeys): number {
   const { connections, baseSending, step } = scenario;
+  if (silentRounds(scenario) !== undefined) return 0;
   return Math.min(connections, baseSending + (stepCount(scenario) - 1) * step);
 }
 
 /**
  * The steps of a scenario: step i has min(connections, baseSending + (i − 1) × step) senders; there are
  * ceil((connections − baseSending) / step) + 1 of them, or `sendingSteps` if that is not 0 and smaller.
+ * Where nothing is sent, a step is a round of connecting and has no senders.
  */
 export function stepsOf(scenario: Scenario): StepSenders[] {
-  const { connections, baseSending, step } = scenario;
+  const { baseSending, step } = scenario;
   const count = stepCount(scenario);
   const last = lastSenders(scenario);
   const lastPerEntry = sendersPerEntry(scenario.entries, last);
   return Array.from({ length: Math.min(count, maximumSteps) }, (_, position) => {
-    const senders = Math.min(connections, baseSending + position * step);
+    const senders = Math.min(last, baseSending + position * step);
     const sending = last === 0 ? 0 : Math.round((senders * sumOf(lastPerEntry)) / last);
     return { index: position + 1, senders, perEntry: inProportion(lastPerEntry, sending) };
   });
 }
 
-/** Senders of each entry in the last step: counts and shares as written, the rest in equal parts. */
-function sendersPerEntry(entries: readonly ScenarioEntry[], senders: number): number[] {
+/** Whether the use case sends nothing by its nature. */
+export const isSilent = ({ name }: Pick<ScenarioEntry, 'name'>): boolean =>
+  findUseCase(name)?.run.audience === 'nobody';
+
+/**
+ * Senders of each entry in the last step: counts and shares as written, the rest in equal parts. What
+ * sends nothing has none.
+ */
+function sendersPerEntry(written: readonly ScenarioEntry[], senders: number): number[] {
+  const none = { kind: 'count', count: 0 } as const;
+  const entries = written.map((entry) => (isSilent(entry) ? { ...entry, senders: none } : entry));
   // Shares are rounded together: each on its own could add up to more senders than there are.
   const shares = entries.map((entry) =>
     entry.senders?.kind === 'share' ? entry.senders.share : 0,

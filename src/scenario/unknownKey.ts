@@ -2,7 +2,8 @@ import type { Scalar, YAMLMap } from 'yaml';
 import { didYouMean } from './didYouMean';
 import type { KeySpec } from './keySpec';
 import type { FixDraft, Reading } from './reading';
-import { allParameters, pipelineMessage, topKeys } from './scenarioKeys';
+import { allParameters } from './allParameters';
+import { pipelineKeys, pipelineMessage, topKeys } from './scenarioKeys';
 import { shownText } from './shownText';
 
 /** A key that its section does not know. */
@@ -14,9 +15,6 @@ export interface UnknownKey {
   readonly specs: readonly KeySpec[];
   readonly map?: YAMLMap;
 }
-
-/** Keys of pipeline files, which are no scenarios. */
-const pipelineKeys = ['ModuleName', 'Types', 'Pipeline'];
 
 /** Reports an unknown key with the key that was probably meant, or the section it belongs to. */
 export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {

@@ -1,8 +1,7 @@
 import { Composer, Lexer, Parser, type CST, type Document, type YAMLError } from 'yaml';
 import type { Problem } from './problem';
+import { maximumCharacters, tooLarge } from './tooLarge';
 
-/** Scenario files are a few kilobytes; what is larger is something else. */
-const maximumCharacters = 1024 * 1024;
 /** Lexical pieces of YAML; an ordinary line has about ten. */
 const maximumTokens = 50_000;
 /** Backslashes in double quotes; each wrong escape is an error object of its own. */
@@ -46,21 +45,12 @@ export function readYaml(text: string): YamlText {
   return { document: document, problems };
 }
 
-const error = (code: string, message: string, offset = 0, length = 0): Problem => ({
-  code,
-  severity: 'error',
-  message,
-  offset,
-  length,
-});
+function error(code: string, message: string, offset = 0, length = 0): Problem {
+  return { code, severity: 'error', message, offset, length };
+}
 
 function notText(text: string): Problem | undefined {
-  if (text.length > maximumCharacters) {
-    return error(
-      'too-large',
-      'This file is larger than 1 MB, so it was not read. Scenario files are a few kilobytes: is it the right file?',
-    );
-  }
+  if (text.length > maximumCharacters) return tooLarge;
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   const binary = /[\u0000-\u0008\u000e-\u001f]/.exec(text);
   if (binary === null) return undefined;

@@ -16,5 +16,9 @@ export const broadcast: UseCase = {
     messageBytes: numberOf(parameters, 'messageSize'),
   }),
   deliveries: (_parameters, load) => load.connections,
-  run: { preparation: 'nothing', audience: 'everyone', message: { method: 'Broadcast' } },
+  run: {
+    preparation: 'nothing',
+    audience: 'everyone',
+    message: { method: 'Broadcast', measureMethod: 'Broadcast' },
+  },
 };

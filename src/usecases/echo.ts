@@ -16,5 +16,9 @@ export const echo: UseCase = {
     messageBytes: numberOf(parameters, 'messageSize'),
   }),
   deliveries: () => 1,
-  run: { preparation: 'nothing', audience: 'self', message: { method: 'Echo' } },
+  run: {
+    preparation: 'nothing',
+    audience: 'self',
+    message: { method: 'Echo', measureMethod: 'Echo' },
+  },
 };

@@ -7,7 +7,29 @@ export const frequentJoinLeaveGroup: UseCase = {
   aliases: [],
   summary: 'Group traffic while connections that do not send join and leave their groups in turn.',
   services: ['hub', 'signalr'],
-  parameters: sendToGroup.parameters,
+  parameters: [
+    ...sendToGroup.parameters,
+    {
+      name: 'joinLeaveInterval',
+      type: 'duration',
+      default: 1000,
+      minimum: 1,
+      maximum: 86_400_000,
+      unitMistake: { from: 1, below: 10, unit: 's' },
+      summary: 'Time between joining and leaving of one connection that does not send.',
+      seedNote: 'The seed tool took the sendingInterval for this.',
+    },
+  ],
   traffic: (parameters, load, service) => sendToGroup.traffic(parameters, load, service),
   deliveries: (parameters, load) => sendToGroup.deliveries(parameters, load),
+  run: {
+    preparation: 'joinGroups',
+    audience: 'group',
+    message: {
+      method: 'SendToGroup',
+      receiverKey: 'information.GroupName',
+      measureMethod: 'GroupBroadcast',
+    },
+    othersMove: true,
+  },
 };

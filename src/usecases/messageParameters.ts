@@ -23,4 +23,26 @@ export const messageParameters: readonly ParameterSpec[] = [
     seedNote:
       'The seed tool waited this long after each completed send, so slow sends lowered the rate.',
   },
+  {
+    name: 'messageSizes',
+    type: 'text',
+    optional: true,
+    summary:
+      'Payloads of different sizes instead of `messageSize`: a range (`1KB-4KB`), or sizes with weights (`256B 90%, 16KB 10%`). The estimate takes the mean.',
+  },
+  {
+    name: 'payload',
+    type: 'choice',
+    optional: true,
+    choices: ['random', 'text', 'binary'],
+    summary:
+      'Content of payloads: `random` letters, as without this key, `text` that compresses, or `binary`: sent as bytes, which needs protocol messagepack.',
+  },
+  {
+    name: 'payloadFile',
+    type: 'text',
+    optional: true,
+    summary:
+      'Text file whose content payloads are made of, cut or repeated to their size; relative to the scenario file.',
+  },
 ];

@@ -7,12 +7,16 @@ export interface ParameterSpec {
   readonly name: string;
   /**
    * How the value is written and in which unit the parsed value is kept: `size` in bytes, `duration` in
-   * milliseconds, `share` as 0…1, `count` and `number` as they are.
+   * milliseconds, `share` as 0…1, `count` and `number` as they are. A `list` holds any values and is kept
+   * as JSON text.
    */
-  readonly type: 'size' | 'duration' | 'share' | 'count' | 'number' | 'choice' | 'text' | 'flag';
+  readonly type:
+    'size' | 'duration' | 'share' | 'count' | 'number' | 'choice' | 'text' | 'flag' | 'list';
   /** Parsed default; absent when the key has none. */
   readonly default?: number | string | boolean;
   readonly required?: boolean;
+  /** Neither required nor with a default: absent unless written. */
+  readonly optional?: boolean;
   /** Bounds of the parsed value, both included. */
   readonly minimum?: number;
   readonly maximum?: number;

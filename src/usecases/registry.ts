@@ -2,6 +2,7 @@ import { broadcast } from './broadcast';
 import { connectOnly } from './connectOnly';
 import { echo } from './echo';
 import { frequentJoinLeaveGroup } from './frequentJoinLeaveGroup';
+import { invoke } from './invoke';
 import {
   restBroadcast,
   restPersistBroadcast,
@@ -23,6 +24,7 @@ export const useCases: readonly UseCase[] = [
   sendToGroup,
   streamingEcho,
   frequentJoinLeaveGroup,
+  invoke,
   connectOnly,
   restBroadcast,
   restSendToUser,

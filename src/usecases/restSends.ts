@@ -2,7 +2,9 @@ import { groupParameters, largestGroup } from './groups';
 import { messageParameters } from './messageParameters';
 import { numberOf, type Parameters } from './parameterSpec';
 import type { Load, Traffic } from './traffic';
-import type { UseCase } from './useCase';
+import type { HubRun, UseCase } from './useCase';
+
+type RunnableUseCase = UseCase & { readonly run: HubRun };
 
 const common = (parameters: Parameters, load: Load): Omit<Traffic, 'kind'> => ({
   senders: load.senders,
@@ -10,8 +12,15 @@ const common = (parameters: Parameters, load: Load): Omit<Traffic, 'kind'> => ({
   messageBytes: numberOf(parameters, 'messageSize'),
 });
 
+/** Clients are called back as by a hub. */
+const byRest = (run: Omit<HubRun, 'message' | 'via'>): HubRun => ({
+  ...run,
+  message: { method: 'RecordLatency' },
+  via: 'rest',
+});
+
 /** Every connection receives what a REST caller sends. */
-export const restBroadcast: UseCase = {
+export const restBroadcast: RunnableUseCase = {
   name: 'restBroadcast',
   aliases: [],
   summary: 'Callers of the REST API send to every connection.',
@@ -19,10 +28,11 @@ export const restBroadcast: UseCase = {
   parameters: messageParameters,
   traffic: (parameters, load) => ({ kind: 'rest_broadcast', ...common(parameters, load) }),
   deliveries: (_parameters, load) => load.connections,
+  run: byRest({ preparation: 'nothing', audience: 'everyone' }),
 };
 
 /** A REST caller sends to one user. */
-export const restSendToUser: UseCase = {
+export const restSendToUser: RunnableUseCase = {
   name: 'restSendToUser',
   aliases: [],
   summary: 'Callers of the REST API send to one user each.',
@@ -30,10 +40,11 @@ export const restSendToUser: UseCase = {
   parameters: messageParameters,
   traffic: (parameters, load) => ({ kind: 'rest_send_to_user', ...common(parameters, load) }),
   deliveries: () => 1,
+  run: byRest({ preparation: 'nothing', audience: 'self' }),
 };
 
 /** A REST caller sends to a group. */
-export const restSendToGroup: UseCase = {
+export const restSendToGroup: RunnableUseCase = {
   name: 'restSendToGroup',
   aliases: [],
   summary: 'Callers of the REST API send to a group.',
@@ -45,12 +56,14 @@ export const restSendToGroup: UseCase = {
     groupMembers: largestGroup(parameters, load.connections),
   }),
   deliveries: (parameters, load) => largestGroup(parameters, load.connections),
+  run: byRest({ preparation: 'joinGroups', audience: 'group' }),
 };
 
-const persistent = (base: UseCase, name: string): UseCase => ({
+const persistent = (base: RunnableUseCase, name: string): UseCase => ({
   ...base,
   name,
   services: ['signalr'],
+  run: { ...base.run, via: 'persistent' },
   summary: `${base.summary} The calls go over one server connection instead of one request each.`,
 });
 

@@ -2,7 +2,8 @@ import { messageParameters } from './messageParameters';
 import { numberOf, type ParameterSpec } from './parameterSpec';
 import type { UseCase } from './useCase';
 
-const targets: ParameterSpec = {
+/** How receivers are chosen where a message goes to one other connection. */
+export const targets: ParameterSpec = {
   name: 'targets',
   type: 'choice',
   default: 'fixed',
@@ -29,6 +30,10 @@ export const sendToClient: UseCase = {
   run: {
     preparation: 'connectionId',
     audience: 'client',
-    message: { method: 'SendToClient', receiverKey: 'information.ConnectionId' },
+    message: {
+      method: 'SendToClient',
+      receiverKey: 'information.ConnectionId',
+      measureMethod: 'SendToConnection',
+    },
   },
 };

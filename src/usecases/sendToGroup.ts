@@ -21,6 +21,10 @@ export const sendToGroup: UseCase = {
   run: {
     preparation: 'joinGroups',
     audience: 'group',
-    message: { method: 'SendToGroup', receiverKey: 'information.GroupName' },
+    message: {
+      method: 'SendToGroup',
+      receiverKey: 'information.GroupName',
+      measureMethod: 'GroupBroadcast',
+    },
   },
 };

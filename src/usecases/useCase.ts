@@ -1,25 +1,58 @@
 import type { Parameters, ParameterSpec } from './parameterSpec';
+import type { StreamDirection } from './streams';
 import type { Load, Service, Traffic } from './traffic';
 
 /** What a connection does once after connecting, before the first step. */
 export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
 
-/** Who receives a message: the sender, one other connection, the members of a group, everybody. */
-export type Audience = 'self' | 'client' | 'group' | 'everyone';
+/** Who receives a message: the sender, one other connection, the members of a group, everybody, or, where nothing is sent, nobody. */
+export type Audience = 'self' | 'client' | 'group' | 'everyone' | 'nobody';
 
-/** One hub invocation, in the dictionary dialect (`RecordLatency`). */
+/** One hub invocation of the bench contracts. */
 export interface HubMessage {
-  /** Hub method to invoke. */
+  /** Hub method to invoke in the dictionary dialect (`RecordLatency`). */
   readonly method: string;
   /** Dictionary key under which the receiver's connection id or group name travels, if any. */
   readonly receiverKey?: string;
+  /**
+   * Method of the newer contract (`Measure`), which takes the receiver, if any, ticks and payload. Absent:
+   * that contract has none.
+   */
+  readonly measureMethod?: string;
+}
+
+/** A call of the user's own hub method. */
+export interface OwnCall {
+  readonly method: string;
+  /** A list as JSON text, see {@link import('./ownArguments').ownArguments}. */
+  readonly arguments: string;
+  /** What comes back for it. */
+  readonly reply: 'completion' | 'callback' | 'none';
+  /** Client method that brings the first text of the arguments back. */
+  readonly callback?: string;
 }
 
 /** How a use case runs over hub connections. */
 export interface HubRun {
   readonly preparation: Preparation;
   readonly audience: Audience;
-  readonly message: HubMessage;
+  /** A message of the bench contracts. */
+  readonly message?: HubMessage;
+  /** A message of the user's own; without either, nothing is sent, or {@link streams} are. */
+  readonly ownCall?: OwnCall;
+  /** The connection's id is needed beside the preparation, to be written into messages. */
+  readonly needsId?: boolean;
+  /** Hub method that joins a group; `JoinGroup` when absent. */
+  readonly joinMethod?: string;
+  /** Hub methods that take or make streams, by the way their items go. */
+  readonly streams?: Readonly<Record<StreamDirection, string>>;
+  /**
+   * How messages reach the service: one REST call each, or one server connection for all; absent: over the
+   * sender's own connection.
+   */
+  readonly via?: 'rest' | 'persistent';
+  /** Connections that do not send keep joining and leaving their groups instead of staying in them. */
+  readonly othersMove?: boolean;
 }
 
 /**
@@ -34,10 +67,17 @@ export interface UseCase {
   /** Services on which the use case exists. */
   readonly services: readonly Service[];
   readonly parameters: readonly ParameterSpec[];
+  /** Parameters that new files begin with, as written there; absent: all that have a default. */
+  readonly starting?: Readonly<Record<string, string>>;
   /** Traffic for the estimate; undefined where the published tables have no such traffic. */
   traffic(parameters: Parameters, load: Load, service: Service): Traffic | undefined;
   /** Receivers of one message when all connections are up. */
   deliveries(parameters: Parameters, load: Load): number;
-  /** Absent: the use case is parsed and estimated, but this version cannot run it. */
-  readonly run?: HubRun;
+  readonly run: HubRun;
+  /** How it runs with given parameters, where that depends on them. */
+  runWith?(parameters: Parameters): HubRun;
 }
+
+/** How a use case runs with these parameters. */
+export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
+  useCase.runWith?.(parameters) ?? useCase.run;

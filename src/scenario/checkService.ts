@@ -1,0 +1,61 @@
+import { connectionLimit, connectRateLimit, isHubName } from '../base/serviceLimits';
+import { formatCount } from '../base/units';
+import { isServerless } from './isServerless';
+import { startPlace, writtenPlace, type Sources } from './places';
+import type { Reading } from './reading';
+import type { Scenario } from './scenario';
+
+/** Checks a scenario for a service against the rules of the service and the size that the file names. */
+export function checkService(reading: Reading, sources: Sources, scenario: Scenario): void {
+  if (scenario.service === 'hub' || scenario.kind === 'resultparser') return;
+  checkHubName(reading, sources, scenario);
+  checkConnectRate(reading, sources, scenario);
+  checkServerConnections(reading, sources, scenario);
+}
+
+function checkHubName(reading: Reading, sources: Sources, { hub }: Scenario): void {
+  const place = writtenPlace(reading, sources.config, 'hub');
+  if (place === undefined || isHubName(hub)) return;
+  reading.report(
+    'error',
+    'hub-name',
+    place,
+    'This is no hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].',
+  );
+}
+
+const sizeOf = ({ unit, sku }: Scenario): number | 'free' | undefined =>
+  sku === 'free' ? 'free' : unit;
+
+const sizeWords = ({ unit, sku }: Scenario): string =>
+  sku === 'free' ? 'The Free tier' : `Unit ${formatCount(unit ?? 1)}`;
+
+/** Only a hint: the figures come from a comment of a maintainer, no document has them. */
+function checkConnectRate(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const limit = connectRateLimit(sizeOf(scenario));
+  if (scenario.arrivingRate <= limit) return;
+  reading.report(
+    'info',
+    'connect-rate',
+    writtenPlace(reading, sources.config, 'arrivingRate', 'unit', 'sku') ??
+      startPlace(reading, sources),
+    `${sizeWords(scenario)} may refuse more than ${formatCount(limit)} new connections per second with 429 (told by a maintainer of Azure SignalR, in no document).`,
+  );
+}
+
+/** Those of app servers take part of the connections of the size. */
+function checkServerConnections(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const { service, target, connections, appServers, serverConnections } = scenario;
+  if (service !== 'signalr' || target?.kind === 'hubUrl' || isServerless(scenario)) return;
+  const limit = connectionLimit(sizeOf(scenario));
+  const ofServers = appServers * serverConnections;
+  // More clients than that are too much by themselves, which the estimate says.
+  if (connections > limit || connections + ofServers <= limit) return;
+  reading.report(
+    'warning',
+    'server-connections',
+    writtenPlace(reading, sources.config, 'serverConnections', 'appServers', 'connections') ??
+      startPlace(reading, sources),
+    `${formatCount(connections)} clients and ${formatCount(ofServers)} server connections are more than the ${formatCount(limit)} connections of ${sizeWords(scenario).replace('The', 'the')}: server connections count too.`,
+  );
+}

@@ -1,0 +1,31 @@
+import { formatCount } from '../base/units';
+import { mostOpenStreams, openAtOnce, streamShape } from '../usecases/streams';
+import { entryPlace, writtenPlace, type Sources } from './places';
+import type { ReadEntry } from './readEntries';
+import type { Reading } from './reading';
+
+/** Checks that the streams of one entry can be cancelled as written, and that a connection can hold them. */
+export function checkStreams(reading: Reading, sources: Sources, read: ReadEntry): void {
+  const { parameters } = read.entry;
+  if (!read.useCase.parameters.some(({ name }) => name === 'streamDirection') || !read.named)
+    return;
+  const cancel = writtenPlace(reading, read.parameters, 'streamingCancelAfter');
+  if (cancel !== undefined && streamShape(parameters).direction === 'upload') {
+    reading.report(
+      'error',
+      'streams',
+      cancel,
+      'Nothing comes down in an upload that could be cancelled: remove streamingCancelAfter, or set streamDirection to both or download.',
+    );
+    return;
+  }
+  const open = openAtOnce(parameters);
+  if (open <= mostOpenStreams) return;
+  reading.report(
+    'error',
+    'streams',
+    writtenPlace(reading, read.parameters, 'streamingItemSendDelay') ??
+      entryPlace(reading, sources, read),
+    `Each sender would have ${formatCount(open)} streams open at a time, at most ${mostOpenStreams} are possible. Use fewer items, a shorter streamingItemSendDelay or a longer sendingInterval.`,
+  );
+}

@@ -1,0 +1,27 @@
+import { startPlace, writtenPlace, type Sources } from './places';
+import type { Reading } from './reading';
+import type { Scenario } from './scenario';
+
+/** Checks that the subprotocol stands where it means something, and that the use cases can be had with it. */
+export function checkSubprotocol(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const place = writtenPlace(reading, sources.config, 'subprotocol');
+  if (place !== undefined && scenario.service !== 'webpubsub') {
+    reading.report(
+      'error',
+      'subprotocol-service',
+      place,
+      'Only clients of Azure Web PubSub have a subprotocol: remove it, or write service: webpubsub.',
+    );
+  } else if (
+    scenario.subprotocol === 'none' &&
+    scenario.entries.some(({ name }) => name === 'sendToGroup')
+  ) {
+    reading.report(
+      'error',
+      'subprotocol-use-case',
+      place ?? startPlace(reading, sources),
+      'Clients without a subprotocol cannot publish to groups: write subprotocol: json, or take restSendToGroup.',
+      { title: 'Write json', text: 'json' },
+    );
+  }
+}

@@ -1,0 +1,205 @@
+import type { Scalar } from 'yaml';
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import {
+  argumentBytes,
+  assumedFileBytes,
+  mostArgumentBytes,
+  ownArguments,
+  partsOf,
+  placeholderNames,
+  placeholdersIn,
+  placeholderWords,
+  type BadPlaceholder,
+} from '../usecases/ownArguments';
+import type { Parameters } from '../usecases/parameterSpec';
+import { checkReferences, partOf } from './checkReferences';
+import { didYouMean } from './didYouMean';
+import { isBelow } from './isBelow';
+import type { Place, Reading } from './reading';
+import { nameOf, type Section } from './readSection';
+import { placeOfValue, type Written } from './readValue';
+import { shownText } from './shownText';
+import { readYaml } from './yamlDocument';
+
+/** Values of all depths together; a hub method takes a few. */
+const mostValues = 1000;
+
+/**
+ * The parameters of a call of the user's own method, with `arguments` as JSON text and with what they
+ * measure as `messageSize`, so that everything that counts with one size counts with it. Reports
+ * arguments that cannot be read.
+ */
+export function withArguments(
+  reading: Reading,
+  section: Section,
+  parameters: Parameters,
+): Parameters {
+  const written = section.written.get('arguments');
+  const list = written === undefined ? [] : readList(reading, written);
+  const json = JSON.stringify(list);
+  const read = ownArguments(json);
+  const messageSize = argumentBytes(read);
+  // A missing one is a problem, but what is computed goes on.
+  const method = parameters['method'] ?? '';
+  if (written !== undefined && messageSize > mostArgumentBytes) {
+    const message = 'The arguments are larger than 16 MB together.';
+    reading.report('error', 'arguments', placeOfValue(reading, written), message);
+    return { ...parameters, method, arguments: '[]', messageSize: 2 };
+  }
+  const files = placeholdersIn(read).filter(({ name }) => name === 'file').length;
+  if (written !== undefined && files > 0) {
+    const message = `The estimate counts ${assumedFileBytes / 1024} KB for each {file:…}; the run counts what the files hold.`;
+    reading.report('info', 'file-size', placeOfValue(reading, written), message);
+  }
+  return { ...parameters, method, arguments: json, messageSize };
+}
+
+function readList(reading: Reading, written: Written): unknown[] {
+  const place = placeOfValue(reading, written);
+  let node = reading.follow(written.value);
+  if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined) {
+    // A list of --set comes as the text it is.
+    node = readYaml(node.value).document?.contents ?? node;
+  }
+  if (isSeq(node)) {
+    const values = new Values(reading, place);
+    return node.items.map((item) => values.read(item as Node | null));
+  }
+  const empty = node === undefined || (isScalar(node) && node.value === null);
+  const message = empty
+    ? 'arguments has no value. Remove the key for a method without arguments, or write a list.'
+    : 'arguments must be a list: one line for each argument that begins with "- ".';
+  reading.report('error', empty ? 'empty-value' : 'wrong-type', place, message);
+  return [];
+}
+
+/** Reads values of any kind within bounds. */
+class Values {
+  private count = 0;
+
+  /** @param holder where what has no place of its own is reported */
+  constructor(
+    private readonly reading: Reading,
+    private readonly holder: Place,
+  ) {}
+
+  read(item: Node | null): unknown {
+    const { reading } = this;
+    this.count += 1;
+    if (this.count > mostValues) {
+      if (this.count === mostValues + 1) {
+        const message = `The arguments have more than ${mostValues} values; the others are not read.`;
+        reading.report('error', 'arguments', this.holder, message);
+      }
+      return null;
+    }
+    const node = reading.follow(item);
+    if (node === undefined) return null;
+    if (isSeq(node)) return node.items.map((value) => this.read(value as Node | null));
+    if (isMap(node)) return this.readMap(node);
+    return isScalar(node) ? this.readScalar(node) : null;
+  }
+
+  private readMap(
+    map: Node & { items: { key: unknown; value: unknown }[]; flow?: boolean },
+  ): unknown {
+    const { reading } = this;
+    const [only, more] = map.items;
+    const forgotten = more === undefined && map.flow === true ? placeholderAsMap(only) : undefined;
+    if (forgotten !== undefined) {
+      const text = `'{${forgotten}}'`;
+      const message = `Without quotes YAML reads this as a map. Write ${text}.`;
+      const fix = { title: 'Put quotes around it', text };
+      reading.report('error', 'quotes', this.placeOf(map), message, fix);
+      return `{${forgotten}}`;
+    }
+    const members = new Map<string, unknown>();
+    for (const { key, value } of map.items) {
+      const name = isScalar(key) ? nameOf(key) : undefined;
+      const at = this.placeOf(key as Node);
+      if (name === undefined) {
+        reading.report('error', 'wrong-type', at, 'Keys of a map in arguments must be texts.');
+      } else if (members.has(name)) {
+        const message = `"${shownText(name)}" is written twice in this map.`;
+        reading.report('error', 'duplicate-key', at, message);
+      } else {
+        members.set(name, this.read((value ?? null) as Node | null));
+      }
+    }
+    return Object.fromEntries(members);
+  }
+
+  private readScalar(node: Scalar): unknown {
+    const { value } = node;
+    const place = this.placeOf(node);
+    if (typeof value === 'string') {
+      for (const bad of partsOf(value).bad) this.reportPlaceholder(value, place, bad);
+      for (const part of partsOf(value).parts) {
+        if (typeof part !== 'string' && part.name === 'file' && !isBelow(part.file)) {
+          const message =
+            'Files must lie beside the scenario file or below it: their content is sent to the target.';
+          this.reading.report('error', 'payload-file', place, message);
+        }
+      }
+      checkReferences(this.reading, 'arguments', value, place, false);
+      return value;
+    }
+    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      const message = 'This number is too large to be sent exactly. Put quotes around it.';
+      this.reading.report('error', 'arguments', place, message);
+    } else if (typeof value === 'number' && !Number.isFinite(value)) {
+      this.reading.report('error', 'arguments', place, 'This is no number that can be sent.');
+      return 0;
+    }
+    return value ?? null;
+  }
+
+  private reportPlaceholder(
+    text: string,
+    place: Place,
+    { offset, length, name, problem }: BadPlaceholder,
+  ): void {
+    const at = partOf(this.reading, place, text, offset, length);
+    if (problem !== 'unknown') {
+      this.reading.report('error', 'placeholder', at, wrongValue[problem](name));
+      return;
+    }
+    const meant = didYouMean(name, placeholderNames);
+    const known = placeholderWords.map(({ written }) => written).join(', ');
+    const question = meant === undefined ? '' : ` Did you mean {${meant}}?`;
+    this.reading.report(
+      'error',
+      'placeholder',
+      at,
+      `There is no placeholder {${shownText(name)}}.${question} Known are ${known}; {{ stands for a brace.`,
+      // Only where the place is that of the placeholder itself.
+      meant === undefined || at.length !== length
+        ? undefined
+        : { title: `Write {${meant}}`, text: `{${meant}}` },
+    );
+  }
+
+  private placeOf(node: Node): Place {
+    const place = this.reading.placeOf(node);
+    return this.holder.override === undefined ? place : this.holder;
+  }
+}
+
+const wrongValue: Readonly<
+  Record<Exclude<BadPlaceholder['problem'], 'unknown'>, (name: string) => string>
+> = {
+  size: () => '{text:…} needs a size from 1 byte to 16 MB, such as {text:2KB}.',
+  file: () => '{file:…} needs the name of a file beside the scenario file.',
+  value: (name) => `{${name}} takes nothing behind a colon.`,
+};
+
+/** `{sender}` and `{text:2KB}` without quotes are maps with one key and no value. */
+function placeholderAsMap(item: { key: unknown; value: unknown } | undefined): string | undefined {
+  if (item === undefined || !isScalar(item.key)) return undefined;
+  const key = nameOf(item.key);
+  const value = isScalar(item.value) ? item.value.value : item.value;
+  const name = key.replace(/:.*/, '');
+  if (!placeholderNames.includes(name)) return undefined;
+  // `{text: hello}` is a map that somebody may mean.
+  return value === null || value === undefined ? key : undefined;
+}

@@ -1,0 +1,150 @@
+import { groupParameters, largestGroup } from './groups';
+import { messageParameters } from './messageParameters';
+import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
+import { numberOf, type Parameters, type ParameterSpec } from './parameterSpec';
+import type { Load, Traffic, TrafficKind } from './traffic';
+import type { Audience, HubRun, Preparation, UseCase } from './useCase';
+import { targets } from './sendToClient';
+
+/** What comes back for a message of the user's own method. */
+export type Reply = 'completion' | 'callback' | 'none';
+
+const own: readonly ParameterSpec[] = [
+  {
+    name: 'method',
+    type: 'text',
+    required: true,
+    summary: 'Hub method to call, as the server names it.',
+  },
+  {
+    name: 'arguments',
+    type: 'list',
+    optional: true,
+    summary:
+      'Arguments of the method as a list. Texts may hold `{sender}`, `{senderIndex}`, `{receiver}`, `{group}`, `{sequence}`, `{time}`, `{ticks}`, `{text:2KB}` and `{file:NAME}`; such texts need quotes.',
+  },
+  {
+    name: 'reply',
+    type: 'choice',
+    default: 'completion',
+    choices: ['completion', 'callback', 'none'],
+    summary:
+      'What counts as a delivery: the `completion` that the sender gets, a `callback` that the hub calls on its clients, or `none`: messages are only sent.',
+  },
+  {
+    name: 'callback',
+    type: 'text',
+    optional: true,
+    summary:
+      'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of the arguments, which begins with our stamp.',
+  },
+  {
+    name: 'receivers',
+    type: 'choice',
+    default: 'self',
+    choices: ['self', 'client', 'group', 'everyone'],
+    summary:
+      'Whom the hub calls back, with reply: callback: the sender, the client of `{receiver}`, all of `{group}`, or everyone.',
+  },
+  {
+    name: 'joinMethod',
+    type: 'text',
+    optional: true,
+    summary:
+      'Hub method that adds the caller to a group, with the group as its argument; `JoinGroup` without this key.',
+  },
+];
+
+const sendingInterval = messageParameters.find(({ name }) => name === 'sendingInterval')!;
+
+const argumentsOf = (parameters: Parameters): readonly OwnArgument[] =>
+  ownArguments(String(parameters['arguments'] ?? '[]'));
+
+const replyOf = (parameters: Parameters): Reply =>
+  (parameters['reply'] as Reply | undefined) ?? 'completion';
+
+function audienceOf(parameters: Parameters): Audience {
+  switch (replyOf(parameters)) {
+    case 'completion':
+      return 'self';
+    case 'none':
+      return 'nobody';
+    case 'callback':
+      return parameters['receivers'] as Audience;
+  }
+}
+
+const kinds: Readonly<Record<Audience, TrafficKind>> = {
+  self: 'echo',
+  client: 'send_to_connection',
+  group: 'send_to_group',
+  everyone: 'broadcast',
+  // The published tables have no traffic that only goes in.
+  nobody: 'echo',
+};
+
+function runOf(parameters: Parameters): HubRun {
+  const audience = audienceOf(parameters);
+  const names = placeholdersIn(argumentsOf(parameters)).map(({ name }) => name);
+  const ids = names.includes('sender') || audience === 'client';
+  const preparation: Preparation =
+    audience === 'group' ? 'joinGroups' : ids ? 'connectionId' : 'nothing';
+  return {
+    preparation,
+    audience,
+    ...(ids && { needsId: true }),
+    ...(typeof parameters['joinMethod'] === 'string' && { joinMethod: parameters['joinMethod'] }),
+    ownCall: {
+      method: String(parameters['method']),
+      arguments: String(parameters['arguments'] ?? '[]'),
+      reply: replyOf(parameters),
+      ...(typeof parameters['callback'] === 'string' && { callback: parameters['callback'] }),
+    },
+  };
+}
+
+/** The user's own hub method is called with the user's own arguments. */
+export const invoke: UseCase = {
+  name: 'invoke',
+  aliases: ['ownMethod', 'hubMethod'],
+  summary: 'Each sender calls a method of your own hub with your own arguments.',
+  services: ['hub', 'signalr'],
+  parameters: [
+    ...own,
+    sendingInterval,
+    targets,
+    ...groupParameters.map((spec) =>
+      spec.required === true ? { ...spec, required: false, optional: true } : spec,
+    ),
+  ],
+  starting: {
+    method: 'Echo',
+    arguments: "['{ticks}', '{text:2KB}']",
+    reply: 'completion',
+    sendingInterval: '1s',
+  },
+  traffic: (parameters, load): Traffic => {
+    const kind = kinds[audienceOf(parameters)];
+    return {
+      kind,
+      senders: load.senders,
+      intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+      messageBytes: argumentBytes(argumentsOf(parameters)),
+      ...(kind === 'send_to_group' && { groupMembers: largestGroup(parameters, load.connections) }),
+    };
+  },
+  deliveries: (parameters: Parameters, load: Load): number => {
+    switch (audienceOf(parameters)) {
+      case 'nobody':
+        return 0;
+      case 'group':
+        return largestGroup(parameters, load.connections);
+      case 'everyone':
+        return load.connections;
+      default:
+        return 1;
+    }
+  },
+  run: { preparation: 'nothing', audience: 'self' },
+  runWith: runOf,
+};

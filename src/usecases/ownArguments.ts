@@ -1,0 +1,210 @@
+import { parseSizeBytes } from '../base/units';
+
+/**
+ * Arguments of the user's own hub methods: YAML values whose texts may hold placeholders in braces, such
+ * as `{sender}` or `{text:2KB}`. `{{` stands for a brace itself.
+ */
+
+/** What a placeholder stands for. */
+export type Placeholder =
+  | {
+      readonly name:
+        'sender' | 'senderIndex' | 'receiver' | 'group' | 'sequence' | 'time' | 'ticks';
+    }
+  /** Random letters and digits. */
+  | { readonly name: 'text'; readonly bytes: number }
+  /** The content of a file beside the scenario. */
+  | { readonly name: 'file'; readonly file: string };
+
+/** Placeholders that are a number where they stand alone. */
+export const numberPlaceholders: readonly string[] = ['senderIndex', 'sequence', 'time', 'ticks'];
+
+/** Every placeholder as it is written, with what it stands for. */
+export const placeholderWords: readonly { readonly written: string; readonly summary: string }[] = [
+  { written: '{text:2KB}', summary: 'random text of that size, 2 KB without a size' },
+  { written: '{sender}', summary: 'connection id of the sender' },
+  { written: '{senderIndex}', summary: 'number of the sending connection, from 0' },
+  { written: '{receiver}', summary: 'connection id of the receiver, with receivers: client' },
+  { written: '{group}', summary: 'name of the group, with receivers: group' },
+  { written: '{sequence}', summary: 'number of the message among those of its sender, from 0' },
+  { written: '{time}', summary: 'milliseconds since 1970' },
+  { written: '{ticks}', summary: 'the time as .NET counts it, in 100 ns' },
+  { written: '{file:NAME}', summary: 'content of a text file beside the scenario file' },
+];
+
+/** Their names alone. */
+export const placeholderNames: readonly string[] = placeholderWords.map(({ written }) =>
+  written.replace(/[{}]|:.*/g, ''),
+);
+
+/** A piece of a text: as it is, or a placeholder. */
+export type OwnPart = string | Placeholder;
+
+/** Something in braces that is no placeholder, at `offset` of the text. */
+export interface BadPlaceholder {
+  readonly offset: number;
+  readonly length: number;
+  readonly name: string;
+  readonly problem: 'unknown' | 'size' | 'file' | 'value';
+}
+
+/** One argument with its placeholders found. Plain data. */
+export type OwnArgument =
+  | { readonly kind: 'value'; readonly value: number | boolean | null }
+  | { readonly kind: 'text'; readonly parts: readonly OwnPart[] }
+  | { readonly kind: 'list'; readonly items: readonly OwnArgument[] }
+  | { readonly kind: 'map'; readonly members: readonly (readonly [string, OwnArgument])[] };
+
+const defaultTextBytes = 2048;
+/** Of one text; the whole message has the same bound. */
+export const mostArgumentBytes = 16 * 1024 * 1024;
+
+/** Splits a text at its placeholders. */
+export function partsOf(text: string): {
+  readonly parts: readonly OwnPart[];
+  readonly bad: readonly BadPlaceholder[];
+} {
+  const parts: OwnPart[] = [];
+  const bad: BadPlaceholder[] = [];
+  let plain = '';
+  let done = 0;
+  for (const match of text.matchAll(/\{\{|(?<!\$)\{([A-Za-z]+)(?::([^{}]{0,300}))?\}/g)) {
+    const [source, name = '', value] = match;
+    plain += text.slice(done, match.index);
+    done = match.index + source.length;
+    if (source === '{{') {
+      plain += '{';
+      continue;
+    }
+    const placeholder = placeholderOf(name, value);
+    if (typeof placeholder === 'string') {
+      bad.push({ offset: match.index, length: source.length, name, problem: placeholder });
+      plain += source;
+      continue;
+    }
+    if (plain !== '') parts.push(plain);
+    plain = '';
+    parts.push(placeholder);
+  }
+  plain += text.slice(done);
+  if (plain !== '' || parts.length === 0) parts.push(plain);
+  return { parts, bad };
+}
+
+function placeholderOf(
+  name: string,
+  value: string | undefined,
+): Placeholder | BadPlaceholder['problem'] {
+  switch (name) {
+    case 'text': {
+      const bytes = value === undefined ? defaultTextBytes : bytesOf(value.trim());
+      if (bytes === undefined || bytes < 1 || bytes > mostArgumentBytes) return 'size';
+      return { name, bytes };
+    }
+    case 'file':
+      return value === undefined || value.trim() === '' ? 'file' : { name, file: value.trim() };
+    case 'sender':
+    case 'senderIndex':
+    case 'receiver':
+    case 'group':
+    case 'sequence':
+    case 'time':
+    case 'ticks':
+      return value === undefined ? { name } : 'value';
+    default:
+      return 'unknown';
+  }
+}
+
+function bytesOf(size: string): number | undefined {
+  const bytes = /^\d{1,9}$/.test(size) ? Number(size) : parseSizeBytes(size);
+  return bytes === undefined ? undefined : Math.round(bytes);
+}
+
+/**
+ * The arguments of a scenario, which keeps them as JSON text.
+ *
+ * @param json a list, as the parser of scenarios wrote it
+ */
+export function ownArguments(json: string): readonly OwnArgument[] {
+  return (JSON.parse(json) as readonly unknown[]).map(argumentOf);
+}
+
+function argumentOf(value: unknown): OwnArgument {
+  if (typeof value === 'string') return { kind: 'text', parts: partsOf(value).parts };
+  if (Array.isArray(value)) return { kind: 'list', items: value.map(argumentOf) };
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(
+      ([key, member]) => [key, argumentOf(member)] as const,
+    );
+    return { kind: 'map', members };
+  }
+  return { kind: 'value', value: value as number | boolean | null };
+}
+
+/** All placeholders of the arguments, in the order of the message. */
+export function placeholdersIn(items: readonly OwnArgument[]): Placeholder[] {
+  return items.flatMap((item): Placeholder[] => {
+    switch (item.kind) {
+      case 'value':
+        return [];
+      case 'text':
+        return item.parts.filter((part) => typeof part !== 'string');
+      case 'list':
+        return placeholdersIn(item.items);
+      case 'map':
+        return placeholdersIn(item.members.map(([, member]) => member));
+    }
+  });
+}
+
+/** What a placeholder adds where its length is known only when it runs: usual ids, names and digits. */
+const usualBytes = {
+  sender: 22,
+  receiver: 22,
+  group: 24,
+  senderIndex: 4,
+  sequence: 10,
+  time: 13,
+  ticks: 18,
+} as const;
+
+/** A file's size is not known before the run; it counts as much in the estimate. */
+export const assumedFileBytes = 2048;
+
+/** About how long the arguments are as JSON text, in bytes. */
+export function argumentBytes(items: readonly OwnArgument[]): number {
+  return items.reduce((sum, item) => sum + 1 + bytesIn(item), 1);
+}
+
+function bytesIn(item: OwnArgument): number {
+  switch (item.kind) {
+    case 'value':
+      return String(item.value).length;
+    case 'text':
+      return item.parts.reduce((sum, part) => sum + partBytes(part), 2);
+    case 'list':
+      return argumentBytes(item.items);
+    case 'map':
+      return item.members.reduce(
+        (sum, [key, member]) => sum + textBytes(key) + 4 + bytesIn(member),
+        1,
+      );
+  }
+}
+
+function partBytes(part: OwnPart): number {
+  if (typeof part === 'string') return textBytes(part);
+  if (part.name === 'text') return part.bytes;
+  return part.name === 'file' ? assumedFileBytes : usualBytes[part.name];
+}
+
+/** Bytes as UTF-8; half of a surrogate pair counts half of its four. */
+export function textBytes(text: string): number {
+  let bytes = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    bytes += code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
+  }
+  return bytes;
+}

@@ -1,0 +1,94 @@
+import { parseSizeBytes } from '../base/units';
+import type { Parameters } from './parameterSpec';
+
+/** One size of payloads and how often it is drawn against the others. */
+export interface PayloadSize {
+  readonly bytes: number;
+  readonly weight: number;
+}
+
+/** A range is drawn from so many sizes, evenly spread: messages are encoded once for each. */
+const sizesOfRange = 16;
+const mostSizes = 16;
+const mostBytes = 16 * 1024 * 1024;
+/** Each size is kept encoded, several times. */
+const mostTogether = 64 * 1024 * 1024;
+
+const format = 'Write a range such as 1KB-4KB, or sizes with weights such as 256B 90%, 16KB 10%.';
+
+/**
+ * Sizes as written under `messageSizes`: `1KB-4KB` (any size between is as likely), or a list of sizes,
+ * each with a weight or share behind it, 1 when it has none.
+ */
+export function parsePayloadSizes(
+  text: string,
+): { readonly sizes: readonly PayloadSize[] } | { readonly problem: string } {
+  const [, from, to] = /^([\w.]+)\s*(?:-|–|\.\.)\s*([\w.]+)$/.exec(text.trim().slice(0, 200)) ?? [];
+  if (from !== undefined && to !== undefined) return rangeOf(sizeOf(from), sizeOf(to));
+  const parts = text.slice(0, 2000).split(',');
+  if (parts.length > mostSizes) return { problem: `At most ${mostSizes} sizes can be listed.` };
+  const sizes: PayloadSize[] = [];
+  for (const part of parts) {
+    const [, size = '', weight = '1'] =
+      /^([\d.]+\s?[a-zA-Z]{0,2})(?:\s+(\d{1,9}(?:\.\d{1,9})?)\s*%?)?$/.exec(part.trim()) ?? [];
+    const bytes = sizeOf(size);
+    if (bytes === undefined) return { problem: format };
+    if (bytes < 1 || bytes > mostBytes) return { problem: bounds };
+    if (Number(weight) <= 0) return { problem: 'The weight of each size must be above 0.' };
+    sizes.push({ bytes, weight: Number(weight) });
+  }
+  const sum = sizes.reduce((total, { weight }) => total + weight, 0);
+  // Thirds are written as 33.3 %.
+  if (text.includes('%') && Math.abs(sum - 100) > 0.5)
+    return { problem: `The shares add up to ${Number(sum.toFixed(2))} %, not to 100 %.` };
+  return together(sizes);
+}
+
+const bounds = 'Sizes go from 1 byte to 16 MB.';
+
+function rangeOf(
+  from: number | undefined,
+  to: number | undefined,
+): ReturnType<typeof parsePayloadSizes> {
+  if (from === undefined || to === undefined) return { problem: format };
+  if (from < 1 || to > mostBytes) return { problem: bounds };
+  if (from > to) return { problem: 'A range begins with its smaller size.' };
+  const step = (to - from) / sizesOfRange;
+  const sizes = Array.from({ length: sizesOfRange }, (_, index) => ({
+    bytes: Math.round(from + (index + 0.5) * step),
+    weight: 1,
+  }));
+  return together(sizes);
+}
+
+function together(sizes: readonly PayloadSize[]): ReturnType<typeof parsePayloadSizes> {
+  const sum = sizes.reduce((total, { bytes }) => total + bytes, 0);
+  return sum > mostTogether
+    ? { problem: 'All sizes together must not exceed 64 MB: each is kept encoded.' }
+    : { sizes };
+}
+
+function sizeOf(text: string): number | undefined {
+  const bytes = /^\d{1,9}$/.test(text) ? Number(text) : parseSizeBytes(text);
+  return bytes === undefined ? undefined : Math.round(bytes);
+}
+
+/** Mean payload in bytes, rounded. */
+export function meanBytes(sizes: readonly PayloadSize[]): number {
+  const weights = sizes.reduce((sum, { weight }) => sum + weight, 0);
+  return Math.round(sizes.reduce((sum, { bytes, weight }) => sum + bytes * weight, 0) / weights);
+}
+
+/** Sizes of the payloads of a use case; none for one that sends nothing. */
+export function payloadSizesOf(parameters: Parameters): readonly PayloadSize[] {
+  const { messageSizes, messageSize } = parameters;
+  if (typeof messageSizes === 'string') {
+    const read = parsePayloadSizes(messageSizes);
+    if ('sizes' in read) return read.sizes;
+  }
+  return typeof messageSize === 'number' ? [{ bytes: messageSize, weight: 1 }] : [];
+}
+
+/** The largest payload in bytes; 0 for a use case that sends nothing. */
+export const largestPayload = (parameters: Parameters): number =>
+  Math.max(0, ...payloadSizesOf(parameters).map(({ bytes }) => bytes));
