@@ -7,8 +7,14 @@ import { kindsOf } from './serviceLoad';
 
 /** Traffic of the entries that send in one step, with the entries they come from. */
 export type EntryTraffic =
-  | { readonly sending: readonly { readonly entry: ScenarioEntry; readonly traffic: Traffic }[] }
-  | { readonly problem: string };
+  { readonly sending: readonly SendingEntry[] } | { readonly problem: string };
+
+interface SendingEntry {
+  readonly entry: ScenarioEntry;
+  /** Place of the entry in the scenario. */
+  readonly position: number;
+  readonly traffic: Traffic;
+}
 
 /** Product whose tables a scenario is compared with; a plain hub counts as Azure SignalR. */
 export function productOf(scenario: Pick<Scenario, 'service'>): Product {
@@ -24,7 +30,7 @@ export function entryTraffic(
   step: StepSenders,
 ): EntryTraffic {
   const { connections, entries, service } = scenario;
-  const sending: { entry: ScenarioEntry; traffic: Traffic }[] = [];
+  const sending: SendingEntry[] = [];
   for (const [position, entry] of entries.entries()) {
     const useCase = findUseCase(entry.name);
     if (useCase === undefined) return { problem: `There is no use case ${entry.name}.` };
@@ -36,7 +42,7 @@ export function entryTraffic(
       const guide = productOf(scenario) === 'webpubsub' ? 'Web PubSub' : 'SignalR';
       return { problem: `The ${guide} guide has no table for ${useCase.name}.` };
     }
-    sending.push({ entry, traffic });
+    sending.push({ entry, position, traffic });
   }
   return { sending };
 }

@@ -1,9 +1,11 @@
 import { assess, checkAssignment } from './assess';
+import { billingOf } from './billing';
 import type { Estimate, EstimateInput, EstimateOptions } from './model';
 import { trafficLoad } from './trafficLoad';
 
 export {
   signalrEditions,
+  type Billing,
   type Edition,
   type Estimate,
   type EstimateInput,
@@ -26,5 +28,8 @@ export function estimate(input: EstimateInput, options: EstimateOptions = {}): E
   const loads = input.useCases.map((traffic) =>
     trafficLoad(input.product, assignment.connections, traffic),
   );
-  return assess(assignment, loads, input.assumptions ?? []);
+  return {
+    ...assess(assignment, loads, input.assumptions ?? []),
+    billing: billingOf(input.product, loads),
+  };
 }

@@ -43,6 +43,9 @@ export function assumptionsOf(
       `The tables hold for WebSocket clients; ${scenario.transport} is slower and has no table.`,
     );
   }
+  if (scenario.entries.some(({ parameters }) => parameters['messageSizes'] !== undefined)) {
+    sentences.push('Payloads differ in size: their mean counts.');
+  }
   if (names.includes('streamingEcho')) {
     sentences.push('The guides have no table for streams: each item counts as an echo.');
   }

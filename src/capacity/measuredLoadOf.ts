@@ -14,11 +14,15 @@ export interface MeasuredStep {
   /** Messages into the service and deliveries out of it, per second. */
   readonly sentPerSecond: number;
   readonly receivedPerSecond: number;
+  /** The same of each entry of a mix, in the order of the scenario. */
+  readonly entries?: readonly MeasuredRates[];
 }
 
+type MeasuredRates = Pick<MeasuredStep, 'sentPerSecond' | 'receivedPerSecond'>;
+
 /**
- * The input of the recommendation for a step that was run. A run counts all use cases together; those
- * of a mix share the measured rates as the scenario intended.
+ * The input of the recommendation for a step that was run. A result of a mix without rates of its
+ * entries shares the measured sums as the scenario intended.
  */
 export function measuredLoadOf(
   scenario: Scenario,
@@ -29,8 +33,9 @@ export function measuredLoadOf(
   const found = entryTraffic(scenario, step);
   if ('problem' in found) return found;
   const product = productOf(scenario);
-  const nominal = found.sending.map(({ traffic }) => ({
+  const nominal = found.sending.map(({ position, traffic }) => ({
     traffic,
+    measured: measured.entries?.[position],
     load: trafficLoad(product, scenario.connections, traffic),
   }));
   const inbound = nominal.reduce((sum, { load }) => sum + load.inMessages, 0);
@@ -40,12 +45,13 @@ export function measuredLoadOf(
       product,
       connections: measured.connections,
       step: measured.index,
-      useCases: nominal.map(({ traffic, load }) => ({
+      useCases: nominal.map(({ traffic, load, measured: own }) => ({
         kind: traffic.kind,
         senders: traffic.senders,
         messageBytes: traffic.messageBytes,
-        inPerSecond: (measured.sentPerSecond * load.inMessages) / inbound,
-        outPerSecond: (measured.receivedPerSecond * load.outMessages) / outbound,
+        inPerSecond: own?.sentPerSecond ?? (measured.sentPerSecond * load.inMessages) / inbound,
+        outPerSecond:
+          own?.receivedPerSecond ?? (measured.receivedPerSecond * load.outMessages) / outbound,
         ...(traffic.groupMembers === undefined ? {} : { groupMembers: traffic.groupMembers }),
       })),
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),

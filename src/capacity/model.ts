@@ -70,6 +70,16 @@ export interface NeighbourUse {
   readonly outbound: number;
 }
 
+/** Messages as the services bill them: 2 KB each, those that leave the service. */
+export interface Billing {
+  readonly messages_per_s: number;
+  readonly messages_per_day: number;
+  /** In 30 days. */
+  readonly messages_per_month: number;
+  /** Payloads so close below a multiple of 2 KB that their envelope makes another message of them. */
+  readonly envelope_matters: boolean;
+}
+
 /**
  * Result of the estimate. Fields in snake case are those of the published test vectors and of
  * `estimate --json`; the rest explains them to people.
@@ -113,4 +123,6 @@ export interface Estimate {
   readonly notes: readonly string[];
   /** App servers and their connections as a sentence; absent where there are none. */
   readonly advice?: string;
+  /** Of estimates only: recommendations are made from rates whose sizes are means. */
+  readonly billing?: Billing;
 }
