@@ -14,6 +14,22 @@ export class ConnectFailure extends Error {
   }
 }
 
+/** A hub on this machine redirects to a host that nobody has agreed to put load on. */
+export class LeavesLoopback extends ConnectFailure {
+  /** Name and port, for people. */
+  readonly host: string;
+
+  constructor(host: string) {
+    const shown = shownText(host);
+    super(
+      'negotiate',
+      `negotiate: the server redirects to ${shown}, which is not on this machine; nobody agreed to load there`,
+    );
+    this.name = 'LeavesLoopback';
+    this.host = shown;
+  }
+}
+
 /** Classes that another try may cure. */
 const passing: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
   'refused',
@@ -23,11 +39,12 @@ const passing: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
   'throttled',
   'negotiate',
   'upgrade',
+  'request',
   'closed',
 ]);
 
 export function mayRetry(failure: ConnectFailure): boolean {
-  return passing.has(failure.errorClass);
+  return passing.has(failure.errorClass) && !(failure instanceof LeavesLoopback);
 }
 
 const bySystemCode: Readonly<Record<string, ErrorClass>> = {
@@ -69,11 +86,21 @@ export function textOfSystemError(error: unknown): string {
 }
 
 /** Class of an HTTP status that is not the one wanted; `fallback` says which request it was. */
-export function classOfStatus(status: number, fallback: 'negotiate' | 'upgrade'): ErrorClass {
+export function classOfStatus(
+  status: number,
+  fallback: 'negotiate' | 'upgrade' | 'request',
+): ErrorClass {
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 404) return 'notFound';
   if (status === 429) return 'throttled';
   return fallback;
+}
+
+/** Class of a server's closing a connection, told by the text it gave. */
+export function classOfClosing(text: string): 'slowConsumer' | 'closed' {
+  return /too slow|slow consumer|send buffer|waiting to be (sent|read)|were waiting/i.test(text)
+    ? 'slowConsumer'
+    : 'closed';
 }
 
 /** Milliseconds of a Retry-After header: seconds or an HTTP date; undefined when it is neither. */
@@ -89,4 +116,11 @@ export function shownText(text: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what must go
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
+
+/** Why a socket was lost; tunnels through proxies say it themselves. */
+export function failureOfSocket(error: Error): ConnectFailure {
+  return error instanceof ConnectFailure
+    ? error
+    : new ConnectFailure(classOfSystemError(error), textOfSystemError(error));
 }

@@ -1,6 +1,15 @@
+import type { AccessTokens } from './accessTokens';
+import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
-import { HubConnection, type HubConnectionOptions, type HubListener } from './hubConnection';
+import {
+  WebSocketConnection,
+  type HubConnection,
+  type HubConnectionOptions,
+  type HubListener,
+} from './hubConnection';
+import { HttpConnection } from './httpConnection';
 import { negotiate, withQuery, type NegotiateAgents, type Negotiated } from './negotiate';
+import { ReliableConnection } from './reliableConnection';
 
 /** How connections of one worker are opened. */
 export interface ConnectContext {
@@ -8,22 +17,45 @@ export interface ConnectContext {
   readonly agents: NegotiateAgents;
   readonly listener: HubListener;
   readonly options: HubConnectionOptions;
+  /** Which of the endpoint's URLs a connection uses; absent: URL i mod count. */
+  readonly targetOf?: (index: number) => number;
+  /** Opens connections by another client than ours. */
+  readonly open?: OpenConnection;
+  /** Signs the token of each connection, where a service of Azure wants its own. */
+  readonly tokens?: AccessTokens;
 }
 
+/** Opens one connection to the hub at `url`, which is negotiated with on the way. */
+export type OpenConnection = (
+  index: number,
+  url: string,
+  context: ConnectContext,
+  signal: AbortSignal,
+  stopwatch?: ConnectStopwatch,
+) => Promise<HubConnection>;
+
 /**
- * Opens connection `index`: negotiate (unless it is skipped), upgrade and handshake, back to back,
+ * Opens connection `index`: negotiate (unless it is skipped), transport and handshake, back to back,
  * because a server forgets a negotiated id soon.
  *
+ * @param stopwatch is told the end of each phase
  * @throws ConnectFailure
  */
 export async function connectHub(
   index: number,
   context: ConnectContext,
   signal: AbortSignal,
+  stopwatch?: ConnectStopwatch,
 ): Promise<HubConnection> {
-  const { endpoint, agents, listener, options } = context;
-  const url = endpoint.urls[index % endpoint.urls.length];
+  const { agents, listener, options, tokens } = context;
+  const endpoint =
+    tokens === undefined
+      ? context.endpoint
+      : { ...context.endpoint, accessToken: await tokens.forClient(index) };
+  const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];
   if (url === undefined) throw new Error('an endpoint needs a URL');
+  if (context.open !== undefined)
+    return context.open(index, url, { ...context, endpoint }, signal, stopwatch);
   const where: Negotiated = endpoint.skipNegotiation
     ? {
         url: withQuery(url, endpoint.query),
@@ -31,5 +63,9 @@ export async function connectHub(
         accessToken: endpoint.accessToken,
       }
     : await negotiate(endpoint, url, agents, signal);
-  return HubConnection.open(index, where, endpoint, listener, options, signal);
+  if (!endpoint.skipNegotiation) stopwatch?.done('negotiate');
+  const OverWebSocket =
+    options.codec?.isReliable === true ? ReliableConnection : WebSocketConnection;
+  const Transport = endpoint.transport === undefined ? OverWebSocket : HttpConnection;
+  return Transport.open(index, where, endpoint, listener, options, signal, stopwatch);
 }

@@ -1,4 +1,4 @@
-export type { Endpoint } from '../base/endpoint';
+export type { Endpoint, ServiceAccess } from '../base/endpoint';
 
 /** A URL as it may be shown and stored: no user info, no query, no fragment. */
 export function shownUrl(url: string): string {

@@ -20,23 +20,40 @@ export function serverHeaderLength(payloadLength: number): number {
   return payloadLength < 126 ? 2 : payloadLength < 65_536 ? 4 : 10;
 }
 
+/** Room for the longest header of a client frame and two bytes that nobody sends. */
+const headRoom = 16;
+
 /** A whole client frame (FIN set) with a fresh random mask. */
 export function clientFrame(code: number, payload: Uint8Array): Buffer {
-  const headerLength = clientHeaderLength(payload.length);
-  const frame = Buffer.allocUnsafe(headerLength + payload.length);
-  frame[0] = 0x80 | code;
+  const { length } = payload;
+  const headerLength = clientHeaderLength(length);
+  const bytes = Buffer.allocUnsafe((headRoom + length + 3) & ~3);
+  const header = headRoom - headerLength;
+  bytes[header] = 0x80 | code;
   if (headerLength === 6) {
-    frame[1] = 0x80 | payload.length;
+    bytes[header + 1] = 0x80 | length;
   } else if (headerLength === 8) {
-    frame[1] = 0x80 | 126;
-    frame.writeUInt16BE(payload.length, 2);
+    bytes[header + 1] = 0x80 | 126;
+    bytes.writeUInt16BE(length, header + 2);
   } else {
-    frame[1] = 0x80 | 127;
-    frame.writeBigUInt64BE(BigInt(payload.length), 2);
+    bytes[header + 1] = 0x80 | 127;
+    bytes.writeBigUInt64BE(BigInt(length), header + 2);
   }
-  randomFillSync(frame, headerLength - 4, 4);
-  for (let at = 0; at < payload.length; at++) {
-    frame[headerLength + at] = payload[at]! ^ frame[headerLength - 4 + (at & 3)]!;
-  }
-  return frame;
+  bytes.set(payload, headRoom);
+  randomFillSync(bytes, headRoom - 4, 4);
+  // Four bytes at a time: the mask is the word before the payload. Buffers begin at multiples of eight.
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  const mask = words[headRoom / 4 - 1]!;
+  for (let at = headRoom / 4; at < words.length; at++) words[at]! ^= mask;
+  return bytes.subarray(header, headRoom + length);
+}
+
+/** The payload of a frame that {@link clientFrame} made, unmasked into bytes of its own. */
+export function clientPayload(frame: Buffer): Buffer {
+  const code = frame[1]! & 0x7f;
+  const headerLength = code < 126 ? 6 : code === 126 ? 8 : 14;
+  const payload = Buffer.from(frame.subarray(headerLength));
+  for (let at = 0; at < payload.length; at++)
+    payload[at] = payload[at]! ^ frame[headerLength - 4 + (at & 3)]!;
+  return payload;
 }

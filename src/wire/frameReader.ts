@@ -5,6 +5,7 @@ export interface FrameListener {
   /** One whole message (text or binary), fragments joined. `frameBytes` is its length on the wire. */
   onMessage(buffer: Buffer, start: number, end: number, frameBytes: number): void;
   onPing(payload: Buffer): void;
+  onPong?(payload: Buffer): void;
   onClose(code: number, reason: string): void;
   /** True once nothing more is wanted; the rest of a chunk is then left alone. */
   readonly stopped: boolean;
@@ -129,7 +130,9 @@ export class FrameReader {
         end - start >= 2 ? buffer.readUInt16BE(start) : 1005,
         buffer.toString('utf8', reasonStart, end),
       );
-    } else if (code !== opcode.pong) {
+    } else if (code === opcode.pong) {
+      listener.onPong?.(buffer.subarray(start, end));
+    } else {
       throw new FrameError(`a frame has the unknown opcode ${code}`);
     }
   }

@@ -1,15 +1,12 @@
 import type * as net from 'node:net';
 import type { ErrorClass } from '../base/errorClass';
-import { classOfSystemError, ConnectFailure, shownText, textOfSystemError } from './connectFailure';
+import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from './connectFailure';
+import type { ConnectStopwatch } from './connectStopwatch';
 import { shownUrl, type Endpoint } from './endpoint';
 import { clientFrame, opcode } from './frame';
 import { FrameError, FrameReader, type FrameListener } from './frameReader';
-import {
-  encodeHandshake,
-  HubMessageError,
-  readHandshakeAnswer,
-  recordSeparator,
-} from './hubMessage';
+import { jsonCodec, type HubCodec } from './hubCodec';
+import { HubMessageError, readHandshakeAnswer, recordSeparator } from './hubMessage';
 import type { Negotiated } from './negotiate';
 import { connectSocket, type SocketOwner } from './socket';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from './upgrade';
@@ -17,8 +14,9 @@ import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from './upgrade'
 /** What an open connection tells. One listener serves all connections of a worker. */
 export interface HubListener {
   /**
-   * One WebSocket message: one or more hub messages, each with its separator. The buffer is valid only
-   * during the call. `frameBytes` is the message's length on the wire.
+   * One WebSocket message, one event or the answer to one poll: one or more hub messages, each with what
+   * marks its end, see {@link HubCodec.find}; none when a poll came back empty. The buffer is valid only
+   * during the call. `frameBytes` is the length with what the transport puts around it, HTTP heads excluded.
    */
   received(
     connection: HubConnection,
@@ -27,8 +25,13 @@ export interface HubListener {
     end: number,
     frameBytes: number,
   ): void;
+  /** A connection that keeps itself alive has sent a ping. */
+  pinged?(connection: HubConnection): void;
   /** The connection is gone without our asking; told once. */
   lost(connection: HubConnection, errorClass: ErrorClass, text: string): void;
+  /** A connection that can be recovered has lost its socket; `recovered` or `lost` follows. */
+  interrupted?(connection: HubConnection, errorClass: ErrorClass, text: string): void;
+  recovered?(connection: HubConnection, tookMs: number): void;
 }
 
 export interface HubConnectionOptions {
@@ -36,6 +39,42 @@ export interface HubConnectionOptions {
   readonly maximumMessageBytes: number;
   /** Bytes that may wait to be sent before the connection counts as blocked. */
   readonly maximumUnsentBytes: number;
+  /** The hub protocol; JSON when absent. */
+  readonly codec?: HubCodec;
+}
+
+/** One client connection, whatever its transport. It knows nothing of what the messages mean. */
+export interface HubConnection {
+  /** Index of the connection among all of the run. */
+  readonly index: number;
+  /** What the hub knows it by, as far as negotiating told. */
+  readonly connectionId: string | undefined;
+  /** When something last came from the server, in the clock of the owner, which sets it. */
+  lastReceivedUs: number;
+  /** Text of a hub Close message, told when the connection ends after it. */
+  closeReason: string | undefined;
+  /** Code of the server's close frame, where there was one. */
+  readonly closeCode?: number | undefined;
+  /** How it writes and reads hub messages. */
+  readonly codec: HubCodec;
+  readonly isOpen: boolean;
+  readonly stopped: boolean;
+  /** It notices a dead server by itself: nobody else sends pings. */
+  readonly hasOwnKeepAlive: boolean;
+  /**
+   * Hands a whole frame, or a bare hub message where the transport has no frames, to an open connection.
+   *
+   * @returns whether the bytes were taken at once; otherwise they must not be changed any more
+   */
+  send(frame: Buffer): boolean;
+  /** Sends one hub message that is not worth a template; nothing happens on a closed connection. */
+  sendMessage(message: Buffer): void;
+  /** Closes in order; the listener is not told. */
+  close(): void;
+  /** Lets go of the sockets at once; the listener is not told. */
+  destroy(): void;
+  /** Gives the connection up for the given reason, which the listener or the opener is told. */
+  drop(errorClass: ErrorClass, text: string): void;
 }
 
 /** State that is needed only until the connection is open. */
@@ -43,33 +82,35 @@ interface Opening {
   readonly url: URL;
   readonly accept: string;
   head: Buffer;
+  readonly stopwatch: ConnectStopwatch | undefined;
   settle(failure: ConnectFailure | undefined): void;
 }
 
 const normalClosure = Buffer.from([0x03, 0xe8]);
-const handshake = encodeHandshake('json');
 
 /**
- * One client connection over its own WebSocket: upgrade, hub handshake, messages. It knows nothing of
- * what the messages mean, uses no timer and no promise per message, and keeps as little memory as it can.
+ * One client connection over its own WebSocket: upgrade, hub handshake, messages. It uses no timer and no
+ * promise per message, and keeps as little memory as it can.
  */
-export class HubConnection implements FrameListener, SocketOwner {
-  /** When something last came from the server, in the clock of the owner, which sets it. */
+export class WebSocketConnection implements HubConnection, FrameListener, SocketOwner {
   lastReceivedUs = 0;
-  /** Text of a hub Close message, told when the socket closes after it. */
   closeReason: string | undefined;
+  closeCode: number | undefined;
+  readonly codec: HubCodec;
+  readonly hasOwnKeepAlive = false;
   private state: 'upgrading' | 'handshaking' | 'open' | 'closed' = 'upgrading';
   private opening: Opening | undefined;
   private readonly reader: FrameReader;
   private socket!: net.Socket;
 
   private constructor(
-    /** Index of the connection among all of the run. */
     readonly index: number,
+    readonly connectionId: string | undefined,
     private readonly listener: HubListener,
     private readonly options: HubConnectionOptions,
   ) {
     this.reader = new FrameReader(options.maximumMessageBytes);
+    this.codec = options.codec ?? jsonCodec;
   }
 
   /**
@@ -84,10 +125,11 @@ export class HubConnection implements FrameListener, SocketOwner {
     listener: HubListener,
     options: HubConnectionOptions,
     signal: AbortSignal,
-  ): Promise<HubConnection> {
+    stopwatch?: ConnectStopwatch,
+  ): Promise<WebSocketConnection> {
     return new Promise((resolve, reject) => {
-      const request = upgradeRequest(where);
-      const connection = new HubConnection(index, listener, options);
+      const connection = new WebSocketConnection(index, where.connectionId, listener, options);
+      const request = upgradeRequest(where, connection.codec.subprotocol);
       const onAbort = (): void => {
         connection.drop(
           'timeout',
@@ -98,14 +140,19 @@ export class HubConnection implements FrameListener, SocketOwner {
         url: where.url,
         accept: request.accept,
         head: Buffer.alloc(0),
+        stopwatch,
         settle: (failure) => {
           signal.removeEventListener('abort', onAbort);
           if (failure === undefined) resolve(connection);
           else reject(failure);
         },
       };
-      connection.socket = connectSocket(where.url, endpoint, connection, () =>
-        connection.socket.write(request.bytes, 'latin1'),
+      connection.socket = connectSocket(
+        where.url,
+        endpoint,
+        connection,
+        () => connection.socket.write(request.bytes, 'latin1'),
+        stopwatch,
       );
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
@@ -120,11 +167,6 @@ export class HubConnection implements FrameListener, SocketOwner {
     return this.state === 'closed';
   }
 
-  /**
-   * Hands a whole frame to the socket of an open connection.
-   *
-   * @returns whether the socket took the bytes at once; otherwise the frame must not be changed any more
-   */
   send(frame: Buffer): boolean {
     const { socket } = this;
     socket.write(frame);
@@ -136,12 +178,12 @@ export class HubConnection implements FrameListener, SocketOwner {
     return false;
   }
 
-  /** Sends one hub message that is not worth a template; nothing happens on a closed connection. */
   sendMessage(message: Buffer): void {
-    if (this.state === 'open') this.send(clientFrame(opcode.text, message));
+    // Where a protocol has no ping of its own, its message is empty and the WebSocket's takes its place.
+    const code = message.length === 0 ? opcode.ping : this.codec.opcode;
+    if (this.state === 'open') this.send(clientFrame(code, message));
   }
 
-  /** Closes in order; the listener is not told. */
   close(): void {
     if (this.state === 'open') {
       this.state = 'closed';
@@ -151,13 +193,11 @@ export class HubConnection implements FrameListener, SocketOwner {
     }
   }
 
-  /** Lets go of the socket at once; the listener is not told. */
   destroy(): void {
     this.state = 'closed';
     this.socket.destroy();
   }
 
-  /** Gives the connection up for the given reason, which the listener or the opener is told. */
   drop(errorClass: ErrorClass, text: string): void {
     this.fail(new ConnectFailure(errorClass, text));
   }
@@ -175,7 +215,7 @@ export class HubConnection implements FrameListener, SocketOwner {
   }
 
   onSocketError(error: Error): void {
-    this.fail(new ConnectFailure(classOfSystemError(error), textOfSystemError(error)));
+    this.fail(failureOfSocket(error));
   }
 
   onSocketClose(): void {
@@ -191,20 +231,14 @@ export class HubConnection implements FrameListener, SocketOwner {
       this.listener.received(this, buffer, start, end, frameBytes);
       return;
     }
-    const separator = buffer.indexOf(recordSeparator, start);
-    if (separator < 0 || separator >= end)
-      throw new HubMessageError('the handshake answer is cut off');
-    const refusal = readHandshakeAnswer(buffer.toString('utf8', start, separator));
-    if (refusal !== undefined) {
-      this.drop('handshake', `handshake refused: ${shownText(refusal)}`);
-      return;
-    }
+    const behind = (this.codec.greetingEnd ?? handshakeEnd)(buffer, start, end);
     const { opening } = this;
     this.state = 'open';
     this.opening = undefined;
+    opening?.stopwatch?.done('handshake');
     opening?.settle(undefined);
     // The server may put hub messages right behind its answer.
-    if (separator + 1 < end) this.listener.received(this, buffer, separator + 1, end, frameBytes);
+    if (behind < end) this.listener.received(this, buffer, behind, end, frameBytes);
   }
 
   onPing(payload: Buffer): void {
@@ -212,15 +246,15 @@ export class HubConnection implements FrameListener, SocketOwner {
     this.send(clientFrame(opcode.pong, payload));
   }
 
+  onPong(payload: Buffer): void {
+    // No message, but a sign of life.
+    if (this.state === 'open') this.listener.received(this, payload, 0, 0, 0);
+  }
+
   onClose(code: number, reason: string): void {
+    this.closeCode = code;
     const text = shownText(this.closeReason ?? reason);
-    const slow = /too slow|slow consumer|send buffer|waiting to be (sent|read)|were waiting/i.test(
-      text,
-    );
-    this.drop(
-      slow ? 'slowConsumer' : 'closed',
-      `closed with code ${code}${text === '' ? '' : `: ${text}`}`,
-    );
+    this.drop(classOfClosing(text), `closed with code ${code}${text === '' ? '' : `: ${text}`}`);
   }
 
   /** Collects the head of the upgrade answer; returns where the first frame begins. */
@@ -237,9 +271,21 @@ export class HubConnection implements FrameListener, SocketOwner {
         throw new ConnectFailure('protocol', 'upgrade: the answer has no end');
       return length;
     }
-    checkUpgradeAnswer(opening.head.toString('latin1', 0, end), opening.accept, opening.url);
+    checkUpgradeAnswer(
+      opening.head.toString('latin1', 0, end),
+      opening.accept,
+      opening.url,
+      this.codec.subprotocol,
+    );
     this.state = 'handshaking';
-    this.socket.write(clientFrame(opcode.text, handshake));
+    opening.stopwatch?.done('upgrade');
+    const { handshake, opcode: kind, opensAtOnce } = this.codec;
+    if (handshake.length > 0) this.socket.write(clientFrame(kind, handshake));
+    if (opensAtOnce === true) {
+      this.state = 'open';
+      this.opening = undefined;
+      opening.settle(undefined);
+    }
     return end + 4 - before;
   }
 
@@ -251,4 +297,20 @@ export class HubConnection implements FrameListener, SocketOwner {
     if (opening !== undefined) opening.settle(failure);
     else this.listener.lost(this, failure.errorClass, failure.message);
   }
+}
+
+/**
+ * Reads the answer to the handshake.
+ *
+ * @returns where the hub messages behind it begin
+ * @throws ConnectFailure when the server refuses; HubMessageError when it is no answer to a handshake
+ */
+export function handshakeEnd(buffer: Buffer, start: number, end: number): number {
+  const separator = buffer.indexOf(recordSeparator, start);
+  if (separator < 0 || separator >= end)
+    throw new HubMessageError('the handshake answer is cut off');
+  const refusal = readHandshakeAnswer(buffer.toString('utf8', start, separator));
+  if (refusal !== undefined)
+    throw new ConnectFailure('handshake', `handshake refused: ${shownText(refusal)}`);
+  return separator + 1;
 }

@@ -1,4 +1,4 @@
-import { encodeHubMessage, type Completion } from './hubMessage';
+import type { Completion } from './hubMessage';
 import type { HubConnection } from './hubConnection';
 
 /** The hub's answer to an invocation, or why there is none. */
@@ -37,25 +37,32 @@ export class Invocations {
       }, timeoutMs);
       const settle = (outcome: InvocationOutcome): void => {
         clearTimeout(timer);
-        this.pending.delete(key);
         resolve(outcome);
       };
+      // It stays after its time is over: a late completion is told apart from those of others.
       this.pending.set(key, { settle });
-      connection.sendMessage(encodeHubMessage({ type: 1, invocationId, target, arguments: args }));
+      const message = { type: 1, invocationId, target, arguments: args } as const;
+      connection.sendMessage(connection.codec.encode(message));
     });
   }
 
-  completed(connection: HubConnection, message: Completion): void {
-    const waiting = this.pending.get(`${connection.index}:${message.invocationId}`);
+  /** Settles the invocation of a completion; false when it is none of these. */
+  completed(connection: HubConnection, message: Completion): boolean {
+    const key = `${connection.index}:${message.invocationId}`;
+    const waiting = this.pending.get(key);
+    this.pending.delete(key);
     if (typeof message.error === 'string')
       waiting?.settle({ ok: false, errorClass: 'invocation', text: message.error });
     else waiting?.settle({ ok: true, result: message.result });
+    return waiting !== undefined;
   }
 
   /** Nothing will be completed on this connection any more. */
   lost(connection: HubConnection): void {
     for (const [key, { settle }] of this.pending) {
-      if (key.startsWith(`${connection.index}:`)) settle(lost);
+      if (!key.startsWith(`${connection.index}:`)) continue;
+      this.pending.delete(key);
+      settle(lost);
     }
   }
 }

@@ -1,95 +1,129 @@
-import { clientFrame, clientHeaderLength, opcode } from './frame';
-import { stampKey, stampLength, stampMarker, writeStamp, type Stamp } from './stamp';
+import { HoleFrame } from './holeFrame';
+import { jsonCodec } from './hubCodec';
+import type { Hole, HoleLengths, MessageShape } from './messageLayout';
+import { stampLength, writeStamp, type Stamp } from './stamp';
 
-/** What one message of a run looks like, apart from its stamp and its receiver. */
-export interface MessageShape {
-  readonly method: string;
-  /** Dictionary key for the receiver's id or name, when the method needs one. */
-  readonly receiverKey?: string;
-  /** Payload text; its length is the message size. Must need no escaping in JSON. */
-  readonly blob: string;
+/** Ticks of 100 ns from the year 1 to 1970, as .NET counts them. */
+const unixEpochTicks = 621_355_968_000_000_000n;
+
+/** Ticks of .NET's clock for a Unix time: more than a number holds exactly. */
+export const ticksOf = (unixMs: number): bigint => BigInt(unixMs) * 10_000n + unixEpochTicks;
+
+/** Who sends a message, where it says so. */
+export interface MessageSource {
+  /** Connection id as the codec's `textBytes` gives it; absent where no message names it. */
+  readonly id?: Uint8Array | undefined;
+  readonly index: number;
 }
 
-/** Digits of a Unix time in milliseconds until the year 2286. */
-const timestampDigits = 13;
+const noReceiver = Buffer.alloc(0);
+const nobody: MessageSource = { index: 0 };
 
-/**
- * A hub invocation encoded once: a masked WebSocket frame in which only stamp, time and receiver are
- * overwritten for each message. The frame's bytes may be handed to a socket that takes them at once;
- * a socket that keeps them needs {@link detach} before the next message.
- */
+/** Bytes of what has no fixed length in a message. */
+export function holeLengths(
+  receiver: Uint8Array | undefined,
+  { id, index }: MessageSource = nobody,
+): HoleLengths {
+  return {
+    receiver: receiver?.length ?? 0,
+    sender: id?.length ?? 0,
+    senderIndex: String(index).length,
+  };
+}
+
+/** A hub invocation encoded once, whose holes are filled for each message; see {@link HoleFrame}. */
 export class MessageTemplate {
-  private frame: Buffer;
-  private readonly maskAt: number;
-  private readonly bodyAt: number;
-  private readonly stampAt: number;
-  private readonly timestampAt: number;
-  private readonly receiverAt: number;
+  private readonly holeFrame: HoleFrame;
+  private readonly holes: readonly Hole[];
   private readonly stampBytes = Buffer.alloc(stampLength);
+  /** Room for the digits or bytes of one number. */
+  private readonly scratch = Buffer.alloc(20);
   private timestampMs = -1;
 
-  /** @param receiverLength bytes of the receiver's text; the frame's length depends on it */
-  constructor(
-    shape: MessageShape,
-    private readonly receiverLength: number,
-  ) {
-    const head = `{"type":1,"target":${JSON.stringify(shape.method)},"arguments":[{"${stampKey}":"`;
-    const stampHole = stampMarker.padEnd(stampLength, '0');
-    const beforeReceiver = shape.receiverKey === undefined ? '' : `","${shape.receiverKey}":"`;
-    const receiverHole = 'x'.repeat(receiverLength);
-    const beforeTimestamp = `","payload.Timestamp":`;
-    const timestampHole = '1'.repeat(timestampDigits);
-    const tail = `,"payload.MessageBlob":"${shape.blob}"}]}\x1e`;
-    const text =
-      head + stampHole + beforeReceiver + receiverHole + beforeTimestamp + timestampHole + tail;
-    const body = Buffer.from(text, 'utf8');
-    this.frame = clientFrame(opcode.text, body);
-    this.bodyAt = clientHeaderLength(body.length);
-    this.maskAt = this.bodyAt - 4;
-    this.stampAt = this.bodyAt + Buffer.byteLength(head);
-    this.receiverAt = this.stampAt + stampLength + Buffer.byteLength(beforeReceiver);
-    this.timestampAt = this.receiverAt + receiverLength + Buffer.byteLength(beforeTimestamp);
+  /**
+   * @param lengths bytes of receiver and sender; the frame's length depends on them
+   * @param framed whether a WebSocket frame is wanted; otherwise the bare hub message, for HTTP bodies
+   */
+  constructor(shape: MessageShape, lengths: HoleLengths, codec = jsonCodec, framed = true) {
+    const { body, holes } = codec.layout(shape, lengths);
+    this.holes = holes;
+    this.holeFrame = new HoleFrame(body, holes, codec, framed);
   }
 
   /** Bytes on the wire of every message made from this template. */
   get wireBytes(): number {
-    return this.frame.length;
+    return this.holeFrame.frame.length;
   }
 
   /**
-   * Writes stamp, time and receiver into the frame and returns it.
+   * Writes what belongs into the holes and returns the frame.
    *
-   * @param receiver exactly `receiverLength` bytes, already escaped for JSON
-   * @param nowMs Unix time, for hubs that read `payload.Timestamp`
+   * @param receiver as the codec's `textBytes` gives it, of the template's length
+   * @param nowMs Unix time
    */
-  fill(stamp: Stamp, receiver: Uint8Array | undefined, nowMs: number): Buffer {
+  fill(
+    stamp: Stamp,
+    receiver: Uint8Array | undefined,
+    nowMs: number,
+    source: MessageSource = nobody,
+  ): Buffer {
     writeStamp(this.stampBytes, 0, stamp);
-    this.put(this.stampAt, this.stampBytes);
-    if (receiver !== undefined) {
-      if (receiver.length !== this.receiverLength)
-        throw new Error('receiver does not fit the template');
-      this.put(this.receiverAt, receiver);
+    const timeIsNew = nowMs !== this.timestampMs;
+    this.timestampMs = nowMs;
+    const { holes, holeFrame } = this;
+    for (let position = 0; position < holes.length; position++) {
+      switch (holes[position]!.kind) {
+        case 'stamp':
+          holeFrame.put(position, this.stampBytes);
+          break;
+        case 'receiver':
+          holeFrame.put(position, receiver ?? noReceiver);
+          break;
+        case 'sender':
+          holeFrame.put(position, source.id ?? noReceiver);
+          break;
+        case 'senderIndex':
+          this.putNumber(position, source.index);
+          break;
+        case 'sequence':
+          this.putNumber(position, stamp.sequence);
+          break;
+        default:
+          if (timeIsNew) this.putTime(position, nowMs);
+      }
     }
-    if (nowMs !== this.timestampMs) {
-      this.timestampMs = nowMs;
-      this.put(
-        this.timestampAt,
-        Buffer.from(String(nowMs).padStart(timestampDigits, '0'), 'latin1'),
-      );
-    }
-    return this.frame;
+    return holeFrame.frame;
   }
 
   /** Gives the current frame away: the next message is written into a copy. */
   detach(): void {
-    this.frame = Buffer.from(this.frame);
+    this.holeFrame.detach();
   }
 
-  private put(at: number, bytes: Uint8Array): void {
-    const { frame, maskAt, bodyAt } = this;
-    const shift = at - bodyAt;
-    for (let index = 0; index < bytes.length; index++) {
-      frame[at + index] = bytes[index]! ^ frame[maskAt + ((shift + index) & 3)]!;
+  /** Integers of 4 bytes, or digits behind blanks in a number of JSON and behind zeros in a text. */
+  private putNumber(position: number, value: number): void {
+    const { scratch } = this;
+    const hole = this.holes[position]!;
+    if (hole.form === 'integer') {
+      scratch.writeUInt32BE(value);
+    } else {
+      let left = value;
+      for (let at = hole.length - 1; at >= 0; at--) {
+        const done = left === 0 && at < hole.length - 1;
+        scratch[at] = done && hole.form === 'number' ? 0x20 : 0x30 + (left % 10);
+        left = Math.floor(left / 10);
+      }
     }
+    this.holeFrame.put(position, scratch, hole.length);
+  }
+
+  /** Once a millisecond at most. */
+  private putTime(position: number, nowMs: number): void {
+    const hole = this.holes[position]!;
+    const time = hole.kind === 'ticks' ? ticksOf(nowMs) : BigInt(nowMs);
+    const { scratch } = this;
+    if (hole.form === 'integer') scratch.writeBigUInt64BE(time);
+    else scratch.write(String(time).padStart(hole.length, '0'), 'latin1');
+    this.holeFrame.put(position, scratch, hole.length);
   }
 }

@@ -4,11 +4,15 @@ import {
   classOfStatus,
   classOfSystemError,
   ConnectFailure,
+  LeavesLoopback,
   retryAfterMs,
   shownText,
   textOfSystemError,
 } from './connectFailure';
+import { Cookies } from './cookies';
 import { shownUrl, type Endpoint } from './endpoint';
+import { isLoopback } from './isLoopback';
+import { ProxiedHttpAgent, ProxiedHttpsAgent } from './proxyAgents';
 
 /** Where and how to open the socket, after all redirects. */
 export interface Negotiated {
@@ -16,9 +20,18 @@ export interface Negotiated {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly accessToken?: string | undefined;
+  /** Fetches a new token where an answer to negotiate gave this one, which may expire. */
+  readonly renew?: () => Promise<string | undefined>;
+  /** What servers have set on the way here; absent when nobody was asked. */
+  readonly cookies?: Cookies;
+  /** What the hub knows the connection by; absent when nobody was asked. */
+  readonly connectionId?: string;
 }
 
-type Credentials = Omit<Negotiated, 'url'>;
+/** Time a hub gets to give a new token. */
+const renewalMs = 10_000;
+
+type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies: Cookies };
 
 /** Connections kept open between negotiations, one pool a worker. */
 export interface NegotiateAgents {
@@ -38,10 +51,11 @@ export function negotiateAgents(endpoint: Endpoint, maximumSockets: number): Neg
     scheduling: 'lifo' as const,
   };
   return {
-    http: new http.Agent(pool),
-    https: new https.Agent({
+    http: new ProxiedHttpAgent(endpoint, pool),
+    https: new ProxiedHttpsAgent(endpoint, {
       ...pool,
       ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
+      ...endpoint.clientCertificate,
       rejectUnauthorized: !endpoint.insecureTls,
     }),
   };
@@ -66,28 +80,80 @@ export async function negotiate(
   signal: AbortSignal,
 ): Promise<Negotiated> {
   let url = withQuery(hubUrl, endpoint.query);
-  let credentials: Credentials = { headers: endpoint.headers, accessToken: endpoint.accessToken };
+  const cookies = new Cookies();
+  let credentials: Credentials = {
+    headers: endpoint.headers,
+    accessToken: endpoint.accessToken,
+    cookies,
+  };
   for (let redirects = 0; redirects <= maximumRedirects; redirects++) {
     const answer = await post(negotiateUrl(url), credentials, agents, signal);
     if (answer.location !== undefined) {
-      const next = redirectedHub(url, answer.location);
+      const next = redirectedHub(endpoint, url, answer.location);
       // Credentials were given for one origin; an HTTP redirect must not carry them to another.
-      if (next.origin !== url.origin) credentials = { headers: {} };
+      if (next.origin !== url.origin) credentials = { headers: {}, cookies };
       url = next;
       continue;
     }
-    const fields = answerFields(answer.body);
-    if (typeof fields['error'] === 'string')
-      throw new ConnectFailure('negotiate', `negotiate: ${shownText(fields['error'])}`);
-    if (typeof fields['url'] === 'string') {
-      url = redirectedHub(url, fields['url']);
-      if (typeof fields['accessToken'] === 'string')
-        credentials = { ...credentials, accessToken: fields['accessToken'] };
-      continue;
-    }
-    return { url: withId(url, fields), ...credentials };
+    const said = readNegotiation(answer.body, endpoint, url);
+    url = said.url;
+    if (said.accessToken !== undefined)
+      credentials = {
+        ...credentials,
+        accessToken: said.accessToken,
+        renew: () => renewedToken(endpoint, hubUrl, agents),
+      };
+    const { connectionId } = said;
+    if (said.isFinal)
+      return { url, ...credentials, ...(connectionId !== undefined && { connectionId }) };
   }
   throw new ConnectFailure('negotiate', `negotiate: more than ${maximumRedirects} redirects`);
+}
+
+/**
+ * Negotiates for a new token only; the connection keeps its id.
+ *
+ * @throws ConnectFailure
+ */
+export async function renewedToken(
+  endpoint: Endpoint,
+  hubUrl: string,
+  agents: NegotiateAgents,
+): Promise<string | undefined> {
+  const again = await negotiate(endpoint, hubUrl, agents, AbortSignal.timeout(renewalMs));
+  return again.accessToken;
+}
+
+/**
+ * Reads an answer to negotiate.
+ *
+ * @returns the hub to ask next, or where to connect to
+ * @throws ConnectFailure when it is unusable
+ */
+export function readNegotiation(
+  body: string,
+  endpoint: Endpoint,
+  hub: URL,
+): {
+  readonly url: URL;
+  readonly accessToken?: string;
+  readonly connectionId?: string;
+  readonly isFinal: boolean;
+} {
+  const fields = answerFields(body);
+  if (typeof fields['error'] === 'string')
+    throw new ConnectFailure('negotiate', `negotiate: ${shownText(fields['error'])}`);
+  if (typeof fields['url'] !== 'string') {
+    const { connectionId } = fields;
+    return {
+      url: withId(hub, fields, endpoint.transport ?? 'WebSockets'),
+      isFinal: true,
+      ...(typeof connectionId === 'string' && { connectionId }),
+    };
+  }
+  const url = redirectedHub(endpoint, hub, fields['url']);
+  const { accessToken } = fields;
+  return { url, isFinal: false, ...(typeof accessToken === 'string' ? { accessToken } : {}) };
 }
 
 function negotiateUrl(hub: URL): URL {
@@ -98,7 +164,7 @@ function negotiateUrl(hub: URL): URL {
 }
 
 /** The hub behind a redirect; an HTTP redirect names the negotiate page itself. */
-function redirectedHub(from: URL, to: string): URL {
+export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: string): URL {
   let url: URL;
   try {
     url = new URL(to, from);
@@ -114,6 +180,7 @@ function redirectedHub(from: URL, to: string): URL {
       `negotiate: the server redirects to ${url.protocol} which is not supported`,
     );
   }
+  if (staysOnLoopback === true && !isLoopback(url.href)) throw new LeavesLoopback(url.host);
   url.pathname = url.pathname.replace(/\/negotiate$/, '');
   return url;
 }
@@ -141,20 +208,30 @@ function answerFields(body: string): Readonly<Record<string, unknown>> {
   return fields;
 }
 
-function withId(hub: URL, fields: Readonly<Record<string, unknown>>): URL {
+function withId(hub: URL, fields: Readonly<Record<string, unknown>>, transport: string): URL {
   const version = typeof fields['negotiateVersion'] === 'number' ? fields['negotiateVersion'] : 0;
   const id = version > 0 ? fields['connectionToken'] : fields['connectionId'];
   if (typeof id !== 'string' || id === '')
     throw new ConnectFailure('negotiate', 'negotiate: the answer has no connection id');
-  const offered = fields['availableTransports'];
-  const webSockets =
-    Array.isArray(offered) &&
-    offered.some((entry) => (entry as { transport?: unknown } | null)?.transport === 'WebSockets');
-  if (!webSockets)
-    throw new ConnectFailure('negotiate', 'negotiate: the server does not offer WebSockets');
+  const offered = transportsOf(fields['availableTransports']);
+  if (!offered.includes(transport)) {
+    const others = offered.length === 0 ? 'no transport at all' : `only ${offered.join(' and ')}`;
+    throw new ConnectFailure(
+      'negotiate',
+      `negotiate: the server does not offer ${transport}, ${shownText(others)}`,
+    );
+  }
   const url = new URL(hub);
   url.searchParams.set('id', id);
   return url;
+}
+
+/** Names of the transports in an answer to negotiate. */
+function transportsOf(offered: unknown): string[] {
+  const entries: unknown[] = Array.isArray(offered) ? offered : [];
+  return entries
+    .map((entry) => (entry as { transport?: unknown } | null)?.transport)
+    .filter((name) => typeof name === 'string');
 }
 
 interface Answer {
@@ -188,6 +265,7 @@ function post(
     };
     if (credentials.accessToken !== undefined)
       headers['Authorization'] = `Bearer ${credentials.accessToken}`;
+    addCookies(headers, credentials.cookies.headerFor(url));
     let request: http.ClientRequest;
     try {
       request = (secure ? https : http).request(url, {
@@ -204,6 +282,7 @@ function post(
     request.on('response', (response) => {
       const chunks: Buffer[] = [];
       let length = 0;
+      credentials.cookies.take(response.headers['set-cookie'] ?? [], url);
       response.on('data', (chunk: Buffer) => {
         length += chunk.length;
         if (length > maximumAnswerBytes)
@@ -227,8 +306,15 @@ function post(
   });
 }
 
+/** Adds what servers have set to a configured `Cookie` header, whatever its letter case. */
+export function addCookies(headers: Record<string, string>, cookies: string | undefined): void {
+  if (cookies === undefined) return;
+  const name = Object.keys(headers).find((key) => key.toLowerCase() === 'cookie') ?? 'Cookie';
+  headers[name] = headers[name] === undefined ? cookies : `${headers[name]}; ${cookies}`;
+}
+
 /** What Node says before it sends anything: headers and tokens come from outside, so it is no defect. */
-function unsendable(error: unknown): Error {
+export function unsendable(error: unknown): Error {
   const { code } = error as { code?: unknown };
   if (code !== 'ERR_INVALID_CHAR' && code !== 'ERR_INVALID_HTTP_TOKEN') {
     return error instanceof Error ? error : new Error(String(error));

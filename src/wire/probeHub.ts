@@ -3,7 +3,7 @@ import { ConnectFailure, shownText } from './connectFailure';
 import { connectHub } from './connectHub';
 import type { Endpoint } from './endpoint';
 import type { HubConnection, HubListener } from './hubConnection';
-import { HubMessageError, readHubMessage, recordSeparator } from './hubMessage';
+import type { Span } from './hubCodec';
 import { Invocations } from './invocations';
 import { negotiateAgents } from './negotiate';
 
@@ -16,17 +16,20 @@ export type HubProbe =
         readonly present: boolean;
         readonly detail?: string;
       }[];
-      /** `recordLatency` when the hub greets or tells ids as that dialect does. */
-      readonly dialect?: string;
+      /**
+       * `recordLatency` when the hub greets or tells ids as that dialect does, `measure` when it has the
+       * methods of that one instead; `methods` are those of the dialect, of the first when unknown.
+       */
+      readonly dialect?: 'recordLatency' | 'measure';
       readonly connectMs: number;
     }
   | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string };
 
 /**
- * The bench contract's methods. Those with arguments are called without any: the hub then refuses the
- * call instead of carrying it out, but the refusal tells whether the method exists.
+ * The methods of both bench contracts. Those with arguments are called without any: the hub then refuses
+ * the call instead of carrying it out, but the refusal tells whether the method exists.
  */
-const methods = [
+const recordLatencyMethods: readonly string[] = [
   'Echo',
   'Broadcast',
   'SendToClient',
@@ -34,9 +37,21 @@ const methods = [
   'JoinGroup',
   'LeaveGroup',
   'StreamingEcho',
+  'StreamingUpload',
+  'StreamingDownload',
   'ConnectionId',
   'GetConnectionId',
-] as const;
+];
+const measureMethods: readonly string[] = [
+  'Echo',
+  'Broadcast',
+  'SendToConnection',
+  'GroupBroadcast',
+  'JoinGroup',
+  'LeaveGroup',
+];
+/** Methods by which a hub of the newer contract is known. */
+const onlyMeasure: readonly string[] = ['SendToConnection', 'GroupBroadcast'];
 
 const connectTimeoutMs = 10_000;
 const answerTimeoutMs = 5000;
@@ -46,33 +61,40 @@ const greetingMs = 1000;
 export function probeHub(endpoint: Endpoint): Promise<HubProbe> {
   return connected(endpoint, async (connection, listener, connectMs) => {
     const startedMs = performance.now();
-    const found = [];
-    for (const name of methods) {
+    const found: Awaited<ReturnType<typeof probeMethod>>[] = [];
+    for (const name of new Set([...recordLatencyMethods, ...measureMethods])) {
       found.push(await probeMethod(name, connection, listener.invocations));
     }
+    const has = (wanted: string): boolean =>
+      found.some(({ name, present }) => name === wanted && present);
     const greeted = await listener.greetedWithin(greetingMs - (performance.now() - startedMs));
-    const tellsIds = found.some(({ name, present }) => name === 'GetConnectionId' && present);
-    const dialect = greeted || tellsIds ? { dialect: 'recordLatency' } : {};
-    return { reachable: true as const, methods: found, ...dialect, connectMs };
+    const dialect =
+      greeted || has('GetConnectionId')
+        ? 'recordLatency'
+        : onlyMeasure.some(has)
+          ? 'measure'
+          : undefined;
+    const expected = dialect === 'measure' ? measureMethods : recordLatencyMethods;
+    const methods = expected.map((wanted) => found.find(({ name }) => name === wanted)!);
+    return { reachable: true as const, methods, ...(dialect && { dialect }), connectMs };
   });
 }
 
 /**
- * Finds out whether the hub speaks the dialect this version drives, without calling a bench method:
- * such a hub greets with OnConnected or answers GetConnectionId.
+ * Finds out which dialect the hub speaks, without calling a bench method: one of `recordLatency` greets
+ * with OnConnected or answers GetConnectionId, one of `measure` does neither.
  *
- * @returns why it cannot be used, in words for people; undefined when it can, or cannot be asked
+ * @returns undefined when the hub cannot be asked
  */
-export async function dialectProblem(endpoint: Endpoint): Promise<string | undefined> {
+export async function hubDialect(
+  endpoint: Endpoint,
+): Promise<'recordLatency' | 'measure' | undefined> {
   const found = await connected(endpoint, async (connection, listener) => {
-    if (await listener.greetedWithin(greetingMs)) return undefined;
+    if (await listener.greetedWithin(greetingMs)) return 'recordLatency' as const;
     const { invocations } = listener;
     const outcome = await invocations.invoke(connection, 'GetConnectionId', [], answerTimeoutMs);
-    if (outcome.ok || outcome.errorClass !== 'invocation') return undefined;
-    return (
-      'The hub neither greets with OnConnected nor has GetConnectionId, so it seems to speak the newer Measure(ticks, payload) dialect, ' +
-      'which this version cannot drive. If it does send RecordLatency, write `dialect: recordLatency`; `signalr-bench doctor` lists the methods it lacks.'
-    );
+    if (outcome.ok) return 'recordLatency' as const;
+    return outcome.errorClass === 'invocation' ? ('measure' as const) : undefined;
   });
   return typeof found === 'string' ? found : undefined;
 }
@@ -123,17 +145,16 @@ class ProbeListener implements HubListener {
   private greet: () => void = () => undefined;
 
   received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
-    for (let at = start; at < end;) {
-      const separator = buffer.indexOf(recordSeparator, at);
-      if (separator < 0 || separator >= end)
-        throw new HubMessageError('a hub message is cut off at the end of a WebSocket message');
-      const message = readHubMessage(buffer.toString('utf8', at, separator));
+    const { codec } = connection;
+    const span: Span = { start, end, next: start };
+    while (span.next < end) {
+      codec.find(buffer, span.next, end, span);
+      const message = codec.read(buffer, span.start, span.end);
       if (message?.type === 3) this.invocations.completed(connection, message);
       if (message?.type === 1 && message.target.toLowerCase() === 'onconnected') {
         this.greeted = true;
         this.greet();
       }
-      at = separator + 1;
     }
   }
 

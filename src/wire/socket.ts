@@ -1,7 +1,9 @@
 import * as dns from 'node:dns';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
+import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
+import { proxyFor, TunnelStream } from './proxy';
 
 /** Who gets what a socket receives. */
 export interface SocketOwner {
@@ -35,33 +37,85 @@ export function connectSocket(
   endpoint: Endpoint,
   who: SocketOwner,
   connected: () => void,
+  stopwatch?: ConnectStopwatch,
 ): net.Socket {
-  const secure = url.protocol === 'https:';
-  const options = {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || (secure ? 443 : 80)),
-    noDelay: true,
-    lookup: cachedLookup,
-    onread: {
-      buffer: receiveBuffer,
-      callback: onRead,
-    },
-  };
-  const socket = secure
-    ? tls.connect({ ...options, ...tlsOptions(options.host, endpoint) })
-    : net.connect(options);
+  const onread = { buffer: receiveBuffer, callback: onRead };
+  const socket = openSocket(url, endpoint, stopwatch, { onread });
   (socket as OwnedSocket)[owner] = who;
+  // `onread` is for sockets of the system only.
+  if (proxyFor(url, endpoint.proxies) !== undefined) socket.on('data', onData);
   socket.on('error', onError);
   socket.on('close', onClose);
-  socket.once(secure ? 'secureConnect' : 'connect', connected);
+  socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
   return socket;
 }
 
-function tlsOptions(host: string, endpoint: Endpoint): tls.ConnectionOptions {
+/** A socket to the host of a `http:` or `https:` URL, through the proxy where there is one. */
+export function openSocket(
+  url: URL,
+  endpoint: Endpoint,
+  stopwatch?: ConnectStopwatch,
+  reading: Pick<net.TcpSocketConnectOpts, 'onread'> = {},
+): net.Socket {
+  const secure = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const proxy = proxyFor(url, endpoint.proxies);
+  const options = {
+    host,
+    port: Number(url.port || (secure ? 443 : 80)),
+    noDelay: true,
+    lookup: cachedLookup,
+    ...reading,
+  };
+  const tunnel = proxy === undefined ? undefined : new TunnelStream(proxy, url);
+  let socket: net.Socket;
+  if (tunnel !== undefined) socket = tunnelled(tunnel, url, endpoint);
+  else if (secure) socket = tls.connect({ ...options, ...tlsOptions(host, endpoint) });
+  else socket = net.connect(options);
+  if (stopwatch !== undefined) timeSocket(socket, tunnel, secure, stopwatch);
+  return socket;
+}
+
+/** Tells the phases of a socket. An address that is no name is not looked up, and leaves no listener behind. */
+function timeSocket(
+  socket: net.Socket,
+  tunnel: TunnelStream | undefined,
+  secure: boolean,
+  stopwatch: ConnectStopwatch,
+): void {
+  const lookedUp = (): void => stopwatch.done('dns');
+  socket.once('lookup', lookedUp);
+  // With a proxy the way to it, and its own to the target, are one phase.
+  (tunnel ?? socket).once('connect', () => {
+    socket.off('lookup', lookedUp);
+    stopwatch.done('tcp');
+  });
+  if (secure) socket.once('secureConnect', () => stopwatch.done('tls'));
+}
+
+/** A tunnel in place of a socket; it has all of one that connections use. */
+function tunnelled(tunnel: TunnelStream, url: URL, endpoint: Endpoint): net.Socket {
+  const secure = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const socket = secure
+    ? tls.connect({ socket: tunnel, ...tlsOptions(host, endpoint) })
+    : (tunnel as unknown as net.Socket);
+  if (secure) tunnel.on('error', (error) => socket.destroy(error));
+  return socket;
+}
+
+function onData(this: OwnedSocket, chunk: Buffer): void {
+  this[owner].onBytes(chunk, chunk.length);
+}
+
+/** What a TLS connection to the host needs to know. */
+export function tlsOptions(host: string, endpoint: Endpoint): tls.ConnectionOptions {
+  const { ca, clientCertificate, insecureTls } = endpoint;
   return {
     ...(net.isIP(host) === 0 ? { servername: host } : {}),
-    ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
-    rejectUnauthorized: !endpoint.insecureTls,
+    ...(ca === undefined ? {} : { ca }),
+    ...clientCertificate,
+    rejectUnauthorized: !insecureTls,
     ALPNProtocols: ['http/1.1'],
   };
 }

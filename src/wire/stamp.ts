@@ -1,3 +1,5 @@
+import { stampBytes } from '../base/stampBytes';
+
 /**
  * The stamp every message carries: which run, step and sender it belongs to, its number, when it was
  * meant to leave and when it left. Fixed width, letters and digits only, so that it survives every
@@ -21,7 +23,7 @@ export interface Stamp {
 /** Dictionary key under which the stamp travels. */
 export const stampKey = 'bench.Stamp';
 export const stampMarker = 'SB1';
-export const stampLength = 54;
+export const stampLength = stampBytes;
 /** Largest step number a stamp can hold. */
 export const maximumStep = 0x7fff;
 
@@ -75,7 +77,8 @@ export function readStamp(buffer: Uint8Array, at: number, stamp: Stamp): boolean
   );
 }
 
-function writeHex(buffer: Uint8Array, at: number, width: number, value: number): void {
+/** Writes the lowest `width` hexadecimal digits of a whole number. */
+export function writeHex(buffer: Uint8Array, at: number, width: number, value: number): void {
   let high = Math.floor(value / 0x1000000);
   let low = value - high * 0x1000000;
   let to = at + width - 1;
@@ -90,7 +93,7 @@ function writeHex(buffer: Uint8Array, at: number, width: number, value: number):
 }
 
 /** −1 when a character is no lower-case hexadecimal digit, or is beyond the buffer's end. */
-function readHex(buffer: Uint8Array, at: number, width: number): number {
+export function readHex(buffer: Uint8Array, at: number, width: number): number {
   let high = 0;
   let low = 0;
   const lowStart = at + Math.max(0, width - 6);

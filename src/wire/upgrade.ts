@@ -2,20 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { classOfStatus, ConnectFailure, retryAfterMs, shownText } from './connectFailure';
 import { shownUrl } from './endpoint';
 import type { Negotiated } from './negotiate';
+import { admissionLines } from './requestLines';
 
 const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 /** Longest head of an upgrade answer. */
 export const maximumHeadBytes = 16 * 1024;
-/** Headers that belong to the upgrade itself. */
-const reserved = new Set([
-  'host',
-  'upgrade',
-  'connection',
-  'sec-websocket-key',
-  'sec-websocket-version',
-  'content-length',
-]);
-
 /** A WebSocket upgrade: the request's bytes and what the answer must contain. */
 export interface UpgradeRequest {
   readonly bytes: string;
@@ -27,7 +18,7 @@ export interface UpgradeRequest {
  *
  * @throws ConnectFailure when a header cannot be sent
  */
-export function upgradeRequest(where: Negotiated): UpgradeRequest {
+export function upgradeRequest(where: Negotiated, subprotocol?: string): UpgradeRequest {
   const key = randomBytes(16).toString('base64');
   const lines = [
     `GET ${where.url.pathname}${where.url.search} HTTP/1.1`,
@@ -36,21 +27,9 @@ export function upgradeRequest(where: Negotiated): UpgradeRequest {
     'Connection: Upgrade',
     `Sec-WebSocket-Key: ${key}`,
     'Sec-WebSocket-Version: 13',
+    ...(subprotocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${subprotocol}`]),
+    ...admissionLines(where),
   ];
-  if (where.accessToken !== undefined) lines.push(`Authorization: Bearer ${where.accessToken}`);
-  for (const [name, value] of Object.entries(where.headers)) {
-    const lowerCase = name.toLowerCase();
-    // A token, perhaps from a redirect, is newer than a configured header; two would be refused.
-    if (lowerCase === 'authorization' && where.accessToken !== undefined) continue;
-    if (!reserved.has(lowerCase)) lines.push(`${name}: ${value}`);
-  }
-  // Anything that could end a header line, also once the socket has cut characters to single bytes.
-  if (lines.some((line) => /[^\t\u0020-\u007e\u0080-\u00ff]/.test(line))) {
-    throw new ConnectFailure(
-      'upgrade',
-      'a configured header or token contains a line break or control character',
-    );
-  }
   const accept = createHash('sha1')
     .update(key + acceptGuid)
     .digest('base64');
@@ -63,7 +42,12 @@ export function upgradeRequest(where: Negotiated): UpgradeRequest {
  * @param head everything up to the empty line
  * @throws ConnectFailure when it is no acceptance
  */
-export function checkUpgradeAnswer(head: string, accept: string, url: URL): void {
+export function checkUpgradeAnswer(
+  head: string,
+  accept: string,
+  url: URL,
+  subprotocol?: string,
+): void {
   const [statusLine = '', ...headerLines] = head.split('\r\n');
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1]);
   if (Number.isNaN(status))
@@ -88,7 +72,10 @@ export function checkUpgradeAnswer(head: string, accept: string, url: URL): void
   ) {
     throw new ConnectFailure('upgrade', `upgrade: ${shownUrl(url.href)} is no WebSocket server`);
   }
-  if (headers.has('sec-websocket-extensions') || headers.has('sec-websocket-protocol')) {
+  if (
+    headers.has('sec-websocket-extensions') ||
+    headers.get('sec-websocket-protocol') !== subprotocol
+  ) {
     throw new ConnectFailure(
       'upgrade',
       'upgrade: the server chose an extension or subprotocol that was not offered',

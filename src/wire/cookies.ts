@@ -1,0 +1,88 @@
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly host: string;
+  readonly path: string;
+  readonly secure: boolean;
+}
+
+/** Bounds of what a server may make us keep; browsers allow a little more (RFC 6265, 6.1). */
+const maximumCookies = 50;
+const maximumCookieBytes = 4096;
+
+/**
+ * Cookies of one connection: what a load balancer sets with negotiate has to come back with everything
+ * that follows, or the requests land on different servers. Bound to host and path, kept as long as the
+ * connection lives.
+ */
+export class Cookies {
+  private readonly all: Cookie[] = [];
+  /** Rises with every change. */
+  version = 0;
+
+  /** Takes the `Set-Cookie` lines of an answer from `url`; what is malformed or too much is left out. */
+  take(lines: readonly string[], url: URL): void {
+    for (const line of lines) {
+      const cookie = line.length > maximumCookieBytes ? undefined : cookieOf(line, url);
+      if (cookie === undefined) continue;
+      const at = this.all.findIndex(
+        ({ name, host, path }) =>
+          name === cookie.name && host === cookie.host && path === cookie.path,
+      );
+      if (at >= 0) this.all.splice(at, 1);
+      if (!cookie.expired && this.all.length < maximumCookies) this.all.push(cookie);
+      this.version += 1;
+    }
+  }
+
+  /** Value of the `Cookie` header for a request to `url`; undefined when there is nothing to send. */
+  headerFor(url: URL): string | undefined {
+    const fitting = this.all.filter(
+      ({ host, path, secure }) =>
+        host === url.hostname &&
+        covers(path, url.pathname) &&
+        (!secure || url.protocol === 'https:'),
+    );
+    return fitting.length === 0
+      ? undefined
+      : fitting.map(({ name, value }) => `${name}=${value}`).join('; ');
+  }
+}
+
+function covers(path: string, requested: string): boolean {
+  if (!requested.startsWith(path)) return false;
+  return path.endsWith('/') || requested.length === path.length || requested[path.length] === '/';
+}
+
+function cookieOf(line: string, url: URL): (Cookie & { readonly expired: boolean }) | undefined {
+  const [pair = '', ...attributes] = line.split(';');
+  const equals = pair.indexOf('=');
+  const name = pair.slice(0, equals).trim();
+  const value = pair.slice(equals + 1).trim();
+  // Visible ASCII only: it is written into a request's head.
+  if (equals <= 0 || !/^[\u0021-\u007e]+$/.test(name) || !/^[\u0020-\u007e]*$/.test(value))
+    return undefined;
+  // Where nothing else is said, the directory of the request (RFC 6265, 5.1.4).
+  let path = url.pathname.slice(0, Math.max(1, url.pathname.lastIndexOf('/')));
+  let secure = false;
+  let expired = false;
+  for (const attribute of attributes) {
+    const [key = '', ...rest] = attribute.split('=');
+    const text = rest.join('=').trim();
+    switch (key.trim().toLowerCase()) {
+      case 'path':
+        if (text.startsWith('/')) path = text;
+        break;
+      case 'secure':
+        secure = true;
+        break;
+      case 'max-age':
+        expired = Number(text) <= 0;
+        break;
+      case 'expires':
+        expired ||= Date.parse(text) <= Date.now();
+        break;
+    }
+  }
+  return { name, value, host: url.hostname, path, secure, expired };
+}

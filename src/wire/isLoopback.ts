@@ -1,0 +1,13 @@
+import { isIP } from 'node:net';
+
+/** Whether a host name or address is this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  return isIP(host) === 4
+    ? host.startsWith('127.')
+    : host === '::1' || /^::ffff:7f[0-9a-f]{2}:/.test(host);
+}
+
+/** Whether a URL's host is this machine. */
+export const isLoopback = (url: string): boolean => isLoopbackHost(new URL(url).hostname);

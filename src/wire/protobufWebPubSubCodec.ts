@@ -1,0 +1,109 @@
+import { opcode } from './frame';
+import type { HubCodec } from './hubCodec';
+import { HubMessageError, type HubMessage } from './hubMessage';
+import {
+  JsonPieces,
+  Pieces,
+  type HoleLengths,
+  type MessageLayout,
+  type MessageShape,
+} from './messageLayout';
+import { bytesHead, field } from './webpubsub/protobufFields';
+import { writeProtobufClientMessage } from './webpubsub/protobufClientMessage';
+import { readProtobufServerMessage } from './webpubsub/protobufServerMessage';
+import type { ProtobufServerMessage } from './webpubsub/serverMessage';
+
+/** Fields of the schema: kinds of messages, and text in the data of one. */
+const fields = { sendToGroup: 1, event: 5, text: 1 } as const;
+
+/**
+ * `protobuf.webpubsub.azure.v1` in the words of a hub, as {@link import('./webPubSubCodec').webPubSubCodec}
+ * does it for JSON. Payloads are JSON as text, which every edition of the schema has. Source: "Azure Web
+ * PubSub supported protobuf WebSocket subprotocol".
+ */
+export const protobufWebPubSubCodec: HubCodec = {
+  protocol: 'webpubsubProtobuf',
+  subprotocol: 'protobuf.webpubsub.azure.v1',
+  opcode: opcode.binary,
+  handshake: Buffer.alloc(0),
+  greetingEnd: (buffer, start, end) => {
+    if (messageIn(buffer, start, end).type === 'connected') return end;
+    throw new HubMessageError('the service did not say that the client is connected');
+  },
+  // Field 2, data; its length follows.
+  callStart: () => Buffer.from([0x12]),
+  answeredStamp: () => -1,
+  find: (_buffer, at, end, span) => {
+    span.start = at;
+    span.end = end;
+    span.next = end;
+  },
+  read: (buffer, start, end) => hubMessageOf(messageIn(buffer, start, end)),
+  encode: encodeMessage,
+  textBytes: (text) => Buffer.from(text, 'utf8'),
+  layout: protobufLayout,
+};
+
+function messageIn(buffer: Buffer, start: number, end: number): ProtobufServerMessage {
+  const message = readProtobufServerMessage(buffer.subarray(start, end));
+  if (message === undefined)
+    throw new HubMessageError('a message of the service is none of its protobuf schema');
+  return message;
+}
+
+function hubMessageOf(message: ProtobufServerMessage): HubMessage | undefined {
+  switch (message.type) {
+    case 'message': {
+      const text = message.payload.bytes.toString('utf8');
+      return { type: 1, target: 'RecordLatency', arguments: [text] };
+    }
+    case 'ack': {
+      const invocationId = String(message.ackId);
+      const { success, error } = message;
+      if (success || error?.name === 'Duplicate') return { type: 3, invocationId };
+      const words = [error?.name, error?.message].filter(
+        (word) => word !== undefined && word !== '',
+      );
+      return { type: 3, invocationId, error: words.join(': ') || 'the service refused it' };
+    }
+    case 'disconnected':
+      return { type: 7, error: message.message };
+    case 'connected':
+      return undefined;
+  }
+}
+
+function encodeMessage(message: HubMessage): Buffer {
+  // The schema has no ping: that of WebSockets takes its place.
+  if (message.type === 6) return Buffer.alloc(0);
+  const types: Readonly<Record<string, 'joinGroup' | 'leaveGroup'>> = {
+    JoinGroup: 'joinGroup',
+    LeaveGroup: 'leaveGroup',
+  };
+  const type = message.type === 1 ? types[message.target] : undefined;
+  if (message.type !== 1 || type === undefined)
+    throw new Error(`Web PubSub has no frame for a hub message of type ${message.type}`);
+  const { invocationId } = message;
+  const ackId = invocationId === undefined ? undefined : Number(invocationId);
+  return writeProtobufClientMessage({ type, group: String(message.arguments[0]), ackId });
+}
+
+/** A message to a group where the hub method sends to one, else an event that the application answers. */
+function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
+  const json = new JsonPieces(lengths);
+  json.list(shape.arguments);
+  const data = json.layout();
+  const textHead = bytesHead(fields.text, data.body.length);
+  const dataBytes = textHead.length + data.body.length;
+  const pieces = new Pieces(lengths);
+  const isGroup = shape.method === 'SendToGroup';
+  if (isGroup) {
+    pieces.add(bytesHead(1, lengths.receiver));
+    pieces.hole('receiver', 'text');
+  } else {
+    pieces.add(field(1, shape.method));
+  }
+  pieces.add(bytesHead(isGroup ? 3 : 2, dataBytes), textHead);
+  pieces.nested(data);
+  return pieces.layout((length) => bytesHead(isGroup ? fields.sendToGroup : fields.event, length));
+}

@@ -1,0 +1,291 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { ErrorClass } from '../base/errorClass';
+import { userOf, type AccessTokens } from './accessTokens';
+import {
+  classOfStatus,
+  classOfSystemError,
+  retryAfterMs,
+  shownText,
+  textOfSystemError,
+} from './connectFailure';
+import type { Endpoint, ServiceAccess } from './endpoint';
+import { jsonCodec } from './hubCodec';
+import type { MessageShape } from './messageLayout';
+import { holeLengths, MessageTemplate } from './messageTemplate';
+import { ProxiedHttpAgent, ProxiedHttpsAgent } from './proxyAgents';
+import { restLayout } from './restLayout';
+
+/** Why a call was not accepted. */
+export interface RestFailure {
+  readonly errorClass: ErrorClass;
+  readonly text: string;
+}
+
+/** Who gets what a REST call sends: everybody, the user of a connection, one connection, or a group. */
+export type RestReceiver =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'user'; readonly index: number }
+  | { readonly kind: 'connection'; readonly id: string }
+  | { readonly kind: 'group'; readonly group: string };
+
+/** Newest stable versions that all regions have: "REST API reference" of either service. */
+const apiVersions = { signalr: '2022-11-01', webpubsub: '2024-12-01' } as const;
+/** Sockets of one worker; HTTP/1.1 has one call at a time on each. */
+const maximumSockets = 64;
+/** Calls that may wait for a socket; more means that the service does not keep up. */
+const maximumWaiting = 10_000;
+const answerTimeoutMs = 10_000;
+/** A pause that a service asks for is believed up to this long. */
+const maximumPauseMs = 60_000;
+const maximumErrorBytes = 4096;
+
+interface Call {
+  readonly method: 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  readonly path: string;
+  readonly body?: Buffer;
+  readonly settle: (failure: RestFailure | undefined) => void;
+}
+
+/**
+ * REST calls to one hub of a service, over a pool of sockets that stay open. Nothing is tried again:
+ * a message that was refused is a lost message. After 429 the next call waits as long as the service
+ * asks. Source: "Azure SignalR Service data plane REST API reference" and "Azure Web PubSub REST API
+ * reference".
+ */
+export class RestCalls {
+  private readonly agent: http.Agent;
+  private readonly origin: URL;
+  private readonly query: string;
+  private readonly hubPath: string;
+  private readonly waiting: Call[] = [];
+  private inFlight = 0;
+  private pausedUntilMs = 0;
+  private pauseTimer: NodeJS.Timeout | undefined;
+  private closed = false;
+  private readonly told = (failure: RestFailure | undefined): void => {
+    if (failure !== undefined) this.refused(failure);
+  };
+
+  /** @param refused is told why a message was not accepted */
+  constructor(
+    endpoint: Endpoint,
+    private readonly access: ServiceAccess,
+    private readonly tokens: AccessTokens,
+    private readonly refused: (failure: RestFailure) => void,
+  ) {
+    this.origin = new URL(access.restOrigin);
+    this.query = `?api-version=${apiVersions[access.kind]}`;
+    this.hubPath = `/api/hubs/${encodeURIComponent(access.hub)}`;
+    const pool = { keepAlive: true, maxSockets: maximumSockets, scheduling: 'lifo' as const };
+    this.agent =
+      this.origin.protocol === 'https:'
+        ? new ProxiedHttpsAgent(endpoint, {
+            ...pool,
+            ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
+            rejectUnauthorized: !endpoint.insecureTls,
+          })
+        : new ProxiedHttpAgent(endpoint, pool);
+  }
+
+  /** A message encoded once, as the body of calls. */
+  template(shape: MessageShape): MessageTemplate {
+    const codec = { ...jsonCodec, layout: restLayout(this.access.kind) };
+    return new MessageTemplate(shape, holeLengths(undefined), codec, false);
+  }
+
+  /**
+   * Sends a message. That the service has accepted it does not mean that it is delivered.
+   *
+   * @param body is kept until the call is over
+   */
+  send(receiver: RestReceiver, body: Buffer): void {
+    this.begin({ ...this.sendingTo(receiver), body, settle: this.told });
+  }
+
+  /** As {@link send}; settles when the service has answered. */
+  sent(receiver: RestReceiver, body: Buffer): Promise<RestFailure | undefined> {
+    return new Promise((settle) => {
+      this.begin({ ...this.sendingTo(receiver), body, settle });
+    });
+  }
+
+  /**
+   * Puts a connection, or the user of one of the run, into a group, or takes it out; settles when the
+   * service has done it.
+   */
+  changeGroup(
+    method: 'PUT' | 'DELETE',
+    member: string | number,
+    group: string,
+  ): Promise<RestFailure | undefined> {
+    const groupPath = `groups/${encodeURIComponent(group)}`;
+    const path =
+      typeof member === 'number'
+        ? `${this.receiverPath({ kind: 'user', index: member })}/${groupPath}`
+        : `${this.hubPath}/${groupPath}/connections/${encodeURIComponent(member)}`;
+    return new Promise((settle) => {
+      this.begin({ method, path, settle });
+    });
+  }
+
+  /** Whether the service is well; it says so to everybody. */
+  health(): Promise<RestFailure | undefined> {
+    return new Promise((settle) => {
+      this.begin({ method: 'HEAD', path: '/api/health', settle });
+    });
+  }
+
+  /** Whether somebody is in a group: a failure of class `notFound` says that nobody is. */
+  groupExists(group: string): Promise<RestFailure | undefined> {
+    const path = this.receiverPath({ kind: 'group', group });
+    return new Promise((settle) => {
+      this.begin({ method: 'HEAD', path, settle });
+    });
+  }
+
+  /** Tells an emulator where events of the hub go; the services themselves have no such call. */
+  registerHandler(url: string): Promise<RestFailure | undefined> {
+    const path = `/emulator/hubs/${encodeURIComponent(this.access.hub)}/handler`;
+    const body = Buffer.from(JSON.stringify({ url }), 'utf8');
+    return new Promise((settle) => {
+      this.begin({ method: 'PUT', path, body, settle });
+    });
+  }
+
+  /** Lets go of the sockets; calls that wait or are under way fail. */
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.pauseTimer);
+    this.agent.destroy();
+    for (const call of this.waiting.splice(0)) call.settle(undefined);
+  }
+
+  private sendingTo(receiver: RestReceiver): Pick<Call, 'method' | 'path'> {
+    return { method: 'POST', path: `${this.receiverPath(receiver)}/:send` };
+  }
+
+  private receiverPath(receiver: RestReceiver): string {
+    switch (receiver.kind) {
+      case 'all':
+        return this.hubPath;
+      case 'user':
+        return `${this.hubPath}/users/${userOf(receiver.index)}`;
+      case 'connection':
+        return `${this.hubPath}/connections/${encodeURIComponent(receiver.id)}`;
+      case 'group':
+        return `${this.hubPath}/groups/${encodeURIComponent(receiver.group)}`;
+    }
+  }
+
+  private begin(call: Call): void {
+    if (this.closed) {
+      call.settle({ errorClass: 'closed', text: 'REST: the run is over' });
+    } else if (this.waiting.length >= maximumWaiting) {
+      const text = `${maximumWaiting} REST calls were waiting for the service to answer`;
+      call.settle({ errorClass: 'blocked', text });
+    } else {
+      this.waiting.push(call);
+      this.pump();
+    }
+  }
+
+  private pump(): void {
+    if (this.pauseTimer !== undefined) return;
+    const pauseMs = this.pausedUntilMs - Date.now();
+    if (pauseMs > 0) {
+      this.pauseTimer = setTimeout(() => {
+        this.pauseTimer = undefined;
+        this.pump();
+      }, pauseMs);
+      return;
+    }
+    while (this.inFlight < maximumSockets && !this.closed) {
+      const call = this.waiting.shift();
+      if (call === undefined) return;
+      this.inFlight += 1;
+      void this.carryOut(call).then((failure) => {
+        this.inFlight -= 1;
+        call.settle(failure);
+        this.pump();
+      });
+    }
+  }
+
+  private async carryOut(call: Call): Promise<RestFailure | undefined> {
+    const token = await this.tokens.forRest(call.path);
+    return new Promise((resolve) => {
+      const { origin, agent } = this;
+      const { body } = call;
+      const request = (origin.protocol === 'https:' ? https : http).request({
+        host: origin.hostname.replace(/^\[|\]$/g, ''),
+        port: origin.port,
+        path: `${call.path}${this.query}`,
+        method: call.method,
+        agent,
+        timeout: answerTimeoutMs,
+        headers: {
+          Authorization: `Bearer ${token}`,
+          'Content-Length': body?.length ?? 0,
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        },
+      });
+      request.on('timeout', () => request.destroy(new RestTimeout()));
+      request.on('error', (error) => {
+        resolve(
+          error instanceof RestTimeout
+            ? { errorClass: 'timeout', text: `REST: no answer within ${answerTimeoutMs / 1000} s` }
+            : { errorClass: classOfSystemError(error), text: `REST: ${textOfSystemError(error)}` },
+        );
+      });
+      request.on('response', (response) => {
+        this.readAnswer(response, call, resolve);
+      });
+      request.end(body);
+    });
+  }
+
+  private readAnswer(
+    response: http.IncomingMessage,
+    { method }: Call,
+    resolve: (failure: RestFailure | undefined) => void,
+  ): void {
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) {
+      // The socket is free for the next call only when the answer is read.
+      response.resume().once('close', () => {
+        resolve(undefined);
+      });
+      return;
+    }
+    let said = '';
+    response.setEncoding('utf8');
+    response.on('data', (text: string) => {
+      if (said.length < maximumErrorBytes) said += text;
+    });
+    response.once('close', () => {
+      if (status === 429) this.pause(response.headers['retry-after']);
+      const text = `REST: ${method} answered ${status}${reasonIn(said)}`;
+      resolve({ errorClass: classOfStatus(status, 'request'), text });
+    });
+  }
+
+  /** One second where the service says nothing: it promises no Retry-After. */
+  private pause(retryAfter: string | undefined): void {
+    const nowMs = Date.now();
+    const pauseMs = Math.min(maximumPauseMs, retryAfterMs(retryAfter, nowMs) ?? 1000);
+    this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + pauseMs);
+  }
+}
+
+class RestTimeout extends Error {}
+
+/** The service's own sentence, where its answer has one. */
+function reasonIn(answer: string): string {
+  try {
+    const { message } = JSON.parse(answer) as { message?: unknown };
+    return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,322 @@
+import {
+  HttpTransportType,
+  HubConnectionBuilder,
+  NullLogger,
+  type HubConnection as SdkHubConnection,
+  type IHttpConnectionOptions,
+} from '@microsoft/signalr';
+import type { WebSocket } from 'ws';
+import type { ErrorClass } from '../../base/errorClass';
+import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
+import type { ConnectContext, OpenConnection } from '../connectHub';
+import type { ConnectStopwatch } from '../connectStopwatch';
+import { Cookies } from '../cookies';
+import { shownUrl, type Endpoint } from '../endpoint';
+import { clientPayload } from '../frame';
+import { jsonCodec, type HubCodec, type Span } from '../hubCodec';
+import type { HubConnection, HubConnectionOptions, HubListener } from '../hubConnection';
+import { HubMessageError, type HubMessage } from '../hubMessage';
+import { negotiateAgents, renewedToken, withQuery } from '../negotiate';
+import { SdkCalls } from './sdkCalls';
+import { eventSourceConstructor } from './sdkEventSource';
+import { SdkHttpClient } from './sdkHttpClient';
+import { SdkProtocol, type SdkProtocolOwner } from './sdkProtocol';
+import type { SdkWay } from './sdkWay';
+import { webSocketConstructor, type SdkClosing, type SdkSocketOwner } from './sdkWebSocket';
+
+/** What a server may put into one event or one answer, as for our own connections. */
+const maximumBatchBytes = 16 * 1024 * 1024;
+/** After a failed send the server may still be telling the reason. */
+const reasonWaitMs = 1000;
+
+const transports = {
+  Websockets: HttpTransportType.WebSockets,
+  ServerSentEvents: HttpTransportType.ServerSentEvents,
+  LongPolling: HttpTransportType.LongPolling,
+};
+
+/**
+ * Opens connections by the official client. Their requests share sockets, which last as long as any of the
+ * connections: polls hold them.
+ */
+export function sdkOpener(endpoint: Endpoint): OpenConnection {
+  const agents = negotiateAgents(endpoint, Infinity);
+  return (index, url, context, signal, stopwatch) =>
+    SdkConnection.open(index, url, { ...context, agents }, signal, stopwatch);
+}
+
+/**
+ * One connection of the official client, as the rest of the runner sees connections: what is sent is read
+ * and handed to the client's own methods; what the client reads is written again and handed on.
+ */
+export class SdkConnection implements HubConnection, SdkProtocolOwner, SdkSocketOwner {
+  lastReceivedUs = 0;
+  closeReason: string | undefined;
+  readonly codec: HubCodec;
+  /** The client pings and watches the server by itself. */
+  readonly hasOwnKeepAlive = true;
+  private state: 'connecting' | 'open' | 'closed' = 'connecting';
+  private settle: ((failure: ConnectFailure | undefined) => void) | undefined;
+  private readonly listener: HubListener;
+  private readonly options: HubConnectionOptions;
+  private readonly framed: boolean;
+  private readonly hub: SdkHubConnection;
+  private readonly protocol: SdkProtocol;
+  private readonly calls: SdkCalls;
+  private readonly giveUp = new AbortController();
+  private readonly ping: string;
+  private readonly span: Span = { start: 0, end: 0, next: 0 };
+  private socket: WebSocket | undefined;
+  private closing: SdkClosing | undefined;
+  private failure: ConnectFailure | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private unsentBytes = 0;
+
+  private constructor(
+    readonly index: number,
+    url: string,
+    context: ConnectContext,
+    private readonly stopwatch: ConnectStopwatch | undefined,
+  ) {
+    const { endpoint, listener, options } = context;
+    this.listener = listener;
+    this.options = options;
+    this.codec = options.codec ?? jsonCodec;
+    this.framed = endpoint.transport === undefined;
+    this.ping = this.codec.encode({ type: 6 }).toString('latin1');
+    const way: SdkWay = {
+      endpoint,
+      agents: context.agents,
+      cookies: new Cookies(),
+      maximumBytes: this.framed
+        ? options.maximumMessageBytes
+        : Math.max(maximumBatchBytes, options.maximumMessageBytes),
+      signal: this.giveUp.signal,
+      stopwatch,
+      renew: () => renewedToken(endpoint, url, context.agents).catch(() => undefined),
+      failed: (failure) => this.failed(failure),
+      sending: (content) => this.sending(content),
+      sent: (bytes) => {
+        this.unsentBytes = Math.max(0, this.unsentBytes - bytes);
+      },
+      arriving: (bytes) => this.protocol.arriving(bytes),
+    };
+    this.protocol = new SdkProtocol(this.codec, way, this);
+    this.hub = new HubConnectionBuilder()
+      .withUrl(withQuery(url, endpoint.query).href, this.optionsFor(way, context))
+      .withHubProtocol(this.protocol)
+      .configureLogging(NullLogger.instance)
+      .build();
+    this.hub.onclose((error) => this.ended(error));
+    this.calls = new SdkCalls(this.hub, this.protocol);
+  }
+
+  /**
+   * Starts a connection: negotiate, transport and handshake are the client's own.
+   *
+   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
+   */
+  static open(
+    index: number,
+    url: string,
+    context: ConnectContext,
+    signal: AbortSignal,
+    stopwatch?: ConnectStopwatch,
+  ): Promise<SdkConnection> {
+    return new Promise((resolve, reject) => {
+      const connection = new SdkConnection(index, url, context, stopwatch);
+      const onAbort = (): void => {
+        connection.drop('timeout', `no answer from ${shownUrl(url)} in time, while connecting`);
+      };
+      connection.settle = (failure) => {
+        signal.removeEventListener('abort', onAbort);
+        if (failure === undefined) resolve(connection);
+        else reject(failure);
+      };
+      connection.hub.start().then(
+        () => connection.started(),
+        (error: unknown) => connection.ended(error),
+      );
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+    });
+  }
+
+  get connectionId(): string | undefined {
+    return this.hub.connectionId ?? undefined;
+  }
+
+  get isOpen(): boolean {
+    return this.state === 'open';
+  }
+
+  get stopped(): boolean {
+    return this.state === 'closed';
+  }
+
+  send(frame: Buffer): boolean {
+    return this.hand(this.framed ? clientPayload(frame) : frame);
+  }
+
+  sendMessage(message: Buffer): void {
+    if (this.state === 'open') this.hand(message);
+  }
+
+  close(): void {
+    if (this.state !== 'open') {
+      this.destroy();
+      return;
+    }
+    this.state = 'closed';
+    clearTimeout(this.timer);
+    this.hub.stop().catch(ignore);
+  }
+
+  destroy(): void {
+    this.state = 'closed';
+    clearTimeout(this.timer);
+    this.giveUp.abort();
+    this.socket?.terminate();
+    this.hub.stop().catch(ignore);
+  }
+
+  drop(errorClass: ErrorClass, text: string): void {
+    this.fail(new ConnectFailure(errorClass, text));
+  }
+
+  opened(socket: WebSocket): void {
+    this.socket = socket;
+  }
+
+  closed(closing: SdkClosing): void {
+    this.closing = closing;
+  }
+
+  wrote(bytes: number): void {
+    this.unsentBytes += bytes;
+  }
+
+  arrived(message: HubMessage, wireBytes: number): void {
+    if (this.state === 'closed') return;
+    if (message.type === 3) this.calls.completed(message.invocationId);
+    try {
+      const bytes = this.codec.encode(message);
+      this.listener.received(this, bytes, 0, bytes.length, wireBytes);
+    } catch (error) {
+      if (error instanceof HubMessageError) this.drop('protocol', error.message);
+      // The client would take a defect of ours for a broken connection.
+      else queueMicrotask(() => rethrow(error));
+    }
+  }
+
+  private optionsFor(way: SdkWay, { endpoint }: ConnectContext): IHttpConnectionOptions {
+    const { accessToken, skipNegotiation, transport } = endpoint;
+    const options: IHttpConnectionOptions & Record<'WebSocket' | 'EventSource', unknown> = {
+      httpClient: new SdkHttpClient(way),
+      WebSocket: webSocketConstructor(way, this),
+      EventSource: eventSourceConstructor(way),
+      headers: { ...endpoint.headers },
+      transport: transports[transport ?? 'Websockets'],
+      skipNegotiation,
+      logger: NullLogger.instance,
+    };
+    if (accessToken !== undefined) options.accessTokenFactory = () => accessToken;
+    return options;
+  }
+
+  /** Reads what our side has encoded and lets the client send it. */
+  private hand(bytes: Buffer): boolean {
+    const { codec, span } = this;
+    let taken = true;
+    for (let at = 0; at < bytes.length; at = span.next) {
+      codec.find(bytes, at, bytes.length, span);
+      const message = codec.read(bytes, span.start, span.end);
+      if (message === undefined) throw new Error('a message of ours is of no known type');
+      // Items of a stream are written later.
+      taken &&= message.type !== 2;
+      try {
+        this.calls.send(message);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        this.drop('other', `the official client cannot send a message: ${shownText(why)}`);
+      }
+    }
+    const unsentBytes = this.unsentBytes + (this.socket?.bufferedAmount ?? 0);
+    if (unsentBytes > this.options.maximumUnsentBytes)
+      this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
+    return taken;
+  }
+
+  private sending(content: string | ArrayBufferLike | undefined): void {
+    if (content === undefined) return;
+    const text =
+      typeof content === 'string' || content.byteLength !== this.ping.length
+        ? content
+        : Buffer.from(content).toString('latin1');
+    if (text === this.ping) this.listener.pinged?.(this);
+  }
+
+  private started(): void {
+    if (this.state !== 'connecting') return;
+    const { settle } = this;
+    this.state = 'open';
+    this.stopwatch?.done('handshake');
+    this.settle = undefined;
+    settle?.(undefined);
+  }
+
+  /** One of the client's parts has failed; what becomes of the connection is usually told afterwards. */
+  private failed(failure: ConnectFailure): ConnectFailure {
+    this.failure ??= failure;
+    // The client does not tell of a send that failed.
+    if (this.state === 'open') this.timer ??= setTimeout(() => this.fail(failure), reasonWaitMs);
+    return failure;
+  }
+
+  /** The client has given the connection up, or could not open it. */
+  private ended(error: unknown): void {
+    this.fail(this.failure ?? this.reasonOf(error));
+  }
+
+  private reasonOf(error: unknown): ConnectFailure {
+    if (error instanceof ConnectFailure) return error;
+    const text = error instanceof Error ? error.message : '';
+    const refusal = /^Server returned handshake error: (.*)$/s.exec(text)?.[1];
+    if (refusal !== undefined)
+      return new ConnectFailure('handshake', `handshake refused: ${shownText(refusal)}`);
+    if (text.startsWith('Error parsing handshake response'))
+      return new ConnectFailure('protocol', shownText(text));
+    if (text.startsWith('Server timeout elapsed'))
+      return new ConnectFailure('timeout', 'the server sent nothing for 30 s, not even a ping');
+    const reason = shownText(this.closeReason ?? this.closing?.reason ?? '');
+    const said = reason === '' ? '' : `: ${reason}`;
+    const code = this.closing?.code;
+    if (code === abnormalClosure && said === '')
+      return new ConnectFailure('closed', 'the server ended the connection without a close frame');
+    if (code !== undefined)
+      return new ConnectFailure(classOfClosing(reason), `closed with code ${code}${said}`);
+    if (this.state === 'open' || text === '' || this.closeReason !== undefined)
+      return new ConnectFailure(classOfClosing(reason), `the server ended the connection${said}`);
+    return failureOfSocket(error as Error);
+  }
+
+  private fail(failure: ConnectFailure): void {
+    if (this.state === 'closed') return;
+    const { settle } = this;
+    this.settle = undefined;
+    this.destroy();
+    if (settle !== undefined) settle(failure);
+    else this.listener.lost(this, failure.errorClass, failure.message);
+  }
+}
+
+/** RFC 6455, 7.4.1: told where no close frame came. */
+const abnormalClosure = 1006;
+
+function ignore(): void {
+  // Whatever the client has to say of a connection that is given up.
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}

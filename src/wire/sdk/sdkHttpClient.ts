@@ -1,0 +1,234 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import {
+  AbortError,
+  HttpClient,
+  HttpResponse,
+  TimeoutError,
+  type HttpRequest,
+} from '@microsoft/signalr';
+import {
+  classOfStatus,
+  classOfSystemError,
+  ConnectFailure,
+  retryAfterMs,
+  shownText,
+  textOfSystemError,
+} from '../connectFailure';
+import { shownUrl } from '../endpoint';
+import { addCookies, readNegotiation, redirectedHub, unsendable } from '../negotiate';
+import type { SdkWay } from './sdkWay';
+
+/** What a server may put into one answer to negotiate. */
+const maximumNegotiateBytes = 256 * 1024;
+/** As `fetch` has it, which the client would use. */
+const maximumRedirects = 20;
+
+type Purpose = 'negotiate' | 'poll' | 'send' | 'end';
+
+/**
+ * Makes the requests of one connection of the official client by Node's own HTTP, since its default cannot
+ * be given proxies, certificates or authorities. Failures get the classes that our own connections have.
+ */
+export class SdkHttpClient extends HttpClient {
+  private polled = false;
+  /** An answer to negotiate gave the token, so that negotiating again gives another one. */
+  private renewable = false;
+  /** Takes the place of the client's token, which has expired. */
+  private token: string | undefined;
+
+  constructor(private readonly way: SdkWay) {
+    super();
+  }
+
+  override async send(request: HttpRequest): Promise<HttpResponse> {
+    const url = new URL(request.url ?? '');
+    const purpose = purposeOf(request, url);
+    const { content } = request;
+    if (purpose === 'send') this.way.sending(content);
+    try {
+      const answer = await this.ask(request, url, purpose);
+      if (purpose === 'negotiate') {
+        this.way.stopwatch?.done('negotiate');
+        const hub = new URL(url);
+        hub.pathname = hub.pathname.replace(/\/negotiate$/, '');
+        const said = readNegotiation(answer.content as string, this.way.endpoint, hub);
+        this.renewable ||= said.accessToken !== undefined;
+      }
+      if (purpose === 'poll' && !this.polled) {
+        this.polled = true;
+        this.way.stopwatch?.done('upgrade');
+      }
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ConnectFailure)) throw error;
+      throw purpose === 'end' ? error : this.way.failed(error);
+    } finally {
+      if (purpose === 'send') this.way.sent(lengthOf(content));
+    }
+  }
+
+  /** Cookies are added with the other headers. */
+  override getCookieString(): string {
+    return '';
+  }
+
+  private async ask(request: HttpRequest, first: URL, purpose: Purpose): Promise<HttpResponse> {
+    let url = first;
+    let headers: Record<string, string> = { ...request.headers, ...bearer(this.token) };
+    let renewed = false;
+    for (let tries = 0; tries <= maximumRedirects; tries++) {
+      const { response, body } = await this.exchange(request, url, headers, purpose);
+      const status = response.statusCode ?? 0;
+      const { location } = response.headers;
+      if (purpose === 'negotiate' && location !== undefined && isRedirect(status)) {
+        const next = redirectedHub(this.way.endpoint, url, location);
+        next.pathname = `${next.pathname.replace(/\/$/, '')}/negotiate`;
+        // Credentials were given for one origin; a redirect must not carry them to another.
+        if (next.origin !== url.origin) headers = {};
+        url = next;
+        continue;
+      }
+      if (status === 401 && this.renewable && !renewed && purpose !== 'negotiate') {
+        renewed = true;
+        this.token = (await this.way.renew()) ?? this.token;
+        headers = { ...headers, ...bearer(this.token) };
+        continue;
+      }
+      if (status < 200 || status > 299) throw statusFailure(purpose, url, response);
+      const content = request.responseType === 'arraybuffer' ? bytesOf(body) : body.toString();
+      return new HttpResponse(status, response.statusMessage ?? '', content);
+    }
+    throw new ConnectFailure('negotiate', `negotiate: more than ${maximumRedirects} redirects`);
+  }
+
+  private exchange(
+    request: HttpRequest,
+    url: URL,
+    given: Readonly<Record<string, string>>,
+    purpose: Purpose,
+  ): Promise<Answer> {
+    const { way } = this;
+    const { content, abortSignal, timeout = 0 } = request;
+    return new Promise((resolve, reject) => {
+      const sent = this.begin(request, url, given);
+      const timer = timeout > 0 ? setTimeout(() => sent.destroy(new TimeoutError()), timeout) : 0;
+      if (abortSignal !== undefined)
+        abortSignal.onabort = () => {
+          sent.destroy(new AbortError());
+        };
+      const fail = (error: Error): void => {
+        clearTimeout(timer);
+        // The server has just closed an idle socket: once more, as browsers do (RFC 9112, 9.3.1).
+        if (sent.reusedSocket && (error as { code?: unknown }).code === 'ECONNRESET')
+          this.exchange(request, url, given, purpose).then(resolve, reject);
+        else reject(failureOf(error, purpose, url, way.signal));
+      };
+      sent.on('error', fail);
+      sent.on('response', (response) => {
+        way.cookies.take(response.headers['set-cookie'] ?? [], url);
+        const limit = purpose === 'negotiate' ? maximumNegotiateBytes : way.maximumBytes;
+        collect(response, limit, purpose).then((body) => {
+          clearTimeout(timer);
+          resolve({ response, body });
+        }, fail);
+      });
+      sent.end(content instanceof ArrayBuffer ? Buffer.from(content) : content);
+    });
+  }
+
+  /** @throws ConnectFailure when a header cannot be sent */
+  private begin(
+    { method = 'GET', content }: HttpRequest,
+    url: URL,
+    given: Readonly<Record<string, string>>,
+  ): http.ClientRequest {
+    const { agents, cookies, signal } = this.way;
+    const headers: Record<string, string> = { ...given, 'X-Requested-With': 'XMLHttpRequest' };
+    if (content !== undefined && content !== '')
+      headers['Content-Type'] =
+        typeof content === 'string' ? 'text/plain;charset=UTF-8' : 'application/octet-stream';
+    if (method !== 'GET') headers['Content-Length'] = String(lengthOf(content));
+    addCookies(headers, cookies.headerFor(url));
+    const secure = url.protocol === 'https:';
+    const agent = secure ? agents.https : agents.http;
+    try {
+      return (secure ? https : http).request(url, { method, headers, agent, signal });
+    } catch (error) {
+      throw unsendable(error);
+    }
+  }
+}
+
+interface Answer {
+  readonly response: http.IncomingMessage;
+  readonly body: Buffer;
+}
+
+function purposeOf({ method }: HttpRequest, url: URL): Purpose {
+  if (method === 'DELETE') return 'end';
+  if (method === 'GET') return 'poll';
+  return url.searchParams.has('id') ? 'send' : 'negotiate';
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+}
+
+function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 307 || status === 308;
+}
+
+/** The whole answer, up to a limit. */
+function collect(response: http.IncomingMessage, limit: number, purpose: Purpose): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    response.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) {
+        const errorClass = purpose === 'negotiate' ? 'negotiate' : 'protocol';
+        const text = `${purpose}: the answer is above the limit of ${limit} bytes`;
+        response.destroy(new ConnectFailure(errorClass, text));
+      } else chunks.push(chunk);
+    });
+    response.on('error', reject);
+    response.on('end', () => {
+      resolve(Buffer.concat(chunks, length));
+    });
+  });
+}
+
+/** The client knows its own errors; everything else is told with our classes. */
+function failureOf(error: Error, purpose: Purpose, url: URL, signal: AbortSignal): Error {
+  if (error instanceof ConnectFailure || error instanceof AbortError) return error;
+  // It asks again when a poll was held for too long.
+  if (error instanceof TimeoutError && purpose === 'poll') return error;
+  if (error instanceof TimeoutError || signal.aborted)
+    return new ConnectFailure(
+      'timeout',
+      `${purpose}: no answer from ${shownUrl(url.href)} in time`,
+    );
+  return new ConnectFailure(classOfSystemError(error), `${purpose}: ${textOfSystemError(error)}`);
+}
+
+function statusFailure(
+  purpose: Purpose,
+  url: URL,
+  { statusCode = 0, statusMessage = '', headers }: http.IncomingMessage,
+): ConnectFailure {
+  const fallback = purpose === 'negotiate' ? 'negotiate' : 'request';
+  const text = `${purpose}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
+  const pauseMs = retryAfterMs(headers['retry-after'], Date.now());
+  return new ConnectFailure(classOfStatus(statusCode, fallback), text.trimEnd(), pauseMs);
+}
+
+function lengthOf(content: string | ArrayBuffer | undefined): number {
+  if (content === undefined) return 0;
+  return typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+}
+
+/** The client reads nothing but an ArrayBuffer of exactly that length. */
+function bytesOf(body: Buffer): ArrayBuffer {
+  return new Uint8Array(body).buffer;
+}

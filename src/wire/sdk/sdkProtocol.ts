@@ -1,0 +1,120 @@
+import {
+  JsonHubProtocol,
+  type HubMessage as SdkMessage,
+  type IHubProtocol,
+  type ILogger,
+  type TransferFormat,
+} from '@microsoft/signalr';
+import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
+import { shownText, ConnectFailure } from '../connectFailure';
+import type { HubCodec, Span } from '../hubCodec';
+import type { HubMessage } from '../hubMessage';
+import type { SdkWay } from './sdkWay';
+
+/** Who sees what passes. */
+export interface SdkProtocolOwner {
+  readonly stopped: boolean;
+  /** A message as the client has read it; `wireBytes` with the transport's share. */
+  arrived(message: HubMessage, wireBytes: number): void;
+  wrote(bytes: number): void;
+}
+
+/**
+ * The official client's own reader and writer, one message at a time, with a view of everything that
+ * passes: its callbacks tell neither methods nobody has registered, nor pings and closes, nor lengths.
+ */
+export class SdkProtocol implements IHubProtocol {
+  readonly name: string;
+  readonly version: number;
+  readonly transferFormat: TransferFormat;
+  private readonly inner: IHubProtocol;
+  /** Our ids of invocations by those the client has given them. */
+  private readonly ownIds = new Map<string, string>();
+  private ownId: string | undefined;
+  private overheadBytes = 0;
+
+  constructor(
+    private readonly codec: HubCodec,
+    private readonly way: Pick<SdkWay, 'failed'>,
+    private readonly owner: SdkProtocolOwner,
+  ) {
+    this.inner = codec.protocol === 'json' ? new JsonHubProtocol() : new MessagePackHubProtocol();
+    this.name = this.inner.name;
+    this.version = this.inner.version;
+    this.transferFormat = this.inner.transferFormat;
+  }
+
+  /** Bytes that the transport has put around what comes next. */
+  arriving(overheadBytes: number): void {
+    this.overheadBytes = overheadBytes;
+  }
+
+  /** Lets the client invoke something that we call `ownId`. */
+  invoking<T>(ownId: string, invoke: () => T): T {
+    this.ownId = ownId;
+    try {
+      return invoke();
+    } finally {
+      this.ownId = undefined;
+    }
+  }
+
+  writeMessage(message: SdkMessage): string | ArrayBuffer {
+    const id = 'invocationId' in message ? message.invocationId : undefined;
+    if (this.ownId !== undefined && id !== undefined) this.ownIds.set(id, this.ownId);
+    const written = this.inner.writeMessage(message);
+    this.owner.wrote(typeof written === 'string' ? Buffer.byteLength(written) : written.byteLength);
+    return written;
+  }
+
+  parseMessages(input: string | ArrayBuffer, logger: ILogger): SdkMessage[] {
+    const messages: SdkMessage[] = [];
+    try {
+      for (const { piece, bytes } of this.pieces(input)) {
+        const [message] = this.inner.parseMessages(piece, logger);
+        const wireBytes = bytes + this.overheadBytes;
+        this.overheadBytes = 0;
+        if (message === undefined) continue;
+        messages.push(message);
+        this.owner.arrived(this.withOwnId(message), wireBytes);
+        if (this.owner.stopped) return [];
+      }
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      throw this.way.failed(new ConnectFailure('protocol', shownText(text)));
+    }
+    return messages;
+  }
+
+  /** Whole messages, each with what marks its end. */
+  private *pieces(
+    input: string | ArrayBuffer,
+  ): Generator<{ readonly piece: string | ArrayBuffer; readonly bytes: number }> {
+    if (typeof input === 'string') {
+      for (let at = 0; at < input.length;) {
+        const end = input.indexOf('\x1e', at);
+        const piece = input.slice(at, end < 0 ? input.length : end + 1);
+        yield { piece, bytes: Buffer.byteLength(piece) };
+        at += piece.length;
+      }
+      return;
+    }
+    const bytes = Buffer.from(input);
+    const span: Span = { start: 0, end: 0, next: 0 };
+    for (let at = 0; at < bytes.length; at = span.next) {
+      this.codec.find(bytes, at, bytes.length, span);
+      yield { piece: input.slice(at, span.next), bytes: span.next - at };
+    }
+  }
+
+  /** The message under the id that it has with us. */
+  private withOwnId(message: SdkMessage): HubMessage {
+    const known = message as HubMessage;
+    if (known.type !== 2 && known.type !== 3) return known;
+    const { invocationId } = known;
+    const ownId = this.ownIds.get(invocationId);
+    if (known.type === 3) this.ownIds.delete(invocationId);
+    // Never to be taken for an answer to something else.
+    return { ...known, invocationId: ownId ?? `unknown ${invocationId}` };
+  }
+}

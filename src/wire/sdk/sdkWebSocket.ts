@@ -1,0 +1,92 @@
+import { WebSocket } from 'ws';
+import {
+  classOfStatus,
+  ConnectFailure,
+  failureOfSocket,
+  retryAfterMs,
+  shownText,
+} from '../connectFailure';
+import { shownUrl } from '../endpoint';
+import { addCookies } from '../negotiate';
+import { openSocket } from '../socket';
+import { serverHeaderLength } from '../frame';
+import type { SdkWay } from './sdkWay';
+
+/** What is left of a WebSocket when it is closed. */
+export interface SdkClosing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Who owns the socket. */
+export interface SdkSocketOwner {
+  opened(socket: WebSocket): void;
+  closed(closing: SdkClosing): void;
+}
+
+type Options = { readonly headers?: Readonly<Record<string, string>> };
+
+/**
+ * What the official client calls as `new WebSocket(url, protocols, { headers })`: the package `ws`, over
+ * sockets that know proxies, certificates and authorities.
+ */
+export function webSocketConstructor(way: SdkWay, owner: SdkSocketOwner): unknown {
+  function construct(url: string, _protocols: unknown, { headers = {} }: Options): WebSocket {
+    const hub = new URL(url.replace(/^ws/, 'http'));
+    const all: Record<string, string> = { ...headers };
+    addCookies(all, way.cookies.headerFor(hub));
+    const socket = new WebSocket(url, {
+      headers: all,
+      maxPayload: way.maximumBytes,
+      createConnection: () => {
+        const raw = openSocket(hub, way.endpoint, way.stopwatch);
+        // Once it is open, `ws` tells of a broken socket only that it was closed.
+        raw.on('error', (error) => way.failed(failureOfSocket(error)));
+        return raw;
+      },
+    });
+    const send = socket.send.bind(socket) as (data: string | ArrayBuffer) => void;
+    socket.send = (data: unknown) => {
+      const content = data as string | ArrayBuffer;
+      way.sending(content);
+      send(content);
+      way.sent(typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength);
+    };
+    watch(socket, hub, way, owner);
+    owner.opened(socket);
+    return socket;
+  }
+  return Object.assign(construct, { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 });
+}
+
+function watch(socket: WebSocket, hub: URL, way: SdkWay, owner: SdkSocketOwner): void {
+  // First of all listeners: the client's own come with its assignments.
+  socket.on('open', () => way.stopwatch?.done('upgrade'));
+  socket.on('message', (data) => {
+    const bytes = data as Buffer | ArrayBuffer;
+    way.arriving(serverHeaderLength(bytes.byteLength));
+  });
+  socket.on('close', (code, reason) => {
+    owner.closed({ code, reason: reason.toString('utf8') });
+  });
+  socket.on('error', (error) => {
+    const { code } = error as { code?: unknown };
+    const broken = typeof code === 'string' && code.startsWith('WS_ERR_');
+    way.failed(
+      broken ? new ConnectFailure('protocol', shownText(error.message)) : failureOfSocket(error),
+    );
+  });
+  socket.on('unexpected-response', (request, response) => {
+    const { statusCode = 0, statusMessage = '', headers } = response;
+    const said = `${statusCode} ${shownText(statusMessage)}`.trimEnd();
+    way.failed(
+      new ConnectFailure(
+        classOfStatus(statusCode, 'upgrade'),
+        `upgrade: ${shownUrl(hub.href)} answered ${said}`,
+        retryAfterMs(headers['retry-after'], Date.now()),
+      ),
+    );
+    request.destroy();
+    socket.terminate();
+  });
+}

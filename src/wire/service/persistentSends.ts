@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import type { ErrorClass } from '../../base/errorClass';
+import type { AccessTokens } from '../accessTokens';
+import { ConnectFailure, shownText } from '../connectFailure';
+import type { Endpoint, ServiceAccess } from '../endpoint';
+import { messagePackCodec, type HubCodec } from '../hubCodec';
+import { WebSocketConnection, type HubConnection, type HubListener } from '../hubConnection';
+import { HubMessageError } from '../hubMessage';
+import { holeLengths, MessageTemplate } from '../messageTemplate';
+import type { MessageShape } from '../messageLayout';
+import { sendLayout, type SendAudience } from './sendLayout';
+import { ServiceFrames } from './serviceFrames';
+import { serverConnectionType, serviceType, type ServiceMessage } from './serviceMessage';
+import { readServiceMessage } from './serviceReader';
+import { encodeServiceMessage } from './serviceWriter';
+
+/** What a person is told about the server connection. */
+export interface SendFailure {
+  readonly errorClass: ErrorClass;
+  readonly text: string;
+}
+
+const connectTimeoutMs = 15_000;
+const longestBackOffMs = 60_000;
+/** A ping goes out this often; a service that is silent for so long is gone. As in the service's SDK. */
+const pingMs = 5000;
+const silenceMs = 30_000;
+/** The service sends pings, acks and errors only: nobody comes in over a weak connection. */
+const maximumMessageBytes = 1024 * 1024;
+const maximumUnsentBytes = 16 * 1024 * 1024;
+
+/** Service messages stand one behind the other as those of MessagePack do; only the greeting differs. */
+const weakCodec: HubCodec = {
+  ...messagePackCodec,
+  handshake: encodeServiceMessage({
+    type: serviceType.handshakeRequest,
+    version: 1,
+    connectionType: serverConnectionType.weak,
+    target: '',
+    migrationLevel: 0,
+    allowStatefulReconnects: false,
+  }),
+  greetingEnd: (buffer, start, end) => {
+    const span = { start, end, next: end };
+    messagePackCodec.find(buffer, start, end, span);
+    const answer = readServiceMessage(buffer, span.start, span.end);
+    if (answer?.type !== serviceType.handshakeResponse)
+      throw new HubMessageError('the first message of the service is no handshake');
+    const { errorMessage = '' } = answer;
+    if (errorMessage !== '')
+      throw new ConnectFailure('handshake', `handshake refused: ${shownText(errorMessage)}`);
+    return span.next;
+  },
+};
+
+/**
+ * Sends to the clients of a hub of Azure SignalR Service over one lasting server connection, which takes no
+ * clients itself (a "weak" one, as the management SDK opens in its persistent mode). It is opened again
+ * whenever it is lost; what is due in between cannot be sent. Source: the service protocol's specification
+ * (`specs/ServiceProtocol.md` of Azure/azure-signalr).
+ */
+export class PersistentSends implements HubListener {
+  private connection: HubConnection | undefined;
+  private frames = this.newFrames();
+  private readonly url: URL;
+  private readonly serverId = randomUUID();
+  private failures = 0;
+  private retry: NodeJS.Timeout | undefined;
+  private attempt: AbortController | undefined;
+  private lastSeenMs = 0;
+  private nextPingMs = 0;
+  private closed = false;
+
+  /**
+   * @param told learns why the connection could not be opened, or is no more
+   * @param backOffMs wait after the first failure; doubles up to a minute
+   */
+  constructor(
+    private readonly endpoint: Endpoint,
+    { restOrigin, hub }: ServiceAccess,
+    private readonly tokens: AccessTokens,
+    private readonly told: (failure: SendFailure) => void,
+    private readonly backOffMs = 1000,
+  ) {
+    this.url = new URL(`${restOrigin}/server/?hub=${encodeURIComponent(hub)}`);
+  }
+
+  get isOpen(): boolean {
+    return this.connection?.isOpen === true;
+  }
+
+  /** Opens the connection; settles after the first attempt, which others may follow. */
+  async open(): Promise<void> {
+    if (this.closed || this.connection !== undefined || this.attempt !== undefined) return;
+    const attempt = new AbortController();
+    this.attempt = attempt;
+    const timer = setTimeout(() => attempt.abort(), connectTimeoutMs);
+    try {
+      const connection = await this.connect(attempt.signal);
+      // It may have been lost again before this thread came to it.
+      if (connection.isOpen) this.opened(connection);
+    } catch (error) {
+      if (!(error instanceof ConnectFailure)) throw error;
+      this.failed(error.errorClass, error.message, error.retryAfterMs);
+    } finally {
+      clearTimeout(timer);
+      this.attempt = undefined;
+    }
+  }
+
+  /**
+   * A message encoded once for a receiver whose name has so many bytes.
+   *
+   * @param receiver UTF-8 name of the user or group; its length counts
+   */
+  template(
+    shape: MessageShape,
+    audience: SendAudience,
+    receiver: Uint8Array | undefined,
+  ): MessageTemplate {
+    const codec = { ...weakCodec, layout: sendLayout(audience) };
+    return new MessageTemplate(shape, holeLengths(receiver), codec);
+  }
+
+  /**
+   * Hands a frame to the open connection.
+   *
+   * @returns whether the bytes were taken at once; otherwise they must not be changed any more
+   */
+  send(frame: Buffer): boolean {
+    return this.connection?.send(frame) ?? true;
+  }
+
+  /** Keep-alive and time-outs; called about once a second. */
+  tick(nowMs = performance.now()): void {
+    const { connection } = this;
+    if (connection === undefined) return;
+    if (nowMs - this.lastSeenMs > silenceMs) {
+      connection.drop('timeout', 'the service sent nothing for 30 s, not even a ping');
+    } else if (nowMs >= this.nextPingMs) {
+      this.nextPingMs = nowMs + pingMs;
+      this.say({ type: serviceType.ping, messages: [] });
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.retry);
+    this.attempt?.abort();
+    this.connection?.close();
+    this.connection = undefined;
+  }
+
+  received(_connection: HubConnection, buffer: Buffer, start: number, end: number): void {
+    this.lastSeenMs = performance.now();
+    try {
+      // The bytes are valid during this call only, and a message may go on in the next.
+      this.frames.push(Buffer.from(buffer.subarray(start, end)));
+    } catch (error) {
+      if (!(error instanceof HubMessageError)) throw error;
+      this.connection?.drop('protocol', error.message);
+    }
+  }
+
+  lost(_connection: HubConnection, errorClass: ErrorClass, text: string): void {
+    this.connection = undefined;
+    this.failed(errorClass, text);
+  }
+
+  private async connect(signal: AbortSignal): Promise<HubConnection> {
+    const url = new URL(this.url);
+    url.searchParams.set('cid', randomUUID());
+    const where = {
+      url,
+      headers: { 'X-ASRS-Server-Id': this.serverId, 'Asrs-User-Agent': 'signalr-bench' },
+      accessToken: await this.tokens.forServer(this.serverId),
+    };
+    const options = { maximumMessageBytes, maximumUnsentBytes, codec: weakCodec };
+    this.frames = this.newFrames();
+    return WebSocketConnection.open(0, where, this.endpoint, this, options, signal);
+  }
+
+  private opened(connection: HubConnection): void {
+    if (this.closed) {
+      connection.close();
+      return;
+    }
+    this.connection = connection;
+    this.failures = 0;
+    this.lastSeenMs = performance.now();
+    this.nextPingMs = this.lastSeenMs + pingMs;
+  }
+
+  private failed(errorClass: ErrorClass, text: string, retryAfterMs = 0): void {
+    if (this.closed) return;
+    this.told({ errorClass, text: `server connection: ${text}` });
+    const backOffMs = Math.min(longestBackOffMs, this.backOffMs * 2 ** this.failures);
+    this.failures = Math.min(this.failures + 1, 16);
+    clearTimeout(this.retry);
+    const spreadMs = Math.random() * this.backOffMs;
+    this.retry = setTimeout(
+      () => void this.open(),
+      Math.min(longestBackOffMs, Math.max(backOffMs, retryAfterMs)) + spreadMs,
+    );
+  }
+
+  private newFrames(): ServiceFrames {
+    return new ServiceFrames(maximumMessageBytes, (bytes, start, end) => {
+      this.read(bytes, start, end);
+    });
+  }
+
+  private read(bytes: Buffer, start: number, end: number): void {
+    const message = readServiceMessage(bytes, start, end);
+    if (message?.type === serviceType.ping) {
+      if (message.messages[0] === 'echo') this.say(message);
+    } else if (message?.type === serviceType.serviceError) {
+      // The service takes nothing more over this connection; there is no code, only the text.
+      this.connection?.drop(
+        'closed',
+        `the service reports an error: ${shownText(message.errorMessage)}`,
+      );
+    }
+  }
+
+  private say(message: ServiceMessage): void {
+    this.connection?.sendMessage(encodeServiceMessage(message));
+  }
+}

@@ -1,0 +1,139 @@
+import { maximumPrefixBytes } from '../messagePackFraming';
+import { arrayHead, encodeText } from '../messagePackWriter';
+import type { Payloads } from './serviceMessage';
+
+/** Room of a new batch. */
+const batchBytes = 16 * 1024;
+
+/** Ends of messages that say nothing more: an empty map; for groups no excluded users and no caller too. */
+export const plainTail = Buffer.from([0x80]);
+export const groupTail = Buffer.from([0x80, 0x90, 0xc0]);
+
+/** Type 7 up to its payloads; the id itself begins at {@link clientIdAt}. */
+export function clientHead(connectionId: string): Buffer {
+  return Buffer.concat([Buffer.from([0x94, 7, 0x91]), encodeText(connectionId)]);
+}
+/** Where {@link clientHead} has the id of its client. */
+export const clientIdAt = 3;
+
+/** Type 10, with nobody excluded, up to its payloads. */
+export const broadcastHead = Buffer.from([0x94, 10, 0x90]);
+
+/** Type 13, with nobody excluded, up to its payloads. */
+export function groupHead(groupName: string): Buffer {
+  return Buffer.concat([Buffer.from([0x97, 13]), encodeText(groupName), arrayHead(0)]);
+}
+
+const names = new Map(['json', 'messagepack'].map((name) => [name, encodeText(name)]));
+
+function prefixLength(bodyBytes: number): number {
+  let count = 1;
+  for (let rest = bodyBytes; rest > 0x7f; rest >>>= 7) count++;
+  return count;
+}
+
+function binaryHeadLength(length: number): number {
+  return length < 0x100 ? 2 : length < 0x10000 ? 3 : 5;
+}
+
+/**
+ * Service messages one behind the other, as one WebSocket message may hold them. What is written for
+ * every hub message goes straight into one buffer: no object, no second copy.
+ */
+export class ServiceOutput {
+  private bytes = Buffer.alloc(0);
+  private used = 0;
+
+  get length(): number {
+    return this.used;
+  }
+
+  /** Appends a whole frame. */
+  frame(frame: Buffer): void {
+    this.room(frame.length);
+    this.append(frame);
+  }
+
+  /**
+   * Appends ConnectionData with `start`…`end` of `payload`.
+   *
+   * @param id the connection id in MessagePack
+   * @param type of the data; 0 is not written
+   */
+  connectionData(id: Buffer, type: number, payload: Buffer, start: number, end: number): void {
+    const length = end - start;
+    const tailBytes = type === 0 ? 1 : 3;
+    this.begin(2 + id.length + binaryHeadLength(length) + length + tailBytes);
+    this.byte(0x94);
+    this.byte(6);
+    this.append(id);
+    this.binary(payload, start, end);
+    this.byte(type === 0 ? 0x80 : 0x81);
+    if (type === 0) return;
+    this.byte(5);
+    this.byte(type);
+  }
+
+  /** Appends a message that is `head`, hub frames by their protocol, and `tail`. */
+  payloads(head: Buffer, payloads: Payloads, tail: Buffer): void {
+    let length = head.length + 1 + tail.length;
+    for (const [protocol, frame] of payloads)
+      length += this.name(protocol).length + binaryHeadLength(frame.length) + frame.length;
+    this.begin(length);
+    this.append(head);
+    this.byte(0x80 | payloads.length);
+    for (const [protocol, frame] of payloads) {
+      this.append(this.name(protocol));
+      this.binary(frame, 0, frame.length);
+    }
+    this.append(tail);
+  }
+
+  /** Everything so far, which belongs to the caller; the output is empty afterwards. */
+  take(): Buffer {
+    const all = this.bytes.subarray(0, this.used);
+    this.bytes = this.bytes.subarray(this.used);
+    this.used = 0;
+    return all;
+  }
+
+  private name(protocol: string): Buffer {
+    return names.get(protocol) ?? encodeText(protocol);
+  }
+
+  /** Makes room for a body and writes its length. */
+  private begin(bodyBytes: number): void {
+    this.room(maximumPrefixBytes + bodyBytes);
+    let rest = bodyBytes;
+    for (let left = prefixLength(bodyBytes); left > 1; left--) {
+      this.byte((rest & 0x7f) | 0x80);
+      rest >>>= 7;
+    }
+    this.byte(rest);
+  }
+
+  private room(count: number): void {
+    const wanted = this.used + count;
+    if (wanted <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(wanted, 2 * this.used, batchBytes));
+    this.bytes.copy(larger, 0, 0, this.used);
+    this.bytes = larger;
+  }
+
+  private byte(value: number): void {
+    this.bytes[this.used++] = value;
+  }
+
+  private append(piece: Buffer): void {
+    this.bytes.set(piece, this.used);
+    this.used += piece.length;
+  }
+
+  private binary(bytes: Buffer, start: number, end: number): void {
+    const length = end - start;
+    const width = binaryHeadLength(length) - 1;
+    this.byte(width === 1 ? 0xc4 : width === 2 ? 0xc5 : 0xc6);
+    this.used = this.bytes.writeUIntBE(length, this.used, width);
+    this.used += bytes.copy(this.bytes, this.used, start, end);
+  }
+}
