@@ -1,21 +1,28 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer, type ServerOptions } from 'ws';
-import { ExpectedError } from '../base/expectedError';
-import type { BenchContext } from './benchMethods';
+import type { WebSocketServer } from 'ws';
+import type { Audience, BenchContext, Contracts } from './benchMethods';
 import type { BenchHubOptions } from './benchHubOptions';
 import { ConnectionTokens, newId } from './connectionTokens';
 import { HubConnection, type ConnectionHost } from './hubConnection';
 import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
-import { callbackFrame, handshakeFrame } from './hubFrames';
 import { HubGate, type GateCounts } from './hubGate';
 import { HubGroups } from './hubGroups';
 import { invoke } from './hubInvocation';
 import type { HubMessage } from './hubMessage';
 import { HubPause } from './hubPause';
+import type { DeliveryFrames } from './payloadFrames';
 import { admitUpgrade, answerRequest, refuseUpgrade, type RequestContext } from './hubRequests';
+import { WebSocketTransport, type HubTransport } from './hubTransport';
+import { HttpClients, type HttpClientsHost } from './httpClients';
+import type { PollLimits } from './httpTransport';
+import {
+  keepAliveTimeoutMs,
+  listenOnLoopback,
+  loopbackHost,
+  webSocketServer,
+} from './loopbackServer';
 
 /** What a hub has done so far. */
 export interface BenchHubCounts extends Readonly<DeliveryCounts>, Readonly<GateCounts> {
@@ -34,23 +41,27 @@ export interface BenchHub {
   dispose(): Promise<void>;
 }
 
-const host = '127.0.0.1';
 const defaultBytes = 1024 * 1024;
 const tickMs = 1000;
-/** Time a peer gets to answer a WebSocket close, as in ASP.NET Core, and at disposal. */
-const closeTimeoutMs = 5000;
+/** Time the peers get to answer their close at disposal. */
 const disposeTimeoutMs = 500;
 
-class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestContext {
+class RunningHub
+  implements BenchHub, ConnectionHost, BenchContext, RequestContext, HttpClientsHost
+{
+  readonly contracts: Contracts;
   readonly path: string;
   readonly maxMessageBytes: number;
   readonly maxUnreadBytes: number;
   readonly keepAliveMs: number;
   readonly clientTimeoutMs: number;
+  private readonly limits: PollLimits;
+  readonly maxPostBytes: number;
   readonly connections = new Map<string, HubConnection>();
-  readonly groups = new HubGroups();
+  readonly groups = new HubGroups<HubConnection>();
   readonly tokens: ConnectionTokens;
   readonly gate: HubGate;
+  readonly httpClients = new HttpClients(this);
   tickMs = performance.now();
   url = '';
   private invocations = 0;
@@ -65,11 +76,17 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
   private allGone: () => void = () => undefined;
 
   constructor(private readonly options: BenchHubOptions) {
+    this.contracts = options.dialect ?? 'both';
     this.path = (options.path ?? '/signalrbench').replace(/\/$/, '').toLowerCase();
     this.maxMessageBytes = options.maxMessageBytes ?? defaultBytes;
     this.maxUnreadBytes = options.maxUnreadBytes ?? defaultBytes;
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
     this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
+    this.limits = {
+      pollTimeoutMs: options.pollTimeoutMs ?? 90_000,
+      disconnectTimeoutMs: options.disconnectTimeoutMs ?? 15_000,
+    };
+    this.maxPostBytes = options.maxPostBytes ?? 8 * defaultBytes;
     this.tokens = new ConnectionTokens(options.tokenLifetimeMs ?? 15_000);
     this.gate = new HubGate(options);
     this.pause = new HubPause(options.stall);
@@ -84,17 +101,10 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
         if (!this.isHeld) connection.resumeReading();
       }
     });
-    // The types of `ws` do not know `closeTimeout` yet.
-    const socketOptions: ServerOptions & { closeTimeout: number } = {
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: this.maxMessageBytes,
-      autoPong: false,
-      closeTimeout: closeTimeoutMs,
-    };
-    this.sockets = new WebSocketServer(socketOptions);
-    this.server = createServer((request, response) => answerRequest(this, request, response));
+    this.sockets = webSocketServer(this.maxMessageBytes);
+    this.server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) =>
+      answerRequest(this, request, response),
+    );
     this.server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
   }
 
@@ -115,21 +125,17 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
   }
 
   async listen(): Promise<void> {
-    const port = this.options.port ?? 0;
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
-      // A ramp opens many connections at once; the kernel caps this at its own limit.
-      this.server.listen({ host, port, backlog: 4096 }, resolve);
-    });
-    const { port: actual } = this.server.address() as AddressInfo;
-    this.url = `http://${host}:${actual}${this.options.path ?? this.path}`;
+    const port = await listenOnLoopback(this.server, this.options.port ?? 0);
+    this.url = `http://${loopbackHost}:${port}${this.options.path ?? this.path}`;
     this.timer = setInterval(() => this.tick(), tickMs);
   }
 
   opened(connection: HubConnection): void {
     this.connections.set(connection.id, connection);
-    const onConnected = callbackFrame('OnConnected', connection.id);
-    connection.write(Buffer.concat([handshakeFrame, onConnected]));
+    const { protocol } = connection;
+    const greeting =
+      this.contracts === 'measure' ? [] : [protocol.callbackFrame('OnConnected', connection.id)];
+    connection.write(Buffer.concat([protocol.handshakeFrame, ...greeting]));
   }
 
   closing(connection: HubConnection): void {
@@ -139,18 +145,56 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
     connection.streams = undefined;
   }
 
+  pollLimits(): PollLimits {
+    return this.limits;
+  }
+
+  connected(id: string, transport: HubTransport): void {
+    const timeoutMs = this.options.handshakeTimeoutMs ?? 15_000;
+    const connection = new HubConnection(id, this, transport, timeoutMs);
+    this.all.add(connection);
+    if (this.disposed !== undefined) connection.terminate();
+  }
+
+  gone(connection: HubConnection): void {
+    this.all.delete(connection);
+    this.closing(connection);
+    if (this.all.size === 0) this.allGone();
+  }
+
   invoked(connection: HubConnection, message: HubMessage): void {
     this.invocations++;
-    const { completion, delivers } = invoke(this, connection, message);
-    if (completion !== undefined) {
-      // Behind its delivery, which may be delayed.
-      if (delivers) this.sendBehind(connection, completion);
-      else connection.write(completion);
-    }
+    invoke(this, connection, message);
     const { closeAfter = 0 } = this.options;
     if (closeAfter > 0 && connection.invocations >= closeAfter) {
       connection.close(`Closed on purpose after ${closeAfter} invocations (--close-after).`);
     }
+  }
+
+  send(_caller: HubConnection, frames: DeliveryFrames, audience: Audience): boolean {
+    for (const receiver of this.receiversOf(audience)) {
+      const frame = frames.in(receiver.protocol);
+      if (frame === undefined) return false;
+      this.deliver(receiver, frame);
+    }
+    return true;
+  }
+
+  call(client: HubConnection, frame: Buffer, isDelivery: boolean): void {
+    if (isDelivery) this.deliver(client, frame);
+    else client.write(frame);
+  }
+
+  changeGroup(client: HubConnection, group: string, change: 'join' | 'leave'): boolean {
+    this.groups[change](client, group);
+    return true;
+  }
+
+  private receiversOf(audience: Audience): Iterable<HubConnection> {
+    if (audience.kind === 'all') return this.connections.values();
+    if (audience.kind === 'group') return this.groups.membersOf(audience.name);
+    const receiver = this.connections.get(audience.id);
+    return receiver === undefined ? [] : [receiver];
   }
 
   deliver(connection: HubConnection, frame: Buffer): void {
@@ -184,16 +228,7 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
     };
     socket.once('close', release);
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const id = admission.connectionId ?? newId();
-      const timeoutMs = this.options.handshakeTimeoutMs ?? 15_000;
-      const connection = new HubConnection(id, this, accepted, socket, timeoutMs);
-      this.all.add(connection);
-      accepted.on('close', () => {
-        this.all.delete(connection);
-        this.closing(connection);
-        if (this.all.size === 0) this.allGone();
-      });
-      if (this.disposed !== undefined) connection.terminate();
+      this.connected(admission.connectionId ?? newId(), new WebSocketTransport(accepted, socket));
     });
   }
 
@@ -208,7 +243,6 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
     clearInterval(this.timer);
     this.pause.dispose();
     this.deliveries.dispose();
-    const stopped = new Promise<void>((resolve) => this.server.close(() => resolve()));
     for (const connection of this.all) connection.close(undefined, true);
     if (this.all.size > 0) {
       await new Promise<void>((resolve) => {
@@ -220,37 +254,20 @@ class RunningHub implements BenchHub, ConnectionHost, BenchContext, RequestConte
       });
       for (const connection of this.all) connection.terminate();
     }
+    // Not before: a client that polls needs one more answer to hear of the end.
+    const stopped = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.server.closeAllConnections();
     await stopped;
   }
 }
 
 /**
- * Starts a hub with the whole bench contract on loopback: negotiate, WebSockets, JSON.
+ * Starts a hub with the bench contracts on loopback: negotiate, all three transports, JSON and
+ * MessagePack.
  * @throws ExpectedError `port-taken` or `port-refused` when it cannot listen on the port
  */
 export async function startBenchHub(options: BenchHubOptions = {}): Promise<BenchHub> {
   const hub = new RunningHub(options);
-  try {
-    await hub.listen();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const port = options.port ?? 0;
-    if (code === 'EADDRINUSE') {
-      throw new ExpectedError(
-        'port-taken',
-        `Port ${port} on ${host} is already in use. Stop what listens there, or choose another port (0 takes any free one).`,
-        { cause: error },
-      );
-    }
-    if (code === 'EACCES') {
-      throw new ExpectedError(
-        'port-refused',
-        `This account may not listen on port ${port}. Choose a port from 1024, or 0 for any free one.`,
-        { cause: error },
-      );
-    }
-    throw error;
-  }
+  await hub.listen();
   return hub;
 }

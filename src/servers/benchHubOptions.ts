@@ -16,8 +16,8 @@ export interface Throttle {
 /**
  * Misbehaviour on demand, for tests of clients. All absent: the hub behaves.
  *
- * A *delivery* is one `RecordLatency` callback to one connection, or one item that `StreamingEcho` gives
- * back: a broadcast to 10 connections is 10 deliveries, numbered from 1 over the whole hub in the order
+ * A *delivery* is one `RecordLatency` callback to one connection, one item that `StreamingEcho` or
+ * `StreamingDownload` gives, or one answer of `StreamingUpload`: a broadcast to 10 connections is 10 deliveries, numbered from 1 over the whole hub in the order
  * they are decided. A *connect* is a negotiate, or an upgrade that skips negotiation; the upgrade after a
  * negotiate is not counted again.
  */
@@ -43,6 +43,11 @@ export interface BenchHubKnobs {
   readonly refuse?: number;
   /** `--throttle` */
   readonly throttle?: Throttle;
+  /**
+   * `--dialect`: only the methods and callbacks of that contract. Absent: those of both, told apart by
+   * their arguments, and the greeting of `recordLatency`.
+   */
+  readonly dialect?: 'recordLatency' | 'measure';
 }
 
 export interface BenchHubOptions extends BenchHubKnobs {
@@ -60,6 +65,12 @@ export interface BenchHubOptions extends BenchHubKnobs {
   readonly keepAliveMs?: number;
   /** A connection that has sent a Ping is closed after this much silence, default 30 s. */
   readonly clientTimeoutMs?: number;
+  /** A poll without messages is answered after this, default 90 s. */
+  readonly pollTimeoutMs?: number;
+  /** A long-polling client that does not poll for so long is gone, default 15 s. */
+  readonly disconnectTimeoutMs?: number;
+  /** Longest body of a POST over server-sent events or long polling, default 8 MiB. */
+  readonly maxPostBytes?: number;
   /** A negotiated connection id that nobody connects with is forgotten after this, default 15 s. */
   readonly tokenLifetimeMs?: number;
 }
@@ -144,6 +155,16 @@ export interface BenchHubFlags {
   readonly closeAfter?: string | undefined;
   readonly refuse?: string | undefined;
   readonly throttle?: string | undefined;
+  readonly dialect?: string | undefined;
+}
+
+/**
+ * `--dialect`: the name of one of the contracts.
+ * @throws ExpectedError `bad-option`
+ */
+export function parseDialect(text: string): 'recordLatency' | 'measure' {
+  if (text === 'recordLatency' || text === 'measure') return text;
+  throw badFlag('dialect', text, 'expected recordLatency or measure');
 }
 
 /**
@@ -151,7 +172,7 @@ export interface BenchHubFlags {
  * @throws ExpectedError `bad-option` for the first flag that cannot be read
  */
 export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
-  const { delay, stall, dropEvery, dupEvery, closeAfter, refuse, throttle } = flags;
+  const { delay, stall, dropEvery, dupEvery, closeAfter, refuse, throttle, dialect } = flags;
   return {
     ...(delay !== undefined && { delayMs: parseDelayMs(delay) }),
     ...(stall !== undefined && { stall: parseStall(stall) }),
@@ -160,5 +181,6 @@ export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
     ...(closeAfter !== undefined && { closeAfter: parseEvery('close-after', closeAfter) }),
     ...(refuse !== undefined && { refuse: parseRefuse(refuse) }),
     ...(throttle !== undefined && { throttle: parseThrottle(throttle) }),
+    ...(dialect !== undefined && { dialect: parseDialect(dialect) }),
   };
 }

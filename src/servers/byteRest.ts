@@ -7,6 +7,11 @@ export class ByteRest {
     return this.used;
   }
 
+  /** What came first, `count` bytes at most; valid until the next call that changes something. */
+  first(count: number): Buffer {
+    return this.bytes.subarray(0, Math.min(count, this.used));
+  }
+
   append(piece: Buffer): void {
     const wanted = this.used + piece.length;
     if (wanted > this.bytes.length) {

@@ -46,6 +46,10 @@ export class ConnectionTokens {
     return waiting.connectionId;
   }
 
+  isUsed(token: string): boolean {
+    return this.used.has(token);
+  }
+
   /** The connection of this token is over. */
   release(token: string): void {
     this.used.delete(token);

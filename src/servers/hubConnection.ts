@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
 import { ByteRest } from './byteRest';
 import type { ConnectionStreams } from './connectionStreams';
-import { closeFrame, handshakeErrorFrame, pingFrame } from './hubFrames';
-import { handshakeProblem, handshakeFailed, handshakeTimedOut } from './hubHandshake';
-import { messageType, readHubMessage, type HubMessage } from './hubMessage';
+import { handshakeErrorFrame } from './hubFrames';
+import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from './hubHandshake';
+import { messageType, type HubMessage } from './hubMessage';
+import type { HubTransport, TransportOwner } from './hubTransport';
+import { jsonProtocol } from './jsonProtocol';
+import type { ServerProtocol } from './serverProtocol';
 
 /** What a connection needs from its hub. */
 export interface ConnectionHost {
@@ -22,20 +23,22 @@ export interface ConnectionHost {
   invoked(connection: HubConnection, message: HubMessage): void;
   /** It takes no further messages. */
   closing(connection: HubConnection): void;
+  /** Its transport is no more. */
+  gone(connection: HubConnection): void;
 }
-
-const recordSeparator = 0x1e;
 
 /** Text of .NET for every failure it does not explain to the client. */
 const closedWithError = 'Connection closed with an error.';
 
-/** One client behind an accepted WebSocket: handshake, splitting into messages, keep-alive, close. */
-export class HubConnection {
+/** One client, whatever its transport: handshake, splitting into messages, keep-alive, close. */
+export class HubConnection implements TransportOwner {
   /** Names of the groups it is in; undefined until it joins its first. */
   groups: Set<string> | undefined;
   /** undefined until it starts its first stream. */
   streams: ConnectionStreams | undefined;
   invocations = 0;
+  /** What the client asked for in its handshake, which itself is JSON. */
+  protocol: ServerProtocol = jsonProtocol;
   private state: 'handshake' | 'open' | 'closing' = 'handshake';
   private rest: ByteRest | undefined;
   private inbox: { data: Buffer; isBinary: boolean }[] | undefined;
@@ -44,23 +47,15 @@ export class HubConnection {
   private lastSeenMs: number;
   private hasPinged = false;
 
-  /** @param raw the stream under `socket`, for frames that are already encoded */
   constructor(
     readonly id: string,
     private readonly host: ConnectionHost,
-    private readonly socket: WebSocket,
-    private readonly raw: Duplex,
+    private readonly transport: HubTransport,
     handshakeTimeoutMs: number,
   ) {
     this.lastSeenMs = host.tickMs;
     this.handshakeDueMs = host.tickMs + handshakeTimeoutMs;
-    socket.on('message', (data: Buffer, isBinary: boolean) => this.arrived(data, isBinary));
-    // Answered here instead of by `ws`, so that pings without end meet the bound on unread bytes too.
-    socket.on('ping', (data: Buffer) => {
-      if (this.hasRoom()) socket.pong(data, false);
-    });
-    // A broken frame or a lost socket: `ws` closes by itself, `close` follows.
-    socket.on('error', () => undefined);
+    transport.attach(this);
     if (host.isHeld) this.pauseReading();
   }
 
@@ -70,23 +65,24 @@ export class HubConnection {
 
   /** Sends one encoded frame, or closes the connection when the client has left too much unread. */
   write(frame: Buffer): void {
-    if (this.state === 'open' && this.hasRoom()) this.raw.write(frame);
+    if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
   }
 
-  /** Says goodbye with a Close message and ends the WebSocket; what was written before still arrives. */
+  /** Says goodbye with a Close message and ends the transport; what was written before still arrives. */
   close(error?: string, allowReconnect = false, code = 1000): void {
-    this.end(closeFrame(error, allowReconnect), code);
+    this.end(this.protocol.closeFrame(error, allowReconnect), code);
   }
 
   /** Ends at once, without a word. */
   terminate(): void {
     this.state = 'closing';
     this.host.closing(this);
-    this.socket.terminate();
+    this.transport.terminate();
   }
 
   /** Time-outs and keep-alive; called about once a second with the hub's tick. */
   tick(nowMs: number): void {
+    this.transport.tick(nowMs);
     if (this.state === 'handshake' && nowMs >= this.handshakeDueMs) {
       this.end(handshakeErrorFrame(handshakeTimedOut), 1000);
     }
@@ -95,14 +91,14 @@ export class HubConnection {
     const silentMs = this.isFull ? 0 : nowMs - this.lastSeenMs;
     if (this.hasPinged && silentMs > this.host.clientTimeoutMs) {
       this.close(closedWithError, true);
-    } else if (nowMs >= this.nextPingMs) {
+    } else if (nowMs >= this.nextPingMs && !this.transport.hasOwnKeepAlive) {
       this.nextPingMs = nowMs + this.host.keepAliveMs;
-      this.write(pingFrame);
+      this.write(this.protocol.pingFrame);
     }
   }
 
   pauseReading(): void {
-    this.socket.pause();
+    this.transport.pause();
   }
 
   /** Goes on with what arrived while the hub was held, or while the client's own streams were full. */
@@ -113,10 +109,11 @@ export class HubConnection {
       if (next === undefined) this.inbox = undefined;
       else this.read(next.data, next.isBinary);
     }
-    if (!this.mayNotRead) this.socket.resume();
+    if (!this.mayNotRead) this.transport.resume();
   }
 
-  private get isFull(): boolean {
+  /** Nothing more is read at the moment; {@link resumeReading} goes on. */
+  protected get isFull(): boolean {
     return this.streams?.isFull === true;
   }
 
@@ -124,8 +121,13 @@ export class HubConnection {
     return this.host.isHeld || this.isFull;
   }
 
-  private hasRoom(): boolean {
-    const unread = this.raw.writableLength;
+  /** The client has left so much unread that whoever can had better wait. */
+  get isBehind(): boolean {
+    return this.transport.unreadBytes * 4 > this.host.maxUnreadBytes;
+  }
+
+  hasRoom(): boolean {
+    const unread = this.transport.unreadBytes;
     if (unread <= this.host.maxUnreadBytes) return true;
     if (this.state !== 'closing') {
       const limit = `${this.host.maxUnreadBytes} bytes`;
@@ -142,13 +144,15 @@ export class HubConnection {
     if (this.state === 'closing') return;
     this.state = 'closing';
     this.host.closing(this);
-    if (this.raw.writable) this.raw.write(lastFrame);
-    this.socket.close(code);
-    // The answering close frame has to be read even while the hub is held.
-    this.socket.resume();
+    if (this.transport.isWritable) this.transport.write(lastFrame);
+    this.transport.close(code);
   }
 
-  private arrived(data: Buffer, isBinary: boolean): void {
+  gone(): void {
+    this.host.gone(this);
+  }
+
+  arrived(data: Buffer, isBinary: boolean): void {
     if (this.state === 'closing') return;
     if (this.mayNotRead || this.inbox !== undefined) {
       (this.inbox ??= []).push({ data, isBinary });
@@ -159,30 +163,38 @@ export class HubConnection {
 
   private read(data: Buffer, isBinary: boolean): void {
     this.lastSeenMs = this.host.tickMs;
-    // Text frames were checked by `ws`; what goes out again must be text too.
-    if (isBinary && !isUtf8(data)) {
-      this.fail();
-      return;
-    }
+    let isChecked = !isBinary;
     let start = 0;
     while (start < data.length && this.state !== 'closing') {
-      const end = data.indexOf(recordSeparator, start);
-      if (end < 0) {
+      // Text frames were checked by `ws`; what goes out again must be text too.
+      if (!isChecked && this.state === 'open' && this.protocol.isText) {
+        isChecked = true;
+        if (!isUtf8(data.subarray(start))) {
+          this.fail();
+          return;
+        }
+      }
+      const end = this.protocol.messageEnd(this.rest, data, start, this.host.maxMessageBytes);
+      if (end === 'invalid') {
+        this.fail();
+        return;
+      }
+      if (end === 'incomplete') {
         this.keep(data.subarray(start));
         return;
       }
       if (this.rest === undefined) {
         this.message(data, start, end);
       } else {
-        this.keep(data.subarray(start, end + 1));
+        this.keep(data.subarray(start, end));
         const whole = this.rest.take();
         this.rest = undefined;
-        this.message(whole, 0, whole.length - 1);
+        this.message(whole, 0, whole.length);
       }
-      start = end + 1;
+      start = end;
       if (this.isFull) {
         this.pauseReading();
-        // The text of what is left is checked already.
+        // What is left is checked already.
         const left = { data: data.subarray(start), isBinary: false };
         if (start < data.length) (this.inbox ??= []).unshift(left);
         return;
@@ -200,10 +212,10 @@ export class HubConnection {
   private message(bytes: Buffer, start: number, end: number): void {
     if (this.state === 'closing') return;
     if (this.state === 'handshake') {
-      this.handshake(bytes.toString('utf8', start, end));
+      this.handshake(bytes.subarray(start, end - 1));
       return;
     }
-    const message = readHubMessage(bytes, start, end);
+    const message = this.protocol.read(bytes, start, end);
     if (message === undefined) {
       this.fail();
       return;
@@ -228,12 +240,16 @@ export class HubConnection {
     }
   }
 
-  private handshake(text: string): void {
-    const problem = handshakeProblem(text);
-    if (problem !== undefined) {
-      this.end(handshakeErrorFrame(problem), 1000);
+  private handshake(request: Buffer): void {
+    const { carriesBinary } = this.transport;
+    const agreed = isUtf8(request)
+      ? agreeOnProtocol(request.toString('utf8'), carriesBinary)
+      : handshakeFailed;
+    if (typeof agreed === 'string') {
+      this.end(handshakeErrorFrame(agreed), 1000);
       return;
     }
+    this.protocol = agreed;
     this.state = 'open';
     this.nextPingMs = this.host.tickMs + this.host.keepAliveMs;
     this.host.opened(this);

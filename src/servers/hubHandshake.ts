@@ -1,13 +1,20 @@
+import { jsonProtocol } from './jsonProtocol';
+import { messagePackProtocol } from './messagePackProtocol';
+import type { ServerProtocol } from './serverProtocol';
+
 export const handshakeFailed = 'An unexpected error occurred during connection handshake.';
 export const handshakeTimedOut = 'Handshake was canceled.';
 
 const maxShown = 64;
 
+const protocols: readonly ServerProtocol[] = [jsonProtocol, messagePackProtocol];
+
 /**
- * Why a handshake request is refused, in the words of ASP.NET Core; undefined when it is accepted.
+ * The protocol that a handshake request asks for, or why it is refused, in the words of ASP.NET Core.
  * @param text the JSON text without the record separator
+ * @param carriesBinary whether the transport carries anything but text
  */
-export function handshakeProblem(text: string): string | undefined {
+export function agreeOnProtocol(text: string, carriesBinary: boolean): ServerProtocol | string {
   let request: { protocol?: unknown; version?: unknown } | null;
   try {
     request = JSON.parse(text) as typeof request;
@@ -17,9 +24,12 @@ export function handshakeProblem(text: string): string | undefined {
   const { protocol, version } = request ?? {};
   if (typeof protocol !== 'string' || !Number.isInteger(version)) return handshakeFailed;
   const shown = protocol.slice(0, maxShown);
-  if (protocol.toLowerCase() !== 'json') return `The protocol '${shown}' is not supported.`;
+  const spoken = protocols.find(({ name }) => name === protocol.toLowerCase());
+  if (spoken === undefined) return `The protocol '${shown}' is not supported.`;
   // Version 2 stands for stateful reconnect, which is never offered here.
-  return Number(version) > 1
-    ? `The server does not support version ${Number(version)} of the '${shown}' protocol.`
-    : undefined;
+  if (Number(version) > 1)
+    return `The server does not support version ${Number(version)} of the '${shown}' protocol.`;
+  return spoken.isText || carriesBinary
+    ? spoken
+    : `Cannot use the '${spoken.name}' protocol on the current transport. The transport does not support 'Binary' transfer format.`;
 }

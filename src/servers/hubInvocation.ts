@@ -1,7 +1,6 @@
-import type { BenchContext, BenchMethod } from './benchMethods';
+import type { BenchContext, BenchMethod, Outcome } from './benchMethods';
 import { benchMethod } from './benchMethods';
 import type { HubConnection } from './hubConnection';
-import { errorFrame, resultFrame } from './hubFrames';
 import { messageType, type HubMessage } from './hubMessage';
 
 /** Error texts of ASP.NET Core 10 with `EnableDetailedErrors` off. */
@@ -20,15 +19,15 @@ function wrongStreams(sent: number, expected: number): string {
   return `HubException: Client sent ${sent} stream(s), Hub method expects ${expected}.`;
 }
 
-/** The completion of a call: its result as JSON text, or the error; undefined when it comes later. */
-type Answer = { readonly result: string } | { readonly error: string } | undefined;
+/** The completion of a call: its result, or the error; undefined when it comes later. */
+type Answer = { readonly result: string | null } | { readonly error: string } | undefined;
 
 function answerOf(
   context: BenchContext,
   caller: HubConnection,
   message: HubMessage,
   method: BenchMethod | undefined,
-): Answer {
+): Answer | Promise<Answer> {
   if (method === undefined) {
     return { error: `${errorTexts.unbound(message.target)} ${unknownMethod}` };
   }
@@ -37,33 +36,39 @@ function answerOf(
   if ((message.type === messageType.streamInvocation) !== isStreaming) {
     return { error: errorTexts[isStreaming ? 'streaming' : 'notStreaming'](name) };
   }
-  const streams = isStreaming ? 1 : 0;
+  const { streams = 0 } = method;
   if (message.streams !== streams) {
     return { error: `${errorTexts.failed(name)} ${wrongStreams(message.streams, streams)}` };
   }
   const outcome = method.run(context, caller, message);
-  if (outcome === 'done') return { result: 'null' };
+  return outcome instanceof Promise
+    ? outcome.then((each) => answerTo(each, name))
+    : answerTo(outcome, name);
+}
+
+function answerTo(outcome: Outcome, name: string): Answer {
+  if (outcome === 'done') return { result: null };
   if (outcome === 'streams') return undefined;
   return typeof outcome === 'object' ? outcome : { error: errorTexts[outcome](name) };
 }
 
-/** Runs an invocation and, when it carries an id and is over, returns the frame of its completion. */
-export function invoke(
-  context: BenchContext,
-  caller: HubConnection,
-  message: HubMessage,
-): { readonly completion: Buffer | undefined; readonly delivers: boolean } {
+/** Runs an invocation and, when it carries an id, sends its completion once it is over. */
+export function invoke(context: BenchContext, caller: HubConnection, message: HubMessage): void {
   const { target, invocationId } = message;
-  const method = benchMethod(target);
+  const method = benchMethod(target, message.argumentCount, context.contracts);
   const delivers = method?.delivers ?? false;
   if (delivers) context.messageArrived();
+  const complete = (answer: Answer): void => {
+    if (invocationId === undefined || answer === undefined) return;
+    const completion =
+      'error' in answer
+        ? caller.protocol.errorFrame(invocationId, answer.error)
+        : caller.protocol.resultFrame(invocationId, answer.result);
+    // Behind its delivery, which may be delayed.
+    if (delivers) context.sendBehind(caller, completion);
+    else caller.write(completion);
+  };
   const answer = answerOf(context, caller, message, method);
-  if (invocationId === undefined || answer === undefined) {
-    return { completion: undefined, delivers };
-  }
-  const completion =
-    'error' in answer
-      ? errorFrame(invocationId, answer.error)
-      : resultFrame(invocationId, answer.result);
-  return { completion, delivers };
+  if (answer instanceof Promise) void answer.then(complete);
+  else complete(answer);
 }

@@ -1,4 +1,4 @@
-import { skipSpace, stringAt, walk } from './jsonScan';
+import { skipSpace, stringAt, walk } from '../wire/jsonScan';
 
 /** Message types of the hub protocol that the bench hub tells apart. */
 export const messageType = {
@@ -11,22 +11,32 @@ export const messageType = {
   close: 7,
 } as const;
 
-/** The envelope of one hub message; `arguments` and `item` stay where they are, as positions in `bytes`. */
+/**
+ * The envelope of one hub message of either protocol; `arguments` and `item` stay where they are, as
+ * positions in `bytes`.
+ */
 export interface HubMessage {
   readonly bytes: Buffer;
+  /** The message itself, without what marks its end or its length. */
+  readonly start: number;
+  readonly end: number;
   type: number;
   /** Empty when absent. */
   target: string;
-  /** The JSON text of the invocation id with its quotes; undefined when nobody waits for an answer. */
+  /**
+   * Of a stream for stream items and their completion; undefined when nobody waits for an answer.
+   */
   invocationId: string | undefined;
-  /** The same as plain text, to compare; of a stream for stream items and their completion. Empty when absent. */
-  id: string;
   /** The whole array including its brackets; both 0 when absent. */
   argumentsStart: number;
   argumentsEnd: number;
   argumentCount: number;
   firstStart: number;
   firstEnd: number;
+  secondStart: number;
+  secondEnd: number;
+  thirdStart: number;
+  thirdEnd: number;
   /** How many stream ids there are, and the first of them. */
   streams: number;
   streamId: string;
@@ -38,19 +48,28 @@ export interface HubMessage {
 }
 
 /** Longest method name and invocation id that are read. */
-const maxNameBytes = 512;
+export const maxNameBytes = 512;
 /** Longest error text that is kept; {@link longError} stands for longer ones. */
-const maxErrorBytes = 4096;
-const longError = 'The error text is too long to be repeated.';
+export const maxErrorBytes = 4096;
+export const longError = 'The error text is too long to be repeated.';
 const quote = 0x22;
 const bracket = 0x5b;
 
-function readId(message: HubMessage, start: number, end: number): boolean {
-  const id = stringAt(message.bytes, start, end);
-  if (id === undefined) return false;
-  message.id = id;
-  message.invocationId = message.bytes.toString('utf8', start, end);
-  return true;
+/** Notes where the next argument stands; no method takes more than three. */
+export function foundArgument(message: HubMessage, start: number, end: number): void {
+  switch (message.argumentCount++) {
+    case 0:
+      message.firstStart = start;
+      message.firstEnd = end;
+      break;
+    case 1:
+      message.secondStart = start;
+      message.secondEnd = end;
+      break;
+    case 2:
+      message.thirdStart = start;
+      message.thirdEnd = end;
+  }
 }
 
 function readArguments(message: HubMessage, start: number, end: number): boolean {
@@ -59,9 +78,7 @@ function readArguments(message: HubMessage, start: number, end: number): boolean
   message.argumentsEnd = end;
   message.argumentCount = 0;
   walk(message.bytes, start, end, (_keyStart, _keyEnd, valueStart, valueEnd) => {
-    if (message.argumentCount++ > 0) return;
-    message.firstStart = valueStart;
-    message.firstEnd = valueEnd;
+    foundArgument(message, valueStart, valueEnd);
   });
   return true;
 }
@@ -98,7 +115,8 @@ function readMember(message: HubMessage, key: string, start: number, end: number
       message.target = isName ? (stringAt(bytes, start, end) ?? '') : '';
       return message.target !== '';
     case 'invocationId':
-      return isName && readId(message, start, end);
+      message.invocationId = isName ? stringAt(bytes, start, end) : undefined;
+      return message.invocationId !== undefined;
     case 'arguments':
       return readArguments(message, start, end);
     case 'streamIds':
@@ -115,6 +133,33 @@ function readMember(message: HubMessage, key: string, start: number, end: number
     default:
       return true;
   }
+}
+
+/** A message of which nothing has been read yet. */
+export function emptyMessage(bytes: Buffer, start: number, end: number): HubMessage {
+  return {
+    bytes,
+    start,
+    end,
+    type: NaN,
+    target: '',
+    invocationId: undefined,
+    argumentsStart: 0,
+    argumentsEnd: 0,
+    argumentCount: 0,
+    firstStart: 0,
+    firstEnd: 0,
+    secondStart: 0,
+    secondEnd: 0,
+    thirdStart: 0,
+    thirdEnd: 0,
+    streams: 0,
+    streamId: '',
+    itemStart: 0,
+    itemEnd: 0,
+    hasResult: false,
+    error: undefined,
+  };
 }
 
 /** Whether it has what its type cannot do without. */
@@ -148,24 +193,7 @@ export function isDictionaryAt(bytes: Buffer, at: number): boolean {
  * arguments, an id, an item; or when it completes with both a result and an error
  */
 export function readHubMessage(bytes: Buffer, start: number, end: number): HubMessage | undefined {
-  const message: HubMessage = {
-    bytes,
-    type: NaN,
-    target: '',
-    invocationId: undefined,
-    id: '',
-    argumentsStart: 0,
-    argumentsEnd: 0,
-    argumentCount: 0,
-    firstStart: 0,
-    firstEnd: 0,
-    streams: 0,
-    streamId: '',
-    itemStart: 0,
-    itemEnd: 0,
-    hasResult: false,
-    error: undefined,
-  };
+  const message = emptyMessage(bytes, start, end);
   const members = { valid: true };
   const open = skipSpace(bytes, start);
   if (bytes[open] !== 0x7b) return undefined;

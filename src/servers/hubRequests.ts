@@ -1,6 +1,8 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ConnectionTokens } from './connectionTokens';
+import { answerJson, refuse } from './httpAnswers';
+import type { HttpClients } from './httpClients';
 import type { HubGate, Refusal } from './hubGate';
 
 /** What HTTP requests to the hub are answered from. */
@@ -9,6 +11,7 @@ export interface RequestContext {
   readonly path: string;
   readonly tokens: ConnectionTokens;
   readonly gate: HubGate;
+  readonly httpClients: HttpClients;
   nowMs(): number;
 }
 
@@ -26,7 +29,8 @@ const full: Refusal = {
   headers: { 'Retry-After': '1' },
 };
 
-function split(request: IncomingMessage): { path: string; query: URLSearchParams } {
+/** Path of a request in lower case without a slash at the end, and its query. */
+export function splitUrl(request: IncomingMessage): { path: string; query: URLSearchParams } {
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
   return {
     path: path.replace(/\/$/, '').toLowerCase(),
@@ -34,8 +38,19 @@ function split(request: IncomingMessage): { path: string; query: URLSearchParams
   };
 }
 
-/** The answer to a negotiate; WebSockets with text is all there is to choose from. */
-function negotiate(context: RequestContext, query: URLSearchParams): object | Refusal {
+/** What a client may choose from, in the order of ASP.NET Core. */
+export const availableTransports = [
+  { transport: 'WebSockets', transferFormats: ['Text', 'Binary'] },
+  { transport: 'ServerSentEvents', transferFormats: ['Text'] },
+  { transport: 'LongPolling', transferFormats: ['Text', 'Binary'] },
+];
+
+/** The answer to a negotiate with this query. */
+export function negotiate(
+  context: Pick<RequestContext, 'tokens' | 'nowMs'>,
+  query: URLSearchParams,
+  transports = availableTransports,
+): object | Refusal {
   const asked = query.get('negotiateVersion') ?? '0';
   if (!/^-?[0-9]{1,9}$/.test(asked)) {
     return { error: 'The client requested a non-integer protocol version.' };
@@ -47,17 +62,12 @@ function negotiate(context: RequestContext, query: URLSearchParams): object | Re
     negotiateVersion: version,
     connectionId: ids.connectionId,
     ...(version === 1 && { connectionToken: ids.connectionToken }),
-    availableTransports: [{ transport: 'WebSockets', transferFormats: ['Text'] }],
+    availableTransports: transports,
   };
 }
 
-function isRefusal(answer: object): answer is Refusal {
+export function isRefusal(answer: object): answer is Refusal {
   return 'status' in answer;
-}
-
-function refuse(response: ServerResponse, { status, text, headers }: Refusal): void {
-  response.writeHead(status, { 'Content-Type': 'text/plain', ...headers });
-  response.end(text);
 }
 
 /** Answers every HTTP request that is no upgrade. */
@@ -66,13 +76,9 @@ export function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const { path, query } = split(request);
+  const { path, query } = splitUrl(request);
   if (path === context.path) {
-    refuse(response, {
-      status: request.method === 'GET' || request.method === 'POST' ? 404 : 405,
-      text: 'Only the WebSockets transport is served here.',
-      headers: { Allow: 'GET' },
-    });
+    context.httpClients.answer(request, response, query.get('id'));
     return;
   }
   if (path !== `${context.path}/negotiate`) {
@@ -84,16 +90,8 @@ export function answerRequest(
     return;
   }
   const answer = context.gate.refusal() ?? negotiate(context, query);
-  if (isRefusal(answer)) {
-    refuse(response, answer);
-    return;
-  }
-  const body = JSON.stringify(answer);
-  response.writeHead(200, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-  });
-  response.end(body);
+  if (isRefusal(answer)) refuse(response, answer);
+  else answerJson(response, answer);
 }
 
 /** Decides on a WebSocket upgrade. */
@@ -101,12 +99,20 @@ export function admitUpgrade(
   context: RequestContext,
   request: IncomingMessage,
 ): Admission | Refusal {
-  const { path, query } = split(request);
+  const { path, query } = splitUrl(request);
   if (path !== context.path) return notFound;
   const token = query.get('id');
   if (token === null) {
     return context.gate.refusal() ?? { connectionId: undefined, token: undefined };
   }
+  return admitNegotiated(context, token);
+}
+
+/** Decides on the upgrade of a client that has negotiated this token. */
+export function admitNegotiated(
+  context: Pick<RequestContext, 'tokens' | 'nowMs'>,
+  token: string,
+): Admission | Refusal {
   const taken = context.tokens.take(token, context.nowMs());
   if (taken === 404) return { status: 404, text: 'No Connection with that ID' };
   if (taken === 409) return { status: 409, text: 'This id already has a connection.' };

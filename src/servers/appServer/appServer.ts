@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+import { ExpectedError } from '../../base/expectedError';
+import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
+import { answerJson, refuse } from '../httpAnswers';
+import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
+import {
+  AppServerHub,
+  hubTickMs,
+  type AppServerHubCounts,
+  type AppServerHubOptions,
+} from './appServerHub';
+import { AppTokens, type ServiceInstance } from './appTokens';
+import {
+  endText,
+  ServerConnections,
+  type ServerConnectionsHost,
+  type ServerConnectionsOptions,
+} from './serverConnections';
+import type { ConnectionEnd, ServerConnection } from './serverConnection';
+
+export interface AppServerOptions
+  extends
+    AppServerHubOptions,
+    Pick<ServerConnectionsOptions, 'ca' | 'insecureTls' | 'pingMs' | 'silenceMs' | 'backOffMs'> {
+  readonly service: ServiceInstance;
+  /** Name of the hub at the service. */
+  readonly hub: string;
+  /** Connections to the service, default 5; for broadcasts and large groups 40 are advised. */
+  readonly serverConnections?: number;
+  /** Whether clients that negotiate here are served by this process, default false. */
+  readonly isSticky?: boolean;
+  /** Port of the negotiate endpoint on loopback; 0, the default, takes any free one. */
+  readonly port?: number;
+  /** Takes what a person may want to read, such as an error of the service; nothing secret is in it. */
+  readonly onProblem?: (text: string) => void;
+}
+
+/** A running app server. */
+export interface AppServer {
+  /** Hub URL where clients negotiate, without `/negotiate`. */
+  readonly url: string;
+  readonly counts: AppServerHubCounts;
+  /** Takes leave of the service and closes everything. */
+  dispose(): Promise<void>;
+}
+
+const path = '/signalrbench';
+/** The answer of the SDK, with this text. */
+const notConnected = {
+  status: 500,
+  text: 'Azure SignalR Service is not connected yet, please try again later.',
+};
+const tooLong = { status: 414, text: 'The query is too long.' };
+const maxUrlChars = 4096;
+
+class RunningAppServer implements AppServer, ServerConnectionsHost {
+  url = '';
+  private readonly hub: AppServerHub;
+  private readonly hubName: string;
+  private readonly tokens: AppTokens;
+  private readonly connections: ServerConnections;
+  private readonly server: Server;
+  private timer: NodeJS.Timeout | undefined;
+  private ticks = 0;
+  private disposed: Promise<void> | undefined;
+
+  constructor(private readonly options: AppServerOptions) {
+    const { service, isSticky = false } = options;
+    this.hubName = options.hub.toLowerCase();
+    const serverId = `${hostname()}_${randomBytes(16).toString('hex')}`;
+    this.tokens = new AppTokens(service, this.hubName, serverId, isSticky);
+    this.hub = new AppServerHub(options);
+    this.connections = new ServerConnections(this, {
+      ...options,
+      url: `${service.serverEndpoint.replace(/^http/, 'ws')}/server/?hub=${this.hubName}`,
+      serverId,
+      count: options.serverConnections ?? 5,
+    });
+    this.server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
+      void this.answer(request, response);
+    });
+  }
+
+  get counts(): AppServerHubCounts {
+    return this.hub.counts;
+  }
+
+  get clientCount(): number {
+    return this.hub.counts.clients;
+  }
+
+  token(): Promise<string> {
+    return this.tokens.forServer();
+  }
+
+  async start(): Promise<void> {
+    this.timer = setInterval(() => this.tick(), hubTickMs);
+    const failure = await this.connections.open();
+    if (failure !== undefined) throw startFailure(failure);
+    const port = await listenOnLoopback(this.server, this.options.port ?? 0);
+    this.url = `http://${loopbackHost}:${port}${path}`;
+  }
+
+  received(connection: ServerConnection, message: ServiceMessage): void {
+    if (message.type === serviceType.serviceError) {
+      // From now on the service takes nothing from this connection; there is no code, only the text.
+      connection.mute();
+      this.problem(`Azure SignalR Service reports: ${message.errorMessage}`);
+    } else {
+      this.hub.received(connection, message);
+    }
+  }
+
+  offline(connection: ServerConnection, instanceId: string): void {
+    this.hub.drop(connection, instanceId);
+  }
+
+  lost(connection: ServerConnection): void {
+    this.hub.drop(connection);
+  }
+
+  problem(text: string): void {
+    this.options.onProblem?.(text);
+  }
+
+  dispose(): Promise<void> {
+    this.disposed ??= this.shutDown();
+    return this.disposed;
+  }
+
+  private tick(): void {
+    this.hub.tick();
+    this.ticks = (this.ticks + 1) % (1000 / hubTickMs);
+    if (this.ticks === 0) this.connections.tick(this.hub.tickMs);
+  }
+
+  /** Negotiate: sends the client on to the service, as the SDK does. */
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    request.resume();
+    const url = request.url ?? '';
+    const [requested = ''] = url.split('?', 1);
+    const query = url.slice(requested.length + 1);
+    if (url.length > maxUrlChars) refuse(response, tooLong);
+    else if (requested.toLowerCase() !== `${path}/negotiate`)
+      refuse(response, { status: 404, text: 'Not found.' });
+    else if (request.method !== 'POST') refuse(response, { status: 405, text: 'Use POST.' });
+    else if (!this.connections.isConnected) refuse(response, notConnected);
+    else {
+      const accessToken = await this.tokens.forClient();
+      answerJson(response, {
+        negotiateVersion: 0,
+        url: this.clientUrl(query),
+        accessToken,
+        availableTransports: [],
+      });
+    }
+  }
+
+  private clientUrl(query: string): string {
+    const parts = [
+      `hub=${this.hubName}`,
+      `asrs.op=${encodeURIComponent(path)}`,
+      ...(query === '' ? [] : [query]),
+      `asrs_request_id=${randomBytes(8).toString('base64url')}`,
+    ];
+    return `${this.options.service.clientEndpoint}/client/?${parts.join('&')}`;
+  }
+
+  private async shutDown(): Promise<void> {
+    await this.connections.dispose(() => this.hub.dispose());
+    clearInterval(this.timer);
+    const stopped = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeAllConnections();
+    await stopped;
+  }
+}
+
+/** Why no server connection could be opened, for a person. */
+function startFailure(end: ConnectionEnd): ExpectedError {
+  const { status } = end;
+  const advice =
+    status === 401
+      ? 'Check the access key, and the clock of this machine.'
+      : status === 404
+        ? 'Check the endpoint and the name of the hub.'
+        : status === 429
+          ? 'All connections that this size allows are in use; server connections count too.'
+          : 'Check the endpoint, and that the service is in its default mode.';
+  return new ExpectedError(
+    'service-unreachable',
+    `No server connection to Azure SignalR Service could be opened: ${endText(end)}. ${advice}`,
+  );
+}
+
+/**
+ * Starts an app server with the bench hub: it opens its connections to the service, and sends clients that
+ * negotiate with it on to the service.
+ *
+ * @throws ExpectedError `service-unreachable` when none of its connections could be opened; `port-taken`
+ * and `port-refused` when it cannot listen
+ */
+export async function startAppServer(options: AppServerOptions): Promise<AppServer> {
+  const server = new RunningAppServer(options);
+  try {
+    await server.start();
+  } catch (error) {
+    await server.dispose();
+    throw error;
+  }
+  return server;
+}

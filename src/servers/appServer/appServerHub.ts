@@ -1,0 +1,235 @@
+import { performance } from 'node:perf_hooks';
+import {
+  serviceType,
+  type Payloads,
+  type ServiceMessage,
+  type ServiceMessageOf,
+} from '../../wire/service/serviceMessage';
+import {
+  broadcastHead,
+  clientHead,
+  groupHead,
+  groupTail,
+  plainTail,
+} from '../../wire/service/serviceOutput';
+import type { Audience, BenchContext } from '../benchMethods';
+import { payloadStart } from '../framePayloads';
+import { HubConnection, type ConnectionHost } from '../hubConnection';
+import { invoke } from '../hubInvocation';
+import type { HubMessage } from '../hubMessage';
+import { jsonProtocol } from '../jsonProtocol';
+import { messagePackProtocol } from '../messagePackProtocol';
+import type { DeliveryFrames } from '../payloadFrames';
+import type { ServerProtocol } from '../serverProtocol';
+import { GroupAcks } from './groupAcks';
+import type { ServerConnection } from './serverConnection';
+import { ServiceClient } from './serviceClient';
+
+/** How the hub of an app server treats its clients; all as in the embedded hub. */
+export interface AppServerHubOptions {
+  readonly maxMessageBytes?: number;
+  readonly maxUnreadBytes?: number;
+  readonly handshakeTimeoutMs?: number;
+  readonly keepAliveMs?: number;
+  readonly clientTimeoutMs?: number;
+  /** Hub protocols that any client may use: what goes to many is encoded in each of them. */
+  readonly protocols?: readonly ServerProtocol['name'][];
+}
+
+/** What the hub has done so far. */
+export interface AppServerHubCounts {
+  readonly clients: number;
+  readonly invocations: number;
+}
+
+/** Clients are looked after in turns, so that the pings of many do not leave all at once. */
+const wheelSlots = 10;
+/** Called so often, each slot has its turn once a second. */
+export const hubTickMs = 100;
+const defaultBytes = 1024 * 1024;
+const everyProtocol = [jsonProtocol, messagePackProtocol];
+const instanceHeader = 'asrs-instance-id';
+
+/** The bench hub of an app server: its clients are at the service, and so is everybody it sends to. */
+export class AppServerHub implements ConnectionHost, BenchContext {
+  readonly maxMessageBytes: number;
+  readonly maxUnreadBytes: number;
+  readonly keepAliveMs: number;
+  readonly clientTimeoutMs: number;
+  readonly isHeld = false;
+  readonly contracts = 'both';
+  tickMs = performance.now();
+  private readonly handshakeTimeoutMs: number;
+  private readonly protocols: readonly ServerProtocol[];
+  private readonly clients = new Map<HubConnection, ServiceClient>();
+  private readonly connections = new Map<ServiceClient, HubConnection>();
+  private readonly wheel = Array.from({ length: wheelSlots }, () => new Set<HubConnection>());
+  private turn = 0;
+  private opens = 0;
+  private invocations = 0;
+  private readonly acks = new GroupAcks();
+
+  constructor(options: AppServerHubOptions) {
+    this.maxMessageBytes = options.maxMessageBytes ?? defaultBytes;
+    this.maxUnreadBytes = options.maxUnreadBytes ?? defaultBytes;
+    this.keepAliveMs = options.keepAliveMs ?? 15_000;
+    this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
+    this.handshakeTimeoutMs = options.handshakeTimeoutMs ?? 15_000;
+    const { protocols } = options;
+    this.protocols = everyProtocol.filter(({ name }) => protocols?.includes(name) ?? true);
+  }
+
+  get counts(): AppServerHubCounts {
+    return { clients: this.clients.size, invocations: this.invocations };
+  }
+
+  /** Takes a message about a client, or an Ack; others say nothing to a hub. */
+  received(from: ServerConnection, message: ServiceMessage): void {
+    switch (message.type) {
+      case serviceType.connectionData:
+        from.clients.get(message.connectionId)?.received(message.payload);
+        break;
+      case serviceType.openConnection:
+        this.openClient(from, message);
+        break;
+      case serviceType.closeConnection:
+        this.left(from.clients.get(message.connectionId));
+        break;
+      case serviceType.connectionFlowControl:
+        from.clients.get(message.connectionId)?.control(message.operation);
+        break;
+      case serviceType.ack:
+        this.acks.settle(message.ackId, message.status);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** All clients of a connection, or those of one instance of the service, are gone. */
+  drop(from: ServerConnection, instanceId?: string): void {
+    for (const client of [...from.clients.values()])
+      if (instanceId === undefined || client.instanceId === instanceId) this.left(client);
+  }
+
+  /** Called every {@link hubTickMs}. */
+  tick(): void {
+    this.tickMs = performance.now();
+    this.turn = (this.turn + 1) % wheelSlots;
+    for (const connection of this.wheel[this.turn]!) connection.tick(this.tickMs);
+    if (this.turn === 0) this.acks.tick(this.tickMs);
+  }
+
+  dispose(): void {
+    for (const client of [...this.connections.keys()]) this.left(client);
+    this.acks.dispose();
+  }
+
+  opened(connection: HubConnection): void {
+    connection.write(connection.protocol.handshakeFrame);
+    this.call(connection, connection.protocol.callbackFrame('OnConnected', connection.id));
+  }
+
+  closing(connection: HubConnection): void {
+    connection.streams?.dispose();
+    connection.streams = undefined;
+  }
+
+  gone(connection: HubConnection): void {
+    this.closing(connection);
+    const client = this.clients.get(connection);
+    this.clients.delete(connection);
+    if (client !== undefined) this.connections.delete(client);
+    for (const slot of this.wheel) slot.delete(connection);
+  }
+
+  invoked(connection: HubConnection, message: HubMessage): void {
+    this.invocations++;
+    invoke(this, connection, message);
+  }
+
+  messageArrived(): void {
+    // There is nothing that begins with the first message.
+  }
+
+  deliver(connection: HubConnection, frame: Buffer): void {
+    connection.write(frame);
+  }
+
+  sendBehind(connection: HubConnection, frame: Buffer): void {
+    connection.write(frame);
+  }
+
+  call(connection: HubConnection, frame: Buffer): void {
+    if (connection.isOpen) this.clients.get(connection)?.call(connection.protocol, frame);
+  }
+
+  send(caller: HubConnection, frames: DeliveryFrames, audience: Audience): boolean {
+    const payloads = this.payloadsOf(frames);
+    // The way of the caller's own messages, so that everything it causes stays in order.
+    const connection = this.clients.get(caller)?.connection;
+    if (payloads === undefined || connection === undefined) return false;
+    switch (audience.kind) {
+      case 'all':
+        connection.payloads(broadcastHead, payloads, plainTail);
+        break;
+      case 'group':
+        connection.payloads(groupHead(audience.name), payloads, groupTail);
+        break;
+      case 'client':
+        connection.payloads(clientHead(audience.id), payloads, plainTail);
+        break;
+    }
+    return true;
+  }
+
+  async changeGroup(
+    caller: HubConnection,
+    group: string,
+    change: 'join' | 'leave',
+  ): Promise<boolean> {
+    const client = this.clients.get(caller);
+    if (client === undefined) return false;
+    const { ackId, isDone } = this.acks.next(this.tickMs);
+    const type = change === 'join' ? serviceType.joinGroupWithAck : serviceType.leaveGroupWithAck;
+    client.connection.send({ type, connectionId: caller.id, groupName: group, ackId });
+    if (!(await isDone)) return false;
+    if (change === 'join') (caller.groups ??= new Set()).add(group);
+    else caller.groups?.delete(group);
+    return true;
+  }
+
+  /** The payload in every protocol that somebody may use; undefined when it cannot be said in one. */
+  private payloadsOf(frames: DeliveryFrames): Payloads | undefined {
+    const payloads: (readonly [string, Buffer])[] = [];
+    for (const protocol of this.protocols) {
+      const frame = frames.in(protocol);
+      if (frame === undefined) return undefined;
+      payloads.push([protocol.name, frame.subarray(payloadStart(frame, 0))]);
+    }
+    return payloads;
+  }
+
+  private openClient(from: ServerConnection, opened: ServiceMessageOf<4>): void {
+    const { connectionId, headers = [] } = opened;
+    // The service knows best: an id that comes again is a client of its own.
+    this.left(from.clients.get(connectionId));
+    const instance = headers.find(([name]) => name.toLowerCase() === instanceHeader)?.[1][0];
+    const client = new ServiceClient(connectionId, from, instance);
+    const connection = new HubConnection(connectionId, this, client, this.handshakeTimeoutMs);
+    from.clients.set(connectionId, client);
+    this.clients.set(connection, client);
+    this.connections.set(client, connection);
+    this.opens = (this.opens + 1) % wheelSlots;
+    this.wheel[this.opens]!.add(connection);
+  }
+
+  /** A client that the service has ended, or that goes down with its connection. */
+  private left(client: ServiceClient | undefined): void {
+    if (client === undefined) return;
+    client.left();
+    const connection = this.connections.get(client);
+    if (connection?.isOpen === true) connection.close(undefined, true);
+    else client.gone();
+  }
+}

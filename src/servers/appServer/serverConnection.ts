@@ -1,0 +1,279 @@
+import type { Duplex } from 'node:stream';
+import { WebSocket, type ClientOptions } from 'ws';
+import { clientFrame, opcode } from '../../wire/frame';
+import { HubMessageError } from '../../wire/hubMessage';
+import { ServiceFrames } from '../../wire/service/serviceFrames';
+import {
+  serverConnectionType,
+  serviceType,
+  type Payloads,
+  type ServiceMessage,
+} from '../../wire/service/serviceMessage';
+import { ServiceOutput } from '../../wire/service/serviceOutput';
+import { readServiceMessage } from '../../wire/service/serviceReader';
+import { encodeServiceMessage } from '../../wire/service/serviceWriter';
+import type { ServiceClient } from './serviceClient';
+
+/** Why a server connection is no more, as far as it is known. */
+export interface ConnectionEnd {
+  /** HTTP status that refused the WebSocket. */
+  readonly status?: number;
+  /** What the service answered to the handshake. */
+  readonly refusal?: string;
+  /** Of the network, or of us. */
+  readonly reason?: string;
+}
+
+/** Whom a server connection works for. */
+export interface ServerConnectionHost {
+  /** Clients on all connections of this app server. */
+  readonly clientCount: number;
+  opened(connection: ServerConnection): void;
+  received(connection: ServerConnection, message: ServiceMessage): void;
+  /** Told once; its clients are still in {@link ServerConnection.clients}. */
+  ended(connection: ServerConnection, end: ConnectionEnd, wasOpen: boolean): void;
+  /** Something a person may want to read. */
+  problem(text: string): void;
+}
+
+export interface ServerConnectionOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly isOnDemand: boolean;
+  readonly ca?: string;
+  readonly insecureTls?: boolean;
+  /** A keep-alive ping goes out this often, default 5 s. */
+  readonly pingMs?: number;
+  /** A service that is silent for so long is gone, default 30 s. */
+  readonly silenceMs?: number;
+}
+
+const handshakeTimeoutMs = 15_000;
+/** Time the service gets to answer our close. */
+const closeTimeoutMs = 2000;
+/** Longest service message; a hub message has 1 MiB at most. */
+const maxBodyBytes = 16 * 1024 * 1024;
+/** So much in one WebSocket message, then the next begins. */
+const batchBytes = 64 * 1024;
+/** Above this much that the service has not taken, nothing more is read from it; below half, again. */
+const maxUnsentBytes = 16 * 1024 * 1024;
+
+/** One connection of an app server to the service, with the clients that come through it. */
+export class ServerConnection {
+  readonly clients = new Map<string, ServiceClient>();
+  private readonly socket: WebSocket;
+  /** The stream under it. */
+  private raw: Duplex | undefined;
+  private readonly output = new ServiceOutput();
+  private readonly frames = new ServiceFrames(maxBodyBytes, (bytes, start, end) =>
+    this.body(bytes, start, end),
+  );
+  private state: 'handshake' | 'open' | 'over' = 'handshake';
+  private isMuted = false;
+  private isHeldUp = false;
+  private flushing: NodeJS.Immediate | undefined;
+  private readonly startedMs = performance.now();
+  private lastSeenMs = this.startedMs;
+  private nextPingMs = 0;
+
+  constructor(
+    private readonly host: ServerConnectionHost,
+    private readonly options: ServerConnectionOptions,
+  ) {
+    // The types of `ws` do not know `closeTimeout` yet.
+    const socketOptions: ClientOptions & { closeTimeout: number } = {
+      closeTimeout: closeTimeoutMs,
+      headers: options.headers,
+      perMessageDeflate: false,
+      skipUTF8Validation: true,
+      handshakeTimeout: handshakeTimeoutMs,
+      maxPayload: maxBodyBytes + batchBytes,
+      ...(options.ca !== undefined && { ca: options.ca }),
+      rejectUnauthorized: options.insecureTls !== true,
+    };
+    this.socket = new WebSocket(options.url, socketOptions);
+    // Frames are built here: the mask of `ws` goes byte by byte, a third of all work.
+    this.socket.on('upgrade', ({ socket }) => {
+      this.raw = socket;
+    });
+    this.socket.on('open', () => this.shakeHands());
+    this.socket.on('message', (data: Buffer) => this.arrived(data));
+    this.socket.on('unexpected-response', (request, response) => {
+      this.end({ status: response.statusCode ?? 0 });
+      request.destroy();
+    });
+    this.socket.on('error', (error) => this.end({ reason: error.message }));
+    this.socket.on('close', (code) => this.end({ reason: `closed with code ${code}` }));
+  }
+
+  get isOpen(): boolean {
+    return this.state === 'open';
+  }
+
+  /** Open, and the service takes what is written. */
+  get isUsable(): boolean {
+    return this.isOpen && !this.isMuted;
+  }
+
+  get isOnDemand(): boolean {
+    return this.options.isOnDemand;
+  }
+
+  send(message: ServiceMessage): void {
+    if (!this.mayWrite) return;
+    this.output.frame(encodeServiceMessage(message));
+    this.flushSoon();
+  }
+
+  /** Sends ConnectionData; see {@link ServiceOutput.connectionData}. */
+  data(id: Buffer, type: number, payload: Buffer, start: number, end: number): void {
+    if (!this.mayWrite) return;
+    this.output.connectionData(id, type, payload, start, end);
+    this.flushSoon();
+  }
+
+  /** Sends hub frames to many; see {@link ServiceOutput.payloads}. */
+  payloads(head: Buffer, payloads: Payloads, tail: Buffer): void {
+    if (!this.mayWrite) return;
+    this.output.payloads(head, payloads, tail);
+    this.flushSoon();
+  }
+
+  /** Sends a ping with keys and values, also when the service takes nothing else any more. */
+  ping(...messages: readonly string[]): void {
+    if (!this.isOpen) return;
+    this.output.frame(encodeServiceMessage({ type: serviceType.ping, messages }));
+    this.flushSoon();
+  }
+
+  /** The service has reported an error that ends the direction to it. */
+  mute(): void {
+    this.isMuted = true;
+  }
+
+  /** Keep-alive and time-outs; called about once a second. */
+  tick(nowMs: number): void {
+    if (this.state === 'over') return;
+    if (this.state === 'handshake') {
+      if (nowMs - this.startedMs > handshakeTimeoutMs) this.fail('no answer to the handshake');
+      return;
+    }
+    const { pingMs = 5000, silenceMs = 30_000 } = this.options;
+    // What is not read is no silence of the service.
+    if (this.isHeldUp) this.lastSeenMs = nowMs;
+    if (nowMs - this.lastSeenMs > silenceMs) {
+      this.fail('nothing came from the service for a long time');
+    } else if (nowMs >= this.nextPingMs) {
+      this.nextPingMs = nowMs + pingMs;
+      const counts = [this.host.clientCount, this.clients.size].map(String);
+      this.ping('#clientInHub', counts[0]!, '#client', counts[1]!);
+    }
+  }
+
+  /** Ends in order, behind what was written. */
+  close(): void {
+    this.flush();
+    this.socket.close(1000);
+    // The answer to the close has to be read.
+    if (this.isHeldUp) this.socket.resume();
+  }
+
+  terminate(): void {
+    this.socket.terminate();
+  }
+
+  private get mayWrite(): boolean {
+    return this.state === 'open' && !this.isMuted;
+  }
+
+  private shakeHands(): void {
+    const request = {
+      type: serviceType.handshakeRequest,
+      version: 1,
+      connectionType: this.options.isOnDemand
+        ? serverConnectionType.onDemand
+        : serverConnectionType.default,
+      // The SDK names the target of an on-demand connection in the URL only.
+      target: '',
+      migrationLevel: 0,
+      allowStatefulReconnects: false,
+    };
+    this.raw?.write(clientFrame(opcode.binary, encodeServiceMessage(request)));
+  }
+
+  private arrived(data: Buffer): void {
+    if (this.state === 'over') return;
+    this.lastSeenMs = performance.now();
+    try {
+      this.frames.push(data);
+    } catch (error) {
+      if (!(error instanceof HubMessageError)) throw error;
+      this.fail(error.message);
+    }
+  }
+
+  private body(bytes: Buffer, start: number, end: number): void {
+    let message: ServiceMessage | undefined;
+    try {
+      message = readServiceMessage(bytes, start, end);
+    } catch (error) {
+      if (!(error instanceof HubMessageError)) throw error;
+      // One message that cannot be read is dropped; those behind it are not affected.
+      this.host.problem(`A message of the service could not be read: ${error.message}.`);
+    }
+    if (this.state === 'handshake') this.handshake(message);
+    else if (message !== undefined && this.state === 'open') this.host.received(this, message);
+  }
+
+  private handshake(answer: ServiceMessage | undefined): void {
+    if (answer?.type !== serviceType.handshakeResponse) {
+      this.fail('the first message of the service is no handshake');
+      return;
+    }
+    const { errorMessage = '' } = answer;
+    if (errorMessage !== '') {
+      this.end({ refusal: errorMessage });
+      this.socket.close(1000);
+      return;
+    }
+    this.state = 'open';
+    this.nextPingMs = performance.now() + (this.options.pingMs ?? 5000);
+    this.host.opened(this);
+  }
+
+  private fail(reason: string): void {
+    this.end({ reason });
+    this.socket.close(1000);
+  }
+
+  private end(end: ConnectionEnd): void {
+    if (this.state === 'over') return;
+    const wasOpen = this.state === 'open';
+    this.state = 'over';
+    clearImmediate(this.flushing);
+    this.host.ended(this, end, wasOpen);
+  }
+
+  /** What is written while one batch of input is handled leaves together. */
+  private flushSoon(): void {
+    if (this.output.length >= batchBytes) this.flush();
+    else this.flushing ??= setImmediate(() => this.flush());
+  }
+
+  private flush(): void {
+    clearImmediate(this.flushing);
+    this.flushing = undefined;
+    if (this.output.length === 0 || this.socket.readyState !== WebSocket.OPEN) return;
+    this.raw?.write(clientFrame(opcode.binary, this.output.take()), this.sent);
+    if (this.socket.bufferedAmount > maxUnsentBytes && !this.isHeldUp) {
+      this.isHeldUp = true;
+      this.socket.pause();
+    }
+  }
+
+  private readonly sent = (): void => {
+    if (!this.isHeldUp || this.socket.bufferedAmount > maxUnsentBytes / 2) return;
+    this.isHeldUp = false;
+    if (this.state === 'open') this.socket.resume();
+  };
+}

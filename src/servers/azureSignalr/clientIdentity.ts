@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+import { textsOf, type TokenClaims } from '../tokenCheck';
+
+/** Who a client is, by its token and the request with which it connected. */
+export interface ClientIdentity {
+  readonly hub: string;
+  readonly userId: string | undefined;
+  readonly claims: TokenClaims;
+  /** As it was sent, with its question mark, without the token. */
+  readonly query: string;
+}
+
+/** A type may occur several times. */
+export type ClaimPairs = readonly (readonly [type: string, value: string])[];
+export type HeaderList = readonly (readonly [name: string, values: readonly string[]])[];
+
+/** How long a poll may be held without a `asrs.s.ttl`, and at most. */
+const defaultPollS = 5;
+const longestPollS = 300;
+const defaultHandshakeS = 15;
+const longestHandshakeS = 30;
+
+function textOf(claim: unknown): string | undefined {
+  return textsOf(claim)[0];
+}
+
+/** The whole number from 1 to `most` in a claim. */
+function secondsIn(claim: unknown, fallback: number, most: number): number {
+  const seconds = Number(claim);
+  return Number.isInteger(seconds) && seconds >= 1 && seconds <= most ? seconds : fallback;
+}
+
+export function identityOf(
+  hub: string,
+  claims: TokenClaims,
+  request: IncomingMessage,
+): ClientIdentity {
+  const userId = textOf(claims['asrs.s.uid']) ?? textOf(claims['nameid']) ?? textOf(claims['sub']);
+  return { hub, userId, claims, query: queryOf(request) };
+}
+
+/** The query as it was sent, without the access token that browsers put there. */
+function queryOf({ url = '' }: IncomingMessage): string {
+  const start = url.indexOf('?');
+  if (start < 0) return '';
+  const parts = url.slice(start + 1).split('&');
+  return `?${parts.filter((part) => !part.startsWith('access_token=')).join('&')}`;
+}
+
+/** How long a poll of this client waits. */
+export function pollTimeoutMs(claims: TokenClaims): number {
+  return 1000 * secondsIn(claims['asrs.s.ttl'], defaultPollS, longestPollS);
+}
+
+/** How long its hub handshake may take. */
+export function handshakeTimeoutMs(claims: TokenClaims): number {
+  return 1000 * secondsIn(claims['asrs.s.cht'], defaultHandshakeS, longestHandshakeS);
+}
+
+/** When the connection ends with its token, in milliseconds since 1970; undefined when it does not. */
+export function expiryMs(claims: TokenClaims): number | undefined {
+  const seconds = Number(claims['asrs.s.aeo']);
+  const closes = String(claims['asrs.s.coae']).toLowerCase() === 'true';
+  return closes && Number.isFinite(seconds) ? 1000 * seconds : undefined;
+}
+
+/** The app server that the client has to go to, or had better go to. */
+export function wantedServer(
+  claims: TokenClaims,
+): { readonly serverId: string; readonly isRequired: boolean } | undefined {
+  const serverId = textOf(claims['asrs.s.sn']);
+  const sticky = textOf(claims['asrs.s.ssticky'])?.toLowerCase();
+  if (serverId === undefined || (sticky !== 'preferred' && sticky !== 'required')) return undefined;
+  return { serverId, isRequired: sticky === 'required' };
+}
+
+const transportBits: Readonly<Record<string, number>> = {
+  WebSockets: 1,
+  ServerSentEvents: 2,
+  LongPolling: 4,
+};
+
+/** Whether the token allows a transport. */
+export function allowsTransport(claims: TokenClaims, transport: string): boolean {
+  const mask = Number(claims['asrs.s.htt'] ?? NaN);
+  return !Number.isInteger(mask) || mask === 0 || (mask & (transportBits[transport] ?? 0)) !== 0;
+}
+
+/** Short names that tokens have for claim types of .NET, which hubs know by their long names. */
+const longNames: Readonly<Record<string, string>> = {
+  nameid: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier',
+  sub: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier',
+  unique_name: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name',
+  role: 'http://schemas.microsoft.com/ws/2008/06/identity/claims/role',
+};
+
+function claimText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** All claims for an app server; what is a list in the token is repeated. */
+export function claimPairs(claims: TokenClaims): ClaimPairs {
+  return Object.entries(claims).flatMap(([type, value]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.map((each) => [longNames[type] ?? type, claimText(each)] as const);
+  });
+}
+
+/** Not for an app server: secrets, and what belongs to the connection between client and service. */
+const ownHeaders =
+  /^(authorization|cookie|host|connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|x-forwarded-for|asrs-.*)$/;
+
+/** The headers of the request with which a client connected, for an app server. */
+export function headersOf(request: IncomingMessage, instanceId: string): HeaderList {
+  const sent = Object.entries(request.headersDistinct).filter(
+    ([name, values]) => values !== undefined && !ownHeaders.test(name),
+  );
+  return [
+    ['Asrs-Instance-Id', [instanceId]],
+    ['X-Forwarded-For', [request.socket.remoteAddress ?? '']],
+    ...sent.map(([name, values]) => [name, values ?? []] as const),
+  ];
+}

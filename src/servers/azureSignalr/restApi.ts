@@ -1,0 +1,176 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { SignJWT } from 'jose';
+import { isHubName } from '../../base/serviceLimits';
+import { answerJson } from '../httpAnswers';
+import { readBody } from '../requestBody';
+import type { TokenCheck } from '../tokenCheck';
+import { bearerToken } from '../tokenCheck';
+import { readRestMessage } from './restMessage';
+import { badName, findRoute, type RestAnswer, type RestRoute } from './restRoutes';
+import type { ServiceHub } from './serviceHub';
+
+/** What the REST API is served from. */
+export interface RestContext {
+  readonly accessTokens: TokenCheck;
+  /** The key that new client tokens are signed with. */
+  readonly accessKey: string;
+  hub(name: string): ServiceHub;
+  /** All URLs under which a path of this server can be asked for. */
+  urlsOf(path: string): string[];
+  nowMs(): number;
+}
+
+/** Longest body of a request. */
+const maxBodyBytes = 1024 * 1024;
+const longestTokenMinutes = 24 * 60;
+
+/** Answers a request as the services do: codes stand in a header and in the body. */
+function answer(response: ServerResponse, { status, code, message }: RestAnswer): void {
+  if (code === undefined) {
+    // An answer without content must not state its length.
+    if (status !== 204) response.setHeader('Content-Length', 0);
+    response.writeHead(status).end();
+    return;
+  }
+  const body = JSON.stringify({ code, message, target: null, details: [] });
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'x-ms-error-code': code,
+    ...(status === 413 && { Connection: 'close' }),
+  });
+  response.end(body);
+}
+
+const noPath: RestAnswer = {
+  status: 404,
+  code: 'Error.Path.NotFound',
+  message: 'The REST API has no such path.',
+};
+const badHub: RestAnswer = {
+  status: 400,
+  code: 'Error.Request.Invalid',
+  message: 'This is no name of a hub.',
+};
+const tooLong: RestAnswer = {
+  status: 413,
+  code: 'Error.Request.TooLarge',
+  message: `A body has at most ${maxBodyBytes} bytes.`,
+};
+
+/** The parts of a path, decoded; undefined when it cannot be. */
+function partsOf(path: string): string[] | undefined {
+  try {
+    return path.split('/').map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hub and application as one name, as app servers with an application name call their hubs. */
+function hubNameOf(hub: string, query: URLSearchParams): string | undefined {
+  const application = query.get('application');
+  const name = application === null ? hub : `${application}_${hub}`;
+  return isHubName(name) ? name.toLowerCase() : undefined;
+}
+
+/** Answers a request to a path that begins with `/api/`. */
+export async function answerRest(
+  context: RestContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = '', url = '' } = request;
+  const [path = '', search = ''] = url.split('?', 2);
+  const parts = partsOf(path.replace(/^\/api(\/v1)?\//i, '').replace(/\/$/, ''));
+  const [first, hubPart = '', ...rest] = parts ?? [];
+  if (first === 'health' && parts?.length === 1) {
+    answer(response, { status: method === 'HEAD' || method === 'GET' ? 200 : 405 });
+    return;
+  }
+  const query = new URLSearchParams(search);
+  const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
+  const token = await context.accessTokens.check(bearer, context.urlsOf(url));
+  if (response.destroyed) return;
+  if ('status' in token) {
+    const code = token.status === 401 ? 'Error.Unauthorized' : 'Error.Request.TooLarge';
+    if (token.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+    answer(response, { status: token.status, code, message: token.text });
+    return;
+  }
+  if (first !== 'hubs') {
+    answer(response, noPath);
+    return;
+  }
+  const name = hubNameOf(hubPart, query);
+  if (name === undefined) answer(response, badHub);
+  else if (method === 'POST' && rest.length === 1 && rest[0] === ':generateToken')
+    answerJson(response, { token: await clientToken(context, name, query) });
+  else serve(context, { name, rest, query }, request, response);
+}
+
+interface Asked {
+  readonly name: string;
+  readonly rest: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+function serve(
+  context: RestContext,
+  { name, rest, query }: Asked,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const found = findRoute(request.method ?? '', rest);
+  if (found === undefined || !('route' in found)) {
+    if (found !== undefined) response.setHeader('Allow', found.join(', '));
+    const message = 'This path has no such method.';
+    const code = 'Error.Method.NotAllowed';
+    answer(response, found === undefined ? noPath : { status: 405, code, message });
+    return;
+  }
+  const { route, names } = found;
+  const bad = badName(route, names);
+  if (bad !== undefined) {
+    answer(response, bad);
+    return;
+  }
+  const call = { hub: context.hub(name), names, query, nowMs: context.nowMs() };
+  const take = (body: Buffer): void => answer(response, run(route, call, body));
+  if (route.sends) {
+    readBody(request, response, maxBodyBytes, take, () => answer(response, tooLong));
+  } else {
+    request.resume();
+    take(Buffer.alloc(0));
+  }
+}
+
+function run(route: RestRoute, call: Parameters<RestRoute['run']>[0], body: Buffer): RestAnswer {
+  if (!route.sends) return route.run(call, { in: () => undefined });
+  const message = readRestMessage(body);
+  return typeof message === 'string'
+    ? { status: 400, code: 'Error.Request.Invalid', message }
+    : route.run(call, message);
+}
+
+/** A token for a client, as asked for in the query. */
+async function clientToken(
+  context: RestContext,
+  hub: string,
+  query: URLSearchParams,
+): Promise<string> {
+  const asked = Number(query.get('minutesToExpire') ?? NaN);
+  const minutes = asked >= 1 && asked <= longestTokenMinutes ? Math.floor(asked) : 60;
+  const userId = query.get('userId');
+  const roles = query.getAll('role');
+  const [audience = ''] = context.urlsOf(`/client/?hub=${hub}`);
+  return new SignJWT({
+    ...(userId !== null && { 'asrs.s.uid': userId }),
+    ...(roles.length > 0 && { role: roles }),
+  })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setAudience(audience)
+    .setIssuedAt()
+    .setExpirationTime(`${minutes}m`)
+    .sign(new TextEncoder().encode(context.accessKey));
+}

@@ -1,0 +1,207 @@
+import { recordSeparator } from '../../wire/hubMessage';
+import { opcode } from '../../wire/frame';
+import { encodeText } from '../../wire/messagePackWriter';
+import { ByteRest } from '../byteRest';
+import { handshakeErrorFrame } from '../hubFrames';
+import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from '../hubHandshake';
+import type { HubTransport, TransportOwner } from '../hubTransport';
+import { jsonProtocol } from '../jsonProtocol';
+import { messagePackProtocol } from '../messagePackProtocol';
+import { serverFrame } from '../serverFrame';
+import {
+  expiryMs,
+  handshakeTimeoutMs,
+  type ClientIdentity,
+  type HeaderList,
+} from './clientIdentity';
+import type { ServerConnection } from './serverConnection';
+import type { ServiceClient } from './serviceHub';
+
+/** What clients of the default mode need from the service. */
+export interface RoutedClientHost {
+  readonly maxUnreadBytes: number;
+  /** Milliseconds, as of the last tick. */
+  readonly tickMs: number;
+  /** Finds the server connection for a client whose hub handshake has come. */
+  route(client: RoutedClient): ServerConnection | undefined;
+  /** It takes and sends no more messages. */
+  closing(client: RoutedClient): void;
+  /** Its transport is no more. */
+  gone(client: RoutedClient): void;
+}
+
+/** Longest hub handshake, and longest hub message that an app server may send in pieces. */
+const maxHandshakeBytes = 16 * 1024;
+const maxPartialBytes = 16 * 1024 * 1024;
+
+/** The protocol that a hub handshake asks for; undefined when it is none. */
+function protocolIn(text: string): string | undefined {
+  try {
+    const { protocol } = JSON.parse(text) as { protocol?: unknown };
+    return typeof protocol === 'string' && protocol.length <= 64
+      ? protocol.toLowerCase()
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A client whose hub is run by an app server: what it sends goes there as it came. */
+export class RoutedClient implements TransportOwner, ServiceClient {
+  groups: Set<string> | undefined;
+  protocolName = 'json';
+  /** The id in MessagePack, for every message that carries its data. */
+  readonly idText: Buffer;
+  line: ServerConnection | undefined;
+  private state: 'handshake' | 'routed' | 'open' | 'closing' = 'handshake';
+  private rest: ByteRest | undefined;
+  private headers: HeaderList | undefined;
+  private readonly handshakeDueMs: number;
+
+  constructor(
+    readonly id: string,
+    private readonly host: RoutedClientHost,
+    private readonly transport: HubTransport,
+    readonly identity: ClientIdentity,
+    headers: HeaderList,
+  ) {
+    this.idText = encodeText(id);
+    this.headers = headers;
+    this.handshakeDueMs = host.tickMs + handshakeTimeoutMs(identity.claims);
+    transport.attach(this);
+  }
+
+  /** The headers of its request, once: only the app server's first message has them. */
+  takeHeaders(): HeaderList {
+    const { headers = [] } = this;
+    this.headers = undefined;
+    return headers;
+  }
+
+  arrived(data: Buffer): void {
+    if (this.state === 'closing') return;
+    if (this.line !== undefined) this.line.forward(this, data);
+    else this.readHandshake(data);
+  }
+
+  /** Takes what its own app server sends, whole hub messages or a part of one. */
+  receive(payload: Buffer, isPartial: boolean): void {
+    if (this.state === 'closing' || payload.length === 0) return;
+    if (isPartial || this.rest !== undefined) {
+      this.rest ??= new ByteRest();
+      this.rest.append(payload);
+      if (this.rest.length > maxPartialBytes) this.close('Closed: a message is too long.', true);
+      if (isPartial) return;
+    }
+    // The answer to the hub handshake comes first; nothing may overtake it.
+    if (this.state === 'routed') this.state = 'open';
+    const whole = this.rest?.take() ?? payload;
+    this.rest = undefined;
+    const code = this.protocolName === 'json' ? opcode.text : opcode.binary;
+    this.write(serverFrame(code, whole));
+  }
+
+  write(frame: Buffer): void {
+    if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
+  }
+
+  close(error?: string, allowReconnect = false): void {
+    if (this.state === 'closing') return;
+    this.line?.clientClosed(this, error ?? '');
+    this.end(this.closeFrame(error, allowReconnect));
+  }
+
+  /** Its app server has closed it, with a Close message before or not, or is gone. */
+  closeByServer(error: string, allowReconnect = false): void {
+    const says = error !== '' || allowReconnect;
+    this.end(says ? this.closeFrame(error === '' ? undefined : error, allowReconnect) : undefined);
+  }
+
+  terminate(): void {
+    this.end(undefined);
+    this.transport.terminate();
+  }
+
+  gone(): void {
+    if (this.state !== 'closing') {
+      this.line?.clientClosed(this, '');
+      this.end(undefined);
+    }
+    this.host.gone(this);
+  }
+
+  hasRoom(): boolean {
+    if (this.transport.unreadBytes <= this.host.maxUnreadBytes) return true;
+    if (this.state !== 'closing') {
+      const limit = `${this.host.maxUnreadBytes} bytes`;
+      const error = `Closed: more than ${limit} were waiting for this client to read them.`;
+      this.line?.clientClosed(this, error);
+      this.end(this.closeFrame(error, true), 1008);
+    }
+    return false;
+  }
+
+  tick(nowMs: number, epochMs: number): void {
+    this.transport.tick(nowMs);
+    if (this.state === 'handshake' && nowMs >= this.handshakeDueMs) {
+      this.end(handshakeErrorFrame(handshakeTimedOut));
+    }
+    if (epochMs >= (expiryMs(this.identity.claims) ?? Infinity)) {
+      this.close('The access token has expired.');
+    }
+  }
+
+  /** Nothing more is read from the client until {@link resume}: its app server is behind. */
+  pause(): void {
+    this.transport.pause();
+  }
+
+  resume(): void {
+    this.transport.resume();
+  }
+
+  private readHandshake(data: Buffer): void {
+    this.rest ??= new ByteRest();
+    this.rest.append(data);
+    const { length } = this.rest;
+    const end = this.rest.first(length).indexOf(recordSeparator);
+    if (end < 0) {
+      if (length > maxHandshakeBytes) this.end(handshakeErrorFrame(handshakeFailed));
+      return;
+    }
+    const bytes = this.rest.take();
+    this.rest = undefined;
+    const text = bytes.toString('utf8', 0, end);
+    const protocol = protocolIn(text);
+    const { carriesBinary } = this.transport;
+    if (protocol === undefined || (protocol !== 'json' && !carriesBinary)) {
+      const reason = agreeOnProtocol(text, carriesBinary);
+      this.end(handshakeErrorFrame(typeof reason === 'string' ? reason : handshakeFailed));
+      return;
+    }
+    this.protocolName = protocol;
+    this.state = 'routed';
+    this.line = this.host.route(this);
+    if (this.line === undefined) {
+      this.end(handshakeErrorFrame('No app server is connected to the service.'));
+    } else {
+      this.line.open(this);
+      this.line.forward(this, bytes);
+    }
+  }
+
+  private closeFrame(error: string | undefined, allowReconnect: boolean): Buffer | undefined {
+    if (this.state !== 'open') return undefined;
+    const known = [jsonProtocol, messagePackProtocol];
+    const protocol = known.find(({ name }) => name === this.protocolName);
+    return protocol?.closeFrame(error, allowReconnect);
+  }
+
+  private end(lastFrame: Buffer | undefined, code = 1000): void {
+    if (this.state === 'closing') return;
+    this.state = 'closing';
+    this.host.closing(this);
+    if (lastFrame !== undefined && this.transport.isWritable) this.transport.write(lastFrame);
+    this.transport.close(code);
+  }
+}

@@ -1,0 +1,109 @@
+import { messageType, type HubMessage } from '../hubMessage';
+import { serverFrame } from '../serverFrame';
+import { opcode } from '../../wire/frame';
+import type { ServerProtocol } from '../serverProtocol';
+import type { ServerlessClient } from './serverlessClient';
+import type { Upstream, UpstreamAnswer, UpstreamEvent } from './upstream';
+
+type ConnectionEvent = 'connected' | 'disconnected';
+
+/** What the webhooks are told of serverless clients, and what these hear back. */
+export class ServerlessEvents {
+  /** Events sent, and those without a good answer. */
+  readonly counts = { sent: 0, failed: 0 };
+
+  constructor(private readonly upstream: Upstream) {}
+
+  /** The client has connected; what it sends waits until the webhook knows. */
+  connected(client: ServerlessClient): void {
+    this.connectionEvent(client, 'connected', '{"type":10}');
+  }
+
+  disconnected(client: ServerlessClient): void {
+    this.connectionEvent(client, 'disconnected', '{"type":11}');
+  }
+
+  /** A message of a client: an invocation goes to its webhook, and the answer to the client. */
+  invoked(client: ServerlessClient, message: HubMessage): void {
+    const { target, invocationId, bytes, start, end } = message;
+    const { protocol } = client;
+    if (message.type === messageType.streamInvocation) {
+      const error = `A service in serverless mode has no streams, such as '${target}'.`;
+      client.write(protocol.errorFrame(invocationId ?? '', error));
+      return;
+    }
+    const url = this.upstream.urlFor(client.identity.hub, 'messages', target);
+    // As Microsoft's emulator does: a message that nobody wants is dropped, its caller waits for ever.
+    if (url === undefined) return;
+    client.waitForUpstream();
+    const contentType = protocol.isText ? 'application/json' : 'application/x-msgpack';
+    void this.post(url, {
+      ...this.head(client),
+      category: 'messages',
+      event: target,
+      contentType,
+      body: bytes.subarray(start, end),
+    }).then((answer) => {
+      if (invocationId !== undefined) client.write(answerFrame(protocol, invocationId, answer));
+      client.upstreamAnswered();
+    });
+  }
+
+  private connectionEvent(client: ServerlessClient, event: ConnectionEvent, body: string): void {
+    const url = this.upstream.urlFor(client.identity.hub, 'connections', event);
+    if (url === undefined) return;
+    client.waitForUpstream();
+    void this.post(url, {
+      ...this.head(client),
+      category: 'connections',
+      event,
+      contentType: 'application/json',
+      body: Buffer.from(body),
+    }).then(() => client.upstreamAnswered());
+  }
+
+  private head({
+    id,
+    identity,
+  }: ServerlessClient): Pick<UpstreamEvent, 'connectionId' | 'identity'> {
+    return { connectionId: id, identity };
+  }
+
+  private async post(url: string, event: UpstreamEvent): Promise<UpstreamAnswer> {
+    this.counts.sent++;
+    const answer = await this.upstream.post(url, event);
+    if ('error' in answer || (answer.status !== 200 && answer.status !== 204)) this.counts.failed++;
+    return answer;
+  }
+}
+
+/** Whether all of it is completions, each whole: a client cannot read anything else. */
+function areCompletions(protocol: ServerProtocol, body: Buffer): boolean {
+  for (let start = 0; start < body.length;) {
+    const end = protocol.messageEnd(undefined, body, start, body.length);
+    if (typeof end === 'string') return false;
+    if (protocol.read(body, start, end)?.type !== messageType.completion) return false;
+    start = end;
+  }
+  return true;
+}
+
+function answerFrame(
+  protocol: ServerProtocol,
+  invocationId: string,
+  answer: UpstreamAnswer,
+): Buffer {
+  if ('error' in answer) {
+    return protocol.errorFrame(invocationId, `Invocation failed, error: ${answer.error}.`);
+  }
+  const { status, body } = answer;
+  if (status !== 200 && status !== 204) {
+    return protocol.errorFrame(invocationId, `Invocation failed, status code ${status}`);
+  }
+  if (status === 204 || body.length === 0) return protocol.streamEndFrame(invocationId);
+  if (!areCompletions(protocol, body)) {
+    const error = 'Invocation failed, the answer of the upstream is no completion.';
+    return protocol.errorFrame(invocationId, error);
+  }
+  return serverFrame(protocol.isText ? opcode.text : opcode.binary, body);
+}

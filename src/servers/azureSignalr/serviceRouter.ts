@@ -1,0 +1,224 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isHubName } from '../../base/serviceLimits';
+import { isLoopback } from '../../wire/isLoopback';
+import type { ConnectionTokens } from '../connectionTokens';
+import { answerJson, refuse } from '../httpAnswers';
+import type { HttpClients } from '../httpClients';
+import type { Refusal } from '../hubGate';
+import { availableTransports, isRefusal, negotiate, splitUrl } from '../hubRequests';
+import { readBody } from '../requestBody';
+import { bearerToken } from '../tokenCheck';
+import { allowsTransport, identityOf, type ClientIdentity } from './clientIdentity';
+import type { ConnectionQuota } from '../connectionQuota';
+import { answerRest, type RestContext } from './restApi';
+import { isUpstreamUrl } from './serviceOptions';
+import { hubOfQuery } from './serviceNames';
+import type { Upstream } from './upstream';
+
+/** What requests to the service are answered from. */
+export interface ServiceContext extends RestContext {
+  /** Tokens of negotiated connections. */
+  readonly tokens: ConnectionTokens;
+  readonly quota: ConnectionQuota;
+  readonly httpClients: HttpClients;
+  readonly identities: WeakMap<IncomingMessage, ClientIdentity>;
+  readonly upstream: Upstream;
+}
+
+/** An upgrade that may go on, if there is room. */
+export type ServiceAdmission =
+  | { readonly identity: ClientIdentity; readonly negotiated: string | undefined }
+  | { readonly hub: string; readonly serverId: string };
+
+const notFound: Refusal = { status: 404, text: 'The service has nothing at this path.' };
+const noUpgrade: Refusal = { status: 400, text: 'App servers connect by WebSocket.' };
+const maxServerIdChars = 256;
+const maxRegistrationBytes = 16 * 1024;
+
+/** Answers every HTTP request that is no upgrade. */
+export async function answerServiceRequest(
+  context: ServiceContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { path, query } = splitUrl(request);
+  const isClient = path === '/client' || path === '/client/negotiate';
+  if (isClient && answersPreflight(request, response)) return;
+  if (path.startsWith('/api/')) {
+    await answerRest(context, request, response);
+  } else if (isClient) {
+    const identity = await identify(context, request, query);
+    if (response.destroyed) return;
+    if ('status' in identity) refuse(response, identity);
+    else if (path === '/client') connect(context, request, response, query, identity);
+    else answerNegotiate(context, request, response, query, identity);
+  } else if (path.startsWith('/emulator/')) {
+    await register(context, request, response, path);
+  } else {
+    refuse(response, path === '/server' ? noUpgrade : notFound);
+  }
+}
+
+/** Decides on an upgrade by its path, hub and token. */
+export async function admitServiceUpgrade(
+  context: ServiceContext,
+  request: IncomingMessage,
+): Promise<ServiceAdmission | Refusal> {
+  const { path, query } = splitUrl(request);
+  if (path === '/client') {
+    const identity = await identify(context, request, query);
+    if ('status' in identity) return identity;
+    if (!allowsTransport(identity.claims, 'WebSockets')) return transportRefused;
+    return { identity, negotiated: query.get('id') ?? undefined };
+  }
+  if (path !== '/server') return notFound;
+  const hub = hubOfQuery(query);
+  if (typeof hub === 'string') return { status: 400, text: hub };
+  const token = await checkToken(context, request, query, '/server/');
+  if ('status' in token) return token;
+  const header = request.headers['x-asrs-server-id'];
+  const named = typeof header === 'string' ? header : token.claims['nameid'];
+  const serverId = typeof named === 'string' ? named.slice(0, maxServerIdChars) : '';
+  return { ...hub, serverId };
+}
+
+const transportRefused: Refusal = {
+  status: 404,
+  text: 'The access token does not allow this transport.',
+};
+
+function checkToken(
+  context: ServiceContext,
+  request: IncomingMessage,
+  query: URLSearchParams,
+  path: '/client/' | '/server/',
+): ReturnType<ServiceContext['accessTokens']['check']> {
+  const bearer = bearerToken(request.headers.authorization, query);
+  // Of the query, only the hub belongs to the audience.
+  const hub = encodeURIComponent(query.get('hub') ?? '');
+  return context.accessTokens.check(bearer, context.urlsOf(`${path}?hub=${hub}`));
+}
+
+async function identify(
+  context: ServiceContext,
+  request: IncomingMessage,
+  query: URLSearchParams,
+): Promise<ClientIdentity | Refusal> {
+  const hub = hubOfQuery(query);
+  if (typeof hub === 'string') return { status: 400, text: hub };
+  const token = await checkToken(context, request, query, '/client/');
+  return 'status' in token ? token : identityOf(hub.hub, token.claims, request);
+}
+
+function answerNegotiate(
+  context: ServiceContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+  { claims }: ClientIdentity,
+): void {
+  if (request.method !== 'POST') {
+    refuse(response, { status: 405, text: 'Negotiate is a POST.', headers: { Allow: 'POST' } });
+    return;
+  }
+  const transports = availableTransports.filter(({ transport }) =>
+    allowsTransport(claims, transport),
+  );
+  const answer = context.quota.refusal(context.nowMs()) ?? negotiate(context, query, transports);
+  if (isRefusal(answer)) refuse(response, answer);
+  else answerJson(response, answer);
+}
+
+/** Everything of server-sent events and long polling. */
+function connect(
+  context: ServiceContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+  identity: ClientIdentity,
+): void {
+  const id = query.get('id');
+  const isNew = request.method === 'GET' && id !== null && !context.tokens.isUsed(id);
+  const wantsEvents = /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
+  const transport = wantsEvents ? 'ServerSentEvents' : 'LongPolling';
+  const refusal = !isNew
+    ? undefined
+    : allowsTransport(identity.claims, transport)
+      ? context.quota.refusal(context.nowMs())
+      : transportRefused;
+  if (refusal !== undefined) {
+    refuse(response, refusal);
+    return;
+  }
+  context.identities.set(request, identity);
+  context.httpClients.answer(request, response, id);
+}
+
+/**
+ * Pages of this machine may connect, as the service allows it to all pages.
+ * @returns whether the request was a preflight, which is answered
+ */
+function answersPreflight(request: IncomingMessage, response: ServerResponse): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined || !URL.canParse(origin) || !isLoopback(origin)) return false;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Allow-Credentials', 'true');
+  response.setHeader('Vary', 'Origin');
+  if (request.method !== 'OPTIONS') return false;
+  response.writeHead(204, {
+    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+    'Access-Control-Allow-Headers':
+      'authorization, content-type, x-requested-with, x-signalr-user-agent',
+    'Access-Control-Max-Age': '600',
+  });
+  response.end();
+  return true;
+}
+
+/** `PUT /emulator/hubs/{hub}/handler` with `{"url":…}`: all events of the hub go there from now on. */
+async function register(
+  context: ServiceContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+): Promise<void> {
+  const hub = /^\/emulator\/hubs\/([^/]+)\/handler$/.exec(path)?.[1];
+  if (hub === undefined || !isHubName(hub)) {
+    refuse(response, notFound);
+    return;
+  }
+  const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
+  const token = await context.accessTokens.check(bearer, context.urlsOf(request.url ?? ''));
+  if (response.destroyed) return;
+  if ('status' in token) {
+    refuse(response, token);
+  } else if (request.method !== 'PUT') {
+    refuse(response, { status: 405, text: 'A handler is PUT.', headers: { Allow: 'PUT' } });
+  } else {
+    const take = (body: Buffer): void => {
+      const url = handlerUrl(body);
+      if (url === undefined) {
+        const text = 'The body must be {"url":…} with an http or https address of this machine.';
+        refuse(response, { status: 400, text });
+        return;
+      }
+      context.upstream.register(hub, url);
+      response.writeHead(204).end();
+    };
+    const headers = { Connection: 'close' };
+    const tooLong = (): void =>
+      refuse(response, { status: 413, text: 'The body is too long.', headers });
+    readBody(request, response, maxRegistrationBytes, take, tooLong);
+  }
+}
+
+/** The address in a registration. Only this machine: whoever has the key must not reach further. */
+function handlerUrl(body: Buffer): string | undefined {
+  try {
+    const { url } = JSON.parse(body.toString('utf8')) as { url?: unknown };
+    if (typeof url !== 'string' || !isUpstreamUrl(url)) return undefined;
+    return isLoopback(url.replace(/[{}]/g, '')) ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}

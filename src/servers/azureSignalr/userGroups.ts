@@ -1,0 +1,44 @@
+/** Groups that users are in, whatever connections they have: until a time, or until they are taken out. */
+export class UserGroups {
+  private readonly groupsOf = new Map<string, Map<string, number>>();
+  private readonly usersOf = new Map<string, Set<string>>();
+
+  /** @param untilMs Infinity for no end */
+  add(userId: string, group: string, untilMs: number): void {
+    const groups = this.groupsOf.get(userId);
+    if (groups === undefined) this.groupsOf.set(userId, new Map([[group, untilMs]]));
+    else groups.set(group, untilMs);
+    const users = this.usersOf.get(group);
+    if (users === undefined) this.usersOf.set(group, new Set([userId]));
+    else users.add(userId);
+  }
+
+  remove(userId: string, group: string): void {
+    const groups = this.groupsOf.get(userId);
+    if (groups?.delete(group) !== true) return;
+    if (groups.size === 0) this.groupsOf.delete(userId);
+    const users = this.usersOf.get(group);
+    users?.delete(userId);
+    if (users?.size === 0) this.usersOf.delete(group);
+  }
+
+  removeAll(userId: string): void {
+    for (const group of [...(this.groupsOf.get(userId)?.keys() ?? [])]) this.remove(userId, group);
+  }
+
+  has(userId: string, group: string, nowMs: number): boolean {
+    return (this.groupsOf.get(userId)?.get(group) ?? -Infinity) > nowMs;
+  }
+
+  /** Users in the group, those whose time is over since the last {@link sweep} included. */
+  users(group: string): ReadonlySet<string> | undefined {
+    return this.usersOf.get(group);
+  }
+
+  /** Takes out everyone whose time is over. */
+  sweep(nowMs: number): void {
+    for (const [userId, groups] of this.groupsOf) {
+      for (const [group, untilMs] of groups) if (untilMs <= nowMs) this.remove(userId, group);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer, type ServerOptions } from 'ws';
+import { ExpectedError } from '../base/expectedError';
+
+/** Nothing but this machine reaches our servers. */
+export const loopbackHost = '127.0.0.1';
+/** Of Kestrel: idle HTTP connections are kept this long. */
+export const keepAliveTimeoutMs = 130_000;
+/** Time a peer gets to answer a WebSocket close, as in ASP.NET Core. */
+const closeTimeoutMs = 5000;
+
+/** Accepts WebSockets for a server that routes upgrades itself. */
+export function webSocketServer(maxMessageBytes: number): WebSocketServer {
+  // The types of `ws` do not know `closeTimeout` yet.
+  const options: ServerOptions & { closeTimeout: number } = {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+    autoPong: false,
+    closeTimeout: closeTimeoutMs,
+  };
+  return new WebSocketServer(options);
+}
+
+/**
+ * Listens on loopback, and returns the port.
+ * @param port 0 takes any free one
+ * @throws ExpectedError `port-taken` or `port-refused`
+ */
+export async function listenOnLoopback(server: Server, port: number): Promise<number> {
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    // A ramp opens many connections at once; the kernel caps this at its own limit.
+    server.listen({ host: loopbackHost, port, backlog: 4096 }, resolve);
+  });
+  await listening.catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new ExpectedError(
+        'port-taken',
+        `Port ${port} on ${loopbackHost} is already in use. Stop what listens there, or choose another port (0 takes any free one).`,
+        { cause: error },
+      );
+    }
+    if (code === 'EACCES') {
+      throw new ExpectedError(
+        'port-refused',
+        `This account may not listen on port ${port}. Choose a port from 1024, or 0 for any free one.`,
+        { cause: error },
+      );
+    }
+    throw error;
+  });
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { codecOf, type HubCodec } from '../../wire/hubCodec';
+import { HubMessageError, type Invocation } from '../../wire/hubMessage';
+import type { RestCalls, RestFailure, RestReceiver } from '../../wire/restCalls';
+import { isSigned } from './signatureCheck';
+
+const connectionIdKey = 'information.ConnectionId';
+const groupNameKey = 'information.GroupName';
+
+/** What a bench method does: whom the dictionary goes to, or an answer to the caller. */
+type Deed =
+  | { readonly sendTo: RestReceiver }
+  | { readonly result: string }
+  | { readonly change: 'PUT' | 'DELETE'; readonly group: string };
+
+/**
+ * Answers an event of Azure SignalR Service in serverless mode: the bench methods, by REST calls where a hub
+ * would call its clients. Source: "Upstream endpoints", heading "Request header" and below.
+ */
+export async function answerHubEvent(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  application: Application,
+): Promise<void> {
+  const { status, completion } = await outcomeOf(request.headers, body, application);
+  response.writeHead(status, {
+    'Content-Type': headerIn(request.headers, 'content-type'),
+    'Content-Length': completion?.length ?? 0,
+  });
+  response.end(completion);
+}
+
+interface Application {
+  readonly accessKey: string;
+  readonly calls: RestCalls;
+}
+
+function headerIn(headers: IncomingHttpHeaders, name: string): string {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+}
+
+async function outcomeOf(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  { accessKey, calls }: Application,
+): Promise<{ readonly status: number; readonly completion?: Uint8Array }> {
+  const connectionId = headerIn(headers, 'x-asrs-connection-id');
+  const signature = headerIn(headers, 'x-asrs-signature');
+  if (!isSigned(signature, connectionId, accessKey)) return { status: 401 };
+  if (headerIn(headers, 'x-asrs-category') !== 'messages') return { status: 200 };
+  const inMessagePack = headerIn(headers, 'content-type').includes('msgpack');
+  const codec = codecOf(inMessagePack ? 'messagepack' : 'json');
+  const invocation = invocationIn(codec, body);
+  if (invocation === undefined) return { status: 400 };
+  const deed = deedOf(invocation, connectionId);
+  if (deed === undefined) return { status: 404 };
+  const { invocationId } = invocation;
+  if ((await carryOut(deed, connectionId, invocation, calls)) !== undefined) return { status: 502 };
+  if (invocationId === undefined) return { status: 200 };
+  const result = 'result' in deed ? { result: deed.result } : {};
+  return { status: 200, completion: codec.encode({ type: 3, invocationId, ...result }) };
+}
+
+function invocationIn(codec: HubCodec, body: Buffer): Invocation | undefined {
+  try {
+    const span = { start: 0, end: body.length, next: body.length };
+    // In JSON the separator may be missing at the end.
+    if (codec.protocol !== 'json' || body.at(-1) === 0x1e) codec.find(body, 0, body.length, span);
+    const message = codec.read(body, span.start, span.end);
+    return message?.type === 1 ? message : undefined;
+  } catch (error) {
+    if (error instanceof HubMessageError) return undefined;
+    throw error;
+  }
+}
+
+function deedOf({ target, arguments: args }: Invocation, connectionId: string): Deed | undefined {
+  const dictionary = (args[0] ?? {}) as Readonly<Record<string, unknown>>;
+  const textAt = (key: string): string | undefined =>
+    typeof dictionary[key] === 'string' ? dictionary[key] : undefined;
+  switch (target.toLowerCase()) {
+    case 'echo':
+      return { sendTo: { kind: 'connection', id: connectionId } };
+    case 'broadcast':
+      return { sendTo: { kind: 'all' } };
+    case 'sendtoclient': {
+      const id = textAt(connectionIdKey);
+      return id === undefined ? undefined : { sendTo: { kind: 'connection', id } };
+    }
+    case 'sendtogroup': {
+      const group = textAt(groupNameKey);
+      return group === undefined ? undefined : { sendTo: { kind: 'group', group } };
+    }
+    case 'getconnectionid':
+      return { result: connectionId };
+    case 'joingroup':
+    case 'leavegroup': {
+      const change = target.toLowerCase() === 'joingroup' ? 'PUT' : 'DELETE';
+      return typeof args[0] === 'string' ? { change, group: args[0] } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function carryOut(
+  deed: Deed,
+  connectionId: string,
+  { arguments: args }: Invocation,
+  calls: RestCalls,
+): Promise<RestFailure | undefined> {
+  if ('result' in deed) return Promise.resolve(undefined);
+  if ('change' in deed) return calls.changeGroup(deed.change, connectionId, deed.group);
+  const body = Buffer.from(JSON.stringify({ target: 'RecordLatency', arguments: args }), 'utf8');
+  return calls.sent(deed.sendTo, body);
+}

@@ -1,0 +1,18 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Whether a service has signed an event: `sha256=<hex>` for each of its keys, separated by commas, over
+ * the id of the connection. The services differ in the case of the digits.
+ */
+export function isSigned(
+  header: string | undefined,
+  connectionId: string | undefined,
+  accessKey: string,
+): boolean {
+  if (header === undefined || connectionId === undefined) return false;
+  const wanted = createHmac('sha256', accessKey).update(connectionId).digest();
+  return header.split(',', 4).some((part) => {
+    const [, digits] = /^\s*sha256=([0-9a-f]{64})\s*$/i.exec(part) ?? [];
+    return digits !== undefined && timingSafeEqual(Buffer.from(digits, 'hex'), wanted);
+  });
+}

@@ -1,0 +1,81 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { ExpectedError } from '../../base/expectedError';
+import { AccessTokens } from '../../wire/accessTokens';
+import type { Endpoint, ServiceAccess } from '../../wire/endpoint';
+import { RestCalls } from '../../wire/restCalls';
+import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
+import { readBody } from '../requestBody';
+import { agreeToEvents, answerCloudEvent, isCloudEvent } from './cloudEvents';
+import { answerHubEvent } from './hubEvents';
+
+/** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
+const maximumBodyBytes = 2 * 1024 * 1024;
+
+/**
+ * The handler as its process starts it.
+ *
+ * @param settings JSON with `endpoint` and `service`, from the process that runs the load
+ * @throws ExpectedError as {@link startUpstreamHandler}, and when there are no settings
+ */
+export function upstreamHandler(
+  settings: string | undefined,
+  port: number,
+): ReturnType<typeof startUpstreamHandler> {
+  if (settings === undefined)
+    throw new ExpectedError('upstream', 'An upstream handler is started by runs that need one.');
+  const { endpoint, service } = JSON.parse(settings) as Record<'endpoint', Endpoint> &
+    Record<'service', ServiceAccess>;
+  return startUpstreamHandler(endpoint, service, port);
+}
+
+/**
+ * Serves the application's side of both services on loopback: what clients send comes as HTTP requests,
+ * and is answered as the bench methods of a hub are.
+ *
+ * @param endpoint how to reach the service's REST API
+ * @param port 0 takes any free one
+ * @throws ExpectedError `port-taken` or `port-refused`
+ */
+export async function startUpstreamHandler(
+  endpoint: Endpoint,
+  service: ServiceAccess,
+  port: number,
+): Promise<{ readonly url: string; dispose(): Promise<void> }> {
+  const { accessKey } = service;
+  const tokens = new AccessTokens(service);
+  const calls = new RestCalls(endpoint, service, tokens, () => undefined);
+  const answer = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
+    if (isCloudEvent(request)) answerCloudEvent(request, response, body, accessKey);
+    else void answerHubEvent(request, response, body, { accessKey, calls });
+  };
+  const server = createServer((request, response) => {
+    if (request.method === 'OPTIONS') {
+      agreeToEvents(response);
+      return;
+    }
+    const tooLong = (): void => {
+      response.writeHead(413, { Connection: 'close', 'Content-Length': 0 });
+      response.end();
+    };
+    readBody(
+      request,
+      response,
+      maximumBodyBytes,
+      (body) => answer(request, response, body),
+      tooLong,
+    );
+  });
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  const taken = await listenOnLoopback(server, port);
+  return {
+    url: `http://${loopbackHost}:${taken}/`,
+    dispose: () =>
+      new Promise((resolve) => {
+        calls.close();
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,205 @@
+import type { IncomingMessage } from 'node:http';
+import { isHubName } from '../../base/serviceLimits';
+import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/subprotocol';
+import type { Refusal } from '../hubGate';
+import { bearerToken, textsOf, type TokenCheck, type TokenClaims } from '../tokenCheck';
+import { systemEvent, type EventSource } from './cloudEvent';
+import { failureOf } from './clientRequests';
+import { isGroupName } from './names';
+import type { Upstream } from './upstream';
+
+/** What decides on connects. */
+export interface AdmissionContext {
+  readonly tokens: TokenCheck;
+  readonly upstream: Upstream;
+  readonly allowAnonymous: boolean;
+  /** URLs under which this path is reached, for the audience of tokens. */
+  urlsOf(path: string): readonly string[];
+}
+
+/** A connect as it was asked for. */
+export interface ConnectRequest {
+  readonly hub: string;
+  readonly query: URLSearchParams;
+  /** As offered in `Sec-WebSocket-Protocol`. */
+  readonly offered: readonly string[];
+}
+
+/** A client that may connect. */
+export interface Admission {
+  readonly userId: string | undefined;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  /** The answer to `Sec-WebSocket-Protocol`, also when it is none of the service's. */
+  readonly protocolName: string | undefined;
+  readonly subprotocol: Subprotocol | undefined;
+  readonly connectionState: string | undefined;
+}
+
+const notFound: Refusal = { status: 404, text: 'There is no client endpoint at this path.' };
+
+/** Reads hub and subprotocols of a connect. */
+export function readConnect(request: IncomingMessage): ConnectRequest | Refusal {
+  const [path = '', search = ''] = (request.url ?? '').split('?', 2);
+  const query = new URLSearchParams(search);
+  const inPath = /^\/client\/hubs\/([^/]+)\/?$/.exec(path)?.[1];
+  if (inPath === undefined && !/^\/client\/?$/.test(path)) return notFound;
+  const hubs = inPath === undefined ? query.getAll('hub') : [decoded(inPath)];
+  const [hub = ''] = hubs;
+  if (hubs.length !== 1 || !isHubName(hub)) {
+    return { status: 400, text: 'The URL has to name one hub.' };
+  }
+  const offered = (request.headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  return { hub, query, offered };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+/** Decides on a connect: by its token, and by the event handler of the hub if there is one. */
+export async function admit(
+  context: AdmissionContext,
+  request: IncomingMessage,
+  connect: ConnectRequest,
+  connectionId: string,
+): Promise<Admission | Refusal> {
+  const { hub, query, offered } = connect;
+  const token = bearerToken(request.headers.authorization, query);
+  const isAnonymous = token === undefined && context.allowAnonymous;
+  // Tokens name the path of the hub also when the connect has it in the query.
+  const urls = [...context.urlsOf(`/client/hubs/${hub}`), ...context.urlsOf(`/client/?hub=${hub}`)];
+  const checked = isAnonymous ? { claims: {} } : await context.tokens.check(token, urls);
+  if ('status' in checked) return checked;
+  const { claims } = checked;
+  const own = admissionOf(claims, offered);
+  if (context.upstream.wants(hub, 'connect')) {
+    return askHandler(context.upstream, { request, connect, connectionId, claims, own });
+  }
+  if (offered.length > 1) {
+    const text = 'Only an event handler can choose between several subprotocols; offer one.';
+    return { status: 400, text };
+  }
+  return own;
+}
+
+function admissionOf(claims: TokenClaims, offered: readonly string[]): Admission {
+  const [userId] = textsOf(claims['sub']);
+  const subprotocol = offered.length === 1 ? subprotocolNamed(offered[0]!) : undefined;
+  return {
+    userId,
+    roles: textsOf(claims['role']),
+    groups: textsOf(claims['webpubsub.group']).filter(isGroupName),
+    protocolName: subprotocol?.name,
+    subprotocol,
+    connectionState: undefined,
+  };
+}
+
+interface Question {
+  readonly request: IncomingMessage;
+  readonly connect: ConnectRequest;
+  readonly connectionId: string;
+  readonly claims: TokenClaims;
+  readonly own: Admission;
+}
+
+/** The event `connect`, which the handler answers with what it wants changed. */
+async function askHandler(
+  upstream: Upstream,
+  { request, connect, connectionId, claims, own }: Question,
+): Promise<Admission | Refusal> {
+  const source: EventSource = {
+    hub: connect.hub,
+    connectionId,
+    userId: own.userId,
+    subprotocol: own.subprotocol?.name,
+    connectionState: undefined,
+  };
+  const event = systemEvent('connect', {
+    claims: listsOf(Object.entries(claims).map(([name, value]) => [name, claimTexts(value)])),
+    query: listsOf(queryLists(connect.query)),
+    headers: listsOf(
+      Object.entries(request.headers).map(([name, value]) => [name, [value ?? []].flat()]),
+    ),
+    subprotocols: connect.offered,
+    clientCertificates: [],
+  });
+  const answer = await upstream.send(event, source);
+  if ('failure' in answer) return { status: 500, text: answer.failure };
+  const failure = failureOf(answer);
+  if (failure !== undefined) {
+    // 1xx and 3xx are no answers to a client.
+    return { status: answer.status >= 400 ? answer.status : 500, text: failure };
+  }
+  const state = answer.headers['ce-connectionstate'];
+  const connectionState = typeof state === 'string' ? state : undefined;
+  if (answer.status === 204 || answer.body.length === 0) return { ...own, connectionState };
+  const changes = readChanges(answer.body);
+  if (changes === undefined) {
+    return { status: 500, text: 'The event handler answered connect with something unreadable.' };
+  }
+  const { userId, roles, groups, subprotocol: chosen } = changes;
+  if (chosen !== undefined && !connect.offered.includes(chosen)) {
+    return { status: 500, text: 'The event handler chose a subprotocol that was not offered.' };
+  }
+  return {
+    userId: userId ?? own.userId,
+    roles: roles ?? own.roles,
+    groups: (groups ?? own.groups).filter(isGroupName),
+    protocolName: chosen ?? own.protocolName,
+    subprotocol: chosen === undefined ? own.subprotocol : subprotocolNamed(chosen),
+    connectionState,
+  };
+}
+
+/** What is for the service alone stays here. */
+const secret = ['authorization', 'access_token', 'cookie'];
+
+const listsOf = (entries: readonly (readonly [string, readonly string[]])[]): object =>
+  Object.fromEntries(entries.filter(([name]) => !secret.includes(name.toLowerCase())));
+
+const queryLists = (query: URLSearchParams): [string, string[]][] =>
+  [...new Set(query.keys())].map((name) => [name, query.getAll(name)]);
+
+/** All values of a claim, as text. */
+const claimTexts = (claim: unknown): string[] =>
+  (Array.isArray(claim) ? claim : [claim]).map((value: unknown) =>
+    typeof value === 'string' ? value : JSON.stringify(value),
+  );
+
+interface Changes {
+  readonly userId: string | undefined;
+  readonly roles: readonly string[] | undefined;
+  readonly groups: readonly string[] | undefined;
+  readonly subprotocol: string | undefined;
+}
+
+/** The body of an answer to `connect`; undefined when it is none. */
+function readChanges(body: Buffer): Changes | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  const { userId, roles, groups, subprotocol } = parsed as Record<string, unknown>;
+  const text = (value: unknown): string | undefined =>
+    typeof value === 'string' && value !== '' ? value : undefined;
+  const texts = (value: unknown): string[] | undefined =>
+    Array.isArray(value) ? textsOf(value) : undefined;
+  return {
+    userId: text(userId),
+    roles: texts(roles),
+    groups: texts(groups),
+    subprotocol: text(subprotocol),
+  };
+}

@@ -1,0 +1,237 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import type { ClientMessage } from '../../wire/webpubsub/clientMessage';
+import { readJsonClientMessage } from '../../wire/webpubsub/jsonClientMessage';
+import { writeJsonServerMessage } from '../../wire/webpubsub/jsonServerMessage';
+import { readProtobufClientMessage } from '../../wire/webpubsub/protobufClientMessage';
+import { writeProtobufServerMessage } from '../../wire/webpubsub/protobufServerMessage';
+import type { ProtobufServerMessage, ServerMessage } from '../../wire/webpubsub/serverMessage';
+import type { Subprotocol } from '../../wire/webpubsub/subprotocol';
+import type { GroupMember } from '../hubGroups';
+import { serverFrame } from '../serverFrame';
+import { AckIds } from './ackIds';
+import { maxUnreadBytes, type ClientSocket, type SocketOwner } from './clientSocket';
+import { opcodes, type Delivery } from './delivery';
+import { EventQueue } from './eventQueue';
+import type { Permissions } from './permissions';
+import { UnackedMessages } from './unackedMessages';
+
+/** What a client needs from its hub. */
+export interface ClientHost {
+  /** Milliseconds, as of the emulator's last tick. */
+  readonly tickMs: number;
+  received(client: Client, message: ClientMessage): void;
+  /** A client without a subprotocol has sent something. */
+  receivedRaw(client: Client, data: Buffer, isBinary: boolean): void;
+  /** It is over, and cannot be recovered. */
+  ended(client: Client, reason: string): void;
+}
+
+/** Default of the service, 20 s; a client that is silent for two of them and more is lost. */
+const keepAliveMs = 20_000;
+const silenceMs = 50_000;
+/** How long a reliable client without a socket may be recovered. */
+const recoveryMs = 30_000;
+
+/** Close codes with which the other side has said that it is done (RFC 6455, 7.4.1). */
+const orderlyCodes = [1000, 1005];
+/** Tells reliable clients that there is nothing to recover. */
+const goneForGood = 1008;
+
+export interface ClientIdentity {
+  readonly id: string;
+  readonly userId: string | undefined;
+  /** undefined is a simple client: its frames are its messages. */
+  readonly subprotocol: Subprotocol | undefined;
+}
+
+/** One client of a hub; reliable ones outlive their socket for a while. */
+export class Client implements SocketOwner, GroupMember {
+  readonly id: string;
+  readonly userId: string | undefined;
+  readonly subprotocol: Subprotocol | undefined;
+  groups: Set<string> | undefined;
+  /** What the event handler has asked to get back with every event. */
+  connectionState: string | undefined;
+  private socket: ClientSocket | undefined;
+  private isOver = false;
+  private ackIds: AckIds | undefined;
+  private readonly unacked: UnackedMessages | undefined;
+  /** Sequence id of the message that a reliable client is sent next. */
+  private nextSent = 1;
+  private reconnectionToken: Buffer | undefined;
+  private events: EventQueue | undefined;
+  private lastSeenMs: number;
+  private nextPingMs: number;
+
+  constructor(
+    { id, userId, subprotocol }: ClientIdentity,
+    public permissions: Permissions,
+    private readonly host: ClientHost,
+  ) {
+    this.id = id;
+    this.userId = userId;
+    this.subprotocol = subprotocol;
+    this.unacked = subprotocol?.isReliable === true ? new UnackedMessages() : undefined;
+    this.lastSeenMs = host.tickMs;
+    this.nextPingMs = host.tickMs + keepAliveMs;
+  }
+
+  get isConnected(): boolean {
+    return this.socket !== undefined;
+  }
+
+  /** Takes a socket, the first one or one more, and says that the client is connected. */
+  attach(socket: ClientSocket): void {
+    this.socket?.terminate();
+    this.socket = socket;
+    this.seen();
+    socket.attach(this);
+    if (this.unacked !== undefined) this.reconnectionToken = randomBytes(24);
+    const { id: connectionId, userId } = this;
+    const reconnectionToken = this.reconnectionToken?.toString('base64url');
+    this.send({ type: 'connected', connectionId, userId, reconnectionToken });
+    if (this.unacked === undefined) return;
+    // What was not acknowledged follows once more.
+    this.nextSent = this.unacked.firstId;
+    socket.onDrain(() => this.sendOn());
+    this.sendOn();
+  }
+
+  /** Whether a recovery with this token and subprotocol may go on. */
+  mayRecover(token: string, subprotocol: Subprotocol | undefined): boolean {
+    const given = Buffer.from(token, 'base64url');
+    const own = this.reconnectionToken;
+    return (
+      own !== undefined &&
+      given.length === own.length &&
+      timingSafeEqual(given, own) &&
+      subprotocol === this.subprotocol
+    );
+  }
+
+  /** Whether this ack id is new. */
+  isNewAck(id: number | bigint): boolean {
+    return (this.ackIds ??= new AckIds()).add(id);
+  }
+
+  acknowledge(sequenceId: number | bigint): void {
+    this.unacked?.acknowledge(sequenceId);
+  }
+
+  /** Sends a message to the application's side of the client. */
+  deliver(delivery: Delivery): void {
+    if (this.isOver) return;
+    if (this.unacked === undefined) {
+      if (this.hasRoom()) this.socket?.write(delivery.frame(this.subprotocol));
+      return;
+    }
+    if (this.unacked.add(delivery)) this.sendOn();
+    else this.end('Too many messages are waiting to be acknowledged by this client.', goneForGood);
+  }
+
+  /** Sends a message of the protocol; a simple client knows none. */
+  send(message: ServerMessage): void {
+    if (this.isOver || this.subprotocol === undefined || !this.hasRoom()) return;
+    const { format } = this.subprotocol;
+    const payload =
+      format === 'json'
+        ? writeJsonServerMessage(message)
+        : // A client of this form cannot ask for what the form has no answer to.
+          writeProtobufServerMessage(message as ProtobufServerMessage);
+    this.socket?.write(serverFrame(opcodes[format], payload));
+  }
+
+  /** Handles events of this client one after the other. */
+  queueEvent(bytes: number, handle: () => Promise<void>): void {
+    this.events ??= new EventQueue((isFull) => {
+      if (isFull) this.socket?.pause();
+      else this.socket?.resume();
+    });
+    this.events.add(bytes, handle);
+  }
+
+  /** Ends it for good: says why, and closes the socket behind what was written. */
+  end(reason: string, code = 1000): void {
+    if (this.isOver || !this.hasRoom()) return;
+    this.send({ type: 'disconnected', message: reason });
+    this.isOver = true;
+    this.socket?.close(this.unacked !== undefined && code === 1000 ? goneForGood : code, reason);
+    this.host.ended(this, reason);
+  }
+
+  /** Time-outs and keep-alive; called about once a second. */
+  tick(nowMs: number): void {
+    const silentMs = nowMs - this.lastSeenMs;
+    if (this.socket === undefined) {
+      if (silentMs > recoveryMs) this.end('The client has not come back in time.', goneForGood);
+    } else if (silentMs > silenceMs) {
+      this.socket.terminate();
+    } else if (nowMs >= this.nextPingMs) {
+      this.nextPingMs = nowMs + keepAliveMs;
+      this.socket.ping();
+    }
+  }
+
+  /** Drops the socket without a word. */
+  terminate(): void {
+    this.socket?.terminate();
+  }
+
+  seen(): void {
+    this.lastSeenMs = this.host.tickMs;
+  }
+
+  arrived(socket: ClientSocket, data: Buffer, isBinary: boolean): void {
+    this.seen();
+    if (this.isOver || socket !== this.socket) return;
+    if (this.subprotocol === undefined) {
+      this.host.receivedRaw(this, data, isBinary);
+      return;
+    }
+    const { format } = this.subprotocol;
+    const read = format === 'json' ? readJsonClientMessage : readProtobufClientMessage;
+    const message = isBinary === (format === 'protobuf') ? read(data) : undefined;
+    if (message === undefined) {
+      this.end(`The client has sent a frame that is none of ${this.subprotocol.name}.`, 1007);
+    } else {
+      this.host.received(this, message);
+    }
+  }
+
+  gone(socket: ClientSocket, code: number): void {
+    // A recovered client has another one already.
+    if (socket !== this.socket) return;
+    this.socket = undefined;
+    if (this.isOver) return;
+    this.seen();
+    if (this.unacked !== undefined && !orderlyCodes.includes(code)) return;
+    this.isOver = true;
+    this.host.ended(this, code === 1006 ? 'The connection was lost.' : '');
+  }
+
+  /** Sends what a reliable client has not been sent yet, as far as it reads. */
+  private sendOn(): void {
+    const { unacked, socket, subprotocol } = this;
+    if (unacked === undefined || socket === undefined || subprotocol === undefined) return;
+    this.nextSent = Math.max(this.nextSent, unacked.firstId);
+    while (socket.isFlowing) {
+      const delivery = unacked.at(this.nextSent);
+      if (delivery === undefined) return;
+      const sequenceId = this.nextSent++;
+      if (delivery.expiresMs !== undefined && delivery.expiresMs <= performance.now()) continue;
+      socket.writeTwo(...delivery.numbered(subprotocol, sequenceId));
+    }
+  }
+
+  /** Ends a client that does not read. */
+  private hasRoom(): boolean {
+    // What reliable clients are sent waits for them; one large message may be on its way all the same.
+    const allowedBytes = this.unacked === undefined ? maxUnreadBytes : 3 * maxUnreadBytes;
+    if (this.socket === undefined || this.socket.unreadBytes <= allowedBytes) return true;
+    this.isOver = true;
+    this.socket.close(goneForGood, 'SlowClient');
+    this.host.ended(this, 'SlowClient');
+    return false;
+  }
+}

@@ -1,0 +1,222 @@
+import type { ClientMessage, SendToGroup, WireId } from '../../wire/webpubsub/clientMessage';
+import type { Payload } from '../../wire/webpubsub/payload';
+import type { MessageError } from '../../wire/webpubsub/serverMessage';
+import type { Client } from './client';
+import { Delivery } from './delivery';
+import { payloadOfBody, userEvent, type EventSource } from './cloudEvent';
+import { isGroupName } from './names';
+import { deliverTo, type PubSubHub } from './pubSubHub';
+import type { Upstream } from './upstream';
+import type { UpstreamAnswer } from './upstreamRequest';
+
+/** What requests of clients are carried out with. */
+export interface ClientContext {
+  readonly upstream: Upstream;
+  /** Told how many clients a message goes to. */
+  delivered(count: number): void;
+}
+
+const errors = {
+  forbidden: (what: string): MessageError => ({
+    name: 'Forbidden',
+    message: `The client does not have permission to ${what} this group.`,
+  }),
+  duplicate: { name: 'Duplicate', message: 'A request with this ackId was carried out already.' },
+  noHandler: { name: 'NotFound', message: 'The hub has no event handler for this event.' },
+  noStreams: { name: 'BadRequest', message: 'This server has no streams.' },
+};
+
+/** Carries out what a PubSub client asks for. */
+export function carryOut(
+  context: ClientContext,
+  hub: PubSubHub,
+  client: Client,
+  message: ClientMessage,
+): void {
+  switch (message.type) {
+    case 'joinGroup':
+    case 'leaveGroup': {
+      if (!mayGoOn(client, 'joinLeaveGroup', message)) return;
+      if (message.type === 'joinGroup') hub.groups.join(client, message.group);
+      else hub.groups.leave(client, message.group);
+      acknowledge(client, message.ackId);
+      break;
+    }
+    case 'sendToGroup':
+      if (!mayGoOn(client, 'sendToGroup', message)) return;
+      sendToGroup(context, hub, client, message);
+      acknowledge(client, message.ackId);
+      break;
+    case 'event': {
+      const { event, ackId, payload } = message;
+      if (ackId !== undefined && !client.isNewAck(ackId)) {
+        acknowledge(client, ackId, errors.duplicate);
+      } else if (!context.upstream.hasHandler(hub.name)) {
+        acknowledge(client, ackId, errors.noHandler);
+      } else {
+        raise(context, hub, client, event, payload, ackId);
+      }
+      break;
+    }
+    case 'invoke':
+      invoke(context, hub, client, message);
+      break;
+    case 'sequenceAck':
+      client.acknowledge(message.sequenceId);
+      break;
+    case 'ping':
+      client.send({ type: 'pong' });
+      break;
+    case 'stream':
+      client.send({ type: 'streamClosed', streamId: message.streamId, error: errors.noStreams });
+      break;
+    case 'cancelInvocation':
+      // The handler has the event already; its answer is still told.
+      break;
+  }
+}
+
+/** Whether a request about a group may be carried out; acknowledges it when not. */
+function mayGoOn(
+  client: Client,
+  permission: 'joinLeaveGroup' | 'sendToGroup',
+  { group, ackId }: { readonly group: string; readonly ackId: WireId | undefined },
+): boolean {
+  if (!isGroupName(group)) {
+    client.end('The name of a group has 1 to 1,024 characters and is not blank.', 1007);
+    return false;
+  }
+  if (!client.permissions.allows(permission, group)) {
+    const what = permission === 'sendToGroup' ? 'send to' : 'join or leave';
+    acknowledge(client, ackId, errors.forbidden(what));
+    return false;
+  }
+  if (ackId !== undefined && !client.isNewAck(ackId)) {
+    acknowledge(client, ackId, errors.duplicate);
+    return false;
+  }
+  return true;
+}
+
+/** Answers a request that wants to know; silent for the others. */
+function acknowledge(client: Client, ackId: WireId | undefined, error?: MessageError): void {
+  if (ackId === undefined) return;
+  client.send({ type: 'ack', ackId, success: error === undefined, error });
+}
+
+function sendToGroup(
+  context: ClientContext,
+  hub: PubSubHub,
+  sender: Client,
+  { group, noEcho, payload }: SendToGroup,
+): void {
+  const delivery = new Delivery({
+    type: 'message',
+    from: 'group',
+    group,
+    fromUserId: sender.userId,
+    sequenceId: undefined,
+    payload,
+  });
+  const isWanted = noEcho ? (client: Client) => client !== sender : undefined;
+  context.delivered(deliverTo(hub.groups.membersOf(group), delivery, isWanted));
+}
+
+/** Hands an event to the handler of the hub, and its answer to the client. */
+function raise(
+  context: ClientContext,
+  hub: PubSubHub,
+  client: Client,
+  event: string,
+  payload: Payload,
+  ackId?: WireId,
+): void {
+  client.queueEvent(payload.bytes.length, async () => {
+    const answer = await context.upstream.send(userEvent(event, payload), sourceOf(hub, client));
+    const failure = failureOf(answer);
+    if (failure !== undefined || 'failure' in answer) {
+      const message = failure ?? '';
+      acknowledge(client, ackId, { name: 'InternalServerError', message });
+      client.end(message);
+      return;
+    }
+    acknowledge(client, ackId);
+    keepState(client, answer);
+    const reply = replyIn(answer);
+    if (reply === undefined) return;
+    const data = { type: 'message', from: 'server', group: undefined } as const;
+    client.deliver(
+      new Delivery({ ...data, fromUserId: undefined, sequenceId: undefined, payload: reply }),
+    );
+    context.delivered(1);
+  });
+}
+
+/** A client without a subprotocol has said something: that is its event `message`. */
+export function raiseMessage(
+  context: ClientContext,
+  hub: PubSubHub,
+  client: Client,
+  payload: Payload,
+): void {
+  if (context.upstream.hasHandler(hub.name)) raise(context, hub, client, 'message', payload);
+  else client.end('The hub has no event handler, and this client can only send events.');
+}
+
+function invoke(
+  context: ClientContext,
+  hub: PubSubHub,
+  client: Client,
+  { invocationId, event, payload }: Extract<ClientMessage, { type: 'invoke' }>,
+): void {
+  const respond = (reply: Payload | undefined, error: MessageError | undefined): void =>
+    client.send({
+      type: 'invokeResponse',
+      invocationId,
+      success: error === undefined,
+      payload: reply,
+      error,
+    });
+  if (!context.upstream.hasHandler(hub.name)) {
+    respond(undefined, errors.noHandler);
+    return;
+  }
+  client.queueEvent(payload.bytes.length, async () => {
+    const answer = await context.upstream.send(userEvent(event, payload), sourceOf(hub, client));
+    const message = failureOf(answer);
+    if (message === undefined && !('failure' in answer)) {
+      keepState(client, answer);
+      respond(replyIn(answer), undefined);
+    } else {
+      respond(undefined, { name: 'InternalServerError', message: message ?? '' });
+    }
+  });
+}
+
+export const sourceOf = (hub: PubSubHub, client: Client): EventSource => ({
+  hub: hub.name,
+  connectionId: client.id,
+  userId: client.userId,
+  subprotocol: client.subprotocol?.name,
+  connectionState: client.connectionState,
+});
+
+type Answered = Exclude<UpstreamAnswer, { failure: string }>;
+
+/** Why an answer is none to go on with; undefined when it is one. */
+export function failureOf(answer: UpstreamAnswer): string | undefined {
+  if ('failure' in answer) return answer.failure;
+  if (answer.status >= 200 && answer.status <= 299) return undefined;
+  return `The event handler answered with ${answer.status}.`;
+}
+
+/** The state a handler wants back with every event. */
+export function keepState(client: Client, { headers }: Answered): void {
+  const state = headers['ce-connectionstate'];
+  if (typeof state === 'string') client.connectionState = state;
+}
+
+function replyIn({ status, headers, body }: Answered): Payload | undefined {
+  if (status === 204 || body.length === 0) return undefined;
+  return payloadOfBody(headers['content-type'], body);
+}

@@ -1,0 +1,206 @@
+import { FilterError, filterTokens, type FilterToken } from './filterTokens';
+
+/**
+ * Filters of REST calls: the OData the service documents for `userId`, `connectionId` and `groups`, with
+ * `and or not`, comparisons, `in`, and functions of text. Source: Azure Web PubSub, "OData filter syntax".
+ */
+
+/** What a filter looks at. */
+export interface Filtered {
+  readonly id: string;
+  readonly userId: string | undefined;
+  readonly groups: ReadonlySet<string> | undefined;
+}
+
+export type Filter = (client: Filtered) => boolean;
+
+/** Longest filter, and deepest brackets. */
+const maxCharacters = 8192;
+const maxDepth = 50;
+
+type Value = string | number | boolean | null;
+type Term = (client: Filtered) => Value;
+
+/** @throws FilterError when the filter is not understood */
+export function parseFilter(text: string): Filter {
+  if (text.length > maxCharacters) {
+    throw new FilterError(`A filter has at most ${maxCharacters} characters.`);
+  }
+  const parser = new Parser(filterTokens(text));
+  const filter = parser.either();
+  parser.expect('end', '');
+  return filter;
+}
+
+const comparisons: Readonly<Record<string, (left: Value, right: Value) => boolean>> = {
+  eq: (left, right) => left === right,
+  ne: (left, right) => left !== right,
+  gt: (left, right) => areOrdered(left, right) && left! > right!,
+  ge: (left, right) => areOrdered(left, right) && left! >= right!,
+  lt: (left, right) => areOrdered(left, right) && left! < right!,
+  le: (left, right) => areOrdered(left, right) && left! <= right!,
+};
+
+const areOrdered = (left: Value, right: Value): boolean =>
+  left !== null && right !== null && typeof left === typeof right;
+
+/** Functions by name; they are not asked about a user id that is not there. */
+const functions: Readonly<Record<string, (...values: Value[]) => Value>> = {
+  length: (text) => textIn(text).length,
+  tolower: (text) => textIn(text).toLowerCase(),
+  toupper: (text) => textIn(text).toUpperCase(),
+  trim: (text) => textIn(text).trim(),
+  concat: (left, right) => textIn(left) + textIn(right),
+  contains: (text, part) => textIn(text).includes(textIn(part)),
+  startswith: (text, part) => textIn(text).startsWith(textIn(part)),
+  endswith: (text, part) => textIn(text).endsWith(textIn(part)),
+  indexof: (text, part) => textIn(text).indexOf(textIn(part)),
+  substring: (text, start, length?: Value) =>
+    textIn(text).slice(
+      Number(start),
+      length === undefined ? undefined : Number(start) + Number(length),
+    ),
+};
+
+/** Numbers of arguments, where they are not one. */
+const argumentCounts: Readonly<Record<string, readonly number[]>> = {
+  concat: [2],
+  contains: [2],
+  startswith: [2],
+  endswith: [2],
+  indexof: [2],
+  substring: [2, 3],
+};
+
+/** What stands for itself, without a comparison. */
+const answers: readonly string[] = ['true', 'false', 'contains', 'startswith', 'endswith'];
+
+const textIn = (value: Value | undefined): string => (typeof value === 'string' ? value : '');
+
+const properties: Readonly<Record<string, Term>> = {
+  userid: ({ userId }) => userId ?? null,
+  connectionid: ({ id }) => id,
+  true: () => true,
+  false: () => false,
+  null: () => null,
+};
+
+/** `either` over `both` over `one`: the rows of operator precedence. */
+class Parser {
+  private at = 0;
+  private depth = 0;
+
+  constructor(private readonly tokens: readonly FilterToken[]) {}
+
+  either(): Filter {
+    let left = this.both();
+    while (this.takes('word', 'or')) {
+      const [first, second] = [left, this.both()];
+      left = (client) => first(client) || second(client);
+    }
+    return left;
+  }
+
+  expect(kind: FilterToken['kind'], text: string): void {
+    if (!this.takes(kind, text)) this.fail();
+  }
+
+  private both(): Filter {
+    let left = this.one();
+    while (this.takes('word', 'and')) {
+      const [first, second] = [left, this.one()];
+      left = (client) => first(client) && second(client);
+    }
+    return left;
+  }
+
+  private one(): Filter {
+    if (++this.depth > maxDepth) throw new FilterError('The filter is nested too deeply.');
+    const filter = this.unbounded();
+    this.depth--;
+    return filter;
+  }
+
+  private unbounded(): Filter {
+    if (this.takes('word', 'not')) {
+      const negated = this.one();
+      return (client) => !negated(client);
+    }
+    if (this.takes('sign', '(')) {
+      const inner = this.either();
+      this.expect('sign', ')');
+      return inner;
+    }
+    const isAnswer = answers.includes(this.token.text);
+    const left = this.term();
+    if (this.takes('word', 'in')) return this.membership(left);
+    const { kind, text } = this.token;
+    const compare = kind === 'word' && Object.hasOwn(comparisons, text) && comparisons[text];
+    if (!compare) {
+      if (!isAnswer) this.fail();
+      return (client) => left(client) === true;
+    }
+    this.at++;
+    const right = this.term();
+    return (client) => compare(left(client), right(client));
+  }
+
+  private membership(member: Term): Filter {
+    if (this.takes('word', 'groups')) {
+      return (client) => client.groups?.has(textIn(member(client))) === true;
+    }
+    const list = this.list();
+    return (client) => list.some((term) => term(client) === member(client));
+  }
+
+  /** Terms in brackets. */
+  private list(): Term[] {
+    this.expect('sign', '(');
+    const terms = [this.term()];
+    while (this.takes('sign', ',')) terms.push(this.term());
+    this.expect('sign', ')');
+    return terms;
+  }
+
+  private term(): Term {
+    if (++this.depth > maxDepth) throw new FilterError('The filter is nested too deeply.');
+    const { kind, text } = this.token;
+    this.at++;
+    const term = this.termOf(kind, text);
+    this.depth--;
+    return term;
+  }
+
+  private termOf(kind: FilterToken['kind'], text: string): Term {
+    if (kind === 'text') return () => text;
+    if (kind === 'number') return () => Number(text);
+    if (kind === 'word' && Object.hasOwn(properties, text)) return properties[text]!;
+    if (kind !== 'word' || !Object.hasOwn(functions, text)) {
+      this.at--;
+      this.fail();
+    }
+    const apply = functions[text]!;
+    const terms = this.list();
+    if (!(argumentCounts[text] ?? [1]).includes(terms.length)) {
+      throw new FilterError(`The function ${text} of the filter has another number of arguments.`);
+    }
+    return (client) => {
+      const values = terms.map((term) => term(client));
+      return values[0] === null ? null : apply(...values);
+    };
+  }
+
+  private takes(kind: FilterToken['kind'], text: string): boolean {
+    if (this.token.kind !== kind || this.token.text !== text) return false;
+    this.at++;
+    return true;
+  }
+
+  private get token(): FilterToken {
+    return this.tokens[Math.min(this.at, this.tokens.length - 1)]!;
+  }
+
+  private fail(): never {
+    throw new FilterError(`The filter is not understood at position ${this.token.at}.`);
+  }
+}

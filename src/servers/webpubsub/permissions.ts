@@ -1,0 +1,86 @@
+import { groupPattern, type GroupPattern } from './groupPattern';
+
+export const permissions = ['joinLeaveGroup', 'sendToGroup'] as const;
+
+/** What a client may do with groups. */
+export type Permission = (typeof permissions)[number];
+
+/** For one permission. */
+interface Grant {
+  readonly everywhere: boolean;
+  readonly groups: ReadonlySet<string>;
+  readonly patterns: readonly GroupPattern[];
+}
+
+const nothing: Grant = { everywhere: false, groups: new Set(), patterns: [] };
+
+/** Sets of roles that are kept, so that clients with the same roles share what they may. */
+const maxRemembered = 100;
+const remembered = new Map<string, Permissions>();
+
+/** What one client may do. Never changes: granting and revoking make a new one. */
+export class Permissions {
+  private constructor(private readonly grants: Readonly<Record<Permission, Grant>>) {}
+
+  /** Of roles such as `webpubsub.sendToGroup.chat`; roles of others grant nothing. */
+  static ofRoles(roles: readonly string[]): Permissions {
+    const key = JSON.stringify(roles);
+    const known = remembered.get(key);
+    if (known !== undefined) return known;
+    const made = new Permissions({
+      joinLeaveGroup: grantOf('joinLeaveGroup', roles),
+      sendToGroup: grantOf('sendToGroup', roles),
+    });
+    if (remembered.size >= maxRemembered) remembered.clear();
+    remembered.set(key, made);
+    return made;
+  }
+
+  /** @param group undefined asks for every group */
+  allows(permission: Permission, group: string | undefined): boolean {
+    const { everywhere, groups, patterns } = this.grants[permission];
+    if (everywhere || group === undefined) return everywhere;
+    return groups.has(group) || patterns.some((fits) => fits(group));
+  }
+
+  /** @param group undefined means every group */
+  granting(permission: Permission, group: string | undefined): Permissions {
+    const grant = this.grants[permission];
+    return this.with(permission, {
+      ...grant,
+      ...(group === undefined
+        ? { everywhere: true }
+        : { groups: new Set([...grant.groups, group]) }),
+    });
+  }
+
+  /** @param group undefined takes only the permission for every group away */
+  revoking(permission: Permission, group: string | undefined): Permissions {
+    const grant = this.grants[permission];
+    const groups = new Set(grant.groups);
+    if (group !== undefined) groups.delete(group);
+    const everywhere = group === undefined ? false : grant.everywhere;
+    return this.with(permission, { ...grant, everywhere, groups });
+  }
+
+  private with(permission: Permission, grant: Grant): Permissions {
+    return new Permissions({ ...this.grants, [permission]: grant });
+  }
+}
+
+function grantOf(permission: Permission, roles: readonly string[]): Grant {
+  const role = `webpubsub.${permission}`;
+  const groups = new Set<string>();
+  const patterns: GroupPattern[] = [];
+  for (const text of roles) {
+    if (text.startsWith(`${role}.`)) groups.add(text.slice(role.length + 1));
+    if (text.startsWith(`${role}s.`)) {
+      const pattern = groupPattern(text.slice(role.length + 2));
+      if (pattern !== undefined) patterns.push(pattern);
+    }
+  }
+  const everywhere = roles.includes(role);
+  return everywhere || groups.size > 0 || patterns.length > 0
+    ? { everywhere, groups, patterns }
+    : nothing;
+}

@@ -1,0 +1,130 @@
+import { isUtf8 } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Payload } from '../../wire/webpubsub/payload';
+import type { Client } from './client';
+import { payloadOfBody } from './cloudEvent';
+import { Delivery } from './delivery';
+import { parseFilter } from './filter';
+import { FilterError } from './filterTokens';
+import { isGroupName } from './names';
+import type { PubSubHub } from './pubSubHub';
+import { RestError } from './restAnswer';
+
+/** A REST call whose token was accepted. */
+export interface RestCall {
+  readonly hub: PubSubHub;
+  /** What stands for the names in the path, decoded. */
+  readonly names: readonly string[];
+  readonly query: URLSearchParams;
+  readonly contentType: string | undefined;
+  readonly body: Buffer;
+  /** Whole URL without its query. */
+  readonly url: string;
+}
+
+const invalid = (message: string): RestError => new RestError(400, 'InvalidRequest', message);
+
+/** The name at that place of the path. @throws RestError when it is no name of a group */
+export function groupOf({ names }: RestCall, index = 0): string {
+  return checkedGroup(names[index]!);
+}
+
+function checkedGroup(name: string): string {
+  if (isGroupName(name)) return name;
+  throw invalid('The name of a group has 1 to 1,024 characters and is not blank.');
+}
+
+/** The connection with the id at that place of the path. @throws RestError when there is none */
+export function connectionOf(call: RestCall, index = 0): Client {
+  const client = call.hub.clients.get(call.names[index]!);
+  if (client !== undefined) return client;
+  throw new RestError(404, 'Error.Connection.NotExisted', 'There is no connection with this id.');
+}
+
+/** Which clients a call is about, besides its path: not the excluded, and only what its filter wants. */
+export function wantedBy({ query }: RestCall): (client: Client) => boolean {
+  const excluded = new Set(query.getAll('excluded'));
+  const filter = filterOf(query.get('filter'));
+  return (client) => !excluded.has(client.id) && filter(client);
+}
+
+function filterOf(text: string | null): (client: Client) => boolean {
+  if (text === null || text.trim() === '') return () => true;
+  try {
+    return parseFilter(text);
+  } catch (error) {
+    if (error instanceof FilterError) throw new RestError(400, 'InvalidFilter', error.message);
+    throw error;
+  }
+}
+
+/** The message in the body of a call. @throws RestError when it is none */
+export function deliveryIn({ contentType, body, query }: RestCall): Delivery {
+  const payload = payloadOfBody(contentType, body);
+  if (contentType === undefined || payload === undefined || payload.dataType === 'protobuf') {
+    throw new RestError(
+      415,
+      'UnsupportedMediaType',
+      'The Content-Type of a message is application/json, text/plain or application/octet-stream.',
+    );
+  }
+  checkText(payload);
+  const ttl = query.get('messageTtlSeconds') ?? '0';
+  if (!/^[0-9]{1,3}$/.test(ttl) || Number(ttl) > 300) {
+    throw invalid('messageTtlSeconds is a number from 0 to 300.');
+  }
+  const expiresMs = Number(ttl) === 0 ? undefined : performance.now() + Number(ttl) * 1000;
+  const message = { type: 'message', from: 'server', group: undefined, payload } as const;
+  return new Delivery({ ...message, fromUserId: undefined, sequenceId: undefined }, expiresMs);
+}
+
+/** Text goes into text frames as it is, and JSON into JSON. */
+function checkText({ dataType, bytes }: Payload): void {
+  if (dataType === 'binary') return;
+  if (!isUtf8(bytes)) throw invalid('The body is no UTF-8 text.');
+  if (dataType === 'json') jsonIn(bytes);
+}
+
+function jsonIn(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw invalid('The body is no JSON.');
+  }
+}
+
+/** The JSON object in the body. @throws RestError when it is none */
+export function objectIn({ body }: RestCall): Readonly<Record<string, unknown>> {
+  const parsed = jsonIn(body);
+  if (typeof parsed !== 'object' || parsed === null) throw invalid('The body is no JSON object.');
+  return parsed as Record<string, unknown>;
+}
+
+/** Groups and clients of a call that changes many memberships. @throws RestError */
+export function groupsAndFilter(call: RestCall): {
+  groups: readonly string[];
+  isWanted: (client: Client) => boolean;
+} {
+  const { groups, filter } = objectIn(call);
+  if (!Array.isArray(groups) || groups.some((group) => typeof group !== 'string')) {
+    throw invalid('The body has to name groups, as a list of texts.');
+  }
+  if (filter !== undefined && filter !== null && typeof filter !== 'string') {
+    throw invalid('The filter is no text.');
+  }
+  return { groups: (groups as string[]).map(checkedGroup), isWanted: filterOf(filter ?? null) };
+}
+
+/** A whole number of the query. @throws RestError when it is none from `least` to `most` */
+export function numberOf(
+  query: URLSearchParams,
+  name: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : -1;
+  if (value >= least && value <= most) return value;
+  throw invalid(`${name} is a number from ${least} to ${most}.`);
+}
