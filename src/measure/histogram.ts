@@ -8,6 +8,12 @@ import type { LatencySummary } from './summary';
 const highestUs = 3_600_000_000;
 const significantDigits = 3;
 
+/** Borders of the latency classes of the seed tool's counter file: 100, 200, … 1,000 ms. */
+export const counterEdgesUs: readonly number[] = Array.from(
+  { length: 10 },
+  (_, index) => (index + 1) * 100_000,
+);
+
 /**
  * Counts of a histogram that differ from 0, as pairs (value in microseconds, count). Small, quick to
  * make and to merge, and safe to hand from thread to thread.
@@ -91,6 +97,25 @@ export class LatencyHistogram {
       this.minUs,
       Math.min(this.maxUs, this.histogram.getValueAtPercentile(share * 100)),
     );
+  }
+
+  /**
+   * Values below the first edge, from each edge up to the next, and from the last edge on.
+   *
+   * @param edgesUs rising, in microseconds; a value that shares its place with an edge counts as below
+   */
+  classCounts(edgesUs: readonly number[]): number[] {
+    const counts = [...edgesUs.map(() => 0), 0];
+    const { histogram } = this;
+    const total = histogram.totalCount;
+    for (let index = 0, seen = 0, at = 0; seen < total; index++) {
+      const count = histogram.getCountAtIndex(index);
+      if (count === 0) continue;
+      while (at < edgesUs.length && histogram.valueFromIndex(index) >= edgesUs[at]!) at++;
+      counts[at]! += count;
+      seen += count;
+    }
+    return counts;
   }
 
   summary(): LatencySummary {

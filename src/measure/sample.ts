@@ -1,14 +1,55 @@
+import type { ConnectPhase } from '../base/connectPhase';
 import type { ErrorCounts } from '../base/errorClass';
 import type { HistogramCounts } from './histogram';
 import type { Counts } from './stepCounts';
+import type { DroppedConnection } from './connectionSummary';
 
-/** What one worker counted for one step since its previous sample. */
-export interface StepSample extends Counts {
-  readonly step: number;
-  readonly errors: ErrorCounts;
+/** Joins and leaves since the previous sample. */
+export interface MembershipSample {
+  readonly joins: number;
+  readonly joinsFailed: number;
+  readonly leaves: number;
+  readonly leavesFailed: number;
+  readonly skipped: number;
+  readonly joinLatency?: HistogramCounts;
+  readonly leaveLatency?: HistogramCounts;
+}
+
+/** What one worker counted for one entry in one step since its previous sample. */
+export interface EntrySample extends Counts {
   readonly latency?: HistogramCounts;
   readonly sendLatency?: HistogramCounts;
+}
+
+/** What one worker counted for one step since its previous sample, all entries together. */
+export interface StepSample extends EntrySample {
+  readonly step: number;
+  readonly errors: ErrorCounts;
   readonly slip?: HistogramCounts;
+  readonly membership?: MembershipSample;
+  /** Each of the entries, where there are several. */
+  readonly entries?: readonly EntrySample[];
+}
+
+/** What one worker saw of one of several targets. */
+export interface TargetSample {
+  readonly connected: number;
+  readonly failed: number;
+  readonly dropped: number;
+  /** Deliveries received in measured time so far. */
+  readonly received: number;
+  /** Since the previous sample. */
+  readonly connectTimes?: HistogramCounts;
+  readonly latency?: HistogramCounts;
+}
+
+/** When the connections of one worker were up and down, over all of them, as of now. */
+export interface LifeSample {
+  readonly lifeMs: HistogramCounts;
+  readonly downMs: HistogramCounts;
+  readonly unavailableMillionths: HistogramCounts;
+  readonly lifeUs: number;
+  readonly downUs: number;
 }
 
 /** Connections of one worker, as they are now. */
@@ -18,6 +59,24 @@ export interface ConnectionSample {
   readonly dropped: number;
   /** Connects that are over, since the previous sample. */
   readonly connectTimes?: HistogramCounts;
+  /** The same, split into phases. */
+  readonly phaseTimes?: Readonly<Partial<Record<ConnectPhase, HistogramCounts>>>;
+  /** Drops, repeated ones of a connection included; connections closed by us; connections opened again. */
+  readonly drops?: number;
+  readonly closed?: number;
+  readonly reconnected?: number;
+  /** Connections that could not be opened at first; they are part of `connected`. */
+  readonly openedLate?: number;
+  readonly reconnectTimes?: HistogramCounts;
+  /** In the order of the URLs, where there are several. */
+  readonly targets?: readonly TargetSample[];
+  /** Told once, at the end. */
+  readonly life?: LifeSample;
+  /** Hub pings sent and received so far. */
+  readonly pingsSent?: number;
+  readonly pingsReceived?: number;
+  /** Connections that were dropped since the previous sample, as far as they are kept. */
+  readonly droppedOnes?: readonly DroppedConnection[];
 }
 
 /** How busy one worker was since its previous sample. */

@@ -27,6 +27,6 @@ export function shareWords(share: number, limit: number): string {
 export function latencyWordsBeside(us: number, limitUs: number): string {
   const short = latencyWords(us);
   if (short !== latencyWords(limitUs)) return short;
-  const [divisor, unit] = us < 1000 ? [1, 'us'] : us < 1e6 ? [1000, 'ms'] : [1e6, 's'];
+  const [divisor, unit] = us < 1000 ? [1, 'µs'] : us < 1e6 ? [1000, 'ms'] : [1e6, 's'];
   return `${formatCount(us / divisor, 3).replace(/\.?0+$/, '')} ${unit}`;
 }

@@ -1,8 +1,24 @@
 import type { ErrorCounts } from '../base/errorClass';
-import type { GeneratorHealth, LatencySummary } from './summary';
+import type { GeneratorHealth, LatencySummary, VerdictStatus } from './summary';
 
 export type Phase =
   'connecting' | 'preparing' | 'warmup' | 'measuring' | 'draining' | 'closing' | 'done';
+
+/** One of the use cases of the step that is going on, where there are several. */
+export interface EntryProgress {
+  readonly name: string;
+  readonly senders: number;
+  readonly offered: number;
+  readonly sent: number;
+  readonly expected: number;
+  readonly received: number;
+  /** Expected and not yet received; part of it may still be on its way. */
+  readonly outstanding: number;
+  /** Mean rates since the step's measuring began. */
+  readonly sentPerSecond: number;
+  readonly receivedPerSecond: number;
+  readonly latencyUs: LatencySummary;
+}
 
 /** The step that is going on, or has just ended, as far as it is measured. */
 export interface StepProgress {
@@ -10,6 +26,8 @@ export interface StepProgress {
   readonly senders: number;
   /** Drained and judged: what is outstanding is lost. */
   readonly over: boolean;
+  /** What it was judged, from then on. Samples of earlier versions have none. */
+  readonly verdict?: VerdictStatus;
   /** Measured seconds so far and in total. */
   readonly elapsedS: number;
   readonly totalS: number;
@@ -25,6 +43,11 @@ export interface StepProgress {
   readonly sentPerSecond: number;
   readonly receivedPerSecond: number;
   readonly latencyUs: LatencySummary;
+  /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower: 11 counts. */
+  readonly latencyClasses?: readonly number[];
+  readonly payloadBytesIn?: number;
+  readonly payloadBytesOut?: number;
+  readonly entries?: readonly EntryProgress[];
   readonly generator: GeneratorHealth;
 }
 
@@ -40,14 +63,21 @@ export interface Snapshot {
     readonly connected: number;
     readonly failed: number;
     readonly dropped: number;
+    /** Open and prepared now; absent in samples of earlier versions. */
+    readonly takingPart?: number;
+    readonly reconnected?: number;
     readonly connectP99Us: number;
   };
   /** The current step; absent before the first. */
   readonly step?: StepProgress;
   readonly stepCount: number;
-  /** Rates and latency of this tick alone; absent when nothing was measured in it. */
+  /** Counts and latency of this tick alone; absent when nothing was measured in it. */
   readonly interval?: {
+    /** Part of the tick in which messages of a step were being sent. */
     readonly seconds: number;
+    /** The same with the drain after it: the part in which deliveries counted. */
+    readonly receivingSeconds: number;
+    readonly offered: number;
     readonly sent: number;
     readonly received: number;
     readonly latencyUs: LatencySummary;

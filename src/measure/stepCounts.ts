@@ -8,6 +8,8 @@ const countNames = [
   'outOfOrder',
   'late',
   'extra',
+  'payloadBytesIn',
+  'payloadBytesOut',
   'wireBytesIn',
   'wireBytesOut',
 ] as const;
@@ -25,6 +27,8 @@ export class StepCounts implements Counts {
   outOfOrder = 0;
   late = 0;
   extra = 0;
+  payloadBytesIn = 0;
+  payloadBytesOut = 0;
   wireBytesIn = 0;
   wireBytesOut = 0;
 

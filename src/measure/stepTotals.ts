@@ -1,16 +1,19 @@
 import { addErrors, type ErrorCounts } from '../base/errorClass';
 import type { Slo } from '../base/slo';
+import { EntryTotals, MessageTotals, type EntryFacts } from './entryTotals';
 import { LatencyHistogram } from './histogram';
 import type { GeneratorSample, StepSample } from './sample';
-import { StepCounts } from './stepCounts';
-import type { GeneratorHealth, StepSummary, Verdict } from './summary';
+import { MembershipTotals } from './membershipTotals';
+import type { RecoveryWatch } from './recoveryWatch';
+import type { GeneratorHealth, StepConnections, StepSummary, Verdict } from './summary';
 import { generatorProblems, judgeStep } from './verdict';
 
 /** What a plan says about a step, as far as its numbers need it. */
 export interface StepFacts {
   readonly index: number;
   readonly senders: number;
-  readonly messageBytes: number;
+  /** Where there are several. */
+  readonly entries?: readonly EntryFacts[];
 }
 
 /** One worker's load over the measured time of a step. */
@@ -21,10 +24,10 @@ interface WorkerLoad {
 }
 
 /** Sums of what all workers counted for one step; percentiles are taken from the sums only. */
-export class StepTotals extends StepCounts {
+export class StepTotals extends MessageTotals {
   private readonly errors: ErrorCounts = {};
-  readonly latency = new LatencyHistogram();
-  private readonly sendLatency = new LatencyHistogram();
+  /** One for each use case, where there are several. */
+  readonly entries: readonly EntryTotals[];
   private readonly slip = new LatencyHistogram();
   private readonly loopDelay = new LatencyHistogram();
   private readonly loads = new Map<number, WorkerLoad>();
@@ -32,28 +35,33 @@ export class StepTotals extends StepCounts {
   cpuUs = 0;
   /** Measured time, set while and when it passes. */
   seconds = 0;
+  /** Set when the step is over. */
+  connections: StepConnections | undefined;
+  /** Where connections are opened again. */
+  recovery: RecoveryWatch | undefined;
+  private membership: MembershipTotals | undefined;
   /** Set once, after the drain: late deliveries no longer change it. */
   verdict: Verdict | undefined;
 
   constructor(readonly facts: StepFacts) {
     super();
+    this.entries = (facts.entries ?? []).map((entry) => new EntryTotals(entry));
   }
 
   add(sample: StepSample): void {
-    this.addCounts(sample);
-    addErrors(this.errors, sample.errors);
-    if (sample.latency !== undefined) this.latency.add(sample.latency);
-    if (sample.sendLatency !== undefined) this.sendLatency.add(sample.sendLatency);
+    this.addMessages(sample);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
+    sample.entries?.forEach((entry, position) => this.entries[position]?.add(entry));
+    addErrors(this.errors, sample.errors);
+    if (sample.membership !== undefined)
+      (this.membership ??= new MembershipTotals()).add(sample.membership);
   }
 
-  /**
-   * Deliveries as expected, and what came beyond: a server that invents messages must not hide a loss
-   * nor turn it negative.
-   */
-  private delivered(): { received: number; extra: number } {
-    const surplus = Math.max(0, this.received - this.expected);
-    return { received: this.received - surplus, extra: this.extra + surplus };
+  /** As of one entry; in a mix what one entry has too much makes up for no other's loss. */
+  override delivered(): { received: number; extra: number } {
+    if (this.entries.length === 0) return super.delivered();
+    const received = this.entries.reduce((sum, entry) => sum + entry.delivered().received, 0);
+    return { received, extra: this.extra + this.received - received };
   }
 
   addGenerator(worker: number, sample: GeneratorSample): void {
@@ -112,34 +120,17 @@ export class StepTotals extends StepCounts {
   }
 
   summary(slo: Slo, cutShort: Verdict): StepSummary {
-    const { facts, seconds } = this;
-    const { received, extra } = this.delivered();
-    const perSecond = (count: number): number =>
-      seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
+    const { facts, seconds, entries } = this;
     return {
       index: facts.index,
-      senders: facts.senders,
       seconds,
-      offered: this.offered,
-      sent: this.sent,
-      expected: this.expected,
-      received,
-      lost: this.expected - received,
-      duplicated: this.duplicated,
-      outOfOrder: this.outOfOrder,
-      late: this.late,
-      extra,
-      sentPerSecond: perSecond(this.sent),
-      receivedPerSecond: perSecond(received),
-      payloadBytesIn: this.sent * facts.messageBytes,
-      payloadBytesOut: received * facts.messageBytes,
-      wireBytesIn: this.wireBytesIn,
-      wireBytesOut: this.wireBytesOut,
-      latencyUs: this.latency.summary(),
-      sendLatencyUs: this.sendLatency.summary(),
-      histogram: this.latency.encode(),
+      ...this.messages(facts.senders, seconds),
+      ...(entries.length > 0 && { entries: entries.map((entry) => entry.summary(seconds)) }),
       errors: this.errors,
       generator: this.generator(slo),
+      ...(this.connections !== undefined && { connections: this.connections }),
+      ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
+      ...(this.membership !== undefined && { membership: this.membership.summary() }),
       verdict: this.verdict ?? cutShort,
     };
   }

@@ -1,5 +1,8 @@
 import type { ErrorCounts } from '../base/errorClass';
 import type { LatencyMetric, ShareMetric } from '../base/slo';
+import type { ConnectionSummary, Recovery } from './connectionSummary';
+
+export type { ConnectionSummary, ConnectTimes } from './connectionSummary';
 
 /** Latency of the deliveries of one step, in microseconds; all 0 when `count` is 0. */
 export interface LatencySummary {
@@ -55,13 +58,9 @@ export interface Verdict {
   readonly checks?: readonly SloCheck[];
 }
 
-/** What one step measured. Counts of deliveries: `expected` = `received` + `lost`. */
-export interface StepSummary {
-  /** From 1. */
-  readonly index: number;
+/** Messages and deliveries of a step, or of one of its entries: `expected` = `received` + `lost`. */
+export interface MessageSummary {
   readonly senders: number;
-  /** Measured time, warm-up and drain not included. */
-  readonly seconds: number;
   /** Messages due at senders that were connected. */
   readonly offered: number;
   readonly sent: number;
@@ -88,28 +87,53 @@ export interface StepSummary {
   readonly sendLatencyUs: LatencySummary;
   /** HdrHistogram V2, deflated, base64, of `latencyUs`. */
   readonly histogram: string;
+}
+
+/** One of the use cases that a step ran side by side. */
+export interface EntrySummary extends MessageSummary {
+  /** Name of its use case, with a number where several entries have the same. */
+  readonly name: string;
+}
+
+/** What one step measured, all its use cases together. */
+export interface StepSummary extends MessageSummary {
+  /** From 1. */
+  readonly index: number;
+  /** Measured time, warm-up and drain not included. */
+  readonly seconds: number;
+  /** In the order of the scenario; only where there are several. */
+  readonly entries?: readonly EntrySummary[];
   readonly errors: ErrorCounts;
   readonly generator: GeneratorHealth;
+  /** Connections at the end of the step; absent in results of earlier versions. */
+  readonly connections?: StepConnections;
+  /** Times with too few connections, where connections are opened again. */
+  readonly recoveries?: readonly Recovery[];
+  /** Only where connections move in and out of groups. */
+  readonly membership?: MembershipSummary;
   readonly verdict: Verdict;
 }
 
-/** Quantiles of the time one connection took to open, microseconds. */
-export interface ConnectTimes {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
+/** Connections that moved in and out of their groups in a step. */
+export interface MembershipSummary {
+  readonly joins: number;
+  readonly joinsFailed: number;
+  readonly leaves: number;
+  readonly leavesFailed: number;
+  /** Moves that were due while the connection's previous one was not answered yet. */
+  readonly skipped: number;
+  /** From the moment a move was due to the hub's completion, of those that worked. */
+  readonly joinUs: LatencySummary;
+  readonly leaveUs: LatencySummary;
 }
 
-export interface ConnectionSummary {
+export interface StepConnections {
+  /** Requested up to and including this step. */
   readonly requested: number;
-  /** Ever opened. */
-  readonly connected: number;
-  /** Never opened. */
-  readonly failed: number;
-  /** Closed without our asking. */
-  readonly dropped: number;
-  readonly reconnected: number;
-  readonly connectUs: ConnectTimes;
+  /** Open and taking part. */
+  readonly open: number;
+  /** Open, with those that will be closed next and take part no more; absent when there are none. */
+  readonly held?: number;
 }
 
 export type Ending =
@@ -130,7 +154,12 @@ export interface RunSummary {
   readonly endingMessage?: string;
   /** Stack of the error behind it when that is a defect, for those who look into it; not stored. */
   readonly endingStack?: string;
-  readonly target: { readonly kind: string; readonly url: string };
+  readonly target: {
+    readonly kind: string;
+    readonly url: string;
+    /** The bench contract that was spoken, agreed with the hub or written; absent when none was chosen. */
+    readonly dialect?: 'recordLatency' | 'measure';
+  };
   readonly machine: {
     readonly cores: number;
     readonly node: string;

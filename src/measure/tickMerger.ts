@@ -5,6 +5,7 @@ import type { LatencySummary } from './summary';
 /** What all workers together did in one tick. */
 export interface MergedTick {
   readonly tick: number;
+  readonly offered: number;
   readonly sent: number;
   readonly received: number;
   readonly latencyUs: LatencySummary;
@@ -13,6 +14,7 @@ export interface MergedTick {
 }
 
 interface OpenTick {
+  offered: number;
   sent: number;
   received: number;
   readonly latency: LatencyHistogram;
@@ -36,10 +38,12 @@ export class TickMerger {
     if (sample.tick > this.toldUpTo) {
       let tick = this.open.get(sample.tick);
       if (tick === undefined) {
-        tick = { sent: 0, received: 0, latency: new LatencyHistogram(), done: new Set() };
+        const latency = new LatencyHistogram();
+        tick = { offered: 0, sent: 0, received: 0, latency, done: new Set() };
         this.open.set(sample.tick, tick);
       }
       for (const step of sample.steps) {
+        tick.offered += step.offered;
         tick.sent += step.sent;
         tick.received += step.received;
         if (step.latency !== undefined) tick.latency.add(step.latency);
@@ -61,8 +65,9 @@ export class TickMerger {
       if (!complete && number > newestTick - 2) break;
       this.open.delete(number);
       this.toldUpTo = number;
-      const { sent, received, latency } = tick;
-      told.push({ tick: number, sent, received, latencyUs: latency.summary(), complete });
+      const { offered, sent, received, latency } = tick;
+      const latencyUs = latency.summary();
+      told.push({ tick: number, offered, sent, received, latencyUs, complete });
     }
     return told;
   }

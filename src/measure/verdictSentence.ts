@@ -1,5 +1,5 @@
 import { latencyMetrics, type LatencyMetric, type Slo } from '../base/slo';
-import { formatCount } from '../base/units';
+import { formatCount, formatDurationMs } from '../base/units';
 import { deliveriesWords, latencyWords } from './sloWords';
 import type { RunSummary, SloCheck, StepSummary, Verdict } from './summary';
 
@@ -31,6 +31,7 @@ export function verdictSentence(run: JudgedRun): string {
 }
 
 function measuredWords(step: StepSummary, run: JudgedRun): string {
+  if (step.senders === 0 && step.connections !== undefined) return heldWords(step, run);
   if (step.expected === 0) return `step ${step.index}: nothing sent, ${connectionWords(run)}`;
   const lost = step.lost === 0 ? 'none lost' : `${formatCount(step.lost)} lost`;
   return `step ${step.index}: ${latencyPart(step, run.scenario.slo)}, ${lost}`;
@@ -57,6 +58,15 @@ function isLatency(check: SloCheck): check is LatencyCheck {
 }
 
 const fullness = ({ value, limit }: SloCheck): number => (value ?? Infinity) / limit;
+
+/** Of a step that only holds its connections. */
+function heldWords(step: StepSummary, { steps, connections }: JudgedRun): string {
+  const { requested = 0, open = 0 } = step.connections ?? {};
+  const place = steps.length > 1 ? `step ${step.index}: ` : '';
+  const held = `${formatCount(open)} of ${formatCount(requested)} connections held for ${formatDurationMs(step.seconds * 1000)}`;
+  const { dropped } = connections;
+  return `${place}${held}, ${dropped === 0 ? 'none' : formatCount(dropped)} dropped`;
+}
 
 function connectionWords({ connections }: JudgedRun): string {
   const { requested, connected, dropped } = connections;

@@ -1,8 +1,9 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
-import { stepsOf } from '../scenario/steps';
-import type { Plan, WorkerPlan } from './plan';
-import { maximumSources } from './population';
+import { silentRounds, stepsOf } from '../scenario/steps';
+import { findUseCase } from '../usecases/registry';
+import type { Plan, PlanLife, WorkerPlan } from './plan';
+import { maximumSources, sourcesOfStreams } from './population';
 
 export interface PlanOptions {
   /** Worker threads to split the load over; at most one per connection is used. */
@@ -11,6 +12,13 @@ export interface PlanOptions {
   /** Tells this run's messages from those of others, 32 bits; to be drawn anew for each run. */
   readonly runId: number;
 }
+
+const bySubprotocol = {
+  json: 'webpubsub',
+  reliableJson: 'webpubsubReliable',
+  none: 'webpubsubNone',
+  protobuf: 'webpubsubProtobuf',
+} as const;
 
 /** Splits `total` into whole parts that differ by at most one and sum to it. */
 export function split(total: number, parts: number): number[] {
@@ -23,22 +31,22 @@ export function split(total: number, parts: number): number[] {
  * @throws ExpectedError `plan-too-large` when messages could no longer be told apart
  */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
-  const [entry] = scenario.entries;
-  if (entry === undefined || scenario.entries.length > 1)
-    throw new Error('a plan needs exactly one use case');
-  const groups = Number(entry.parameters['groupsPerConnection'] ?? 1);
-  if (scenario.connections * groups > maximumSources) {
-    throw new ExpectedError(
-      'plan-too-large',
-      `${scenario.connections} connections in ${groups} groups each are more than one run can follow (${maximumSources}). Use fewer of either.`,
-    );
-  }
+  const { entries } = scenario;
+  checkSources(scenario);
   const workers = Math.max(1, Math.min(options.workers, scenario.connections));
-  const inFlight = split(Math.max(workers, scenario.connectInFlight), workers);
-  const steps = stepsOf(scenario).map(({ index, senders }) => ({
+  const mode = scenario.arrivingBatchMode;
+  const connectInFlight = connectInFlightOf(scenario);
+  const inFlight = split(Math.max(workers, connectInFlight), workers);
+  const life = lifeOf(scenario);
+  const rounds = silentRounds(scenario);
+  const steps = stepsOf(scenario).map(({ index, senders, perEntry }) => ({
     index,
-    senders,
-    warmupMs: scenario.warmupMs,
+    ...(perEntry.length > 1 ? { senders: sumOf(perEntry), perEntry } : { senders }),
+    ...(rounds !== undefined && {
+      connections: Math.ceil((scenario.connections * index) / rounds),
+    }),
+    // There is nothing to warm up where nothing is sent.
+    warmupMs: rounds === undefined ? scenario.warmupMs : 0,
     measureMs: scenario.singleStepDurationMs,
     drainMs: scenario.drainMs,
   }));
@@ -46,13 +54,17 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     runId: options.runId >>> 0,
     seed: options.seed,
     connections: scenario.connections,
+    targetChoice: scenario.targetChoice,
     arrivingRate: scenario.arrivingRate,
-    connectInFlight: scenario.connectInFlight,
+    ...(mode !== undefined && { arrival: { mode, batchWaitMs: scenario.arrivingBatchWaitMs } }),
+    ...(life !== undefined && { life }),
+    connectInFlight,
     connectTimeoutMs: scenario.connectTimeoutMs,
     pacing: scenario.pacing,
+    protocol:
+      scenario.service === 'webpubsub' ? bySubprotocol[scenario.subprotocol] : scenario.protocol,
     dialect: scenario.dialect,
-    useCase: entry.name,
-    parameters: entry.parameters,
+    entries: entries.map(({ name, parameters }) => ({ useCase: name, parameters })),
     steps,
     slo: scenario.slo,
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({
@@ -60,5 +72,44 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
       workers,
       connectInFlight,
     })),
+  };
+}
+
+/** Messages are told apart by their source, of which a stamp holds so many. */
+function checkSources({ connections, entries }: Scenario): void {
+  const streams = entries.filter(({ name }) => findUseCase(name)?.run.streams !== undefined);
+  const groups = entries
+    .filter((entry) => !streams.includes(entry))
+    .reduce((sum, { parameters }) => sum + Number(parameters['groupsPerConnection'] ?? 1), 0);
+  if (connections * (groups + streams.length * sourcesOfStreams) <= maximumSources) return;
+  const what = streams.length === 0 ? `in ${groups} groups each` : 'with streams';
+  throw new ExpectedError(
+    'plan-too-large',
+    `${connections} connections ${what} are more than one run can follow (${maximumSources}). Use fewer of either.`,
+  );
+}
+
+/** The modes that open by batches or limit the connects in flight themselves must not be held back. */
+export function connectInFlightOf({
+  arrivingBatchMode,
+  arrivingRate,
+  connections,
+  connectInFlight,
+}: Scenario): number {
+  const batches = arrivingBatchMode === 'HighPress' || arrivingBatchMode === 'LowPress';
+  return batches ? Math.max(connectInFlight, Math.min(arrivingRate, connections)) : connectInFlight;
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
+
+function lifeOf(scenario: Scenario): PlanLife | undefined {
+  const { repair, reconnectPolicy, reconnectDelayMs, lifetimeMs, dropAllAfterMs } = scenario;
+  if (!repair && lifetimeMs === undefined && dropAllAfterMs === undefined) return undefined;
+  return {
+    repair,
+    policy: reconnectPolicy,
+    delayMs: reconnectDelayMs,
+    ...(lifetimeMs !== undefined && { lifetimeMs }),
+    ...(dropAllAfterMs !== undefined && { dropAllAfterMs }),
   };
 }

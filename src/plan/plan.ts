@@ -1,14 +1,31 @@
 import type { Slo } from '../base/slo';
+import type { BatchMode, ReconnectPolicy, TargetChoice } from '../scenario/scenario';
 import type { Parameters } from '../usecases/parameterSpec';
 
 /** One step as all workers run it. */
 export interface PlanStep {
   /** From 1. */
   readonly index: number;
+  /** Of all entries together. */
   readonly senders: number;
+  /** Senders of each entry; absent where there is one, which has them all. */
+  readonly perEntry?: readonly number[];
+  /** Connections that are opened up to and including this step; absent: all of them. */
+  readonly connections?: number;
   readonly warmupMs: number;
   readonly measureMs: number;
   readonly drainMs: number;
+}
+
+/** One of the use cases that a plan runs side by side. */
+export interface PlanEntry {
+  /** Name of the use case in the registry. */
+  readonly useCase: string;
+  readonly parameters: Parameters;
+  /** Content of `payloadFile`, which payloads are made of. */
+  readonly payloadText?: string;
+  /** Content of the files that arguments name. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** The part of a plan that one worker carries out. Plain data, safe to clone. */
@@ -17,6 +34,18 @@ export interface WorkerPlan {
   readonly workers: number;
   /** Connections this worker may have opening at the same time. */
   readonly connectInFlight: number;
+}
+
+/** How connections come and go during the steps. */
+export interface PlanLife {
+  /** Connections that were dropped are opened again. */
+  readonly repair: boolean;
+  readonly policy: ReconnectPolicy;
+  readonly delayMs: number;
+  /** Connections are closed and opened again after a random time with this mean. */
+  readonly lifetimeMs?: number;
+  /** All connections are dropped this long after the measured time of each step began. */
+  readonly dropAllAfterMs?: number;
 }
 
 /**
@@ -28,14 +57,26 @@ export interface Plan {
   readonly runId: number;
   readonly seed: number;
   readonly connections: number;
+  /** How connections are spread over several URLs; absent: round robin. */
+  readonly targetChoice?: TargetChoice;
   readonly arrivingRate: number;
+  /** A ramp mode of the seed tool; absent: a true rate. */
+  readonly arrival?: { readonly mode: BatchMode; readonly batchWaitMs: number };
+  /** Which connections are opened again; absent: none. */
+  readonly life?: PlanLife;
   readonly connectInFlight: number;
   readonly connectTimeoutMs: number;
   readonly pacing: 'open' | 'closed';
+  readonly protocol:
+    | 'json'
+    | 'messagepack'
+    | 'webpubsub'
+    | 'webpubsubReliable'
+    | 'webpubsubNone'
+    | 'webpubsubProtobuf';
   readonly dialect: 'auto' | 'recordLatency' | 'measure';
-  /** Name of the use case in the registry. */
-  readonly useCase: string;
-  readonly parameters: Parameters;
+  /** What runs side by side; never empty. Who sends for which: {@link import('./population').Population}. */
+  readonly entries: readonly PlanEntry[];
   readonly steps: readonly PlanStep[];
   readonly slo: Slo;
   readonly workers: readonly WorkerPlan[];

@@ -1,70 +1,112 @@
-import { derangement, seededRandom, shuffled } from '../base/random';
-import { numberOf } from '../usecases/parameterSpec';
-import { findUseCase } from '../usecases/registry';
+import { derangement, seededRandom, shuffled, type Random } from '../base/random';
+import { numberOf, type Parameters } from '../usecases/parameterSpec';
+import { mostOpenStreams, streamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
-import type { Plan } from './plan';
+import { entryRun } from './entryRun';
+import type { Plan, PlanStep } from './plan';
 
 /** Largest number of sources a stamp can tell apart. */
 export const maximumSources = 2 ** 26;
 
 /**
- * Who sends to whom. A *source* is a sender's stream to one audience: sequence numbers rise within it.
- * A sender has one source, or one for each group it belongs to.
+ * Who sends to whom in one entry of a plan. A *source* is a sender's stream to one audience: sequence
+ * numbers rise within it. A sender has one source, or one for each group it belongs to. Sources and
+ * groups are counted from 0 within the entry; in stamps and in shared memory those of all entries
+ * follow one another.
  */
 export interface Population {
   readonly audience: Audience;
+  /** Added to a source in a stamp; the entry has `sources` of them. */
+  readonly firstSource: number;
+  readonly sources: number;
+  /** Added to a group where the members of all entries' groups are counted. */
+  readonly firstGroup: number;
   readonly groupCount: number;
   /** Sources of each sender. */
   readonly sourcesPerSender: number;
-  /** Connections in the order in which they become senders, step by step. */
+  /**
+   * Connections in the order in which they become senders, step by step. Those of all entries together
+   * are all connections, each once: no connection sends for two entries.
+   */
   readonly senderOrder: Uint32Array;
+  /** Connections that do not send move in and out of the groups. */
+  readonly othersMove: boolean;
   /** Group of a connection's slot, 0 ≤ slot < sourcesPerSender. */
   groupOf(connection: number, slot: number): number;
+  /** Name of a group of this run; the run's id keeps concurrent runs apart. */
+  groupName(group: number): string;
   /** The other connection a sender writes to for the whole run; undefined when it changes with each message. */
   readonly fixedTargets?: Uint32Array;
   /** Whether a message of the source is meant for the receiver. */
   isReceiver(source: number, receiver: number): boolean;
 }
 
-/** Derives the population from the plan; every worker gets the same. */
-export function populationOf(plan: Plan): Population {
-  const useCase = findUseCase(plan.useCase);
-  if (useCase?.run === undefined) throw new Error(`use case ${plan.useCase} cannot be run`);
-  const { audience } = useCase.run;
+/** What the audience of an entry says about its population. */
+type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
+  Partial<Pick<Population, 'groupCount' | 'sourcesPerSender' | 'groupOf'>>;
+
+/** Derives the populations from the plan, one for each entry in their order; every worker gets the same. */
+export function populationsOf(plan: Plan): Population[] {
   const random = seededRandom(plan.seed);
-  const { connections } = plan;
-  const order = shuffled(connections, random);
-  const everyoneOrSelf = {
-    groupCount: 1,
-    sourcesPerSender: 1,
-    senderOrder: order,
-    groupOf: () => 0,
-  };
+  let left = shuffled(plan.connections, random);
+  let [firstSource, firstGroup] = [0, 0];
+  return plan.entries.map((entry, position) => {
+    const { audience, othersMove = false } = entryRun(entry);
+    const { groupCount = 1, sourcesPerSender = 1, ...meant } = meantBy(plan, position, random);
+    if (audience === 'group' && entry.parameters['sendersPer'] === 'group')
+      left = dealtOverGroups(left, groupCount);
+    // The last one's order goes on with those that never send.
+    const last = position === plan.entries.length - 1;
+    const mine = last ? left.length : sendersUpTo(plan, position, plan.steps.length);
+    const prefix = plan.entries.length > 1 ? `${position + 1}_` : '';
+    const population: Population = {
+      groupOf: () => 0,
+      ...meant,
+      audience,
+      othersMove,
+      firstSource,
+      sources: plan.connections * sourcesPerSender,
+      firstGroup,
+      groupCount,
+      sourcesPerSender,
+      senderOrder: left.subarray(0, mine),
+      groupName: (group) => `${entry.useCase}_${plan.runId.toString(16)}_${prefix}${group}`,
+    };
+    left = left.subarray(mine);
+    firstSource += population.sources;
+    firstGroup += groupCount;
+    return population;
+  });
+}
+
+function meantBy(plan: Plan, position: number, random: Random): Meant {
+  const entry = plan.entries[position]!;
+  const { parameters } = entry;
+  const { audience, streams } = entryRun(entry);
   switch (audience) {
+    case 'nobody':
+      return { isReceiver: () => false };
     case 'self':
-      return { audience, ...everyoneOrSelf, isReceiver: (source, receiver) => source === receiver };
+      if (streams !== undefined) return meantByStreams(parameters);
+      return { isReceiver: (source, receiver) => source === receiver };
     case 'everyone':
-      return { audience, ...everyoneOrSelf, isReceiver: () => true };
+      return { isReceiver: () => true };
     case 'client': {
-      if (plan.parameters['targets'] === 'random') {
-        return { audience, ...everyoneOrSelf, isReceiver: () => true };
-      }
-      const fixedTargets = derangement(connections, random);
-      const isReceiver = (source: number, receiver: number): boolean =>
-        fixedTargets[source] === receiver;
-      return { audience, ...everyoneOrSelf, fixedTargets, isReceiver };
+      if (parameters['targets'] === 'random') return { isReceiver: () => true };
+      const fixedTargets = derangement(plan.connections, random);
+      return {
+        fixedTargets,
+        isReceiver: (source, receiver) => fixedTargets[source] === receiver,
+      };
     }
     case 'group': {
-      const groupCount = numberOf(plan.parameters, 'groupCount');
-      const perConnection = Math.min(numberOf(plan.parameters, 'groupsPerConnection'), groupCount);
+      const groupCount = numberOf(parameters, 'groupCount');
+      const perConnection = Math.min(numberOf(parameters, 'groupsPerConnection'), groupCount);
       const groupOf = (connection: number, slot: number): number =>
         (connection + slot) % groupCount;
       return {
-        audience,
         groupCount,
         sourcesPerSender: perConnection,
-        senderOrder:
-          plan.parameters['sendersPer'] === 'group' ? dealtOverGroups(order, groupCount) : order,
         groupOf,
         isReceiver: (source, receiver) => {
           const group = groupOf(Math.floor(source / perConnection), source % perConnection);
@@ -73,6 +115,55 @@ export function populationOf(plan: Plan): Population {
       };
     }
   }
+}
+
+/**
+ * Sources of the streams of one sender: one for each that may be open at the same time, and behind them
+ * one for items that are sent, but whose coming back nobody wants.
+ */
+export const sourcesOfStreams = mostOpenStreams + 1;
+
+function meantByStreams(parameters: Parameters): Meant {
+  const comesBack = streamShape(parameters).direction !== 'upload';
+  return {
+    sourcesPerSender: sourcesOfStreams,
+    isReceiver: (source, receiver) =>
+      comesBack &&
+      Math.floor(source / sourcesOfStreams) === receiver &&
+      source % sourcesOfStreams < mostOpenStreams,
+  };
+}
+
+/** Senders of one entry in a step. */
+export function sendersOf({ senders, perEntry }: PlanStep, position: number): number {
+  return perEntry === undefined ? senders : perEntry[position]!;
+}
+
+/** Most senders of an entry in any step up to that one (from 1). */
+function sendersUpTo({ steps }: Plan, position: number, step: number): number {
+  return Math.max(0, ...steps.slice(0, step).map((one) => sendersOf(one, position)));
+}
+
+/** Connections that send for no entry in any step up to that one (from 1). */
+export function silentUpTo(
+  plan: Plan,
+  populations: readonly Population[],
+  step: number,
+): Uint32Array {
+  return Uint32Array.from(
+    populations.flatMap(({ senderOrder }, position) => [
+      ...senderOrder.subarray(sendersUpTo(plan, position, step)),
+    ]),
+  );
+}
+
+/** Position of the entry that a source in a stamp belongs to; −1 when there is none. */
+export function entryOfSource(populations: readonly Population[], source: number): number {
+  for (let position = 0; position < populations.length; position++) {
+    const { firstSource, sources } = populations[position]!;
+    if (source < firstSource + sources) return position;
+  }
+  return -1;
 }
 
 /**

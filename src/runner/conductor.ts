@@ -1,19 +1,24 @@
-import { errorAdvice, type ErrorClass } from '../base/errorClass';
 import { Emitter } from '../base/event';
 import { formatCount } from '../base/units';
 import { RunTotals } from '../measure/runTotals';
+import { RateWindows } from '../measure/rateWindows';
 import type { Phase, Snapshot } from '../measure/snapshot';
 import type { StepTotals } from '../measure/stepTotals';
 import type { Ending, RunSummary, Verdict } from '../measure/summary';
 import { TickMerger, type MergedTick } from '../measure/tickMerger';
 import { judgeConnections } from '../measure/verdict';
 import type { Plan, PlanStep } from '../plan/plan';
+import { sendersOf } from '../plan/population';
 import type { FromWorker, WorkerStart } from '../protocol/worker';
-import { numberOf } from '../usecases/parameterSpec';
+import { entryNames } from '../usecases/entryNames';
+import { entryRun } from '../plan/entryRun';
 import { CpuMeter } from './cpuMeter';
+import { firstErrorWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';
 import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';
+import { RecoveryPolling } from './recoveryPolling';
 import type { Run, StopReason } from './run';
+import { ToldFacts } from './toldFacts';
 import { WorkerPool } from './workerPool';
 
 export interface ConductorFacts {
@@ -23,6 +28,10 @@ export interface ConductorFacts {
   readonly secrets: readonly string[];
   /** Run time in microseconds. */
   readonly nowUs: () => number;
+  /** Connections that take part now. */
+  readonly openConnections: () => number;
+  /** URLs that are told apart, as they may be shown. */
+  readonly targetUrls: readonly string[];
   readonly target: RunSummary['target'];
   readonly machine: RunSummary['machine'];
 }
@@ -46,28 +55,33 @@ export class Conductor implements Run {
   readonly onSnapshot = this.snapshots.event;
   private readonly totals: RunTotals;
   private readonly ticks = new TickMerger();
+  private readonly windows = new RateWindows();
   private readonly pool: WorkerPool;
   private readonly startedAt = new Date();
-  private readonly facts = new Map<string, Set<number>>();
-  private readonly ids: (readonly [number, string])[] = [];
+  private readonly startedUs: number;
+  private readonly facts = new ToldFacts(() => this.pool.alive);
+  private readonly recovery: RecoveryPolling;
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
   private endingMessage: string | undefined;
   private endingStack: string | undefined;
   private step: RunningStep | undefined;
+  /** Connections that were asked for so far. */
+  private requested = 0;
   private lastSampleUs = 0;
   private flushes = 0;
   /** The tick told last; snapshots in between belong to it. */
   private lastTick = 0;
-  /** Called whenever something has changed that {@link until} may be waiting for. */
-  private changed: () => void = () => undefined;
 
   constructor(
     private readonly plan: Plan,
     starts: readonly WorkerStart[],
     private readonly context: ConductorFacts,
   ) {
-    this.totals = new RunTotals(plan.connections, (text) => hideSecrets(text, context.secrets));
+    this.startedUs = context.nowUs();
+    const shown = (text: string): string => hideSecrets(text, context.secrets);
+    this.totals = new RunTotals(plan.connections, shown, context.targetUrls);
+    this.recovery = new RecoveryPolling(plan, plan.slo, context.nowUs, context.openConnections);
     this.pool = new WorkerPool(context.workerScript, starts, {
       fact: (worker, fact) => {
         this.handle(worker, fact);
@@ -82,15 +96,20 @@ export class Conductor implements Run {
 
   stop(reason: StopReason): void {
     if (this.ending === undefined) this.end(reason);
-    else void this.pool.terminate().then(() => this.changed());
+    else void this.pool.terminate().then(() => this.facts.changed());
   }
 
   private async conduct(): Promise<RunSummary> {
     try {
       await this.told('ready');
-      await this.connect();
-      await this.prepare();
-      for (const step of this.plan.steps) await this.runStep(step);
+      const othersMove = this.plan.entries.some((entry) => entryRun(entry).othersMove === true);
+      for (const step of this.plan.steps) {
+        const connections = step.connections ?? this.plan.connections;
+        const more = connections > this.requested;
+        if (more) await this.connect(connections);
+        if (more || othersMove) await this.prepare(step.index);
+        await this.runStep(step);
+      }
       this.ending ??= 'completed';
     } catch (error) {
       if (!(error instanceof EndedEarly)) throw error;
@@ -100,9 +119,13 @@ export class Conductor implements Run {
     return this.summary();
   }
 
-  private async connect(): Promise<void> {
+  /** Opens connections until so many were asked for, and prepares them. */
+  private async connect(requested: number): Promise<void> {
     this.enter('connecting');
-    this.pool.order({ type: 'connect', atUs: this.context.nowUs() + 20_000 });
+    const atUs = this.context.nowUs() + 20_000;
+    this.facts.forget('connected');
+    this.pool.order({ type: 'connect', atUs, from: this.requested, to: requested });
+    this.requested = requested;
     const patienceMs = Math.max(
       hopelessMs,
       this.plan.connectTimeoutMs > 20_000 ? this.plan.connectTimeoutMs + 1000 : 0,
@@ -115,16 +138,19 @@ export class Conductor implements Run {
       await this.flush();
     } finally {
       clearTimeout(timer);
+      this.totals.rampSeconds += Math.max(0, this.context.nowUs() - atUs) / 1_000_000;
     }
     if (this.totals.connections().connected === 0) this.endUnreachable();
     this.throwIfEnded();
   }
 
-  private async prepare(): Promise<void> {
+  /** Lets the connections take part that do not yet, as the step needs it. */
+  private async prepare(step: number): Promise<void> {
     this.enter('preparing');
-    this.pool.order({ type: 'prepare' });
+    this.facts.forget('prepared');
+    this.pool.order({ type: 'prepare', step });
     await this.told('prepared');
-    if (this.ids.length > 0) this.pool.order({ type: 'identify', ids: this.ids });
+    this.pool.order({ type: 'identify' });
     await this.flush();
     this.throwIfEnded();
   }
@@ -134,18 +160,22 @@ export class Conductor implements Run {
     const startUs = context.nowUs() + leadUs;
     const measureUs = startUs + step.warmupMs * 1000;
     const endUs = measureUs + step.measureMs * 1000;
-    const messageBytes = numberOf(plan.parameters, 'messageSize');
+    const names = entryNames(plan.entries.map(({ useCase }) => useCase));
     const totals = this.totals.beginStep({
       index: step.index,
       senders: step.senders,
-      messageBytes,
+      ...(names.length > 1 && {
+        entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),
+      }),
     });
     this.step = { plan: step, totals, measureUs };
-    this.facts.delete('stepSent');
+    this.windows.begin(measureUs / 1e6);
+    this.facts.forget('stepSent');
     this.pool.order({ type: 'step', index: step.index, atUs: startUs });
     this.enter('warmup');
     await this.reached(measureUs);
     this.enter('measuring');
+    this.recovery.begin(this.step);
     const cpu = new CpuMeter();
     try {
       await this.reached(endUs);
@@ -156,10 +186,16 @@ export class Conductor implements Run {
       throw error;
     } finally {
       totals.cpuUs = cpu.usedUs();
+      this.windows.sent(context.nowUs() / 1e6);
+      this.recovery.end();
     }
     this.enter('draining');
     await this.drain(totals, step.drainMs);
+    this.windows.drained(context.nowUs() / 1e6);
     this.pool.order({ type: 'drained', index: step.index });
+    const { held } = this.totals;
+    const open = context.openConnections();
+    totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     totals.verdict = this.verdictOf(totals);
     this.emit();
     const last = step.index === plan.steps.length;
@@ -179,7 +215,8 @@ export class Conductor implements Run {
 
   private verdictOf(totals: StepTotals): Verdict {
     const verdict = totals.judge(this.plan.slo);
-    const dropped = judgeConnections(this.totals.connections(), this.plan.slo);
+    const connections = { ...this.totals.connections(), requested: this.requested };
+    const dropped = judgeConnections(connections, this.plan.slo);
     if (dropped === undefined) return verdict;
     const status = verdict.status === 'pass' ? 'fail' : verdict.status;
     return { ...verdict, status, reasons: [...verdict.reasons, dropped] };
@@ -194,16 +231,17 @@ export class Conductor implements Run {
     do {
       const flush = (this.flushes += 1);
       pool.order({ type: 'flush', flush });
-      await this.until(() => this.hasTold(`flush ${flush}`), 500);
+      await this.facts.until(() => this.facts.has(`flush ${flush}`), 500);
       if (step.totals.received >= step.totals.expected) return;
-      await this.until(() => pool.alive.size === 0, drainPollMs);
+      await this.facts.until(() => pool.alive.size === 0, drainPollMs);
     } while (this.context.nowUs() < untilUs && pool.alive.size > 0);
   }
 
   private async close(): Promise<void> {
     this.enter('closing');
     this.pool.order({ type: 'close' });
-    await this.until(() => this.pool.alive.size === 0, closeMs);
+    this.windows.drained(this.context.nowUs() / 1e6);
+    await this.facts.until(() => this.pool.alive.size === 0, closeMs);
     await this.pool.terminate();
     for (const tick of this.ticks.rest()) this.emit(tick);
     this.enter('done');
@@ -214,39 +252,41 @@ export class Conductor implements Run {
       case 'sampled':
         this.lastSampleUs = this.context.nowUs();
         this.totals.add(fact.sample);
-        for (const tick of this.ticks.add(fact.sample, fact.due, this.pool.alive.size))
+        for (const tick of this.ticks.add(fact.sample, fact.due, this.pool.alive.size)) {
+          this.recovery.tick(tick);
           this.emit(tick);
-        if (fact.flush !== undefined) this.note(`flush ${fact.flush}`, worker);
+        }
+        if (fact.flush !== undefined) this.facts.note(`flush ${fact.flush}`, worker);
         this.checkTarget();
-        break;
-      case 'prepared':
-        this.ids.push(...fact.ids);
-        this.note('prepared', worker);
         break;
       case 'ready':
       case 'connected':
+      case 'prepared':
       case 'stepSent':
       case 'closed':
-        this.note(fact.type, worker);
+        this.facts.note(fact.type, worker);
         break;
     }
-    this.changed();
+    this.facts.changed();
   }
 
-  /** Ends the run when the target never answered or has dropped everything. */
+  /** Ends the run when the target never answered, or has dropped everything and nothing comes back. */
   private checkTarget(): void {
     const { requested, connected, failed, dropped } = this.totals.connections();
     if (this.phase === 'connecting') {
       if (connected === 0 && failed >= Math.min(hopelessConnects, requested)) this.endUnreachable();
     } else if (
       connected > 0 &&
-      connected === dropped &&
+      (this.plan.life === undefined
+        ? // A client that recovers its socket was dropped, and takes part all the same.
+          connected === dropped && this.context.openConnections() === 0
+        : this.recovery.deadForMs() > 2 * hopelessMs) &&
       this.phase !== 'closing' &&
       this.phase !== 'done'
     ) {
       this.end(
         'targetLost',
-        `All ${formatCount(connected)} connections were lost. ${this.firstError()}`,
+        `All ${formatCount(connected)} connections were lost. ${firstErrorWords(this.totals.errorExamples)}`,
       );
     }
   }
@@ -255,60 +295,25 @@ export class Conductor implements Run {
     const { failed } = this.totals.connections();
     this.end(
       'targetLost',
-      `No connection could be opened (${formatCount(failed)} failed). ${this.firstError()}`,
+      `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(this.totals.errorExamples)}`,
     );
-  }
-
-  private firstError(): string {
-    const [example] = this.totals.errorExamples;
-    if (example === undefined) return 'The target did not answer.';
-    const { errorClass, text } = example;
-    const advice = errorAdvice[errorClass as ErrorClass] ?? '';
-    return `First error: ${errorClass}: ${text.replace(/[.\s]+$/, '')}. ${advice}`.trim();
   }
 
   private end(ending: Ending, message?: string): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
     this.endingMessage = message;
-    this.changed();
+    this.facts.changed();
   }
 
   private throwIfEnded(): void {
     if (this.ending !== undefined) throw new EndedEarly();
   }
 
-  private note(what: string, worker: number): void {
-    const workers = this.facts.get(what) ?? new Set();
-    workers.add(worker);
-    this.facts.set(what, workers);
-  }
-
-  private hasTold(what: string): boolean {
-    const workers = this.facts.get(what);
-    return [...this.pool.alive].every((worker) => workers?.has(worker) === true);
-  }
-
-  /** Settles when the condition holds or the time is up, whatever else happens. */
-  private until(holds: () => boolean, withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        clearTimeout(timer);
-        this.changed = () => undefined;
-        resolve();
-      };
-      const timer = setTimeout(settle, withinMs);
-      this.changed = () => {
-        if (holds()) settle();
-      };
-      this.changed();
-    });
-  }
-
   /** Settles when all workers have told this; leaves when the run has ended meanwhile. */
   private async told(what: string): Promise<void> {
-    while (!this.hasTold(what) && this.ending === undefined) {
-      await this.until(() => this.hasTold(what) || this.ending !== undefined, 60_000);
+    while (!this.facts.has(what) && this.ending === undefined) {
+      await this.facts.until(() => this.facts.has(what) || this.ending !== undefined, 60_000);
     }
     this.throwIfEnded();
   }
@@ -316,7 +321,7 @@ export class Conductor implements Run {
   /** Settles at a moment of run time; leaves when the run has ended meanwhile. */
   private async reached(atUs: number): Promise<void> {
     const leftMs = Math.max(0, (atUs - this.context.nowUs()) / 1000);
-    await this.until(() => this.ending !== undefined, leftMs);
+    await this.facts.until(() => this.ending !== undefined, leftMs);
     this.throwIfEnded();
   }
 
@@ -325,7 +330,7 @@ export class Conductor implements Run {
     const flush = (this.flushes += 1);
     this.pool.order({ type: 'flush', flush });
     await this.told(`flush ${flush}`);
-    this.facts.delete(`flush ${flush}`);
+    this.facts.forget(`flush ${flush}`);
   }
 
   private measuredSeconds(): number {
@@ -347,10 +352,10 @@ export class Conductor implements Run {
       atMs: nowUs / 1000,
       tick: this.lastTick,
       phase,
-      connections: connectionProgress(totals.connections()),
+      connections: connectionProgress(totals.connections(), context.openConnections()),
       ...(step === undefined ? {} : { step: stepProgress(step, plan.slo, this.lastSampleUs) }),
       stepCount: plan.steps.length,
-      ...intervalOf(tick),
+      ...intervalOf(tick, this.windows),
       errors: { ...totals.errors },
       complete: tick?.complete ?? true,
     });
@@ -361,10 +366,12 @@ export class Conductor implements Run {
       status: 'incomplete',
       reasons: [{ code: this.ending ?? 'stopped', message: 'the step was cut short' }],
     };
+    // By the monotonic clock: somebody may have set the other one back meanwhile.
+    const elapsedMs = (this.context.nowUs() - this.startedUs) / 1000;
     const begun = this.totals.steps.filter((step) => step.seconds > 0 || step.sent > 0);
     return {
       startedAt: this.startedAt.toISOString(),
-      endedAt: new Date().toISOString(),
+      endedAt: new Date(this.startedAt.getTime() + elapsedMs).toISOString(),
       ending: this.ending ?? 'completed',
       ...(this.endingMessage === undefined ? {} : { endingMessage: this.endingMessage }),
       ...(this.endingStack === undefined ? {} : { endingStack: this.endingStack }),

@@ -29,27 +29,33 @@ export async function machineLimits(): Promise<MachineLimits> {
  * of their own while connections open.
  *
  * @param targetAddresses different host and port pairs that the connections are spread over
+ * @param socketsPerConnection 1 for WebSockets, 2 for the HTTP transports
  */
 export function missingForRun(
   plan: Pick<Plan, 'connections' | 'connectInFlight'> & { readonly workers: readonly unknown[] },
   limits: MachineLimits,
   targetAddresses = 1,
+  socketsPerConnection = 1,
 ): string | undefined {
+  const sockets = plan.connections * socketsPerConnection;
   const needed =
-    plan.connections +
+    sockets +
     plan.connectInFlight +
     reservedDescriptors +
     reservedDescriptorsPerWorker * plan.workers.length;
   if (limits.fileDescriptors !== null && needed > limits.fileDescriptors) {
-    const possible = Math.max(0, plan.connections - (needed - limits.fileDescriptors));
+    const possible = Math.max(
+      0,
+      Math.floor((sockets - (needed - limits.fileDescriptors)) / socketsPerConnection),
+    );
     return (
       `${formatCount(plan.connections)} connections need about ${formatCount(needed)} file descriptors, but this process may open ${formatCount(limits.fileDescriptors)}. ` +
       `Raise the limit (\`ulimit -n ${needed}\`) or use at most ${formatCount(possible)} connections (\`--set config.connections=${possible}\`).`
     );
   }
-  if (limits.localPorts !== null && plan.connections > limits.localPorts * targetAddresses) {
+  if (limits.localPorts !== null && sockets > limits.localPorts * targetAddresses) {
     return (
-      `${formatCount(plan.connections)} connections to one address need as many local ports, but this machine has ${formatCount(limits.localPorts)}. ` +
+      `${formatCount(plan.connections)} connections to one address need ${socketsPerConnection === 1 ? 'as' : 'twice as'} many local ports, but this machine has ${formatCount(limits.localPorts)}. ` +
       'Use fewer connections, several target URLs on different addresses, or widen the range (Linux: net.ipv4.ip_local_port_range).'
     );
   }

@@ -2,25 +2,41 @@ import { seededRandom, type Random } from '../base/random';
 import { PairTable } from '../measure/pairTable';
 import { ClosedPace } from '../plan/closedPace';
 import { Pace, type Pacing } from '../plan/pace';
-import type { Plan, PlanStep } from '../plan/plan';
-import { ranksOf, type Population } from '../plan/population';
+import { entryRun } from '../plan/entryRun';
+import type { Plan, PlanEntry, PlanStep } from '../plan/plan';
+import { payloadPicker, type PayloadPicker } from '../plan/payloadPicker';
+import { ranksOf, sendersOf, type Population } from '../plan/population';
 import { numberOf } from '../usecases/parameterSpec';
-import { findUseCase } from '../usecases/registry';
-import type { HubMessage } from '../usecases/useCase';
+import type { Audience } from '../usecases/useCase';
 import type { HubConnection } from '../wire/hubConnection';
-import { MessageTemplate } from '../wire/messageTemplate';
+import { codecOf } from '../wire/hubCodec';
+import { holeLengths, MessageTemplate, type MessageSource } from '../wire/messageTemplate';
+import { userOf } from '../wire/accessTokens';
+import type { RestCalls, RestReceiver } from '../wire/restCalls';
+import type { PersistentSends } from '../wire/service/persistentSends';
+import type { SendAudience } from '../wire/service/sendLayout';
 import { emptyStamp } from '../wire/stamp';
-import type { StepRecorder } from './recorder';
+import type { EntrySender } from './entrySenders';
+import { messageMaker, type MessageMaker } from './messageShape';
+import type { EntryRecorder } from './recorder';
 
 /** What the sender needs to know about the connections of the whole run. */
 export interface SenderDependencies {
-  /** The worker's own connection of that index; undefined when it is not open. */
+  /** Rises whenever a connection begins or ends to take part; see SharedMembers. */
+  readonly version: () => number;
+  /** The worker's own connection of that index; undefined when it does not take part. */
   readonly connection: (index: number) => HubConnection | undefined;
-  /** Receivers of a message that is due now: 1 or 0 for one connection, members for a group. */
+  /** Receivers of a message that is due now: 1 or 0 for one connection, members for a group (over all entries). */
   readonly isOpen: (index: number) => boolean;
   readonly members: (group: number) => number;
-  /** Connection id of any connection of the run, escaped for JSON. */
+  /** Connection id of any connection of the run, as it stands in a message. */
   readonly idOf: (index: number) => Buffer | undefined;
+  /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
+  readonly framed: boolean;
+  /** Calls to the service's REST API; absent where the target is a hub. */
+  readonly rest?: RestCalls;
+  /** The server connection to the service; absent where no use case sends over one. */
+  readonly persistent?: PersistentSends;
   /** Run time in microseconds. */
   readonly nowUs: () => number;
 }
@@ -31,7 +47,7 @@ const burst = 256;
 const graceUs = 1_000_000;
 
 interface ActiveStep {
-  readonly recorder: StepRecorder;
+  readonly recorder: EntryRecorder;
   readonly pace: Pacing;
   /** Connection index of each of the worker's senders. */
   readonly senders: Uint32Array;
@@ -40,47 +56,70 @@ interface ActiveStep {
   readonly endUs: number;
 }
 
-/** Sends what is due. Owns the encoded messages; allocates nothing per message. */
-export class MessageSender {
+/** Sends what is due of one entry. Owns the encoded messages; allocates nothing per message. */
+export class MessageSender implements EntrySender {
   private step: ActiveStep | undefined;
+  /** By everything that changes a message's length. */
   private readonly templates = new Map<number, MessageTemplate>();
-  private readonly message: HubMessage;
-  private readonly blob: string;
+  private readonly maker: MessageMaker | undefined;
+  private readonly payload: PayloadPicker;
   private readonly stamp = emptyStamp();
   private readonly sequences = new PairTable();
   private readonly groupNames: (Buffer | undefined)[] = [];
+  private readonly userNames: (Buffer | undefined)[] = [];
   private readonly random: Random;
+  /** The sender of the message at hand. */
+  private readonly origin: { index: number; id: Buffer | undefined } = { index: 0, id: undefined };
   /** The receiver chosen for the message at hand. */
   private receiver: Buffer | undefined;
   private receivers = 0;
   private source = 0;
+  private seenVersion = -1;
   /** Second half of the sequence's key: the receiver, where it changes with each message. */
   private stream = 0;
 
+  /** By connection: 1 once it has asked whether the hub takes its messages. */
+  private readonly asked: Uint8Array;
+  private readonly entry: PlanEntry;
+  /** Whether messages may hold the sender's id or index. */
+  private readonly namesSender: boolean;
+  private readonly rest: RestCalls | undefined;
+  private readonly persistent: PersistentSends | undefined;
+
+  /** @param position of the entry in the plan */
   constructor(
     private readonly plan: Plan,
+    private readonly position: number,
     private readonly worker: number,
     private readonly population: Population,
     private readonly dependencies: SenderDependencies,
   ) {
-    const run = findUseCase(plan.useCase)?.run;
-    if (run === undefined) throw new Error(`use case ${plan.useCase} cannot be run`);
-    this.message = run.message;
-    this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker);
-    this.blob = randomText(numberOf(plan.parameters, 'messageSize'), this.random);
+    this.entry = plan.entries[position]!;
+    const { via } = entryRun(this.entry);
+    this.rest = via === 'rest' ? dependencies.rest : undefined;
+    this.persistent = via === 'persistent' ? dependencies.persistent : undefined;
+    if (via !== undefined && (this.rest ?? this.persistent) === undefined)
+      throw new Error(`${this.entry.useCase} needs a service to call`);
+    this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker ^ (position << 16));
+    this.payload = payloadPicker(this.entry, plan.seed);
+    this.maker = messageMaker(plan, this.entry, Math.max(0, ...this.payload.sizes));
     this.stamp.runId = plan.runId;
+    this.asked = new Uint8Array(plan.connections);
+    this.namesSender = entryRun(this.entry).ownCall !== undefined;
   }
 
   /** Begins a step whose warm-up starts at `startUs` (run time). */
-  begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
-    const { plan, population } = this;
-    const intervalUs = numberOf(plan.parameters, 'sendingInterval') * 1000;
-    const ranks = ranksOf(population.senderOrder, step.senders, this.worker, plan.workers.length);
+  begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void {
+    const { plan, population, entry } = this;
+    const intervalUs =
+      this.maker === undefined ? 0 : numberOf(entry.parameters, 'sendingInterval') * 1000;
+    const senders = sendersOf(step, this.position);
+    const ranks = ranksOf(population.senderOrder, senders, this.worker, plan.workers.length);
     this.step = {
       recorder,
       pace:
         plan.pacing === 'open'
-          ? new Pace(ranks, step.senders, intervalUs)
+          ? new Pace(ranks, senders, intervalUs)
           : new ClosedPace(ranks.length, intervalUs, this.random),
       senders: ranks.map((rank) => population.senderOrder[rank]!),
       startUs,
@@ -138,51 +177,85 @@ export class MessageSender {
     unixMs: number,
   ): void {
     const sender = step.senders[position]!;
-    const connection = this.dependencies.connection(sender);
-    if (connection === undefined || !this.chooseReceiver(sender)) return;
-    const { stamp } = this;
+    const { dependencies, stamp } = this;
+    let connection: HubConnection | undefined;
+    // Receivers and send time must stand on the same side of everybody's joining and leaving.
+    for (let version = dependencies.version(), before = -1; before !== version;) {
+      before = version;
+      if (version !== this.seenVersion) nowUs = dependencies.nowUs();
+      this.seenVersion = version;
+      connection = dependencies.connection(sender);
+      if (connection === undefined || !this.chooseReceiver(sender)) return;
+      version = dependencies.version();
+    }
+    if (connection === undefined) return;
     const open = this.plan.pacing === 'open';
     stamp.source = this.source;
     stamp.warmup = dueUs < step.warmupUs;
+    if (this.persistent?.isOpen === false) {
+      if (!stamp.warmup) step.recorder.offered += 1;
+      return;
+    }
     stamp.intendedUs = open ? step.startUs + dueUs : nowUs;
     stamp.sentUs = nowUs;
     const slot = this.sequences.slot(this.source, this.stream);
     stamp.sequence = this.sequences.values[slot]!++;
-    const template = this.templateFor(this.receiver?.length ?? 0);
-    const frame = template.fill(stamp, this.receiver, unixMs);
-    if (!connection.send(frame)) template.detach();
+    const size = this.payload.pick(this.source, this.stream, stamp.sequence);
+    const origin = this.originOf(sender);
+    const template = this.templateFor(origin, size, this.asked[sender] === 0);
+    this.asked[sender] = 1;
+    const frame = template.fill(stamp, this.receiver, unixMs, origin);
+    if (this.rest !== undefined) {
+      this.rest.send(this.restReceiver(sender), frame);
+      template.detach();
+    } else if (!(this.persistent ?? connection).send(frame)) template.detach();
     if (stamp.warmup) return;
     const { recorder } = step;
     recorder.offered += 1;
     recorder.sent += 1;
     recorder.expected += this.receivers;
+    recorder.payloadBytesIn += this.payload.sizes[size]!;
     recorder.wireBytesIn += template.wireBytes;
     recorder.slip.record(nowUs - stamp.intendedUs);
+  }
+
+  private restReceiver(sender: number): RestReceiver {
+    const { audience } = this.population;
+    if (audience === 'self') return { kind: 'user', index: sender };
+    const { receiver } = this;
+    if (receiver === undefined) return { kind: 'all' };
+    return { kind: 'group', group: receiver.toString('latin1') };
   }
 
   /** Sets source, receiver and expected deliveries; false when there is nobody to send to. */
   private chooseReceiver(sender: number): boolean {
     const { population, dependencies } = this;
-    this.source = sender;
+    this.source = population.firstSource + sender;
     this.stream = 0;
     this.receiver = undefined;
     switch (population.audience) {
+      case 'nobody':
+        this.receivers = 0;
+        return this.maker !== undefined;
       case 'self':
         this.receivers = 1;
+        // Over a server connection the message itself names the user.
+        if (this.persistent !== undefined)
+          this.receiver = this.userNames[sender] ??= Buffer.from(userOf(sender), 'latin1');
         return true;
       case 'everyone':
-        this.receivers = dependencies.members(0);
+        this.receivers = dependencies.members(population.firstGroup);
         return true;
       case 'group': {
         const slot =
           population.sourcesPerSender === 1 ? 0 : this.random.below(population.sourcesPerSender);
         const group = population.groupOf(sender, slot);
-        this.source = sender * population.sourcesPerSender + slot;
+        this.source = population.firstSource + sender * population.sourcesPerSender + slot;
         this.receiver = this.groupNames[group] ??= Buffer.from(
-          groupName(this.plan, group),
+          population.groupName(group),
           'latin1',
         );
-        this.receivers = dependencies.members(group);
+        this.receivers = dependencies.members(population.firstGroup + group);
         return true;
       }
       case 'client': {
@@ -205,11 +278,34 @@ export class MessageSender {
     return target;
   }
 
-  private templateFor(receiverLength: number): MessageTemplate {
-    let template = this.templates.get(receiverLength);
+  private originOf(sender: number): MessageSource {
+    const { origin, namesSender } = this;
+    origin.index = sender;
+    if (namesSender) origin.id = this.dependencies.idOf(sender);
+    return origin;
+  }
+
+  private templateFor(origin: MessageSource, size: number, isFirst: boolean): MessageTemplate {
+    const { maker, receiver, namesSender } = this;
+    if (maker === undefined) throw new Error('a use case without a message sends nothing');
+    const asks = isFirst && maker.firstAsks;
+    // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
+    const sender = namesSender ? (origin.id?.length ?? 0) * 10 + digitsOf(origin.index) : 0;
+    const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);
+    const key = lengths * this.payload.sizes.length + size;
+    let template = this.templates.get(key);
     if (template === undefined) {
-      template = new MessageTemplate({ ...this.message, blob: this.blob }, receiverLength);
-      this.templates.set(receiverLength, template);
+      const shape = maker.shape(this.payload.sizes[size]!, asks);
+      template =
+        this.rest?.template(shape) ??
+        this.persistent?.template(shape, sendAudience(this.population.audience), receiver) ??
+        new MessageTemplate(
+          shape,
+          holeLengths(receiver, origin),
+          codecOf(this.plan.protocol),
+          this.dependencies.framed,
+        );
+      this.templates.set(key, template);
     }
     return template;
   }
@@ -224,13 +320,12 @@ export class MessageSender {
   }
 }
 
-/** Name of a group of this run; the run's id keeps concurrent runs apart. */
-export function groupName(plan: Plan, group: number): string {
-  return `${plan.useCase}_${plan.runId.toString(16)}_${group}`;
-}
+/** Of the use cases that send over a server connection. */
+const sendAudience = (audience: Audience): SendAudience =>
+  audience === 'self' ? 'user' : audience === 'group' ? 'group' : 'everyone';
 
-/** Letters and digits that do not compress well and need no escaping. */
-function randomText(length: number, random: Random): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-  return Array.from({ length }, () => alphabet[random.below(alphabet.length)]).join('');
+function digitsOf(index: number): number {
+  let digits = 1;
+  for (let left = index; left >= 10; left = Math.floor(left / 10)) digits += 1;
+  return digits;
 }

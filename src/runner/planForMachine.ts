@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { ExpectedError } from '../base/expectedError';
-import { buildPlan } from '../plan/buildPlan';
+import { buildPlan, connectInFlightOf } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
 import { notRunnable } from '../scenario/notRunnable';
 import type { Scenario } from '../scenario/scenario';
@@ -44,7 +44,10 @@ export async function missingForScenario(
 ): Promise<string | undefined> {
   const workers = Array.from({ length: await workersOf(scenario, deps) });
   const limits = await deps.machineLimits();
-  return deps.missingForRun({ ...scenario, workers }, limits, addressCount(scenario));
+  const connectInFlight = connectInFlightOf(scenario);
+  const needs = { ...scenario, connectInFlight, workers };
+  const socketsEach = scenario.transport === 'Websockets' ? 1 : 2;
+  return deps.missingForRun(needs, limits, addressCount(scenario), socketsEach);
 }
 
 async function workersOf({ workers, connections }: Scenario, deps: PlanDeps): Promise<number> {

@@ -1,7 +1,9 @@
 import type { Slo } from '../base/slo';
+import { counterEdgesUs } from '../measure/histogram';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
 import type { StepTotals } from '../measure/stepTotals';
 import type { ConnectionSummary } from '../measure/summary';
+import type { RateWindows } from '../measure/rateWindows';
 import type { MergedTick } from '../measure/tickMerger';
 import type { PlanStep } from '../plan/plan';
 
@@ -25,6 +27,7 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     index: plan.index,
     senders: plan.senders,
     over: totals.verdict !== undefined,
+    ...(totals.verdict && { verdict: totals.verdict.status }),
     elapsedS,
     totalS,
     offered,
@@ -37,18 +40,40 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     sentPerSecond: perSecond(sent),
     receivedPerSecond: perSecond(received),
     latencyUs: totals.latency.summary(),
+    latencyClasses: totals.latency.classCounts(counterEdgesUs),
+    payloadBytesIn: totals.payloadBytesIn,
+    payloadBytesOut: totals.payloadBytesOut,
+    ...(totals.entries.length > 0 && {
+      entries: totals.entries.map((entry) => entry.progress(elapsedS)),
+    }),
     generator: totals.generator(slo),
   };
 }
 
-export function connectionProgress(connections: ConnectionSummary): Snapshot['connections'] {
-  const { requested, connected, failed, dropped, connectUs } = connections;
-  return { requested, connected, failed, dropped, connectP99Us: connectUs.p99 };
+/** @param takingPart connections that are open and prepared now */
+export function connectionProgress(
+  connections: ConnectionSummary,
+  takingPart: number,
+): Snapshot['connections'] {
+  const { requested, connected, failed, dropped, reconnected, connectUs } = connections;
+  const again = reconnected > 0 ? { reconnected } : {};
+  return {
+    requested,
+    connected,
+    failed,
+    dropped,
+    takingPart,
+    ...again,
+    connectP99Us: connectUs.p99,
+  };
 }
 
-/** The tick's own rates; nothing when nothing was sent or received in it. */
-export function intervalOf(tick: MergedTick | undefined): Pick<Snapshot, 'interval'> {
-  if (tick === undefined || tick.sent + tick.received === 0) return {};
-  const { sent, received, latencyUs } = tick;
-  return { interval: { seconds: 1, sent, received, latencyUs } };
+/** The tick's own counts and time; nothing when nothing was due or received in it. */
+export function intervalOf(
+  tick: MergedTick | undefined,
+  windows: RateWindows,
+): Pick<Snapshot, 'interval'> {
+  if (tick === undefined || tick.offered + tick.received === 0) return {};
+  const { offered, sent, received, latencyUs } = tick;
+  return { interval: { ...windows.within(tick.tick), offered, sent, received, latencyUs } };
 }

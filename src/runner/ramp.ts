@@ -1,30 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock';
+import type { PhaseTimes } from '../base/connectPhase';
 import { seededRandom } from '../base/random';
+import { Arrivals } from '../plan/arrivals';
+import { split } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
 import { ConnectFailure, mayRetry } from '../wire/connectFailure';
 
 /** Tries after the first one. */
 const retries = 2;
 const firstPauseMs = 200;
+/** How often a ramp mode is asked whether it goes on. */
+const gatePollMs = 5;
 
 export interface RampDependencies {
   readonly clock: Clock;
-  /** Opens one connection. */
-  readonly open: (index: number, signal: AbortSignal) => Promise<void>;
-  readonly opened: (index: number, tookUs: number) => void;
+  /** Opens one connection; tells how its time was split. */
+  readonly open: (index: number, signal: AbortSignal) => Promise<PhaseTimes>;
+  readonly opened: (index: number, tookUs: number, phases: PhaseTimes) => void;
   /** A connect has failed and will be tried again. */
   readonly retried?: (index: number, failure: ConnectFailure) => void;
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
 /**
- * Opens this worker's connections at the plan's rate: connection i is due i / arrivingRate seconds after
- * the start, later only when too many are opening already. A failed one is tried again at most twice,
- * honouring Retry-After, within the plan's connect time.
+ * Opens this worker's connections at the plan's rate: the i-th is due i / arrivingRate seconds after the
+ * start, later only when too many are opening already. A failed one is tried again at most twice,
+ * honouring Retry-After, within the plan's connect time. The ramp modes of the seed tool take the place of
+ * the rate where one is named.
  */
 export class Ramp {
   private stopped = false;
+  /** Connects of the round at hand that are over. */
+  private over = 0;
   private readonly inFlight = new Set<AbortController>();
   private readonly random;
   private wake: (() => void) | undefined;
@@ -37,13 +45,20 @@ export class Ramp {
     this.random = seededRandom(plan.seed ^ (worker + 1));
   }
 
-  /** Runs the ramp from `startUs` (clock time); settles when every connect has succeeded, failed or been given up. */
-  async run(startUs: number): Promise<void> {
+  /**
+   * Runs the ramp for connections `from` … `to` − 1 from `startUs` on (clock time); settles when every
+   * connect has succeeded, failed or been given up.
+   */
+  async run(startUs: number, from = 0, to = this.plan.connections): Promise<void> {
     const { plan, worker } = this;
     const { workers, connectInFlight } = plan.workers[worker]!;
     const pending: Promise<void>[] = [];
-    for (let index = worker; index < plan.connections; index += workers) {
-      await this.until(startUs + (index / plan.arrivingRate) * 1_000_000);
+    const first = from + ((((worker - from) % workers) + workers) % workers);
+    const gate = this.gate();
+    this.over = 0;
+    for (let index = first, begun = 0; index < to; index += workers, begun++) {
+      if (gate !== undefined) await this.permitted(gate, begun, startUs);
+      else await this.until(startUs + ((index - from) / plan.arrivingRate) * 1_000_000);
       while (this.inFlight.size >= connectInFlight && !this.stopped) await this.nextSettled();
       if (this.stopped) break;
       pending.push(this.connect(index));
@@ -67,8 +82,8 @@ export class Ramp {
     try {
       for (let attempt = 0; ; attempt++) {
         try {
-          await open(index, controller.signal);
-          opened(index, clock.nowUs() - startedUs);
+          const phases = await open(index, controller.signal);
+          opened(index, clock.nowUs() - startedUs, phases);
           return;
         } catch (error) {
           if (!(error instanceof ConnectFailure)) throw error;
@@ -90,7 +105,25 @@ export class Ramp {
     } finally {
       clearTimeout(timer);
       this.inFlight.delete(controller);
+      this.over += 1;
       this.wake?.();
+    }
+  }
+
+  private gate(): Arrivals | undefined {
+    const { arrival, arrivingRate, workers } = this.plan;
+    if (arrival === undefined) return undefined;
+    const share = Math.max(1, split(arrivingRate, workers.length)[this.worker]!);
+    return new Arrivals({ ...arrival, share });
+  }
+
+  /** Waits until one more connect than `begun` may begin. */
+  private async permitted(gate: Arrivals, begun: number, startUs: number): Promise<void> {
+    await this.until(startUs);
+    for (;;) {
+      const elapsedMs = (this.dependencies.clock.nowUs() - startUs) / 1000;
+      if (this.stopped || gate.mayHaveBegun(elapsedMs, this.over) > begun) return;
+      await sleep(gatePollMs);
     }
   }
 

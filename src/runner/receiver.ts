@@ -1,20 +1,23 @@
+import { payloadPicker, type PayloadPicker } from '../plan/payloadPicker';
 import type { Plan } from '../plan/plan';
-import type { Population } from '../plan/population';
+import { entryOfSource, type Population } from '../plan/population';
 import { SequenceTracker } from '../measure/sequence';
 import type { HubConnection } from '../wire/hubConnection';
-import {
-  HubMessageError,
-  readHubMessage,
-  recordSeparator,
-  type HubMessage,
-} from '../wire/hubMessage';
-import { emptyStamp, readStamp, stampKey, stampLength, stampMarker } from '../wire/stamp';
-import type { Recorder } from './recorder';
+import { codecOf, type HubCodec, type Span } from '../wire/hubCodec';
+import { entryRun } from '../plan/entryRun';
+import { streamShape, type StreamShape } from '../usecases/streams';
+import type { HubMessage } from '../wire/hubMessage';
+import { emptyStamp, readStamp } from '../wire/stamp';
+import { deliveryFormsOf, type DeliveryForm } from './deliveryForm';
+import type { EntryRecorder, Recorder } from './recorder';
+import { StreamItemForm } from './streamItemForm';
 
 /** What the receiver cannot judge by itself. */
 export interface ReceiverDependencies {
-  /** Whether the connection counts as a receiver now. */
-  readonly isMember: (index: number) => boolean;
+  /** Whether the connection counted as a receiver when a message left at `sentUs` (run time). */
+  readonly isMember: (index: number, sentUs: number, othersMove: boolean) => boolean;
+  /** A delivery of an entry has come, from a source counted within the entry. */
+  readonly arrived?: (entry: number, index: number, source: number, sequence: number) => void;
   /** Any hub message that is no delivery of this run. */
   readonly other: (connection: HubConnection, message: HubMessage) => void;
 }
@@ -22,30 +25,39 @@ export interface ReceiverDependencies {
 /** What a counter of 32 bits can follow; no sender gets there. */
 const highestSequence = 0x7ffffffe;
 
-/** How .NET returns the dictionary: the usual beginning of a delivery, up to the stamp. */
-const usualPrefix = Buffer.from(
-  `{"type":1,"target":"RecordLatency","arguments":[{"${stampKey}":"`,
-  'latin1',
-);
-
 /**
  * Turns received bytes into counts. A delivery that looks like the ones before it is recognised by its
  * first bytes and its stamp is read in place; everything else is parsed as a whole.
  */
 export class Receiver {
-  private prefix = usualPrefix;
+  private readonly codec: HubCodec;
+  /** Of each entry; the same object where they look the same. */
+  private readonly formOf: readonly DeliveryForm[];
+  private readonly forms: readonly DeliveryForm[];
+  /** Form of the delivery at hand. */
+  private form: DeliveryForm | undefined;
+  /** The message at hand. */
+  private readonly span: Span = { start: 0, end: 0, next: 0 };
   private readonly stamp = emptyStamp();
   private readonly tracker: SequenceTracker;
-  /** Sources of the run; a hub that makes up others must not fill the tracker. */
-  private readonly sources: number;
+  /** Of each entry. */
+  private readonly payloads: readonly PayloadPicker[];
+  /** Of each entry; undefined where it sends no streams. */
+  private readonly streams: readonly (StreamShape | undefined)[];
 
   constructor(
     private readonly plan: Plan,
-    private readonly population: Population,
+    private readonly populations: readonly Population[],
     private readonly recorder: Recorder,
     private readonly dependencies: ReceiverDependencies,
   ) {
-    this.sources = plan.connections * population.sourcesPerSender;
+    this.codec = codecOf(plan.protocol);
+    this.formOf = deliveryFormsOf(plan, this.codec);
+    this.forms = [...new Set(this.formOf)];
+    this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
+    this.streams = plan.entries.map((entry) =>
+      entryRun(entry).streams === undefined ? undefined : streamShape(entry.parameters),
+    );
     this.tracker = new SequenceTracker(Math.ceil(plan.connections / plan.workers.length));
   }
 
@@ -60,27 +72,34 @@ export class Receiver {
   ): void {
     connection.lastReceivedUs = nowUs;
     let headerBytes = frameBytes - (end - start);
-    for (let at = start; at < end && !connection.stopped;) {
-      const separator = buffer.indexOf(recordSeparator, at);
-      if (separator < 0 || separator >= end)
-        throw new HubMessageError('a hub message is cut off at the end of a WebSocket message');
+    const { codec, span } = this;
+    for (let at = start; at < end && !connection.stopped; at = span.next) {
+      codec.find(buffer, at, end, span);
       if (
-        this.isUsual(buffer, at, separator) ||
-        this.isUnusual(connection, buffer, at, separator)
+        this.isUsual(buffer, span.start, span.end) ||
+        this.isUnusual(connection, buffer, span.start, span.end)
       ) {
-        this.count(connection, nowUs, separator + 1 - at + headerBytes);
+        this.count(connection, nowUs, span.next - at + headerBytes);
       }
       headerBytes = 0;
-      at = separator + 1;
     }
   }
 
-  /** Whether the message begins as expected and carries a stamp, which is then in `this.stamp`. */
+  /** Counts as errors, once each, what hubs called in place of a callback that has never come. */
+  tellWrongNames(): void {
+    for (const form of this.forms)
+      for (const text of form.wrongNames?.() ?? []) this.recorder.error('other', text);
+  }
+
+  /** Whether the message looks as expected and carries a stamp, which is then in `this.stamp`. */
   private isUsual(buffer: Buffer, start: number, end: number): boolean {
-    const { prefix } = this;
-    if (end - start < prefix.length + stampLength) return false;
-    for (let at = 0; at < prefix.length; at++) if (buffer[start + at] !== prefix[at]) return false;
-    return readStamp(buffer, start + prefix.length, this.stamp);
+    for (const form of this.forms) {
+      const at = form.usualStamp(buffer, start, end);
+      if (at < 0 || !readStamp(buffer, at, this.stamp)) continue;
+      this.form = form;
+      return true;
+    }
+    return false;
   }
 
   /** The same for a message that looks different; what is no delivery is handed on. */
@@ -90,17 +109,45 @@ export class Receiver {
     start: number,
     end: number,
   ): boolean {
-    const message = readHubMessage(buffer.toString('utf8', start, end));
+    const message = this.codec.read(buffer, start, end);
     if (message === undefined) return false;
-    const text = stampOf(message);
-    if (text === undefined || !readStamp(Buffer.from(text, 'latin1'), 0, this.stamp)) {
-      this.dependencies.other(connection, message);
-      return false;
+    for (const form of this.forms) {
+      const text = form.stampIn(message);
+      if (text === undefined || !readStamp(Buffer.from(text, 'latin1'), 0, this.stamp)) continue;
+      const stampAt = buffer.indexOf(text, start, 'latin1');
+      if (stampAt >= start && stampAt < end) form.learn?.(buffer, start, stampAt);
+      this.form = form;
+      return true;
     }
-    const stampAt = buffer.indexOf(text, start, 'latin1');
-    if (stampAt >= start && stampAt < end)
-      this.prefix = Buffer.from(buffer.subarray(start, stampAt));
-    return true;
+    for (const form of this.forms) {
+      const problem = form.problemOf?.(message);
+      if (problem !== undefined) this.recorder.error('other', problem);
+      form.keepName?.(message);
+    }
+    this.dependencies.other(connection, message);
+    return false;
+  }
+
+  /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */
+  private moveToItem({ wanted, delayMs }: StreamShape, counted: EntryRecorder): boolean {
+    const { stamp, form } = this;
+    const itemNumber = form instanceof StreamItemForm ? form.itemNumber : -1;
+    if (itemNumber < 0) return false;
+    const laterUs = itemNumber * delayMs * 1000;
+    stamp.sequence += itemNumber;
+    stamp.intendedUs += laterUs;
+    stamp.sentUs += laterUs;
+    stamp.warmup = stamp.intendedUs < counted.measureUs;
+    return itemNumber < wanted && stamp.intendedUs <= counted.untilUs;
+  }
+
+  /** Payload of the delivery whose stamp was just read, as its sender has chosen it. */
+  private payloadOf(entry: number, receiver: number): number {
+    const { stamp } = this;
+    const { audience, fixedTargets } = this.populations[entry]!;
+    const payload = this.payloads[entry]!;
+    const stream = audience === 'client' && fixedTargets === undefined ? receiver : 0;
+    return payload.sizes[payload.pick(stamp.source, stream, stamp.sequence)]!;
   }
 
   /** Counts the delivery whose stamp was just read. */
@@ -109,37 +156,35 @@ export class Receiver {
     if (stamp.runId !== this.plan.runId) return;
     const step = recorder.steps[stamp.step];
     if (step === undefined) return;
+    // A source that a hub has made up must not fill the tracker.
+    const entry = entryOfSource(this.populations, stamp.source);
+    const population = this.populations[entry];
+    const shape = this.streams[entry];
+    const counted = step.entries[entry] ?? step;
+    const { index } = connection;
+    // A completion that only tells of errors is no delivery.
+    if (population !== undefined && this.formOf[entry] !== this.form) return;
     const meant =
-      stamp.sequence <= highestSequence &&
-      stamp.source < this.sources &&
-      this.population.isReceiver(stamp.source, connection.index) &&
-      this.dependencies.isMember(connection.index);
-    const arrival = meant
-      ? this.tracker.arrived(connection.index, stamp.source, stamp.sequence)
-      : 'first';
+      population !== undefined &&
+      population.isReceiver(stamp.source - population.firstSource, index) &&
+      this.dependencies.isMember(index, stamp.sentUs, population.othersMove) &&
+      (shape?.direction !== 'download' || this.moveToItem(shape, counted)) &&
+      stamp.sequence <= highestSequence;
+    const arrival = meant ? this.tracker.arrived(index, stamp.source, stamp.sequence) : 'first';
+    if (meant && shape !== undefined && shape.wanted < shape.items) {
+      const source = stamp.source - population.firstSource;
+      this.dependencies.arrived?.(entry, index, source, stamp.sequence);
+    }
     if (stamp.warmup) return;
-    step.wireBytesOut += wireBytes;
+    counted.wireBytesOut += wireBytes;
     if (!meant) {
-      step.extra += 1;
+      counted.extra += 1;
     } else if (arrival === 'duplicate') {
-      step.duplicated += 1;
+      counted.duplicated += 1;
     } else {
-      step.received += 1;
-      if (arrival === 'outOfOrder') step.outOfOrder += 1;
-      if (step.drained) step.late += 1;
-      step.latency.record(nowUs - stamp.intendedUs);
-      step.sendLatency.record(nowUs - stamp.sentUs);
+      counted.payloadBytesOut += this.payloadOf(entry, index);
+      if (arrival === 'outOfOrder') counted.outOfOrder += 1;
+      recorder.delivered(stamp.step, counted, index, stamp.intendedUs, stamp.sentUs, nowUs);
     }
   }
-}
-
-/** The stamp's text in a delivery that was parsed as a whole; undefined when the message is none. */
-function stampOf(message: HubMessage): string | undefined {
-  if (message.type !== 1 || message.target.toLowerCase() !== 'recordlatency') return undefined;
-  const [dictionary] = message.arguments;
-  if (typeof dictionary !== 'object' || dictionary === null) return undefined;
-  const text = (dictionary as Readonly<Record<string, unknown>>)[stampKey];
-  return typeof text === 'string' && text.length === stampLength && text.startsWith(stampMarker)
-    ? text
-    : undefined;
 }

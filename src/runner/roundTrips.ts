@@ -1,10 +1,13 @@
 import { defaultSlo } from '../base/slo';
-import { populationOf } from '../plan/population';
+import { populationsOf } from '../plan/population';
 import type { Plan } from '../plan/plan';
 import type { Endpoint } from '../wire/endpoint';
-import { HubConnection, type HubListener } from '../wire/hubConnection';
-import { MessageTemplate } from '../wire/messageTemplate';
-import { withQuery } from '../wire/negotiate';
+import { connectHub } from '../wire/connectHub';
+import type { HubConnection, HubListener } from '../wire/hubConnection';
+import { codecOf, type HubProtocol } from '../wire/hubCodec';
+import { recordLatencyShape } from '../wire/contractShape';
+import { holeLengths, MessageTemplate } from '../wire/messageTemplate';
+import { negotiateAgents } from '../wire/negotiate';
 import { emptyStamp } from '../wire/stamp';
 import { machineClock } from './machineClock';
 import { Receiver } from './receiver';
@@ -20,6 +23,7 @@ export class RoundTrips implements HubListener {
   /** Latency of each round trip, for whoever wants it. */
   onRoundTrip: (us: number) => void = () => undefined;
   private readonly step;
+  private readonly agents;
   private readonly receiver: Receiver;
   private readonly template: MessageTemplate;
   private readonly stamp = emptyStamp();
@@ -29,21 +33,31 @@ export class RoundTrips implements HubListener {
   private readonly sequences: Int32Array;
   private readonly connections: (HubConnection | undefined)[] = [];
   private counted = 0;
+  private readonly codec;
 
   /** @param blob payload text of every message */
   constructor(
     private readonly endpoint: Endpoint,
     connections: number,
     blob: string,
+    protocol: HubProtocol = 'json',
   ) {
-    const plan = echoPlan(connections, blob.length);
+    const plan = echoPlan(connections, blob.length, protocol);
+    this.codec = codecOf(protocol);
     const recorder = new Recorder();
     this.step = recorder.beginStep(1);
-    this.receiver = new Receiver(plan, populationOf(plan), recorder, {
+    this.receiver = new Receiver(plan, populationsOf(plan), recorder, {
       isMember: () => true,
       other: () => undefined,
     });
-    this.template = new MessageTemplate({ method: 'Echo', blob }, 0);
+    this.agents = negotiateAgents(endpoint, connections);
+    const framed = endpoint.transport === undefined;
+    this.template = new MessageTemplate(
+      recordLatencyShape({ method: 'Echo', blob }),
+      holeLengths(undefined),
+      this.codec,
+      framed,
+    );
     Object.assign(this.stamp, { runId: plan.runId, step: 1 });
     this.sentUs = new Float64Array(connections);
     this.sequences = new Int32Array(connections);
@@ -53,19 +67,13 @@ export class RoundTrips implements HubListener {
     return this.step.received;
   }
 
-  /** Opens one more connection, without negotiation. */
+  /** Opens one more connection. */
   async open(): Promise<HubConnection> {
     const index = this.connections.length;
-    const where = {
-      url: withQuery(this.endpoint.urls[0]!, this.endpoint.query),
-      headers: this.endpoint.headers,
-    };
-    const opening = HubConnection.open(
+    const { endpoint, agents } = this;
+    const opening = connectHub(
       index,
-      where,
-      this.endpoint,
-      this,
-      limits,
+      { endpoint, agents, listener: this, options: { ...limits, codec: this.codec } },
       new AbortController().signal,
     );
     // The place is taken at once, so that openings may overlap.
@@ -80,6 +88,8 @@ export class RoundTrips implements HubListener {
 
   close(): void {
     for (const connection of this.connections) connection?.close();
+    this.agents.http.destroy();
+    this.agents.https.destroy();
   }
 
   received(
@@ -115,7 +125,7 @@ export class RoundTrips implements HubListener {
   }
 }
 
-function echoPlan(connections: number, messageSize: number): Plan {
+function echoPlan(connections: number, messageSize: number, protocol: HubProtocol): Plan {
   return {
     runId: 1,
     seed: 1,
@@ -124,9 +134,9 @@ function echoPlan(connections: number, messageSize: number): Plan {
     connectInFlight: connections,
     connectTimeoutMs: 10_000,
     pacing: 'closed',
+    protocol,
     dialect: 'recordLatency',
-    useCase: 'echo',
-    parameters: { messageSize, sendingInterval: 1000 },
+    entries: [{ useCase: 'echo', parameters: { messageSize, sendingInterval: 1000 } }],
     steps: [],
     slo: defaultSlo,
     workers: [{ worker: 0, workers: 1, connectInFlight: connections }],

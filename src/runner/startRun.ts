@@ -1,12 +1,15 @@
 import { availableParallelism } from 'node:os';
+import { entryRun } from '../plan/entryRun';
 import type { Plan } from '../plan/plan';
-import { populationOf } from '../plan/population';
+import { populationsOf } from '../plan/population';
 import type { WorkerStart } from '../protocol/worker';
 import type { OpenTarget } from '../targets/target';
+import { shownUrl } from '../wire/endpoint';
 import { Conductor } from './conductor';
 import { machineClock } from './machineClock';
+import { toldApart } from './recorder';
 import type { Run } from './run';
-import { sharedPopulation } from './sharedMembers';
+import { openConnections, sharedPopulation } from './sharedMembers';
 
 export interface RunDependencies {
   /** Path of the worker bundle. */
@@ -22,7 +25,16 @@ export interface RunDependencies {
 export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDependencies): Run {
   const clock = machineClock();
   const originUs = clock.nowUs();
-  const population = sharedPopulation(plan.connections, populationOf(plan).groupCount);
+  const { urls } = target.endpoint;
+  const populations = populationsOf(plan);
+  const population = sharedPopulation(
+    plan.connections,
+    populations.reduce((sum, { groupCount }) => sum + groupCount, 0),
+    plan.entries.some((entry) => {
+      const { preparation, needsId = false } = entryRun(entry);
+      return preparation === 'connectionId' || needsId;
+    }),
+  );
   const starts = plan.workers.map(({ worker }): WorkerStart => ({
     plan,
     worker,
@@ -35,7 +47,13 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
     keepGoing: dependencies.keepGoing === true,
     secrets: target.secrets,
     nowUs: () => clock.nowUs() - originUs,
-    target: { kind: target.kind, url: target.url },
+    openConnections: () => openConnections(population),
+    targetUrls: urls.slice(0, toldApart(urls.length)).map(shownUrl),
+    target: {
+      kind: target.kind,
+      url: target.url,
+      ...(plan.dialect !== 'auto' && { dialect: plan.dialect }),
+    },
     machine: {
       cores: availableParallelism(),
       node: process.versions.node,

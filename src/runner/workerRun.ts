@@ -1,15 +1,22 @@
 import type { Clock } from '../base/clock';
-import { leaveOut, populationOf, type Population } from '../plan/population';
+import { entryRun } from '../plan/entryRun';
+import { leaveOut, populationsOf, type Population } from '../plan/population';
+import { targetOf } from '../plan/targetOf';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
+import { AccessTokens } from '../wire/accessTokens';
 import type { HubConnection } from '../wire/hubConnection';
 import type { HubMessage } from '../wire/hubMessage';
 import { shownText } from '../wire/connectFailure';
+import { RestCalls, type RestFailure } from '../wire/restCalls';
+import { PersistentSends } from '../wire/service/persistentSends';
+import { ConnectionLife } from './connectionLife';
 import { Connections } from './connections';
-import { MessageSender } from './messageSender';
+import { EntrySenders } from './entrySenders';
+import { GroupMover } from './groupMover';
 import { PacingLoop } from './pacingLoop';
 import { Preparation } from './preparation';
 import { Receiver } from './receiver';
-import { Recorder } from './recorder';
+import { Recorder, toldApart } from './recorder';
 import { SelfCheck } from './selfCheck';
 import { SharedMembers } from './sharedMembers';
 
@@ -27,16 +34,20 @@ interface StepWindow {
  * connections, sends what is due on them and counts what comes back.
  */
 export class WorkerRun {
-  private readonly population: Population;
-  private readonly recorder = new Recorder();
+  private readonly populations: readonly Population[];
+  private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
   private readonly members: SharedMembers;
   private readonly connections: Connections;
   private readonly preparation: Preparation;
   private readonly receiver: Receiver;
-  private readonly sender: MessageSender;
+  private readonly senders: EntrySenders;
+  /** One for each entry whose groups connections move in and out of. */
+  private readonly movers: readonly GroupMover[];
   private readonly loop: PacingLoop;
-  private readonly ids: (Buffer | undefined)[] = [];
+  private readonly life: ConnectionLife | undefined;
+  private readonly rest: RestCalls | undefined;
+  private readonly persistent: PersistentSends | undefined;
   private nextTick: number;
   private window: StepWindow | undefined;
   /** Step whose measured time is going on; 0 outside. */
@@ -49,11 +60,24 @@ export class WorkerRun {
     private readonly clock: Clock,
     private readonly post: (fact: FromWorker) => void,
   ) {
-    const { plan } = start;
-    this.population = populationOf(plan);
-    this.members = new SharedMembers(start.population, this.population);
-    this.preparation = new Preparation(plan, this.population, this.members);
-    this.connections = new Connections(start, clock, this.recorder, {
+    const { plan, endpoint } = start;
+    const targets = toldApart(endpoint.urls.length);
+    const target = (index: number): number => targetOf(plan, targets, index);
+    this.recorder = new Recorder(targets, target, plan.entries.length);
+    this.populations = populationsOf(plan);
+    this.members = new SharedMembers(start.population, this.populations, () => this.nowUs());
+    const { service } = endpoint;
+    const tokens = service === undefined ? undefined : new AccessTokens(service);
+    if (service !== undefined && tokens !== undefined) {
+      const told = ({ errorClass, text }: RestFailure): void => {
+        this.recorder.error(errorClass, text);
+      };
+      this.rest = new RestCalls(endpoint, service, tokens, told);
+      if (plan.entries.some((entry) => entryRun(entry).via === 'persistent'))
+        this.persistent = new PersistentSends(endpoint, service, tokens, told);
+    }
+    this.preparation = new Preparation(plan, this.populations, this.members, this.joinFor());
+    this.connections = new Connections(start, clock, this.recorder, tokens, {
       received: (connection, buffer, from, to, frameBytes) => {
         const nowUs = this.nowUs();
         this.receiver.received(connection, buffer, from, to, frameBytes, nowUs);
@@ -62,25 +86,46 @@ export class WorkerRun {
       lost: (connection) => {
         this.members.leave(connection.index);
         this.preparation.lost(connection);
+        for (const mover of this.movers) mover.lost(connection.index);
+        this.senders.lost(connection.index);
+        this.life?.lost(connection.index);
       },
+      failed: (index) => this.life?.lost(index),
     });
-    this.receiver = new Receiver(plan, this.population, this.recorder, {
-      isMember: (index) => this.members.isOpen(index),
+    this.life = this.lifeOf(start);
+    this.receiver = new Receiver(plan, this.populations, this.recorder, {
+      isMember: (index, sentUs, othersMove) => this.members.wasMember(index, sentUs, othersMove),
+      arrived: (entry, index, source, sequence) => {
+        this.senders.arrived(entry, index, source, sequence);
+      },
       other: (connection, message) => {
         this.handleOther(connection, message);
       },
     });
-    this.sender = new MessageSender(plan, start.worker, this.population, {
-      connection: (index) => this.connections.openAt(index),
+    this.senders = new EntrySenders(plan, start.worker, this.populations, {
+      version: () => this.members.version(),
+      connection: (index) =>
+        this.members.isOpen(index) ? this.connections.openAt(index) : undefined,
       isOpen: (index) => this.members.isOpen(index),
       members: (group) => this.members.count(group),
-      idOf: (index) => this.ids[index],
+      idOf: (index) => this.members.idOf(index),
+      framed: start.endpoint.transport === undefined,
+      ...(this.rest !== undefined && { rest: this.rest }),
+      ...(this.persistent !== undefined && { persistent: this.persistent }),
       nowUs: () => this.nowUs(),
+      error: (errorClass, text) => {
+        this.recorder.error(errorClass, text);
+      },
+      delivered: (...delivery) => {
+        this.recorder.delivered(...delivery);
+      },
     });
+    this.movers = this.moversOf(start);
     this.nextTick = Math.floor(this.nowUs() / tickUs) + 1;
     this.loop = new PacingLoop({
       nowUs: () => this.nowUs(),
-      nextUs: () => Math.min(this.sender.nextUs, this.borderUs, this.nextTick * tickUs),
+      nextUs: () =>
+        Math.min(this.senders.nextUs, this.nextMoveUs(), this.borderUs, this.nextTick * tickUs),
       work: () => this.work(),
       delayed: (us) => {
         this.selfCheck.delayed(us);
@@ -96,17 +141,20 @@ export class WorkerRun {
     switch (order.type) {
       case 'connect':
         this.loop.begin();
-        await this.connections.open(order.atUs);
+        await this.connections.open(order.atUs, order.from, order.to);
         this.post({ type: 'connected' });
         break;
       case 'prepare':
-        this.post({ type: 'prepared', ids: await this.preparation.run(this.connections.opened) });
+        await this.persistent?.open();
+        await this.preparation.run(this.connections.opened, order.step);
+        for (const { index } of this.connections.opened)
+          if (this.members.isOpen(index)) this.life?.joined(index);
+        this.post({ type: 'prepared' });
         break;
       case 'identify':
-        for (const [index, id] of order.ids)
-          this.ids[index] = Buffer.from(JSON.stringify(id).slice(1, -1), 'utf8');
-        if (this.population.fixedTargets !== undefined) {
-          leaveOut(this.population.fixedTargets, (index) => this.ids[index] !== undefined);
+        for (const { fixedTargets } of this.populations) {
+          if (fixedTargets !== undefined)
+            leaveOut(fixedTargets, (index) => this.members.idOf(index) !== undefined);
         }
         break;
       case 'step':
@@ -114,9 +162,12 @@ export class WorkerRun {
         break;
       case 'drained':
         this.recorder.steps[order.index]!.drained = true;
+        this.receiver.tellWrongNames();
         break;
       case 'halt':
-        this.sender.halt();
+        this.life?.stop();
+        this.senders.halt();
+        for (const mover of this.movers) mover.halt();
         this.sample(false);
         this.borderUs = Infinity;
         this.measuring = 0;
@@ -130,15 +181,68 @@ export class WorkerRun {
     }
   }
 
+  /** Clients of Azure SignalR Service have no hub to ask when there is no app server; plain ones cannot ask. */
+  private joinFor(): ConstructorParameters<typeof Preparation>[3] {
+    const { rest } = this;
+    const { endpoint, plan } = this.start;
+    const asks = endpoint.service?.kind === 'webpubsub' && plan.protocol !== 'webpubsubNone';
+    if (rest === undefined || asks) return undefined;
+    return (index, group) => rest.changeGroup('PUT', index, group);
+  }
+
+  private lifeOf({ plan, worker }: WorkerStart): ConnectionLife | undefined {
+    if (plan.life === undefined) return undefined;
+    const { connections, members, preparation, recorder } = this;
+    return new ConnectionLife(plan, plan.life, worker, {
+      nowUs: () => this.nowUs(),
+      opened: () => connections.opened,
+      openAt: (index) => connections.openAt(index),
+      reopen: (index, signal) => connections.reopen(index, signal),
+      prepare: (connection) => preparation.runOne(connection),
+      leave: (index) => members.leave(index),
+      close: (connection) => {
+        members.leave(connection.index);
+        preparation.lost(connection);
+        for (const mover of this.movers) mover.lost(connection.index);
+        this.senders.lost(connection.index);
+        connections.closeOne(connection);
+      },
+      failed: ({ errorClass, message }) => recorder.error(errorClass, message),
+    });
+  }
+
+  private moversOf({ plan, worker }: WorkerStart): GroupMover[] {
+    return this.populations.flatMap(({ othersMove }, position) => {
+      if (!othersMove) return [];
+      const mover = new GroupMover(plan, position, worker, this.populations, {
+        nowUs: () => this.nowUs(),
+        openAt: (index) =>
+          this.members.isOpen(index) ? this.connections.openAt(index) : undefined,
+        invoke: (connection, method, group) => this.preparation.invoke(connection, method, [group]),
+        failed: (errorClass, text) => this.recorder.error(errorClass, text),
+      });
+      return [mover];
+    });
+  }
+
+  private nextMoveUs(): number {
+    let nextUs = Infinity;
+    for (const mover of this.movers) nextUs = Math.min(nextUs, mover.nextUs);
+    return nextUs;
+  }
+
   private nowUs(): number {
     return this.clock.nowUs() - this.start.originUs;
   }
 
   private handleOther(connection: HubConnection, message: HubMessage): void {
-    if (message.type === 7) connection.closeReason = shownText(message.error ?? '');
+    if (message.type === 6) this.recorder.pingsReceived += 1;
+    else if (message.type === 7) connection.closeReason = shownText(message.error ?? '');
+    else if (message.type === 3 && this.senders.completed(connection, message, this.nowUs()))
+      return;
+    else if (this.preparation.handle(connection, message)) return;
     else if (message.type === 3 && typeof message.error === 'string')
       this.recorder.error('invocation', shownText(message.error));
-    this.preparation.handle(connection, message);
   }
 
   private beginStep(index: number, atUs: number): void {
@@ -146,7 +250,10 @@ export class WorkerRun {
     const measureUs = atUs + step.warmupMs * 1000;
     this.window = { index, measureUs, endUs: measureUs + step.measureMs * 1000 };
     this.borderUs = measureUs;
-    this.sender.begin(step, atUs, this.recorder.beginStep(index));
+    this.life?.beginStep(measureUs, this.window.endUs);
+    const recorder = this.recorder.beginStep(index);
+    this.senders.begin(step, atUs, recorder);
+    for (const mover of this.movers) mover.begin(step, atUs, recorder);
     this.loop.wake();
   }
 
@@ -154,14 +261,17 @@ export class WorkerRun {
   private work(): boolean {
     const nowUs = this.nowUs();
     if (nowUs >= this.borderUs) this.crossBorder();
-    const state = this.sender.pump();
+    let moreMoves = false;
+    for (const mover of this.movers) moreMoves = mover.pump() || moreMoves;
+    const state = this.senders.pump();
     if (state === 'done') this.post({ type: 'stepSent', index: this.recorder.current!.step });
     if (nowUs >= this.nextTick * tickUs) {
       this.sample(true);
       this.connections.keepAlive(this.nextTick);
+      this.persistent?.tick();
       this.nextTick = Math.floor(nowUs / tickUs) + 1;
     }
-    return state === 'more';
+    return state === 'more' || moreMoves;
   }
 
   /** Into the measured time of the step, or out of it: no sample spans the border. */
@@ -180,7 +290,12 @@ export class WorkerRun {
   }
 
   private close(): void {
+    this.receiver.tellWrongNames();
+    this.life?.stop();
+    if (this.life !== undefined) this.connections.sumUpLives();
     this.connections.close();
+    this.rest?.close();
+    this.persistent?.close();
     this.sample(false);
     this.loop.end();
     this.selfCheck.dispose();

@@ -1,6 +1,10 @@
+import { isOneReference, looksLikeConnectionString } from '../scenario/connectionString';
+import type { Scenario } from '../scenario/scenario';
 import { shownUrl } from '../wire/endpoint';
-import { isLoopback, resolveEndpoint, secretsOf } from './resolveEndpoint';
-import type { Target } from './target';
+import { isLoopback } from '../wire/isLoopback';
+import { openConnection } from './connectionString';
+import { resolveEndpoint, resolveText, secretsOf } from './resolveEndpoint';
+import type { OpenTarget, Target, TargetContext } from './target';
 
 /** The user's own hubs, by URL. */
 export const hubUrl: Target = {
@@ -8,6 +12,11 @@ export const hubUrl: Target = {
   open: async (scenario, context) => {
     const spec = scenario.target;
     if (spec?.kind !== 'hubUrl') throw new Error('not a hub URL target');
+    const [only] = spec.urls;
+    if (only !== undefined && spec.urls.length === 1 && isOneReference(only)) {
+      const text = resolveText(only, context);
+      if (looksLikeConnectionString(text)) return openReferred(text, scenario, context);
+    }
     const endpoint = await resolveEndpoint(spec.urls, scenario, context);
     return {
       kind: 'hubUrl',
@@ -19,3 +28,14 @@ export const hubUrl: Target = {
     };
   },
 };
+
+/** What a reference holds shows only now: a connection string, which needs no key that says so. */
+function openReferred(
+  text: string,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<OpenTarget> {
+  const { service } = scenario;
+  const known = { ...scenario, service: service === 'hub' ? ('signalr' as const) : service };
+  return openConnection(text, known, context);
+}

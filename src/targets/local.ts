@@ -1,27 +1,23 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { ExpectedError } from '../base/expectedError';
+import type { Scenario } from '../scenario/scenario';
+import { openConnection } from './connectionString';
 import { resolveEndpoint, secretsOf } from './resolveEndpoint';
-import type { Target } from './target';
+import { startServerProcess, type ServedThing } from './serverProcess';
+import type { OpenTarget, Target, TargetContext } from './target';
 
-const startMs = 15_000;
-const stopMs = 3000;
-const keptErrorBytes = 4096;
-
-/** The embedded hub on loopback. */
+/** The embedded hub on loopback, or the emulator of the scenario's service. */
 export const local: Target = {
   kind: 'local',
   open: async (scenario, context) => {
-    const { url, dispose } = await startLocalHub(context.serverScript);
+    const { service } = scenario;
+    const server = servers[service];
+    const { value, dispose } = await startServerProcess(context.serverScript, server);
     try {
-      const endpoint = await resolveEndpoint([url], scenario, context);
+      if (service === 'hub') return { ...(await openHub(value, scenario, context)), dispose };
+      const opened = await openConnection(value, scenario, context);
       return {
+        ...opened,
         kind: 'local',
-        endpoint,
-        secrets: secretsOf(endpoint),
-        url,
-        loopback: true,
-        dispose,
+        dispose: () => opened.dispose().finally(dispose),
       };
     } catch (error) {
       await dispose();
@@ -30,89 +26,33 @@ export const local: Target = {
   },
 };
 
-/**
- * Starts the embedded hub in a process of its own, so that it does not share a thread with the load.
- *
- * @param serverScript script that understands `serve hub`
- * @throws ExpectedError `local-hub` with what the process said
- */
+async function openHub(
+  url: string,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<Omit<OpenTarget, 'dispose'>> {
+  const endpoint = await resolveEndpoint([url], scenario, context);
+  return { kind: 'local', endpoint, secrets: secretsOf(endpoint), url, loopback: true };
+}
+
+const servers: Readonly<Record<Scenario['service'], ServedThing>> = {
+  hub: { args: ['hub', '--port', '0'], name: 'embedded hub', tells: 'url' },
+  signalr: {
+    args: ['azure-signalr', '--port', '0'],
+    name: 'emulator of Azure SignalR Service',
+    tells: 'connectionString',
+  },
+  webpubsub: {
+    args: ['web-pubsub', '--port', '0'],
+    name: 'emulator of Azure Web PubSub',
+    tells: 'connectionString',
+  },
+};
+
+/** The embedded hub, see {@link startServerProcess}. */
 export async function startLocalHub(
   serverScript: string,
 ): Promise<{ readonly url: string; readonly dispose: () => Promise<void> }> {
-  const child = spawn(
-    process.execPath,
-    [serverScript, 'serve', 'hub', '--port', '0', '--exit-with-stdin'],
-    {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // In the editor's host the same executable is Electron.
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-    },
-  );
-  try {
-    return { url: await firstUrl(child), dispose: () => stop(child) };
-  } catch (error) {
-    await stop(child);
-    throw error;
-  }
-}
-
-/** The URL the server prints once it listens. */
-function firstUrl(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let errors = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      if (errors.length < keptErrorBytes) errors += chunk.toString('utf8');
-    });
-    const fail = (why: string): void => {
-      clearTimeout(timer);
-      reject(
-        new ExpectedError(
-          'local-hub',
-          `The embedded hub did not start: ${why}. ${errors.slice(0, keptErrorBytes).trim()}`.trim(),
-        ),
-      );
-    };
-    const timer = setTimeout(() => {
-      fail(`it did not answer within ${startMs / 1000} s`);
-    }, startMs);
-    child.once('error', (error) => {
-      fail(error.message);
-    });
-    // Not `exit`: what it wrote about its end may still be on its way then.
-    child.once('close', (code) => {
-      fail(`it ended with code ${String(code)}`);
-    });
-    createInterface({ input: child.stdout! }).once('line', (line) => {
-      const url = urlIn(line);
-      if (url === undefined) {
-        fail('it printed no URL');
-        return;
-      }
-      clearTimeout(timer);
-      resolve(url);
-    });
-  });
-}
-
-function urlIn(line: string): string | undefined {
-  try {
-    const { url } = JSON.parse(line) as { url?: unknown };
-    return typeof url === 'string' ? url : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Closing its input ends the server; one that does not end is killed. */
-function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
-    return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), stopMs);
-    child.once('exit', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    child.stdin?.end();
-  });
+  const { value, dispose } = await startServerProcess(serverScript, servers.hub);
+  return { url: value, dispose };
 }

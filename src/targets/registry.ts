@@ -1,11 +1,16 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
+import { connectionString } from './connectionString';
 import { hubUrl } from './hubUrl';
 import { local } from './local';
 import type { OpenTarget, Target, TargetContext } from './target';
 
 /** All kinds of targets. */
-export const targets: readonly Target[] = [local, hubUrl];
+export const targets: { readonly [Kind in Target['kind']]: Target } = {
+  local,
+  hubUrl,
+  connectionString,
+};
 
 /**
  * Opens the scenario's target.
@@ -19,12 +24,5 @@ export async function openTarget(scenario: Scenario, context: TargetContext): Pr
       'The scenario names no target. Write `target: local` or the hub URL into the file, or use --target.',
     );
   }
-  const { kind } = scenario.target;
-  const target = targets.find((candidate) => candidate.kind === kind);
-  if (target === undefined)
-    throw new ExpectedError(
-      'target-kind',
-      `Targets of kind ${kind} cannot be opened by this version.`,
-    );
-  return target.open(scenario, context);
+  return targets[scenario.target.kind].open(scenario, context);
 }

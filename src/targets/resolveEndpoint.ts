@@ -1,8 +1,10 @@
-import { isIP } from 'node:net';
 import { ExpectedError } from '../base/expectedError';
 import { resolveReferences } from '../scenario/references';
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint } from '../wire/endpoint';
+import { clientCertificate } from './clientCertificate';
+import { proxySecrets, proxySettings } from './proxySettings';
+import { secretVariable } from './secretVariable';
 import type { TargetContext } from './target';
 
 /**
@@ -28,26 +30,44 @@ export async function resolveEndpoint(
   const query = resolveAll(scenario.query);
   const accessToken =
     scenario.accessToken === undefined ? undefined : resolve(scenario.accessToken);
-  if (missing.size > 0) {
-    throw new ExpectedError(
-      'missing-reference',
-      `The scenario refers to values that are not set: ${[...missing].join(', ')}.`,
-    );
-  }
+  const keyPassword =
+    scenario.keyPassword === undefined ? undefined : resolve(scenario.keyPassword);
+  refuseMissing(missing);
+  const hubs = resolvedUrls.map((url) => hubUrl(url.trim()));
+  const proxies = proxySettings(hubs, (name) => context.reference('env', name));
+  const client = await clientCertificate(scenario, keyPassword, context);
   return {
-    urls: resolvedUrls.map((url) => hubUrl(url.trim())),
+    urls: hubs,
     headers,
     query,
     ...(accessToken === undefined ? {} : { accessToken }),
     ...(scenario.caFile === undefined ? {} : { ca: await authority(scenario.caFile, context) }),
+    ...(client === undefined ? {} : { clientCertificate: client }),
+    ...(proxies === undefined ? {} : { proxies }),
     insecureTls: scenario.insecureTls,
     skipNegotiation: scenario.skipNegotiation,
+    ...(scenario.transport === 'Websockets' ? {} : { transport: scenario.transport }),
+    ...(scenario.driver === 'native' ? {} : { driver: scenario.driver }),
   };
 }
 
-/** Name of the environment variable that holds a secret on the command line. */
-export function secretVariable(name: string): string {
-  return `SIGNALR_BENCH_SECRET_${name.toUpperCase().replaceAll('-', '_')}`;
+/**
+ * A text with the values of its references.
+ *
+ * @throws ExpectedError `missing-reference` as {@link resolveEndpoint}
+ */
+export function resolveText(text: string, context: TargetContext): string {
+  const resolved = resolveReferences(text, (kind, name) => context.reference(kind, name));
+  refuseMissing(new Set(resolved.missing.map(({ kind, name }) => whereToSet(kind, name))));
+  return resolved.text;
+}
+
+function refuseMissing(missing: ReadonlySet<string>): void {
+  if (missing.size === 0) return;
+  throw new ExpectedError(
+    'missing-reference',
+    `The scenario refers to values that are not set: ${[...missing].join(', ')}.`,
+  );
 }
 
 function whereToSet(kind: 'env' | 'secret', name: string): string {
@@ -98,7 +118,7 @@ async function authority(path: string, context: TargetContext): Promise<string> 
 /** Shorter values are too common in ordinary text to be taken out of it. */
 const shortestSecret = 6;
 
-/** What was given to get in: token, values of headers and query, user info and query of the URLs. */
+/** What was given to get in: token, values of headers and query, user info of hubs and proxies, password. */
 export function secretsOf(endpoint: Endpoint): string[] {
   const inUrls = endpoint.urls.flatMap((text) => {
     const url = new URL(text);
@@ -109,19 +129,12 @@ export function secretsOf(endpoint: Endpoint): string[] {
     ...Object.values(endpoint.headers),
     ...Object.values(endpoint.query),
     ...inUrls,
+    ...proxySecrets(endpoint.proxies),
+    endpoint.clientCertificate?.passphrase ?? '',
   ];
   return values
     .flatMap((value) => [value, ...value.split(/\s+/), encodeURIComponent(value)])
     .filter(
       (value, position, all) => value.length >= shortestSecret && all.indexOf(value) === position,
     );
-}
-
-/** Whether a URL's host is this machine. */
-export function isLoopback(url: string): boolean {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return isIP(host) === 4
-    ? host.startsWith('127.')
-    : host === '::1' || /^::ffff:7f[0-9a-f]{2}:/.test(host);
 }

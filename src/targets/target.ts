@@ -13,7 +13,7 @@ export interface TargetContext {
 
 /** A target ready for connections. */
 export interface OpenTarget {
-  readonly kind: 'local' | 'hubUrl';
+  readonly kind: 'local' | 'hubUrl' | 'connectionString';
   readonly endpoint: Endpoint;
   /** Values that must not be shown or stored wherever they turn up, such as in a server's error text. */
   readonly secrets: readonly string[];

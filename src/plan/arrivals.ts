@@ -1,0 +1,55 @@
+import type { BatchMode } from '../scenario/scenario';
+
+/** A ramp mode of the seed tool, as one worker carries it out. */
+export interface ArrivalMode {
+  readonly mode: BatchMode;
+  /** The worker's part of `arrivingRate`, at least 1. */
+  readonly share: number;
+  /** Pause between the batches of LowPress. */
+  readonly batchWaitMs: number;
+}
+
+const periodMs = 100;
+
+/**
+ * How many connects may have begun, for the ramp modes of the seed tool:
+ *
+ * - `HighPress` limits the connects in flight: half of the share at first, one more each 100 ms up to it;
+ * - `LowPress` begins a batch of the share, and the next one after the pause, whatever became of the first;
+ * - `LimitRatePress` fills a bucket each 100 ms with a tenth of the share, but with no more than were over
+ *   in that time, and with one at least;
+ * - `ExtLimitRatePress` fills it with a tenth of the share.
+ *
+ * Time and progress are handed in; no clock is in here.
+ */
+export class Arrivals {
+  private periods = 0;
+  private overBefore = 0;
+  private filled = 0;
+
+  constructor(private readonly arrival: ArrivalMode) {}
+
+  /**
+   * @param elapsedMs since the ramp began; must not fall
+   * @param over connects that have succeeded or failed
+   */
+  mayHaveBegun(elapsedMs: number, over: number): number {
+    const { mode, share, batchWaitMs } = this.arrival;
+    const periods = Math.floor(elapsedMs / periodMs);
+    switch (mode) {
+      case 'HighPress':
+        return over + Math.min(share, Math.ceil(share / 2) + periods);
+      case 'LowPress':
+        return batchWaitMs === 0 ? Infinity : share * (Math.floor(elapsedMs / batchWaitMs) + 1);
+      case 'LimitRatePress':
+        for (; this.periods < periods; this.periods++) {
+          const wanted = Math.max(1, over - this.overBefore);
+          this.filled += Math.min(share * (periodMs / 1000), wanted);
+          this.overBefore = over;
+        }
+        return Math.floor(this.filled + 1e-9);
+      case 'ExtLimitRatePress':
+        return Math.floor((share * periods * periodMs) / 1000 + 1e-9);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { payloadSizesOf, type PayloadSize } from '../usecases/payloadSizes';
+import type { PlanEntry } from './plan';
+
+/** Which size the payload of a message has. */
+export interface PayloadPicker {
+  /** Sizes in bytes. */
+  readonly sizes: readonly number[];
+  /**
+   * Place in `sizes` for a message. Sender and receivers come to the same answer from what the message
+   * carries, so that received bytes are exact without measuring payloads.
+   */
+  pick(source: number, stream: number, sequence: number): number;
+}
+
+/** The picker of an entry; the same seed of the plan picks the same sizes. */
+export function payloadPicker({ parameters }: PlanEntry, seed: number): PayloadPicker {
+  const found = payloadSizesOf(parameters);
+  const sizes = found.map(({ bytes }) => bytes);
+  if (sizes.length <= 1) return { sizes, pick: () => 0 };
+  const bounds = boundsOf(found);
+  return {
+    sizes,
+    pick(source, stream, sequence) {
+      const drawn = mixed(seed ^ mixed(source ^ mixed(stream ^ mixed(sequence))));
+      let at = 0;
+      while (drawn >= bounds[at]!) at++;
+      return at;
+    },
+  };
+}
+
+/** Upper bounds of the sizes' parts of all 32-bit numbers, in proportion to their weights. */
+function boundsOf(sizes: readonly PayloadSize[]): Float64Array {
+  const total = sizes.reduce((sum, { weight }) => sum + weight, 0);
+  let sum = 0;
+  const bounds = Float64Array.from(sizes, ({ weight }) => ((sum += weight) / total) * 2 ** 32);
+  bounds[bounds.length - 1] = Infinity;
+  return bounds;
+}
+
+/** Spreads 32 bits over 32 bits (the finalizer of MurmurHash3). */
+function mixed(value: number): number {
+  let hash = value | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

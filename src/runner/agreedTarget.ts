@@ -1,0 +1,40 @@
+import type { Endpoint } from '../base/endpoint';
+import type { OpenTarget } from '../targets/target';
+import { isLoopback } from '../wire/isLoopback';
+
+/** Where load would leave this machine. */
+export interface LoadBeyond {
+  /** Names and ports, each once. */
+  readonly hosts: readonly string[];
+  /** URL of the target, for people. */
+  readonly url: string;
+  /** Whether the target is on this machine, and redirects to the hosts. */
+  readonly redirected: boolean;
+}
+
+/**
+ * The target as load may be put on it. Where it would leave this machine, by the URLs or because a hub
+ * on this machine redirects, somebody has to agree; else no redirect to another machine is followed.
+ *
+ * @param agree settles with whether load on the hosts is wanted
+ * @param redirects hosts beyond this machine that the hubs of an endpoint redirect to
+ * @returns undefined when it is not
+ */
+export async function agreedTarget(
+  target: OpenTarget,
+  agree: (beyond: LoadBeyond) => Promise<boolean>,
+  redirects: (endpoint: Endpoint) => Promise<readonly string[]>,
+): Promise<OpenTarget | undefined> {
+  const { endpoint, kind, loopback, url } = target;
+  if (kind === 'local') return target;
+  const hosts = loopback ? await redirects(endpoint) : hostsBeyond(endpoint.urls);
+  if (loopback && hosts.length === 0) {
+    return { ...target, endpoint: { ...endpoint, staysOnLoopback: true } };
+  }
+  return (await agree({ hosts, url, redirected: loopback })) ? target : undefined;
+}
+
+function hostsBeyond(urls: readonly string[]): string[] {
+  const beyond = urls.filter((url) => !isLoopback(url));
+  return [...new Set(beyond.map((url) => new URL(url).host))];
+}

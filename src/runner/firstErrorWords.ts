@@ -1,0 +1,10 @@
+import { errorAdvice, type ErrorClass } from '../base/errorClass';
+import type { ErrorExample } from '../measure/summary';
+
+/** The first error of a run with what to do about it, for the end of a run that came to nothing. */
+export function firstErrorWords([example]: readonly ErrorExample[]): string {
+  if (example === undefined) return 'The target did not answer.';
+  const { errorClass, text } = example;
+  const advice = errorAdvice[errorClass as ErrorClass] ?? '';
+  return `First error: ${errorClass}: ${text.replace(/[.\s]+$/, '')}. ${advice}`.trim();
+}

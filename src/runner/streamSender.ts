@@ -1,0 +1,396 @@
+import type { ErrorClass } from '../base/errorClass';
+import { seededRandom } from '../base/random';
+import type { Plan, PlanStep } from '../plan/plan';
+import type { Population } from '../plan/population';
+import { mostOpenStreams, streamShape, type StreamShape } from '../usecases/streams';
+import type { HubConnection } from '../wire/hubConnection';
+import type { Completion } from '../wire/hubMessage';
+import { emptyStamp } from '../wire/stamp';
+import type { EntrySender } from './entrySenders';
+import type { SenderDependencies } from './messageSender';
+import {
+  callNumber,
+  StreamPlaces,
+  StreamQueue,
+  type OpenStream,
+  type StreamStep,
+} from './openStream';
+import type { EntryRecorder, Recorder } from './recorder';
+import { stepPacing, type StepPacing } from './stepPacing';
+import { wrongEnd } from './streamEnd';
+import { StreamFrames } from './streamFrames';
+
+/** What streams need besides the connections. */
+export interface StreamDependencies extends SenderDependencies {
+  readonly error: (errorClass: ErrorClass, text: string) => void;
+  /** A delivery has come that is no message of its own. */
+  readonly delivered: Recorder['delivered'];
+}
+
+/** Items in one go at most, so that receiving is not starved while a backlog is worked off. */
+const burst = 256;
+/** Backlog is worked off this long after the last item was due; the rest counts as offered, not sent. */
+const graceUs = 1_000_000;
+/** A stream must complete this long after its last item, besides the hub's own waiting. */
+const answerUs = 5_000_000;
+
+/** Senders of the step at hand. */
+type Sending = StreamStep & StepPacing;
+
+/**
+ * Opens the streams that are due, sends their items, each at its own time, and waits for their ends.
+ * Items that are due after the end of the step are none of it: their streams have fewer.
+ */
+export class StreamSender implements EntrySender {
+  private sending: Sending | undefined;
+  /** Streams whose next item is due, and those whose completion is. */
+  private readonly due = new StreamQueue();
+  private readonly unanswered = new StreamQueue();
+  private readonly places = new Map<number, StreamPlaces>();
+  private readonly shape: StreamShape;
+  private readonly frames: StreamFrames;
+  private readonly stamp = emptyStamp();
+  private readonly delayUs: number;
+  private readonly random;
+
+  /** @param position of the entry in the plan */
+  constructor(
+    private readonly plan: Plan,
+    private readonly position: number,
+    private readonly worker: number,
+    private readonly population: Population,
+    private readonly dependencies: StreamDependencies,
+  ) {
+    const entry = plan.entries[position]!;
+    this.shape = streamShape(entry.parameters);
+    this.frames = new StreamFrames(plan, entry, this.shape, dependencies.framed);
+    this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker ^ (position << 16));
+    this.delayUs = this.shape.delayMs * 1000;
+    this.stamp.runId = plan.runId;
+  }
+
+  begin(step: PlanStep, atUs: number, recorder: EntryRecorder): void {
+    // Stamps hold whole microseconds, and what the hub makes is reckoned from them.
+    const startUs = Math.floor(atUs);
+    const { plan, position, worker, population, random } = this;
+    const measureUs = startUs + step.warmupMs * 1000;
+    recorder.measureUs = measureUs;
+    this.sending = {
+      index: step.index,
+      recorder,
+      ...stepPacing(plan, position, worker, population, step, random),
+      startUs,
+      measureUs,
+      endUs: measureUs + step.measureMs * 1000,
+    };
+  }
+
+  halt(): void {
+    const { sending } = this;
+    this.sending = undefined;
+    if (sending === undefined) return;
+    const nowUs = this.dependencies.nowUs();
+    // What the hub still makes comes for nothing.
+    sending.recorder.untilUs = nowUs;
+    for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
+      this.settle(stream, nowUs);
+      this.drop(stream);
+    }
+  }
+
+  get nextUs(): number {
+    const { sending } = this;
+    const startUs =
+      sending === undefined
+        ? Infinity
+        : Math.min(sending.startUs + sending.pace.nextDueUs, sending.endUs);
+    return Math.min(startUs, this.due.nextUs, this.unanswered.nextUs);
+  }
+
+  pump(): 'idle' | 'more' | 'done' {
+    let nowUs = this.dependencies.nowUs();
+    this.giveUpUnanswered(nowUs);
+    const { sending } = this;
+    if (sending === undefined) return 'idle';
+    if (nowUs > sending.endUs + graceUs) this.countBacklog(sending);
+    for (let count = 0; count < burst; count++) {
+      const openUs = sending.startUs + sending.pace.nextDueUs;
+      const itemUs = this.due.nextUs;
+      if (Math.min(openUs, itemUs) >= sending.endUs) {
+        if (nowUs < sending.endUs) return 'idle';
+        this.sending = undefined;
+        return 'done';
+      }
+      if (Math.min(openUs, itemUs) > nowUs) return 'idle';
+      if (itemUs <= openUs) this.itemIsDue(this.due.first!, nowUs);
+      else {
+        const sender = sending.senders[sending.pace.take(nowUs - sending.startUs)]!;
+        const firstUs = Math.floor(this.plan.pacing === 'open' ? openUs : nowUs);
+        this.open(sending, sender, firstUs, nowUs);
+      }
+      nowUs = this.dependencies.nowUs();
+    }
+    return 'more';
+  }
+
+  /** The connection is gone, and its streams with it. */
+  lost(index: number): void {
+    const nowUs = this.dependencies.nowUs();
+    for (const stream of this.places.get(index) ?? []) {
+      this.settle(stream, nowUs);
+      this.drop(stream);
+    }
+  }
+
+  /** An item has come that its stream waited for. */
+  arrived(index: number, source: number, sequence: number): void {
+    const { wanted, items } = this.shape;
+    if (wanted === items) return;
+    const stream = this.places.get(index)?.at(source % this.population.sourcesPerSender);
+    if (stream?.state !== 'sending' && stream?.state !== 'answering') return;
+    if (sequence - stream.firstSequence < wanted - 1) return;
+    this.settle(stream, this.dependencies.nowUs());
+    this.unqueue(stream);
+    this.await(stream, 'cancelled');
+    this.frames.cancel(stream, stream.connection!);
+  }
+
+  /** Takes the completion of a stream; false when it is of another invocation. */
+  completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
+    const number = callNumber(message.invocationId);
+    // A connection sends for one entry only, so that whoever has opened streams on it made the id.
+    const places = this.places.get(connection.index);
+    if (number < 0 || places === undefined) return false;
+    const stream = places.of(number);
+    if (stream === undefined || stream.id !== number || stream.state === 'ended') return true;
+    const counts = this.shape.direction === 'upload';
+    this.settle(stream, nowUs);
+    const early = stream.state === 'sending' && stream.position < this.lastOf(stream);
+    const wrong = wrongEnd(stream, message, this.frames.method, { counts, early });
+    if (wrong === undefined && counts) this.answered(stream, nowUs);
+    if (stream.state === 'free') return true;
+    if (wrong !== undefined) this.dependencies.error('invocation', wrong);
+    // Items that are still due are owed, and never sent.
+    if (early) stream.state = 'ended';
+    else this.drop(stream);
+    return true;
+  }
+
+  private open(sending: Sending, sender: number, firstUs: number, nowUs: number): void {
+    const { shape, delayUs } = this;
+    const connection = this.dependencies.connection(sender);
+    if (connection === undefined || firstUs >= sending.endUs) return;
+    const inStep = delayUs === 0 ? Infinity : Math.ceil((sending.endUs - firstUs) / delayUs);
+    let places = this.places.get(sender);
+    if (places === undefined) this.places.set(sender, (places = new StreamPlaces(sender)));
+    const stream = places.take();
+    const items = Math.min(shape.items, inStep);
+    if (stream === undefined) {
+      this.refuse(sending, firstUs, items);
+      return;
+    }
+    stream.state = 'sending';
+    stream.connection = connection;
+    stream.step = sending;
+    stream.renew();
+    stream.items = items;
+    stream.wanted = Math.min(items, shape.wanted);
+    stream.firstUs = stream.nextUs = firstUs;
+    stream.sentUs = nowUs;
+    this.due.push(stream);
+    stream.isAnswered = false;
+    if (shape.direction === 'download') this.request(stream, nowUs);
+    else this.countBytes(stream, firstUs, this.frames.open(stream));
+    this.itemIsDue(stream, nowUs);
+  }
+
+  /** Asks the hub for the items of a stream. */
+  private request(stream: OpenStream, nowUs: number): void {
+    const { stamp, frames } = this;
+    this.stampOf(stream, 0, nowUs);
+    stream.nextSequence += stream.wanted;
+    const size = frames.payload.pick(stamp.source, 0, stamp.sequence);
+    this.countBytes(stream, stream.firstUs, frames.request(stream, stamp, size));
+    this.countSent(stream, size, nowUs);
+  }
+
+  /** A stream in `due` has its next item to send, or to get. */
+  private itemIsDue(stream: OpenStream, nowUs: number): void {
+    if (isFree(stream)) return;
+    if (this.dependencies.connection(stream.sender) !== stream.connection) {
+      this.drop(stream);
+      return;
+    }
+    if (this.sendsItems(stream)) this.sendItem(stream, nowUs);
+    if (isFree(stream)) return;
+    const itemUs = stream.nextUs;
+    this.due.remove(stream);
+    if (this.oweItem(stream)) {
+      this.due.push(stream);
+    } else if (stream.state === 'ended') {
+      this.places.get(stream.sender)!.release(stream);
+    } else {
+      // Before anything is sent, which may find the connection dead.
+      this.await(stream, 'answering');
+      if (this.shape.direction === 'download') return;
+      stream.sentUs = nowUs;
+      this.countBytes(stream, itemUs, this.frames.end(stream));
+    }
+  }
+
+  /** Whether items leave from here; of an ended stream they do not any more. */
+  private sendsItems({ state }: OpenStream): boolean {
+    return this.shape.direction !== 'download' && state === 'sending';
+  }
+
+  /** Counts what was due until now without anything being sent from here. */
+  private settle(stream: OpenStream, nowUs: number): void {
+    if (stream.state !== 'ended' && (stream.state !== 'sending' || this.sendsItems(stream))) return;
+    while (stream.nextUs <= nowUs && stream.position < this.lastOf(stream) && this.oweItem(stream));
+  }
+
+  private unqueue(stream: OpenStream): void {
+    const isDue = stream.state === 'sending' || stream.state === 'ended';
+    (isDue ? this.due : this.unanswered).remove(stream);
+  }
+
+  private drop(stream: OpenStream): void {
+    if (stream.state === 'free') return;
+    this.unqueue(stream);
+    this.places.get(stream.sender)!.release(stream);
+  }
+
+  private sendItem(stream: OpenStream, nowUs: number): void {
+    const { stamp, frames } = this;
+    this.stampOf(stream, stream.position, nowUs);
+    if (stream.position < stream.wanted) stream.nextSequence += 1;
+    const size = frames.payload.pick(stamp.source, 0, stamp.sequence);
+    const { step } = stream;
+    const wireBytes = frames.item(stream, stamp, size);
+    if (stamp.warmup) return;
+    step!.recorder.wireBytesIn += wireBytes;
+    this.countSent(stream, size, nowUs);
+  }
+
+  /** Expects what the item at hand is to bring, and moves to the next one; false behind the last. */
+  private oweItem(stream: OpenStream): boolean {
+    const { measureUs, recorder } = stream.step!;
+    const last = stream.position === stream.items - 1;
+    const upload = this.shape.direction === 'upload';
+    const brings = upload ? last : stream.position < stream.wanted;
+    if (brings && stream.nextUs >= measureUs) recorder.expected += 1;
+    stream.position += 1;
+    stream.nextUs += this.delayUs;
+    return stream.position < this.lastOf(stream);
+  }
+
+  /** Items that are waited for: of a stream that comes down only the wanted ones. */
+  private lastOf({ items, wanted }: OpenStream): number {
+    return this.shape.direction === 'download' ? wanted : items;
+  }
+
+  /** Everything is sent: the completion must come in time. */
+  private await(stream: OpenStream, state: 'answering' | 'cancelled'): void {
+    const { items } = this.shape;
+    stream.state = state;
+    // One number for all streams keeps the queue in order.
+    stream.nextUs = this.dependencies.nowUs() + items * this.delayUs + answerUs;
+    this.unanswered.push(stream);
+  }
+
+  private giveUpUnanswered(nowUs: number): void {
+    for (
+      let stream = this.unanswered.first;
+      stream !== undefined && stream.nextUs <= nowUs;
+      stream = this.unanswered.first
+    ) {
+      const { method } = this.frames;
+      const text = `${method}: a stream was not completed within ${answerUs / 1e6} s of its last item`;
+      this.dependencies.error('timeout', text);
+      const cancels = stream.state === 'answering';
+      const { connection } = stream;
+      this.drop(stream);
+      if (cancels && connection?.isOpen === true) this.frames.cancel(stream, connection);
+    }
+  }
+
+  /** An upload has its answer, which is the delivery; it may come twice, or after it was given up. */
+  private answered(stream: OpenStream, nowUs: number): void {
+    const intendedUs = stream.firstUs + (stream.items - 1) * this.delayUs;
+    const { index, measureUs, recorder } = stream.step!;
+    const { isAnswered, sender, sentUs } = stream;
+    stream.isAnswered = true;
+    if (intendedUs < measureUs) return;
+    if (isAnswered) recorder.duplicated += 1;
+    else this.dependencies.delivered(index, recorder, sender, intendedUs, sentUs, nowUs);
+  }
+
+  /** Too many streams wait for the hub: what this one would have brought is owed all the same. */
+  private refuse({ measureUs, recorder }: Sending, firstUs: number, items: number): void {
+    const { direction, wanted } = this.shape;
+    const upload = direction === 'upload';
+    const until = upload ? items : Math.min(items, wanted);
+    for (let position = upload ? items - 1 : 0; position < until; position++)
+      if (firstUs + position * this.delayUs >= measureUs) recorder.expected += 1;
+    const text = `${this.frames.method}: ${mostOpenStreams} streams of a connection were open, so no further one was opened`;
+    this.dependencies.error('timeout', text);
+  }
+
+  /** Stamps the item of that number. */
+  private stampOf(stream: OpenStream, position: number, nowUs: number): void {
+    const { stamp, population } = this;
+    const wanted = position < stream.wanted;
+    const place = wanted ? stream.place : population.sourcesPerSender - 1;
+    stamp.step = stream.step!.index;
+    stamp.source = population.firstSource + stream.sender * population.sourcesPerSender + place;
+    stamp.sequence = wanted ? stream.firstSequence + position : 0;
+    stamp.intendedUs = stream.firstUs + position * this.delayUs;
+    stamp.sentUs = nowUs;
+    stamp.warmup = stamp.intendedUs < stream.step!.measureUs;
+  }
+
+  /** Counts the message whose stamp was just written. */
+  private countSent({ step }: OpenStream, size: number, nowUs: number): void {
+    const { stamp, frames } = this;
+    if (stamp.warmup) return;
+    const { recorder } = step!;
+    recorder.offered += 1;
+    recorder.sent += 1;
+    recorder.payloadBytesIn += frames.payload.sizes[size]!;
+    recorder.slip.record(nowUs - stamp.intendedUs);
+  }
+
+  /** Bytes that belong to the stream as a whole. */
+  private countBytes({ step }: OpenStream, dueUs: number, wireBytes: number): void {
+    const { measureUs, recorder } = step!;
+    if (dueUs >= measureUs) recorder.wireBytesIn += wireBytes;
+  }
+
+  /** Counts what was due and could not be sent in time. */
+  private countBacklog(sending: Sending): void {
+    const { shape, delayUs } = this;
+    const { recorder, measureUs, endUs, startUs } = sending;
+    const offer = (firstUs: number, from: number, items: number): void => {
+      for (let position = from; position < items; position++) {
+        const itemUs = firstUs + position * delayUs;
+        if (itemUs >= endUs) return;
+        if (itemUs >= measureUs) recorder.offered += 1;
+      }
+    };
+    for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
+      if (shape.direction !== 'download' && stream.state === 'sending')
+        offer(stream.firstUs, stream.position, stream.items);
+      this.settle(stream, endUs);
+      this.drop(stream);
+    }
+    for (let openUs = startUs + sending.pace.nextDueUs; openUs < endUs;) {
+      const sender = sending.senders[sending.pace.take(endUs - startUs)]!;
+      if (this.dependencies.connection(sender) !== undefined)
+        offer(openUs, 0, shape.direction === 'download' ? 1 : shape.items);
+      openUs = startUs + sending.pace.nextDueUs;
+    }
+  }
+}
+
+/** Whatever is sent may find the connection dead, which frees its streams. */
+const isFree = ({ state }: OpenStream): boolean => state === 'free';

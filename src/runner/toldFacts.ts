@@ -1,0 +1,46 @@
+/** What workers have told so far, and who waits for it or for anything else to change. */
+export class ToldFacts {
+  private readonly tellers = new Map<string, Set<number>>();
+  private wake: () => void = () => undefined;
+
+  /** @param alive workers whose word is waited for */
+  constructor(private readonly alive: () => ReadonlySet<number>) {}
+
+  note(what: string, worker: number): void {
+    const workers = this.tellers.get(what) ?? new Set();
+    workers.add(worker);
+    this.tellers.set(what, workers);
+  }
+
+  /** Waits for it anew. */
+  forget(what: string): void {
+    this.tellers.delete(what);
+  }
+
+  /** Whether all living workers have told this. */
+  has(what: string): boolean {
+    const workers = this.tellers.get(what);
+    return [...this.alive()].every((worker) => workers?.has(worker) === true);
+  }
+
+  /** To be called whenever something has changed that {@link until} may be waiting for. */
+  changed(): void {
+    this.wake();
+  }
+
+  /** Settles when the condition holds or the time is up, whatever else happens. */
+  until(holds: () => boolean, withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.wake = () => undefined;
+        resolve();
+      };
+      const timer = setTimeout(settle, withinMs);
+      this.wake = () => {
+        if (holds()) settle();
+      };
+      this.wake();
+    });
+  }
+}

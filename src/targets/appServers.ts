@@ -1,0 +1,44 @@
+import type { AppServerOptions } from '../servers/appServer/appServer';
+import { appServerVariable } from './appServerVariable';
+import { startServerProcess } from './serverProcess';
+
+/** What a run says about its app servers. */
+export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
+
+/** App servers of a run, each in a process of its own. */
+export interface AppServers {
+  /** Hub URLs where clients negotiate, one per process. */
+  readonly urls: readonly string[];
+  /** Takes leave of the service and ends the processes. */
+  dispose(): Promise<void>;
+}
+
+const served = { args: ['app-server'], name: 'app server', tells: 'url' } as const;
+
+/**
+ * Starts `count` app servers with the same settings.
+ *
+ * @param serverScript script that understands `serve`
+ * @throws ExpectedError `local-hub` with why one of them did not start; none is left then
+ */
+export async function startAppServers(
+  serverScript: string,
+  settings: AppServerSettings,
+  count: number,
+): Promise<AppServers> {
+  const env = { [appServerVariable]: JSON.stringify(settings) };
+  const starting = Array.from({ length: count }, () =>
+    startServerProcess(serverScript, served, env),
+  );
+  const outcomes = await Promise.allSettled(starting);
+  const running = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const dispose = async (): Promise<void> => {
+    await Promise.all(running.map((each) => each.dispose()));
+  };
+  const failed = outcomes.find((each) => each.status === 'rejected');
+  if (failed !== undefined) {
+    await dispose();
+    throw failed.reason;
+  }
+  return { urls: running.map(({ value }) => value), dispose };
+}

@@ -1,0 +1,47 @@
+import { ExpectedError } from '../base/expectedError';
+import {
+  connectionStringProblem,
+  readConnectionString,
+  type ServiceConnection,
+} from '../scenario/connectionString';
+import type { Scenario } from '../scenario/scenario';
+import { resolveText } from './resolveEndpoint';
+import type { OpenTarget, Target, TargetContext } from './target';
+
+/** Azure SignalR Service or Azure Web PubSub, by connection string. */
+export const connectionString: Target = {
+  kind: 'connectionString',
+  open: (scenario, context) => {
+    const spec = scenario.target;
+    if (spec?.kind !== 'connectionString') throw new Error('not a connection string target');
+    return openConnection(resolveText(spec.value, context), scenario, context);
+  },
+};
+
+/**
+ * The hub of the scenario on a service.
+ *
+ * @param text connection string without references
+ * @throws ExpectedError `connection-string` in words that repeat none of it, and as the service's target
+ */
+export async function openConnection(
+  text: string,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<OpenTarget> {
+  const connection = serviceConnection(text);
+  // A bundle of its own: only runs against a service need what signs tokens.
+  const { openService } = await import(/* webpackChunkName: "azure" */ './openService.js');
+  return openService(connection, scenario, context);
+}
+
+/**
+ * The parts of a connection string without references.
+ *
+ * @throws ExpectedError `connection-string` in words that repeat none of it
+ */
+export function serviceConnection(text: string): ServiceConnection {
+  const problem = connectionStringProblem(text);
+  if (problem !== undefined) throw new ExpectedError('connection-string', problem);
+  return readConnectionString(text);
+}

@@ -1,0 +1,24 @@
+import { isOneReference, looksLikeConnectionString } from '../scenario/connectionString';
+import { serviceConnection } from './connectionString';
+import type { ServiceProbe } from './probeService';
+import { resolveText } from './resolveEndpoint';
+import type { TargetContext } from './target';
+
+/**
+ * Asks the service of a connection string whether it can be reached and takes the key.
+ *
+ * @param text connection string, or one reference that stands for it
+ * @returns undefined when the text is neither, such as a hub URL
+ * @throws ExpectedError `missing-reference`, `connection-string` in words that repeat none of it, `sign-in`
+ */
+export async function probeConnection(
+  text: string,
+  context: TargetContext,
+): Promise<ServiceProbe | undefined> {
+  if (!looksLikeConnectionString(text) && !isOneReference(text)) return undefined;
+  const resolved = resolveText(text, context);
+  if (!looksLikeConnectionString(resolved)) return undefined;
+  const connection = serviceConnection(resolved);
+  const { probeService } = await import(/* webpackChunkName: "azure" */ './probeService.js');
+  return probeService(connection, context);
+}

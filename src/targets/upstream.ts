@@ -1,0 +1,56 @@
+import { ExpectedError } from '../base/expectedError';
+import type { Scenario } from '../scenario/scenario';
+import { AccessTokens } from '../wire/accessTokens';
+import { RestCalls } from '../wire/restCalls';
+import { startServerProcess } from './serverProcess';
+import type { OpenTarget, TargetContext } from './target';
+import { upstreamVariable } from './upstreamVariable';
+
+/**
+ * Hosts the application's side of a service for the time of a run: clients' messages come to it as HTTP
+ * requests. An emulator on this machine is told where the handler is; for a service of Azure the user has
+ * configured `upstream.publicUrl` there, which leads to the handler's port.
+ *
+ * @throws ExpectedError when the handler cannot start, or the emulator does not take it
+ */
+export async function withUpstream(
+  opened: OpenTarget,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<OpenTarget> {
+  const { endpoint, loopback } = opened;
+  const { service } = endpoint;
+  if (service === undefined) throw new Error('an upstream handler needs a service');
+  const handler = await startServerProcess(
+    context.serverScript,
+    {
+      args: ['upstream', '--port', String(scenario.upstream?.port ?? 0)],
+      name: 'upstream handler',
+      tells: 'url',
+    },
+    { [upstreamVariable]: JSON.stringify({ endpoint, service }) },
+  );
+  const dispose = (): Promise<void> => opened.dispose().finally(handler.dispose);
+  try {
+    if (loopback) await register(opened, handler.value);
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return { ...opened, dispose };
+}
+
+async function register({ endpoint }: OpenTarget, url: string): Promise<void> {
+  const service = endpoint.service!;
+  const calls = new RestCalls(endpoint, service, new AccessTokens(service), () => undefined);
+  try {
+    const failure = await calls.registerHandler(url);
+    if (failure === undefined) return;
+    throw new ExpectedError(
+      'upstream',
+      `The service on this machine does not take the upstream handler at ${url}: ${failure.text}.`,
+    );
+  } finally {
+    calls.close();
+  }
+}
