@@ -59,6 +59,18 @@ function cleanSummary({ endingStack: _notStored, ...summary }: RunSummary): RunS
     ...(summary.endingMessage !== undefined && {
       endingMessage: redactText(summary.endingMessage),
     }),
+    connections: {
+      ...summary.connections,
+      ...(summary.connections.drops && {
+        drops: summary.connections.drops.map((drop) => ({ ...drop, text: redactText(drop.text) })),
+      }),
+      ...(summary.connections.targets && {
+        targets: summary.connections.targets.map((target) => ({
+          ...target,
+          url: redactUrl(target.url),
+        })),
+      }),
+    },
     target: { ...summary.target, url: redactUrl(summary.target.url) },
     errorExamples: summary.errorExamples.map(({ errorClass, text }) => ({
       errorClass,
@@ -93,15 +105,21 @@ function recommended(
     );
   }
   const step = bestStep(steps);
-  const open = connections.connected - connections.dropped;
-  if (!step || open <= 0)
+  // A service counts every connection that is open, also those that are about to leave.
+  const { held, open } = step?.connections ?? {
+    held: undefined,
+    open: connections.connected - connections.dropped,
+  };
+  const counted = held ?? open;
+  if (!step || counted <= 0)
     return nothing('No step was measured to its end with anything delivered.');
-  const { index, sentPerSecond, receivedPerSecond } = step;
+  const { index, sentPerSecond, receivedPerSecond, entries } = step;
   const measured = model.measuredLoadOf(scenario, {
     index,
-    connections: open,
+    connections: counted,
     sentPerSecond,
     receivedPerSecond,
+    ...(entries !== undefined && { entries }),
   });
   if ('problem' in measured) return nothing(measured.problem);
   if (step.sent === 0 && measured.load.useCases.length > 0) return nothing('Nothing was sent.');

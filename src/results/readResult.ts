@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
+import { thinSnapshots } from '../measure/thinSnapshots';
 import { resultSchema, type Result } from './result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
 import { resultShape, sampleShape } from './resultShape';
@@ -47,15 +48,26 @@ export async function readResult(location: string): Promise<StoredRun> {
   return readInterrupted(location, scenario, samples);
 }
 
+/** Samples held of one run: five hours at one a second. */
+const mostHeld = 20_000;
+
 /**
  * The samples of a run that are kept beside its result, oldest first; none when there is no such file.
+ * Of very long runs the older ones are thinned, see {@link thinSnapshots}.
  *
  * @param folder result folder
  */
-export async function readSnapshots(folder: string): Promise<Snapshot[]> {
-  const snapshots: Snapshot[] = [];
-  for await (const sample of readSamples(path.join(folder, samplesFile))) snapshots.push(sample);
-  return snapshots;
+export async function readSnapshots(folder: string): Promise<readonly Snapshot[]> {
+  let held: Snapshot[] = [];
+  let most = mostHeld;
+  for await (const sample of readSamples(path.join(folder, samplesFile))) {
+    held.push(sample);
+    if (held.length <= most) continue;
+    held = [...thinSnapshots(held, mostHeld / 2)];
+    // The first and last of each step stay: with many steps the next look is later.
+    most = Math.max(mostHeld, 2 * held.length);
+  }
+  return held;
 }
 
 async function readResultFile(file: string): Promise<StoredRun> {
@@ -85,6 +97,9 @@ async function readResultFile(file: string): Promise<StoredRun> {
 }
 
 async function readBounded(file: string): Promise<string> {
+  // A link to a device has no size and no end, and opening a pipe waits for ever.
+  const found = await stat(file);
+  if (!found.isFile() && !found.isDirectory()) throw new Error('it is no file');
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();

@@ -89,13 +89,14 @@ export function redactText(text: string): string {
 
 /** The scenario as it may be stored: references stay, literal secrets do not. */
 export function redactScenario(scenario: Scenario): Scenario {
-  const { target, accessToken, upstream } = scenario;
+  const { target, accessToken, keyPassword, upstream } = scenario;
   return {
     ...scenario,
     ...(target && { target: redactTargetSpec(target) }),
     headers: mapValues(scenario.headers, redactHeader),
     query: mapValues(scenario.query, (_name, value) => redactSecret(value)),
     ...(accessToken !== undefined && { accessToken: redactSecret(accessToken) }),
+    ...(keyPassword !== undefined && { keyPassword: redactSecret(keyPassword) }),
     ...(upstream?.publicUrl !== undefined && {
       upstream: { ...upstream, publicUrl: redactUrl(upstream.publicUrl) },
     }),

@@ -1,8 +1,30 @@
+import { connectPhases } from '../base/connectPhase';
 import type { Shape } from './shape';
 
 const numbers = (names: string): Readonly<Record<string, Shape>> =>
   Object.fromEntries(names.split(' ').map((name) => [name, 'number' as const]));
 
+const connectTimes: Shape = { fields: numbers('p50 p99 max') };
+const quantiles = numbers('p50 p90 p95 p99');
+const lifeShape: Shape = {
+  fields: {
+    ...numbers('drops closed reconnects'),
+    reconnectUs: { fields: quantiles },
+    lifeSpanMs: { fields: quantiles },
+    downMs: { fields: quantiles },
+    sla: { fields: { ...quantiles, mean: 'number' } },
+  },
+};
+const recoveries: Shape = {
+  list: {
+    fields: {
+      ...numbers('atS missing'),
+      connectionsS: { nullable: 'number' },
+      latencyS: { optional: { nullable: 'number' } },
+    },
+  },
+  most: 1000,
+};
 const counts: Shape = { record: 'number' };
 const latency: Shape = { fields: numbers('count min mean p50 p90 p95 p99 p999 p9999 max') };
 const generator: Shape = {
@@ -12,9 +34,10 @@ const generator: Shape = {
     valid: 'boolean',
   },
 };
+const verdictStatus = { oneOf: ['pass', 'fail', 'invalid', 'incomplete'] } as const;
 const verdict: Shape = {
   fields: {
-    status: { oneOf: ['pass', 'fail', 'invalid', 'incomplete'] },
+    status: verdictStatus,
     reasons: { list: { fields: { code: 'string', message: 'string' } }, most: 100_000 },
     checks: {
       optional: {
@@ -31,16 +54,38 @@ const verdict: Shape = {
     },
   },
 };
+const messages = {
+  ...numbers('senders offered sent expected received lost duplicated outOfOrder late extra'),
+  ...numbers('sentPerSecond receivedPerSecond'),
+  ...numbers('payloadBytesIn payloadBytesOut wireBytesIn wireBytesOut'),
+  latencyUs: latency,
+  sendLatencyUs: latency,
+  histogram: 'string',
+} as const satisfies Readonly<Record<string, Shape>>;
+/** Entries of a mix; a scenario has fewer. */
+const mostEntries = 100;
 const step: Shape = {
   fields: {
-    ...numbers('index senders seconds offered sent expected received lost duplicated outOfOrder'),
-    ...numbers('late extra sentPerSecond receivedPerSecond'),
-    ...numbers('payloadBytesIn payloadBytesOut wireBytesIn wireBytesOut'),
-    latencyUs: latency,
-    sendLatencyUs: latency,
-    histogram: 'string',
+    ...numbers('index seconds'),
+    ...messages,
+    entries: {
+      optional: { list: { fields: { ...messages, name: 'string' } }, most: mostEntries },
+    },
     errors: counts,
     generator,
+    connections: {
+      optional: { fields: { ...numbers('requested open'), held: { optional: 'number' } } },
+    },
+    recoveries: { optional: recoveries },
+    membership: {
+      optional: {
+        fields: {
+          ...numbers('joins joinsFailed leaves leavesFailed skipped'),
+          joinUs: latency,
+          leaveUs: latency,
+        },
+      },
+    },
     verdict,
   },
 };
@@ -88,12 +133,43 @@ export const resultShape: Shape = {
         },
       },
     },
-    target: { fields: { kind: 'string', url: 'string' } },
+    target: { fields: { kind: 'string', url: 'string', dialect: { optional: 'string' } } },
     machine: { fields: { ...numbers('cores workers'), node: 'string' } },
     connections: {
       fields: {
         ...numbers('requested connected failed dropped reconnected'),
-        connectUs: { fields: numbers('p50 p99 max') },
+        connectUs: connectTimes,
+        connectPhasesUs: {
+          optional: {
+            fields: Object.fromEntries(
+              connectPhases.map((phase) => [phase, { optional: connectTimes }]),
+            ),
+          },
+        },
+        openedPerSecond: { optional: 'number' },
+        pings: { optional: { fields: numbers('sent received') } },
+        life: { optional: lifeShape },
+        targets: {
+          optional: {
+            list: {
+              fields: {
+                url: 'string',
+                ...numbers('connected failed dropped received'),
+                connectUs: connectTimes,
+                latencyUs: latency,
+              },
+            },
+            most: 1000,
+          },
+        },
+        drops: {
+          optional: {
+            list: {
+              fields: { ...numbers('connection atS openS'), errorClass: 'string', text: 'string' },
+            },
+            most: 10_000,
+          },
+        },
       },
     },
     steps: { list: step, most: 10_000 },
@@ -120,14 +196,45 @@ export const sampleShape: Shape = {
   fields: {
     ...numbers('atMs tick stepCount'),
     phase: 'string',
-    connections: { fields: numbers('requested connected failed dropped connectP99Us') },
+    connections: {
+      fields: {
+        ...numbers('requested connected failed dropped connectP99Us'),
+        takingPart: { optional: 'number' },
+        reconnected: { optional: 'number' },
+      },
+    },
     step: {
       optional: {
         fields: {
           ...numbers('index senders elapsedS totalS offered sent expected received outstanding'),
           ...numbers('duplicated outOfOrder sentPerSecond receivedPerSecond'),
+          verdict: { optional: verdictStatus },
           latencyUs: latency,
+          latencyClasses: { optional: { list: 'number', most: 11 } },
+          payloadBytesIn: { optional: 'number' },
+          payloadBytesOut: { optional: 'number' },
+          entries: {
+            optional: {
+              list: {
+                fields: {
+                  name: 'string',
+                  ...numbers('senders offered sent expected received outstanding'),
+                  ...numbers('sentPerSecond receivedPerSecond'),
+                  latencyUs: latency,
+                },
+              },
+              most: mostEntries,
+            },
+          },
           generator,
+        },
+      },
+    },
+    interval: {
+      optional: {
+        fields: {
+          ...numbers('seconds receivingSeconds offered sent received'),
+          latencyUs: latency,
         },
       },
     },

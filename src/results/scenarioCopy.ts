@@ -1,5 +1,14 @@
 import { isPair, isScalar, parseDocument, visit, type Document, type Pair } from 'yaml';
-import { isSecretName, redactHeader, redactSecret, redactTarget, redactText } from './redact';
+import { parseScenario } from '../scenario/parseScenario';
+import { pipelineKeys } from '../scenario/scenarioKeys';
+import {
+  isSecretName,
+  redacted,
+  redactHeader,
+  redactSecret,
+  redactTarget,
+  redactText,
+} from './redact';
 
 /** A key that the command line set, e.g. `config.connections`, with its text. */
 export interface SetKey {
@@ -16,12 +25,45 @@ const targetKeys = ['webAppTarget', 'connectionString', 'target', 'publicUrl'];
  * @param text a file that has been parsed without errors
  */
 export function scenarioCopy(text: string, sets: readonly SetKey[] = []): string {
-  const document = parseDocument(text, { logLevel: 'silent' });
+  const document = asWritten(text, sets);
   setKeys(document, sets);
   const removed = removeSecrets(document);
   const copy = removed || sets.length > 0 ? document.toString({ lineWidth: 0 }) : text;
   // Values are clean by now; somebody may have commented out a connection string.
   return copy.replace(/(^|\s)#.*$/gm, redactText);
+}
+
+/** The file; a pipeline file as the scenario it describes where keys of its use cases were set, which it has not. */
+function asWritten(text: string, sets: readonly SetKey[]): Document {
+  const file = parseDocument(text, { logLevel: 'silent' });
+  if (!file.has('Pipeline') || !sets.some(({ path }) => path.startsWith('scenarios.'))) return file;
+  const note = parseScenario(text).problems.find(({ code }) => code === 'pipeline-file');
+  const document = parseDocument(note?.fix?.text ?? text, { logLevel: 'silent' });
+  // What stands beside the pipeline wins.
+  visit(file, {
+    Scalar(_key, node, path) {
+      const keys = keysOf(path, node);
+      const [top = 'mode', name = ''] = keys;
+      if (top === 'mode' || pipelineKeys.includes(top)) return;
+      if (top === 'config' && targetKeys.includes(name))
+        for (const target of targetKeys) document.deleteIn([top, target]);
+      document.setIn(keys, node);
+    },
+  });
+  return document;
+}
+
+/** Keys of a copy whose literal secret was not kept, such as `config.accessToken`: it cannot run as it is. */
+export function redactedKeys(copy: string): string[] {
+  const found = new Set<string>();
+  visit(parseDocument(copy, { logLevel: 'silent' }), {
+    Scalar(_key, node, path) {
+      if (typeof node.value !== 'string' || !node.value.includes(redacted)) return;
+      const keys = keysOf(path, node);
+      if (keys.length > 0) found.add(keys.join('.'));
+    },
+  });
+  return [...found];
 }
 
 function setKeys(document: Document, sets: readonly SetKey[]): void {
