@@ -6,9 +6,10 @@ import type { MachineLimits } from '../runner/machineLimits';
 import type { HubProbe } from '../wire/probeHub';
 import type { Endpoint } from '../wire/endpoint';
 import type { Scenario } from '../scenario/scenario';
+import type { ServiceProbe } from '../targets/probeService';
 import type { OpenTarget, TargetContext } from '../targets/target';
 import { exitCode } from './exitCode';
-import { hubSnippet } from './hubSnippet';
+import { hubSnippet, measureSnippet } from './hubSnippet';
 import { paintAll, wrap, type Line } from './line';
 import { referenceValue } from './referenceValue';
 import { readScenarioFile } from './scenarioFile';
@@ -32,10 +33,17 @@ export interface DoctorDeps {
   readonly calibrate: () => Promise<Calibration>;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
+  /** Undefined when the text is no connection string. */
+  readonly probeConnection: (
+    text: string,
+    context: TargetContext,
+  ) => Promise<ServiceProbe | undefined>;
   readonly serverScript: string;
   readonly node: string;
   readonly platform: string;
 }
+
+type ProbedHub = HubProbe & { readonly url: string; readonly snippet?: string };
 
 interface Report {
   readonly node: string;
@@ -45,12 +53,12 @@ interface Report {
   readonly fileDescriptors: number | null;
   readonly localPorts: number | null;
   readonly calibration: Calibration;
-  readonly target?: HubProbe & { readonly url: string; readonly snippet?: string };
+  readonly target?: ProbedHub | ServiceProbe;
 }
 
 /**
- * What this machine can do, and whether a hub can be measured. Exit code 3 when the target cannot be
- * reached; missing methods are said, with the code that adds them.
+ * What this machine can do, and whether a hub can be measured or a service takes the key. Exit code 3 when
+ * the target cannot be reached or refuses the key; missing methods are said, with the code that adds them.
  */
 export async function doctorCommand(
   flags: DoctorFlags,
@@ -71,7 +79,7 @@ export async function doctorCommand(
   stdout.write(
     flags.json
       ? `${JSON.stringify(report, undefined, 2)}\n`
-      : paintAll(reportLines(report), canColour(surroundings)) + (report.target?.snippet ?? ''),
+      : paintAll(reportLines(report), canColour(surroundings)) + snippetOf(report.target),
   );
   return target && !target.reachable ? exitCode.noTarget : exitCode.done;
 }
@@ -81,6 +89,13 @@ async function examine(
   { env, cwd }: Surroundings,
   deps: DoctorDeps,
 ): Promise<NonNullable<Report['target']>> {
+  const context: TargetContext = {
+    reference: (kind, name) => referenceValue(env, kind, name),
+    serverScript: deps.serverScript,
+    readFile: (name) => readScenarioFile(path.resolve(cwd, name)),
+  };
+  const service = await deps.probeConnection(text, context);
+  if (service !== undefined) return service;
   const { scenario, problems } = deps.parseScenario('mode: simple\n', {
     overrides: [{ path: 'config.target', value: text }],
   });
@@ -88,11 +103,7 @@ async function examine(
   if (error || !scenario) {
     throw new ExpectedError('bad-target', error?.message ?? `${text} is no target.`);
   }
-  const target = await deps.openTarget(scenario, {
-    reference: (kind, name) => referenceValue(env, kind, name),
-    serverScript: deps.serverScript,
-    readFile: (name) => readScenarioFile(path.resolve(cwd, name)),
-  });
+  const target = await deps.openTarget(scenario, context);
   try {
     const probe = await deps.probeHub(target.endpoint);
     const missing = probe.reachable
@@ -101,11 +112,16 @@ async function examine(
     const shown = probe.reachable
       ? probe
       : { ...probe, message: hideSecrets(probe.message, target.secrets) };
-    return { url: target.url, ...shown, ...(missing && { snippet: hubSnippet }) };
+    const newer = probe.reachable && probe.dialect === 'measure';
+    const snippet = newer ? measureSnippet : hubSnippet;
+    return { url: target.url, ...shown, ...(missing && { snippet }) };
   } finally {
     await target.dispose();
   }
 }
+
+const snippetOf = (target: Report['target']): string =>
+  target !== undefined && 'snippet' in target ? (target.snippet ?? '') : '';
 
 function reportLines(report: Report): Line[] {
   const { calibration, fileDescriptors, localPorts } = report;
@@ -119,7 +135,7 @@ function reportLines(report: Report): Line[] {
     row('local ports', `${connections(localPorts)}, one for each connection to an address`),
     row(
       'ceiling',
-      `about ${formatCount(roundedTo2(calibration.messagesPerSecond))} msg/s on one core, ${formatCount(calibration.cpuUsPerMessage, 1)} us of CPU per message`,
+      `about ${formatCount(roundedTo2(calibration.messagesPerSecond))} msg/s on one core, ${formatCount(calibration.cpuUsPerMessage, 1)} µs of CPU per message`,
     ),
     ...(report.target ? [{ text: '' }, ...targetLines(report.target)] : []),
   ];
@@ -138,8 +154,12 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
         text,
         tone: 'bad' as const,
       })),
-      ...(target.snippet === undefined ? [] : [{ text: '' }, ...adviceLines]),
+      ...(snippetOf(target) === '' ? [] : [{ text: '' }, ...adviceLines]),
     ];
+  }
+  if (!('methods' in target)) {
+    const answered = `answers within ${formatCount(target.connectMs, 1)} ms and takes the key`;
+    return wrap(`✓ ${target.url}: ${answered}`, 80, '  ').map((text) => ({ text, tone: 'good' }));
   }
   const { url, connectMs, methods, dialect } = target;
   const missing = methods.filter(({ present }) => !present).map(({ name }) => name);

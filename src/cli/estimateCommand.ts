@@ -1,15 +1,20 @@
 import { ExpectedError } from '../base/expectedError';
-import type { Edition } from '../capacity/estimate';
+import { formatCount } from '../base/units';
+import { billingWords, includedPerDay, messagePrice } from '../capacity/billing';
+import type { Edition, Estimate } from '../capacity/estimate';
 import type { CapacityModel } from '../results/completeResult';
 import { exitCode } from './exitCode';
 import { estimateLines } from './estimateText';
 import { paintAll } from './line';
+import type { Scenario } from '../scenario/scenario';
 import { scenarioOf, type ScenarioParser } from './scenarioOf';
 import { canColour, widthOf, type Surroundings } from './surroundings';
 
 export interface EstimateFlags {
   readonly edition?: Edition;
   readonly headroom?: number;
+  /** Price of a million billed messages beyond the included ones, in any currency. */
+  readonly messagePrice?: number;
   readonly json?: boolean;
 }
 
@@ -33,13 +38,39 @@ export async function estimateCommand(
     ...(headroom !== undefined && { headroom }),
   });
   const { stdout } = surroundings;
+  const price = priceOf(estimate, scenario, flags.messagePrice);
   stdout.write(
     flags.json
-      ? `${JSON.stringify(estimate, undefined, 2)}\n`
+      ? `${JSON.stringify({ ...estimate, ...(price !== undefined && { price_per_month: price }) }, undefined, 2)}\n`
       : paintAll(
-          estimateLines(estimate, Math.min(100, widthOf(stdout)), scenario.unit),
+          estimateLines(
+            estimate,
+            Math.min(100, widthOf(stdout)),
+            scenario.unit,
+            billingText(estimate, scenario, price),
+          ),
           canColour(surroundings),
         ),
   );
   return exitCode.done;
+}
+
+function priceOf(
+  estimate: Estimate,
+  scenario: Scenario,
+  price: number | undefined,
+): number | undefined {
+  if (price === undefined || estimate.billing === undefined) return undefined;
+  return messagePrice(estimate.billing, includedPerDay(estimate, scenario), price);
+}
+
+function billingText(estimate: Estimate, scenario: Scenario, price: number | undefined): string[] {
+  const words = billingWords(estimate, scenario);
+  if (words === undefined) return [];
+  return [
+    words,
+    ...(price === undefined
+      ? []
+      : [`Messages beyond the included ones cost ${formatCount(price, 2)} in 30 days.`]),
+  ];
 }

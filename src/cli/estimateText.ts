@@ -2,8 +2,17 @@ import { formatCount, formatShare } from '../base/units';
 import type { Estimate, NeighbourUse } from '../capacity/estimate';
 import { wrap, type Line } from './line';
 
-/** The estimate for people: size and binding limit, neighbouring sizes, arithmetic, notes, source. */
-export function estimateLines(estimate: Estimate, width: number, plannedUnit?: number): Line[] {
+/**
+ * The estimate for people: size and binding limit, neighbouring sizes, arithmetic, notes, source.
+ *
+ * @param billing sentences on what is billed
+ */
+export function estimateLines(
+  estimate: Estimate,
+  width: number,
+  plannedUnit?: number,
+  billing: readonly string[] = [],
+): Line[] {
   const { unit, binding, neighbours, formula, notes, advice } = estimate;
   const size = unit === null ? 'No size of this guide fits' : `Unit ${formatCount(unit)}`;
   const lines = (texts: readonly string[]): Line[] =>
@@ -19,7 +28,7 @@ export function estimateLines(estimate: Estimate, width: number, plannedUnit?: n
     ...neighbours.map(neighbourLine),
     { text: '' },
     ...lines(formula),
-    ...lines([...(advice === undefined ? [] : [`${advice}.`]), ...notes]),
+    ...lines([...(advice === undefined ? [] : [`${advice}.`]), ...notes, ...billing]),
     { text: '' },
     ...lines([sourceText(estimate)]),
   ];

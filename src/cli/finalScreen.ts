@@ -1,14 +1,17 @@
 import { formatCount, formatLatencyUs } from '../base/units';
-import type { VerdictStatus } from '../measure/summary';
+import type { StepProgress } from '../measure/snapshot';
+import type { StepSummary, VerdictStatus } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { InterruptedRun } from '../results/readResult';
 import type { Result } from '../results/result';
+import { connectionLines, lifeLines, membershipLines, targetLines } from './connectionLines';
 import { errorLines } from './errorWords';
 import { wrap, type Line, type Tone } from './line';
 import { connectingText } from './liveView';
+import { howWords } from './howWords';
 import { loadWords, plural } from './loadWords';
 import { spectrumLines } from './spectrum';
-import { rowOfProgress, rowOfStep, stepHead, stepLine } from './stepTable';
+import { entryHead, entryLine, rowOfProgress, rowOfStep, stepHead, stepLine } from './stepTable';
 
 const tones: Readonly<Record<VerdictStatus, Tone>> = {
   pass: 'good',
@@ -33,6 +36,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     ...titleOf(result, columns),
     blank,
     ...stepsOf(result),
+    ...entriesOf(result.steps),
     ...spectrumOf(result, columns),
     ...verdictLines(result, columns),
     blank,
@@ -62,8 +66,14 @@ function titleOf(result: Result, width: number): Line[] {
       text,
       tone: 'bold' as const,
     })),
-    ...wrap(loadWords(result.scenario), width).map((text) => ({ text })),
+    ...[loadWords(result.scenario), howWords(result.scenario, result.target.dialect)]
+      .filter((words) => words !== '')
+      .flatMap((words) => wrap(words, width).map((text) => ({ text }))),
     { text: `connected ${counts.join('   ')}` },
+    ...connectionLines(result.connections, width),
+    ...targetLines(result.connections, width),
+    ...lifeLines(result.connections, result.steps, width),
+    ...membershipLines(result.steps, width),
   ];
 }
 
@@ -79,6 +89,18 @@ function stepsOf({ steps }: Result): Line[] {
     ...shown.map((step) => stepLine(rowOfStep(step))),
     blank,
   ];
+}
+
+/** The use cases of a mix, step by step. */
+export function entriesOf(steps: readonly (StepSummary | StepProgress)[]): Line[] {
+  const rows = steps.flatMap(({ index, entries = [] }) =>
+    entries.map((entry) => entryLine(index, entry)),
+  );
+  if (rows.length === 0) return [];
+  const shown = rows.slice(-mostRows);
+  const hidden = rows.length - shown.length;
+  const more = { text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const };
+  return [entryHead, ...(hidden > 0 ? [more] : []), ...shown, blank];
 }
 
 function spectrumOf({ steps, scenario }: Result, width: number): Line[] {
@@ -104,14 +126,19 @@ function verdictLines(result: Result, width: number): Line[] {
 }
 
 /** Counts that should be zero, said only when they are not. */
-function countLines({ steps }: Result, width: number): Line[] {
+function countLines({ steps, connections }: Result, width: number): Line[] {
   const sum = (key: 'duplicated' | 'outOfOrder' | 'late' | 'extra'): number =>
     steps.reduce((total, step) => total + step[key], 0);
   const words = [
     [sum('duplicated'), 'duplicated'],
     [sum('outOfOrder'), 'out of order'],
     [sum('late'), 'after the drain'],
-    [sum('extra'), 'to connections that were not meant'],
+    [
+      sum('extra'),
+      connections.life === undefined && steps.every(({ membership }) => membership === undefined)
+        ? 'to connections that were not meant'
+        : 'to connections that were joining or leaving',
+    ],
   ] as const;
   const said = words.filter(([count]) => count > 0);
   if (said.length === 0) return [];
@@ -151,6 +178,7 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
     ...(rows.length > 0 ? [stepHead, ...rows, blank] : []),
+    ...entriesOf(steps),
     ...spaced(errors),
     ...wrap(sentence, columns, '  ').map((text) => ({ text, tone: 'warn' as const })),
     { text: `result    ${run.path}` },

@@ -34,6 +34,13 @@ export function headroom(text: string): number {
   return value;
 }
 
+/** An amount of money, in whatever currency. */
+export function amount(text: string): number {
+  const value = /^\d{1,9}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : NaN;
+  if (Number.isNaN(value)) throw new InvalidArgumentError('Expected an amount, such as 1.2.');
+  return value;
+}
+
 export function edition(text: string): Edition {
   const found = signalrEditions.find((name) => name === text);
   if (!found) throw new InvalidArgumentError(`Expected ${signalrEditions.join(' or ')}.`);

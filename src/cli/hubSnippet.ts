@@ -1,6 +1,37 @@
 /** Hub path of the snippet, the one the scenario examples use. */
 export const snippetPath = '/signalrbench';
 
+/** C# for a hub of the newer contract. */
+export const measureSnippet = `// Program.cs, before app.Run()
+app.MapHub<BenchHub>("${snippetPath}");
+
+// BenchHub.cs
+using Microsoft.AspNetCore.SignalR;
+
+public sealed class BenchHub : Hub
+{
+    private const string Callback = "Measure";
+
+    public Task Echo(long ticks, string payload) =>
+        Clients.Caller.SendAsync(Callback, ticks, payload);
+
+    public Task Broadcast(long ticks, string payload) =>
+        Clients.All.SendAsync(Callback, ticks, payload);
+
+    public Task SendToConnection(string id, long ticks, string payload) =>
+        Clients.Client(id).SendAsync(Callback, ticks, payload);
+
+    public Task GroupBroadcast(string group, long ticks, string payload) =>
+        Clients.Group(group).SendAsync(Callback, ticks, payload);
+
+    public Task JoinGroup(string group) =>
+        Groups.AddToGroupAsync(Context.ConnectionId, group);
+
+    public Task LeaveGroup(string group) =>
+        Groups.RemoveFromGroupAsync(Context.ConnectionId, group);
+}
+`;
+
 /**
  * C# for a hub that answers every use case: two lines for `Program.cs` and a file `BenchHub.cs`. Only the
  * shared framework of ASP.NET Core is needed.
@@ -16,6 +47,7 @@ builder.Services.AddSignalR(options =>
 app.MapHub<BenchHub>("${snippetPath}");
 
 // BenchHub.cs
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Microsoft.AspNetCore.SignalR;
 
@@ -69,6 +101,40 @@ public sealed class BenchHub : Hub
             if (delayMs > 0)
             {
                 await Task.Delay(delayMs, cancellation);
+            }
+            yield return item;
+        }
+    }
+
+    public async Task<int> StreamingUpload(IAsyncEnumerable<IDictionary<string, object>> items)
+    {
+        var count = 0;
+        await foreach (var _ in items)
+        {
+            count++;
+        }
+        return count;
+    }
+
+    public async IAsyncEnumerable<IDictionary<string, object>> StreamingDownload(
+        IDictionary<string, object> message,
+        int count,
+        int delayMs,
+        [EnumeratorCancellation] CancellationToken cancellation)
+    {
+        var clock = Stopwatch.StartNew();
+        for (var number = 0; number < count; number++)
+        {
+            // Each item has its own time, however late the one before it was.
+            var waitMs = (long)number * delayMs - clock.ElapsedMilliseconds;
+            if (waitMs > 0)
+            {
+                await Task.Delay((int)waitMs, cancellation);
+            }
+            var item = new Dictionary<string, object> { ["bench.Item"] = number.ToString("x8") };
+            foreach (var (key, value) in message)
+            {
+                item[key] = value;
             }
             yield return item;
         }

@@ -1,5 +1,5 @@
 import { formatCount, formatLatencyUs } from '../base/units';
-import type { Phase, Snapshot } from '../measure/snapshot';
+import type { Phase, Snapshot, StepProgress } from '../measure/snapshot';
 import { cut, paint, type Line } from './line';
 import { errorWords } from './errorWords';
 import {
@@ -11,11 +11,13 @@ import {
   type RunProgress,
 } from './runProgress';
 import { titleLines, type RunTitle, type RunView } from './runView';
-import { stepHead, stepLine } from './stepTable';
+import { entryHead, entryLine, stepHead, stepLine } from './stepTable';
 import { widthOf, type Output } from './surroundings';
 
-/** Lines around the rows: title, connecting, head, status, the blanks between, and the cursor's. */
-const otherLines = 10;
+/** Use cases of a mix shown while it runs. */
+const mostEntries = 8;
+/** Lines around the rows beside the load: title, connecting, head, status, blanks, and the cursor's. */
+const otherLines = 9;
 
 /** The table of steps, redrawn in place at each snapshot. */
 export function createLiveView(output: Output, title: RunTitle, colour: boolean): RunView {
@@ -54,13 +56,15 @@ export function createLiveView(output: Output, title: RunTitle, colour: boolean)
 export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: number): Line[] {
   const { latest } = progress;
   const rows = rowsOf(progress);
-  const room = Math.max(3, terminalRows - otherLines);
+  const entryLines = mixLines(latest?.step);
+  const [heading = '', ...loadLines] = titleLines(title);
+  const others = otherLines + loadLines.length + entryLines.length;
+  const room = Math.max(3, terminalRows - others);
   const shown = rows.slice(-room);
   const hidden = rows.length - shown.length;
-  const [heading = '', load = ''] = titleLines(title);
   return [
     { text: heading, tone: 'bold' },
-    { text: load },
+    ...loadLines.map((text) => ({ text })),
     { text: '' },
     ...(latest ? [{ text: connectingText(latest) }, { text: '' }] : []),
     ...(rows.length > 0 ? [stepHead] : []),
@@ -68,19 +72,36 @@ export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: 
       ? [{ text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const }]
       : []),
     ...shown.map(stepLine),
+    ...entryLines,
     ...(latest ? [{ text: '' }, { text: statusText(latest, progress), tone: 'dim' as const }] : []),
   ];
 }
 
+/** The use cases of a mix in the step that is going on. */
+function mixLines(step: StepProgress | undefined): Line[] {
+  if (step?.entries === undefined) return [];
+  const { index, over, entries } = step;
+  const shown = entries
+    .slice(0, mostEntries)
+    .map(({ outstanding, ...entry }) =>
+      entryLine(index, { ...entry, ...(over && { lost: outstanding }) }),
+    );
+  return [{ text: '' }, entryHead, ...shown];
+}
+
 /** `connecting   1,900 of 1,900   p99 84ms   3 failed`. */
 export function connectingText({ phase, connections }: Snapshot): string {
-  const { requested, connected, failed, dropped, connectP99Us } = connections;
+  const { requested, connected, failed, dropped, reconnected = 0, connectP99Us } = connections;
+  const { takingPart = connected } = connections;
   const word = phase === 'connecting' ? 'connecting' : 'connected ';
   return [
     `${word}   ${formatCount(connected)} of ${formatCount(requested)}`,
     ...(connected > 0 ? [`p99 ${formatLatencyUs(connectP99Us)}`] : []),
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
+    ...(reconnected > 0
+      ? [`${formatCount(reconnected)} reconnected`, `${formatCount(takingPart)} open`]
+      : []),
   ].join('   ');
 }
 

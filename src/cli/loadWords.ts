@@ -1,26 +1,38 @@
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
-import { stepsOf } from '../scenario/steps';
+import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';
 import { largestGroup } from '../usecases/groups';
 import { findUseCase } from '../usecases/registry';
+import { streamShape } from '../usecases/streams';
+
+/** Entries of a mix that are told one by one. */
+const mostEntries = 10;
 
 /** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
 export function loadWords(scenario: Scenario): string {
-  const steps = stepsOf(scenario).length;
-  const uses = scenario.entries.map((entry) => entryWords(entry, scenario.connections)).join(' + ');
+  const steps = Math.min(stepCount(scenario), maximumSteps);
+  const { entries } = scenario;
+  const uses = entries.slice(0, mostEntries).map((each) => entryWords(each, scenario.connections));
+  if (entries.length > mostEntries) {
+    uses.push(`${formatCount(entries.length - mostEntries)} more`);
+  }
   const connections = `${formatCount(scenario.connections)} ${plural('connection', scenario.connections)}`;
-  return `${uses}, ${connections}${steps > 1 ? ` in ${formatCount(steps)} steps` : ''}`;
+  return `${uses.join(' + ')}, ${connections}${steps > 1 ? ` in ${formatCount(steps)} steps` : ''}`;
 }
 
 function entryWords({ name, parameters }: ScenarioEntry, connections: number): string {
-  const words = [name];
-  const { groupCount, messageSize, sendingInterval } = parameters;
+  const { groupCount, messageSize, messageSizes, method, sendingInterval } = parameters;
+  const words = [typeof method === 'string' ? `${name} ${method.slice(0, 60)}` : name];
   if (typeof groupCount === 'number' && groupCount > 0) {
     const members = largestGroup({ groupsPerConnection: 1, ...parameters }, connections);
     words.push(`groups of ${formatCount(members)}`);
   }
   if (typeof messageSize === 'number' && typeof sendingInterval === 'number') {
-    words.push(`${formatBytes(messageSize)} ${intervalWords(sendingInterval)}`);
+    const size =
+      typeof messageSizes === 'string'
+        ? `${messageSizes.slice(0, 60)} (mean ${formatBytes(messageSize)})`
+        : formatBytes(messageSize);
+    words.push(`${size} ${intervalWords(sendingInterval)}`);
   }
   return words.join(', ');
 }
@@ -45,13 +57,12 @@ export function loadNumbers(scenario: Scenario): LoadNumbers {
   const last = steps.at(-1);
   let [inPerSecond, outPerSecond, bytesPerSecond] = [0, 0, 0];
   for (const [position, { name, parameters }] of scenario.entries.entries()) {
-    const { messageSize, sendingInterval, streamingItemCount } = parameters;
+    const { messageSize, sendingInterval } = parameters;
     if (typeof sendingInterval !== 'number' || sendingInterval <= 0) continue;
     const senders = last?.perEntry[position] ?? 0;
     const load = { connections: scenario.connections, senders };
-    const perSending = typeof streamingItemCount === 'number' ? streamingItemCount : 1;
     const sendings = (senders * 1000) / sendingInterval;
-    const into = sendings * perSending;
+    const into = sendings * messagesUp(parameters);
     const out = sendings * (findUseCase(name)?.deliveries(parameters, load) ?? 0);
     inPerSecond += into;
     outPerSecond += out;
@@ -66,6 +77,13 @@ export function loadNumbers(scenario: Scenario): LoadNumbers {
     bytesPerSecond,
     durationS: rampS + (steps.length * stepMs) / 1000,
   };
+}
+
+/** Messages that one sending takes to the hub. */
+function messagesUp(parameters: ScenarioEntry['parameters']): number {
+  if (parameters['streamDirection'] === undefined) return 1;
+  const { direction, items } = streamShape(parameters);
+  return direction === 'download' ? 1 : items;
 }
 
 /** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (40.8 MB/s), for about 3 min`. */

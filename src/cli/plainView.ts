@@ -1,5 +1,5 @@
 import { formatCount, formatShare } from '../base/units';
-import type { Snapshot } from '../measure/snapshot';
+import type { EntryProgress, Snapshot } from '../measure/snapshot';
 import { latencyWords } from '../measure/sloWords';
 import { printable } from './line';
 import { plural } from './loadWords';
@@ -26,10 +26,12 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
   const tellFinished = (snapshot?: Snapshot): void => {
     for (const row of rowsOf(progress).slice(told)) {
       if (row.current) break;
-      const measured = progress.steps[told]?.progress.elapsedS ?? 0;
+      const { elapsedS = 0, entries = [] } = progress.steps[told]?.progress ?? {};
       told += 1;
       // A run may be stopped in a warm-up.
-      if (measured > 0) say(`${stamp(snapshot)}${stepWords(row)}`);
+      if (elapsedS === 0) continue;
+      say(`${stamp(snapshot)}${stepWords(row)}`);
+      for (const entry of entries) say(`${stamp(snapshot)}${entryWords(row.index, entry)}`);
     }
   };
   return {
@@ -76,7 +78,21 @@ function stepWords(row: StepRow): string {
   ].join(', ');
 }
 
-function ratesWords({ sentPerSecond = 0, receivedPerSecond = 0, latencyUs }: StepRow): string {
+/** `step 1, echo: 350 senders, 350.0 sent/s, …, 0 lost`. */
+function entryWords(index: number, entry: EntryProgress): string {
+  const { name, senders, outstanding } = entry;
+  return [
+    `step ${index}, ${name}: ${formatCount(senders)} ${plural('sender', senders)}`,
+    ratesWords(entry),
+    `${formatCount(outstanding)} lost`,
+  ].join(', ');
+}
+
+function ratesWords({
+  sentPerSecond = 0,
+  receivedPerSecond = 0,
+  latencyUs,
+}: Pick<StepRow, 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'>): string {
   const rates = `${formatCount(sentPerSecond, 1)} sent/s, ${formatCount(receivedPerSecond)} received/s`;
   if (latencyUs === undefined || latencyUs.count === 0) return rates;
   const { p50, p99, p999, max } = latencyUs;

@@ -1,18 +1,27 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { ExpectedError } from '../base/expectedError';
 import type { Edition } from '../capacity/estimate';
+import { groupShapes } from '../capacity/groupShape';
 import { redactText } from '../results/redact';
 import { toolVersion } from '../results/toolVersion';
-import { doctorCommand, type DoctorDeps, type DoctorFlags } from './doctorCommand';
-import { estimateCommand, type EstimateDeps, type EstimateFlags } from './estimateCommand';
+import type { DoctorDeps, DoctorFlags } from './doctorCommand';
+import type { EstimateDeps, EstimateFlags } from './estimateCommand';
+import { exportFormats, type ExportFormat } from './exportFormats';
 import { exitCode, exitCodeOfError, SignalError } from './exitCode';
-import { edition, headroom, setKey, wholeNumber } from './flagValue';
+import { amount, edition, headroom, setKey, wholeNumber } from './flagValue';
+import type { InitFlags } from './initCommand';
 import { printable } from './line';
+import { lazyCommands } from './loadLazyCommands';
 import { runCommand, type RunDeps, type RunFlags } from './runCommand';
-import { serveHubCommand, type ServeDeps, type ServeHubFlags } from './serveCommand';
-import { showCommand } from './showCommand';
+import type {
+  ServeAzureSignalrFlags,
+  ServeDeps,
+  ServeFlags,
+  ServeHubFlags,
+  ServeWebPubSubFlags,
+} from './serveCommand';
 import type { Surroundings } from './surroundings';
-import { validateCommand, type ValidateDeps } from './validateCommand';
+import type { ValidateDeps } from './validateCommand';
 
 /** Everything the commands are made of. */
 export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & ServeDeps;
@@ -70,7 +79,9 @@ function commandTree(
     })
     .addHelpText('after', '\nExample:\n  signalr-bench run examples/echo.yaml --target local');
   addRun(program, surroundings, deps, done);
+  addInit(program, surroundings, deps, done);
   addReading(program, surroundings, deps, done);
+  addFormats(program, surroundings, deps, done);
   addServe(program, surroundings, deps, done);
   addDoctor(program, surroundings, deps, done);
   return program;
@@ -112,6 +123,40 @@ const addRun: Add = (program, surroundings, deps, done) => {
     });
 };
 
+const addInit: Add = (program, surroundings, _deps, done) => {
+  const init = program
+    .command('init')
+    .description('Write a scenario file with the set-up of the performance guides for a size.')
+    .argument('[file]', 'file to write; without it the scenario goes to standard output')
+    .option('--use-case <name>', 'use case, such as echo or sendToGroup', 'echo')
+    .option('--unit <n>', 'size in Units', wholeNumber(1, 1000), 1);
+  init
+    .addOption(
+      init
+        .createOption('--service <name>', 'service whose published tables count')
+        .choices(['signalr', 'webpubsub'])
+        .default('signalr'),
+    )
+    .addOption(
+      init
+        .createOption(
+          '--groups <size>',
+          'small: ten members each; big: ten groups; tiny: a group for each connection',
+        )
+        .choices(groupShapes)
+        .default('small'),
+    )
+    .option('--force', 'replace a file that is there')
+    .addHelpText(
+      'after',
+      '\nExample:\n  signalr-bench init rooms.yaml --use-case sendToGroup --unit 10',
+    )
+    .action(async (file: string | undefined, flags: InitFlags) => {
+      const { initCommand } = await lazyCommands();
+      done(await initCommand(file, flags, surroundings));
+    });
+};
+
 const addReading: Add = (program, surroundings, deps, done) => {
   program
     .command('validate')
@@ -120,6 +165,7 @@ const addReading: Add = (program, surroundings, deps, done) => {
     .option('--json', 'print the problems as a JSON list')
     .addHelpText('after', '\nExample:\n  signalr-bench validate examples/*.yaml')
     .action(async (files: string[], flags: { json?: boolean }) => {
+      const { validateCommand } = await lazyCommands();
       done(await validateCommand(files, flags, surroundings, deps));
     });
   program
@@ -128,21 +174,57 @@ const addReading: Add = (program, surroundings, deps, done) => {
     .argument('<file>', 'scenario file')
     .option<Edition>('--edition <name>', 'edition of the SignalR guide: sr2023 or later', edition)
     .option('--headroom <share>', 'share of the limits to plan for, such as 0.7', headroom)
+    .option('--message-price <amount>', 'price of a million messages beyond the included', amount)
     .option('--json', 'print the estimate as JSON')
     .addHelpText('after', '\nExample:\n  signalr-bench estimate chat-room.yaml --headroom 0.7')
     .action(async (file: string, flags: EstimateFlags) => {
+      const { estimateCommand } = await lazyCommands();
       done(await estimateCommand(file, flags, surroundings, deps));
     });
   program
     .command('show')
     .description('Show the last screen of a stored run.')
     .argument('<result>', 'result folder or result.json')
+    .option('--summary', 'print a short summary in the order of the seed tool instead')
     .addHelpText(
       'after',
       '\nExample:\n  signalr-bench show .signalr-bench/2026-11-21T14-02-11-echo',
     )
-    .action(async (location: string) => {
-      done(await showCommand(location, surroundings));
+    .action(async (location: string, flags: { summary?: boolean }) => {
+      const { showCommand } = await lazyCommands();
+      done(await showCommand(location, flags, surroundings));
+    });
+};
+
+const addFormats: Add = (program, surroundings, _deps, done) => {
+  const exporting = program
+    .command('export')
+    .description('Write a stored run to standard output in another format.')
+    .argument('<result>', 'result folder or result.json')
+    .addHelpText(
+      'after',
+      '\nExample:\n  signalr-bench export .signalr-bench/2026-11-21T14-02-11-echo --format csv',
+    );
+  const formats = exporting
+    .createOption(
+      '--format <format>',
+      'json: all; csv: the steps; md: a report; counters: the seed tool’s file',
+    )
+    .choices(exportFormats)
+    .makeOptionMandatory();
+  exporting.addOption(formats).action(async (location: string, flags: { format: ExportFormat }) => {
+    const { exportCommand } = await lazyCommands();
+    done(await exportCommand(location, flags, surroundings));
+  });
+  program
+    .command('import')
+    .description('Summarize a counter file of the seed tool.')
+    .argument('<file>', 'counters.txt')
+    .option('--json', 'print the summary as JSON')
+    .addHelpText('after', '\nExample:\n  signalr-bench import counters.txt')
+    .action(async (file: string, flags: { json?: boolean }) => {
+      const { importCommand } = await lazyCommands();
+      done(await importCommand(file, flags, surroundings));
     });
 };
 
@@ -162,15 +244,77 @@ const addServe: Add = (program, surroundings, deps, done) => {
     .option('--close-after <n>', 'close a connection after it has sent n invocations')
     .option('--refuse <n|all>', 'refuse the first n connects with 503, or all')
     .option('--throttle <n>', 'answer the first n connects with 429: 5, or 5@3s with Retry-After')
+    .option('--dialect <name>', 'only the contract recordLatency or measure')
     .addHelpText(
       'after',
       '\nExample:\n  signalr-bench serve hub --port 5050 --delay 50ms\n\nThe first line on standard output is {"url":…}.',
     );
-  hub.addOption(hub.createOption('--exit-with-stdin', 'end when standard input ends').hideHelp());
+  hub.addOption(exitWithStdin());
   hub.action(async (flags: ServeHubFlags) => {
+    const { serveHubCommand } = await lazyCommands();
     done(await serveHubCommand(flags, surroundings, deps));
   });
+  serve
+    .command('azure-signalr')
+    .description('Serve an emulator of Azure SignalR Service, default and serverless mode.')
+    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 8888)
+    .option('--mode <mode>', 'default or serverless; by itself a hub goes by its app servers')
+    .option('--unit <n|free>', 'refuse connections above those of so many Units with 429')
+    .option('--limit-connect-rate', 'refuse what connects faster than these Units take')
+    .option('--upstream <url>', 'webhook of serverless clients; {hub}, {category}, {event}')
+    .addOption(exitWithStdin())
+    .addHelpText(
+      'after',
+      '\nExample:\n  signalr-bench serve azure-signalr --port 0 --unit 1\n\nThe first line on standard output is {"connectionString":…}.',
+    )
+    .action(async (flags: ServeAzureSignalrFlags) => {
+      const { serveAzureSignalrCommand } = await lazyCommands();
+      done(await serveAzureSignalrCommand(flags, surroundings, deps));
+    });
+  serve
+    .command('web-pubsub')
+    .description('Serve an emulator of Azure Web PubSub.')
+    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 8080)
+    .option('--unit <n|free>', 'refuse connections above those of so many Units with 429')
+    .option('--limit-connect-rate', 'refuse what connects faster than these Units take')
+    .option('--upstream <url>', 'event handler on this machine; {hub}, {event}')
+    .option('--allow-anonymous', 'let clients without a token connect')
+    .addOption(exitWithStdin())
+    .addHelpText(
+      'after',
+      '\nExample:\n  signalr-bench serve web-pubsub --port 0\n\nThe first line on standard output is {"connectionString":…}.',
+    )
+    .action(async (flags: ServeWebPubSubFlags) => {
+      const { serveWebPubSubCommand } = await lazyCommands();
+      done(await serveWebPubSubCommand(flags, surroundings, deps));
+    });
+  addServeAppServer(serve, surroundings, deps, done);
+  serve
+    .command('upstream', { hidden: true })
+    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 0)
+    .addOption(exitWithStdin())
+    .action(async (flags: ServeFlags) => {
+      const { serveUpstreamCommand } = await lazyCommands();
+      done(await serveUpstreamCommand(flags, surroundings, deps));
+    });
 };
+
+/** Not for people: the app servers of a run. */
+const addServeAppServer: Add = (serve, surroundings, deps, done) => {
+  serve
+    .command('app-server', { hidden: true })
+    .description('Serve the bench hub behind Azure SignalR Service, for a run.')
+    .addOption(exitWithStdin())
+    .action(async (flags: { exitWithStdin?: boolean }) => {
+      const { serveAppServerCommand } = await lazyCommands();
+      done(await serveAppServerCommand(flags, surroundings, deps));
+    });
+};
+
+/** For servers that a run starts: they go when it is gone. */
+function exitWithStdin(): Option {
+  return new Option('--exit-with-stdin', 'end when standard input ends').hideHelp();
+}
 
 const addDoctor: Add = (program, surroundings, deps, done) => {
   program
@@ -183,6 +327,7 @@ const addDoctor: Add = (program, surroundings, deps, done) => {
       '\nExample:\n  signalr-bench doctor --target http://localhost:5050/signalrbench',
     )
     .action(async (flags: DoctorFlags) => {
+      const { doctorCommand } = await lazyCommands();
       done(await doctorCommand(flags, surroundings, deps));
     });
 };

@@ -2,14 +2,13 @@ import { estimate } from '../capacity/estimate';
 import { loadOf } from '../capacity/loadOf';
 import { buildPlan } from '../plan/buildPlan';
 import { completeResult } from '../results/completeResult';
-import { calibrate } from '../runner/calibrate';
 import { machineLimits, missingForRun } from '../runner/machineLimits';
 import { startRun } from '../runner/startRun';
 import { notRunnable } from '../scenario/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
-import { parseBenchHubFlags } from '../servers/benchHubOptions';
+import { probeConnection } from '../targets/probeConnection';
 import { openTarget } from '../targets/registry';
-import { dialectProblem, probeHub } from '../wire/probeHub';
+import { lazyWire } from './loadLazyWire';
 import { stdinEnded } from './processSurroundings';
 import type { CommandDeps } from './program';
 
@@ -29,9 +28,11 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     openTarget,
     startRun,
     completeResult,
-    calibrate: () => calibrate(scripts.serverScript),
-    probeHub,
-    dialectProblem,
+    calibrate: async () => (await lazyWire()).calibrate(scripts.serverScript),
+    probeConnection,
+    probeHub: async (endpoint) => (await lazyWire()).probeHub(endpoint),
+    hubDialect: async (endpoint) => (await lazyWire()).hubDialect(endpoint),
+    redirectHosts: async (endpoint) => (await lazyWire()).redirectHosts(endpoint),
     // A bundle of its own: only the process that serves needs a server.
     startBenchHub: async (options) => {
       const { startBenchHub } = await import(
@@ -39,7 +40,30 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
       );
       return startBenchHub(options);
     },
-    parseBenchHubFlags,
+    startWebPubSubEmulator: async (options) => {
+      const { startWebPubSubEmulator } = await import(
+        /* webpackChunkName: "webPubSub" */ '../servers/webpubsub/webPubSubEmulator.js'
+      );
+      return startWebPubSubEmulator(options);
+    },
+    startAzureSignalr: async (options) => {
+      const { startAzureSignalr } = await import(
+        /* webpackChunkName: "azureSignalr" */ '../servers/azureSignalr/startAzureSignalr.js'
+      );
+      return startAzureSignalr(options);
+    },
+    startAppServer: async (options) => {
+      const { startAppServer } = await import(
+        /* webpackChunkName: "appServer" */ '../servers/appServer/appServer.js'
+      );
+      return startAppServer(options);
+    },
+    startUpstreamHandler: async (settings, port) => {
+      const { upstreamHandler } = await import(
+        /* webpackChunkName: "upstream" */ '../servers/upstream/upstreamHandler.js'
+      );
+      return upstreamHandler(settings, port);
+    },
     stdinEnded,
   };
 }

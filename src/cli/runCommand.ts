@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
 import type { Plan } from '../plan/plan';
 import type { CompleteOptions } from '../results/completeResult';
 import { redactText } from '../results/redact';
@@ -6,8 +7,10 @@ import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/toolVersion';
+import { agreedTarget, type LoadBeyond } from '../runner/agreedTarget';
 import { missingForScenario, planForMachine, type PlanDeps } from '../runner/planForMachine';
-import { refuseOtherDialect } from '../runner/refuseOtherDialect';
+import { withPayloadFile } from '../runner/payloadFiles';
+import { agreedDialect, type HubDialect } from '../runner/agreedDialect';
 import type { Run } from '../runner/run';
 import type { RunSummary } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
@@ -16,8 +19,8 @@ import type { OpenTarget, TargetContext } from '../targets/target';
 import type { Endpoint } from '../wire/endpoint';
 import { confirmLoad } from './confirmLoad';
 import { exitCodeOfResult } from './exitCode';
-import { finalScreen } from './finalScreen';
 import { paintAll } from './line';
+import { lazyCommands } from './loadLazyCommands';
 import { createLiveView } from './liveView';
 import { createPlainView } from './plainView';
 import { referenceValue } from './referenceValue';
@@ -44,7 +47,8 @@ export interface RunFlags {
 /** What a run is made of; tests put fakes in its place. */
 export interface RunDeps extends PlanDeps {
   readonly parseScenario: ScenarioParser;
-  readonly dialectProblem: (endpoint: Endpoint) => Promise<string | undefined>;
+  readonly hubDialect: (endpoint: Endpoint) => Promise<HubDialect | undefined>;
+  readonly redirectHosts: (endpoint: Endpoint) => Promise<readonly string[]>;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly startRun: (
     plan: Plan,
@@ -78,25 +82,37 @@ export async function runCommand(
   const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario, (wrong) =>
     missingForScenario(wrong, deps),
   );
+  if (read.scenario.kind === 'resultparser') {
+    const { resultFilePath = 'counters.txt' } = read.scenario;
+    const folder = path.dirname(path.resolve(surroundings.cwd, file));
+    const { importCommand } = await lazyCommands();
+    return importCommand(path.resolve(folder, resultFilePath), flags, surroundings);
+  }
   // Without a target the embedded hub is used, so that a first run needs nothing else.
   const scenario: Scenario = { target: { kind: 'local' }, ...read.scenario };
-  const plan = await planForMachine(scenario, deps);
+  const context = contextOf(file, surroundings, deps);
+  const plan = await withPayloadFile(await planForMachine(scenario, deps), (name) =>
+    context.readFile(name),
+  );
   const stop = stopOnSignal(surroundings);
   try {
-    const target = await stop.unlessSignalled(
-      deps.openTarget(scenario, contextOf(file, surroundings, deps)),
+    const opened = await stop.unlessSignalled(
+      deps.openTarget(scenario, context),
       (late) => void late.dispose(),
     );
     try {
-      if (!target.loopback) {
-        await confirmLoad({ url: target.url, scenario, yes: flags.yes === true }, surroundings);
-      }
-      await refuseOtherDialect(target, scenario, deps.dialectProblem);
-      return await runOn(target, { file, flags, scenario, plan, stop }, surroundings, deps, () =>
+      const agree = (beyond: LoadBeyond): Promise<boolean> =>
+        confirmLoad(beyond, scenario, surroundings);
+      const target =
+        flags.yes === true ? opened : await agreedTarget(opened, agree, deps.redirectHosts);
+      if (!target) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+      const agreed = await agreedDialect(plan, target, deps.hubDialect);
+      const prepared = { file, flags, scenario, plan: agreed, stop };
+      return await runOn(target, prepared, surroundings, deps, () =>
         scenarioCopy(read.text, overrides),
       );
     } finally {
-      await target.dispose();
+      await opened.dispose();
     }
   } finally {
     stop.dispose();
@@ -156,7 +172,7 @@ async function runOn(
   });
   try {
     stop.throwIfSignalled();
-    const title = { file: path.basename(file), url: target.url, scenario };
+    const title = { file: path.basename(file), url: target.url, scenario, dialect: plan.dialect };
     view = canRedraw(surroundings)
       ? createLiveView(stderr, title, canColour(surroundings))
       : createPlainView(stderr, title);
@@ -173,12 +189,17 @@ async function runOn(
     if (summary.endingStack !== undefined) stderr.write(`${redactText(summary.endingStack)}\n`);
     const result = deps.completeResult(summary, scenario, { id: folder.id, toolVersion });
     const written = await folder.writeResult(result);
+    if (written && scenario.resultFilePath !== undefined) {
+      const { writeCounters } = await lazyCommands();
+      await writeCounters(folder.path, result, warn);
+    }
     const shown = written ? path.relative(cwd, folder.path) || folder.path : undefined;
     if (flags.json) {
       stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
       stderr.write(`${verdictSentence(result)}\n`);
       if (shown !== undefined) stderr.write(`result    ${shown}\n`);
     } else {
+      const { finalScreen } = await lazyCommands();
       stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(surroundings)));
     }
     return exitCodeOfResult(result, stop.signal());

@@ -1,5 +1,6 @@
 import type { Snapshot } from '../measure/snapshot';
-import type { Scenario } from '../scenario/scenario';
+import type { Dialect, Scenario } from '../scenario/scenario';
+import { howWords } from './howWords';
 import { loadWords } from './loadWords';
 
 /** Shows a run while it goes on, on standard error. */
@@ -11,13 +12,16 @@ export interface RunView {
   close(): void;
 }
 
-/** First lines of every view: `chat-room.yaml → http://…`, and the load. */
+/** First lines of every view: `chat-room.yaml → http://…`, the load, and how when unusual. */
 export interface RunTitle {
   readonly file: string;
   readonly url: string;
   readonly scenario: Scenario;
+  /** The dialect agreed with the hub. */
+  readonly dialect?: Dialect;
 }
 
-export function titleLines({ file, url, scenario }: RunTitle): string[] {
-  return [`${file} → ${url}`, loadWords(scenario)];
+export function titleLines({ file, url, scenario, dialect }: RunTitle): string[] {
+  const how = howWords(scenario, dialect);
+  return [`${file} → ${url}`, loadWords(scenario), ...(how === '' ? [] : [how])];
 }

@@ -1,23 +1,57 @@
-import type {
-  BenchHubFlags,
-  BenchHubOptions,
+import { ExpectedError } from '../base/expectedError';
+import { appServerVariable } from '../targets/appServerVariable';
+import type { AppServerOptions } from '../servers/appServer/appServer';
+import {
+  parseAzureSignalrFlags,
+  type AzureSignalrFlags,
+  type AzureSignalrOptions,
+} from '../servers/azureSignalr/serviceOptions';
+import {
   parseBenchHubFlags,
+  type BenchHubFlags,
+  type BenchHubOptions,
 } from '../servers/benchHubOptions';
+import {
+  parseWebPubSubFlags,
+  type WebPubSubEmulatorOptions,
+  type WebPubSubFlags,
+} from '../servers/webpubsub/emulatorOptions';
+import { upstreamVariable } from '../targets/upstreamVariable';
 import { exitCode } from './exitCode';
 import type { Surroundings } from './surroundings';
 
-export interface ServeHubFlags extends BenchHubFlags {
+export interface ServeFlags {
   /** 0 takes any free port. */
   readonly port: number;
   /** End when standard input closes: whoever started this process is gone. */
   readonly exitWithStdin?: boolean;
 }
+export interface ServeHubFlags extends BenchHubFlags, ServeFlags {}
+export interface ServeAzureSignalrFlags extends AzureSignalrFlags, ServeFlags {}
+export interface ServeWebPubSubFlags extends WebPubSubFlags, ServeFlags {}
+
+interface Disposable {
+  dispose(): Promise<void>;
+}
 
 export interface ServeDeps {
   readonly startBenchHub: (
     options: BenchHubOptions,
-  ) => Promise<{ readonly url: string; dispose(): Promise<void> }>;
-  readonly parseBenchHubFlags: typeof parseBenchHubFlags;
+  ) => Promise<Disposable & { readonly url: string }>;
+  readonly startAzureSignalr: (
+    options: AzureSignalrOptions,
+  ) => Promise<Disposable & { readonly connectionString: string }>;
+  readonly startAppServer: (
+    options: AppServerOptions,
+  ) => Promise<Disposable & { readonly url: string }>;
+  /** Serves the application's side of a service, as its environment says. */
+  readonly startUpstreamHandler: (
+    settings: string | undefined,
+    port: number,
+  ) => Promise<Disposable & { readonly url: string }>;
+  readonly startWebPubSubEmulator: (
+    options: WebPubSubEmulatorOptions,
+  ) => Promise<Disposable & { readonly connectionString: string }>;
   /** Settles when standard input has ended. */
   readonly stdinEnded: () => Promise<void>;
 }
@@ -26,28 +60,119 @@ export interface ServeDeps {
  * Serves a hub with the bench methods on loopback until a signal comes. Its first line on standard
  * output is `{"url":…}`.
  */
-export async function serveHubCommand(
+export function serveHubCommand(
   { port, exitWithStdin, ...knobs }: ServeHubFlags,
+  surroundings: Surroundings,
+  deps: ServeDeps,
+): Promise<number> {
+  return serve(exitWithStdin, surroundings, deps, async () => {
+    const hub = await deps.startBenchHub({ port, ...parseBenchHubFlags(knobs) });
+    const note = 'Serving the bench methods; Ctrl+C ends it.';
+    return { firstLine: { url: hub.url }, note, dispose: () => hub.dispose() };
+  });
+}
+
+/**
+ * Serves an emulator of Azure SignalR Service on loopback until a signal comes. Its first line on
+ * standard output is `{"connectionString":…}`.
+ */
+export function serveAzureSignalrCommand(
+  { port, exitWithStdin, ...flags }: ServeAzureSignalrFlags,
+  surroundings: Surroundings,
+  deps: ServeDeps,
+): Promise<number> {
+  return serve(exitWithStdin, surroundings, deps, async () => {
+    const options = { port, ...parseAzureSignalrFlags(flags) };
+    const service = await deps.startAzureSignalr(options);
+    const { connectionString } = service;
+    const note =
+      'Serving an emulator of Azure SignalR Service; Ctrl+C ends it. Times measured here are those of the emulator, not of Azure.';
+    return { firstLine: { connectionString }, note, dispose: () => service.dispose() };
+  });
+}
+
+/**
+ * Serves an emulator of Azure Web PubSub on loopback until a signal comes. Its first line on standard
+ * output is `{"connectionString":…}`.
+ */
+export function serveWebPubSubCommand(
+  { port, exitWithStdin, ...flags }: ServeWebPubSubFlags,
+  surroundings: Surroundings,
+  deps: ServeDeps,
+): Promise<number> {
+  return serve(exitWithStdin, surroundings, deps, async () => {
+    const options = { port, ...parseWebPubSubFlags(flags) };
+    const service = await deps.startWebPubSubEmulator(options);
+    const { connectionString } = service;
+    const note =
+      'Serving an emulator of Azure Web PubSub; Ctrl+C ends it. Times measured here are those of the emulator, not of Azure.';
+    return { firstLine: { connectionString }, note, dispose: () => service.dispose() };
+  });
+}
+
+/**
+ * Serves the bench hub behind Azure SignalR Service, for the run that has started this process and has
+ * put the options into the environment, where no list of processes shows the key. Its first line on
+ * standard output is `{"url":…}`.
+ */
+export function serveAppServerCommand(
+  { exitWithStdin }: Pick<ServeFlags, 'exitWithStdin'>,
+  surroundings: Surroundings,
+  deps: ServeDeps,
+): Promise<number> {
+  return serve(exitWithStdin, surroundings, deps, async () => {
+    const options = surroundings.env[appServerVariable];
+    if (options === undefined)
+      throw new ExpectedError('bad-option', 'An app server is started by a run, not by hand.');
+    const server = await deps.startAppServer({
+      ...(JSON.parse(options) as AppServerOptions),
+      onProblem: (text) => surroundings.stderr.write(`${text}\n`),
+    });
+    const note = 'Serving the bench methods behind Azure SignalR Service; Ctrl+C ends it.';
+    return { firstLine: { url: server.url }, note, dispose: () => server.dispose() };
+  });
+}
+
+/**
+ * Serves the application's side of a service until its run is over. Its first line on standard output is
+ * `{"url":…}`.
+ */
+export function serveUpstreamCommand(
+  { port, exitWithStdin }: ServeFlags,
+  surroundings: Surroundings,
+  deps: ServeDeps,
+): Promise<number> {
+  return serve(exitWithStdin, surroundings, deps, async () => {
+    const handler = await deps.startUpstreamHandler(surroundings.env[upstreamVariable], port);
+    const note = 'Serving the bench methods as an upstream handler; Ctrl+C ends it.';
+    return { firstLine: { url: handler.url }, note, dispose: () => handler.dispose() };
+  });
+}
+
+/** Starts something, prints its line, and keeps it until it has to stop. */
+async function serve(
+  exitWithStdin: boolean | undefined,
   { stdout, stderr, onSignal }: Surroundings,
   deps: ServeDeps,
+  start: () => Promise<Disposable & { readonly firstLine: object; readonly note: string }>,
 ): Promise<number> {
   let stop: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
   const subscription = onSignal((signal) => {
-    // Ctrl+C reaches every process of a terminal; a hub that belongs to a run outlives its orderly end.
+    // Ctrl+C reaches every process of a terminal; a server that belongs to a run outlives its orderly end.
     if (signal === 'SIGTERM' || !exitWithStdin) stop();
   });
   try {
-    const hub = await deps.startBenchHub({ port, ...deps.parseBenchHubFlags(knobs) });
+    const server = await start();
     try {
-      stdout.write(`${JSON.stringify({ url: hub.url })}\n`);
+      stdout.write(`${JSON.stringify(server.firstLine)}\n`);
       if (exitWithStdin) void deps.stdinEnded().then(stop);
-      else stderr.write('Serving the bench methods; Ctrl+C ends it.\n');
+      else stderr.write(`${server.note}\n`);
       await stopped;
     } finally {
-      await hub.dispose();
+      await server.dispose();
     }
   } finally {
     subscription.dispose();

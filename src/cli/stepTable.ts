@@ -1,6 +1,11 @@
 import { formatCount, formatLatencyUs, formatShare } from '../base/units';
 import type { StepProgress } from '../measure/snapshot';
-import type { GeneratorHealth, LatencySummary, StepSummary } from '../measure/summary';
+import type {
+  EntrySummary,
+  GeneratorHealth,
+  LatencySummary,
+  StepSummary,
+} from '../measure/summary';
 import type { Line } from './line';
 
 /** One row of the table of steps; what is not known yet is absent. */
@@ -19,6 +24,13 @@ export interface StepRow {
   readonly left?: string;
   readonly failed?: boolean;
 }
+
+/** What the table of a mix needs of an entry; its losses are known only when the step is over. */
+type EntryRow = Pick<
+  EntrySummary,
+  'name' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'
+> &
+  Partial<Pick<EntrySummary, 'lost'>>;
 
 /** Heads of the table, 79 columns with the time left: every row fits into 80. */
 export const stepHead: Line = {
@@ -46,6 +58,35 @@ export function stepLine(row: StepRow): Line {
   ].join('');
   const tone = toneOf(row);
   return { text: text.trimEnd(), ...(tone && { tone }) };
+}
+
+/** Head of the table of a mix, 79 columns. */
+export const entryHead: Line = {
+  text: ' step senders  sent/s  recv/s   p50   p99 p99.9   max  lost use case',
+  tone: 'dim',
+};
+
+/** Longest name of an entry in a row of 80 columns; a file may hold anything. */
+const longestName = 22;
+
+/** Row of one use case of a mix in a step, under {@link entryHead}. */
+export function entryLine(index: number, { name, ...entry }: EntryRow): Line {
+  const { latencyUs } = entry;
+  const percentile = (us: number): string =>
+    (latencyUs.count === 0 ? '-' : latencyCell(us)).padStart(6);
+  const text = [
+    ` ${fit(index, 4)}`,
+    fit(entry.senders, 8),
+    fit(entry.sentPerSecond, 8, 1),
+    fit(entry.receivedPerSecond, 8),
+    percentile(latencyUs.p50),
+    percentile(latencyUs.p99),
+    percentile(latencyUs.p999),
+    percentile(latencyUs.max),
+    fit(entry.lost, 6),
+    ` ${name.slice(0, longestName)}`,
+  ].join('');
+  return { text };
 }
 
 /** At most five columns. */

@@ -1,0 +1,31 @@
+import type { Dialect, Scenario } from '../scenario/scenario';
+
+/** What is said of the ways that are not the usual ones, by the names they have in a scenario. */
+const english = {
+  ServerSentEvents: 'over ServerSentEvents',
+  LongPolling: 'over LongPolling',
+  messagepack: 'messagepack',
+  sdk: 'official client',
+  measure: 'dialect measure',
+  closed: 'closed pacing',
+} as const;
+
+type HowTexts = Readonly<Record<keyof typeof english, string>>;
+
+/**
+ * How a run is driven, as far as that is not the usual way: `over LongPolling, messagepack`. Empty for
+ * WebSockets, JSON, our own client, the dialect recordLatency and open pacing. Values of a stored file
+ * may be anything; what is not known is not said.
+ *
+ * @param dialect the one that is spoken; absent: that of the scenario
+ */
+export function howWords(
+  scenario: Pick<Scenario, 'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing'>,
+  dialect: Dialect = scenario.dialect,
+  texts: HowTexts = english,
+): string {
+  const { transport, protocol, driver, pacing } = scenario;
+  const ways: readonly string[] = [transport, protocol, driver, dialect, pacing];
+  const said = (Object.keys(english) as (keyof HowTexts)[]).filter((way) => ways.includes(way));
+  return said.map((way) => texts[way]).join(', ');
+}

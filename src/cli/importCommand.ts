@@ -1,0 +1,29 @@
+import { counterSummaryLines } from '../results/counterSummary';
+import { readCounters } from '../results/readCounters';
+import { exitCode } from './exitCode';
+import { printable } from './line';
+import type { Surroundings } from './surroundings';
+
+/**
+ * Reads a counter file of the seed tool and prints its summary, in the order of that tool.
+ *
+ * @throws ExpectedError with the line when the file is damaged
+ */
+export async function importCommand(
+  file: string,
+  { json = false }: { readonly json?: boolean },
+  { stdout, stderr }: Surroundings,
+): Promise<number> {
+  const { lines, cut, ...summary } = await readCounters(file);
+  if (cut) stderr.write(`warning: the last line of ${printable(file)} is cut; it was left out\n`);
+  if (summary.epochs.length === 0)
+    stderr.write(`warning: ${printable(file)} ends before the first step\n`);
+  stdout.write(
+    json
+      ? `${JSON.stringify({ file, lines, cut, ...summary }, undefined, 2)}\n`
+      : counterSummaryLines(summary)
+          .map((line) => `${line}\n`)
+          .join(''),
+  );
+  return exitCode.done;
+}

@@ -1,0 +1,20 @@
+/**
+ * Commands that few runs need, in a bundle of their own.
+ */
+export { doctorCommand } from './doctorCommand';
+export { estimateCommand } from './estimateCommand';
+export { exportCommand } from './exportCommand';
+export { finalScreen } from './finalScreen';
+export { importCommand } from './importCommand';
+export { initCommand } from './initCommand';
+export {
+  serveAppServerCommand,
+  serveAzureSignalrCommand,
+  serveHubCommand,
+  serveUpstreamCommand,
+  serveWebPubSubCommand,
+} from './serveCommand';
+export { showCommand } from './showCommand';
+export { summaryOf } from './oldSummary';
+export { writeCounters } from '../results/counterFile';
+export { validateCommand } from './validateCommand';

@@ -1,0 +1,5 @@
+import type * as Commands from './lazyCommands';
+
+/** Loads what few runs need. */
+export const lazyCommands = (): Promise<typeof Commands> =>
+  import(/* webpackChunkName: "commands" */ './lazyCommands.js');

@@ -1,0 +1,150 @@
+import { formatCount, formatLatencyUs } from '../base/units';
+import { recoveryWords } from './connectionLines';
+import { howWords } from './howWords';
+import { loadWords } from './loadWords';
+import type { StepProgress } from '../measure/snapshot';
+import type { LatencySummary, StepSummary } from '../measure/summary';
+import { verdictSentence } from '../measure/verdictSentence';
+import { redactText } from '../results/redact';
+import type { InterruptedRun } from '../results/readResult';
+import type { Result } from '../results/result';
+
+/** Steps shown of a long run; the file has them all. */
+const mostSteps = 40;
+/** Rows shown of the use cases of a mix. */
+const mostEntries = 100;
+/** Recoveries shown of one step. */
+const mostRecoveries = 5;
+
+/**
+ * A result as Markdown for an issue or a chat. English in every language: it leaves the editor. Texts
+ * of the file are escaped, so that a hostile one cannot put links or images there.
+ */
+export function summaryMarkdown(result: Result): string {
+  const { connections, recommendation, steps } = result;
+  const shown = steps.slice(-mostSteps);
+  const errors = Object.entries(result.errors).filter(([, count]) => count > 0);
+  const how = howWords(result.scenario, result.target.dialect);
+  const lines = [
+    `### SignalR Benchmark: ${plain(result.id)}`,
+    '',
+    `**${plain(verdictSentence(result))}**`,
+    '',
+    `- target: ${plain(result.target.url)}`,
+    `- load: ${plain(loadWords(result.scenario))}`,
+    ...(how === '' ? [] : [`- how: ${how}`]),
+    `- connected: ${formatCount(connections.connected)} of ${formatCount(connections.requested)}, ${formatCount(connections.dropped)} dropped${connections.reconnected > 0 ? `, ${formatCount(connections.reconnected)} opened again` : ''}`,
+    ...shown.flatMap(({ index, recoveries = [] }) =>
+      recoveries
+        .slice(0, mostRecoveries)
+        .map((recovery) => `- step ${index}: ${recoveryWords(recovery)}`),
+    ),
+    ...(errors.length === 0
+      ? []
+      : [
+          `- errors: ${errors.map(([name, count]) => `${formatCount(count)} ${plain(name)}`).join(', ')}`,
+        ]),
+    '',
+    ...tableOf(shown.map(rowOfStep)),
+    ...entryTable(shown),
+    ...(shown.length < steps.length
+      ? ['', `${formatCount(steps.length - shown.length)} earlier steps left out.`]
+      : []),
+    '',
+    ...(recommendation
+      ? [
+          `**${plain(recommendation.headline)}**`,
+          '',
+          ...recommendation.reasons.slice(0, 20).map((reason) => `- ${plain(reason)}`),
+        ]
+      : [`No Units: ${plain(result.recommendationProblem ?? 'nothing valid was measured.')}`]),
+    '',
+    `signalr-bench ${plain(result.tool.version)}, Node ${plain(result.machine.node)}, ${result.machine.cores} cores, ${plain(result.startedAt)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The use cases of a mix, step by step. */
+function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
+  const rows = steps.flatMap(({ index, entries = [] }) =>
+    entries.map((entry): Cells => [
+      plain(entry.name).slice(0, 60),
+      ...cellsOf({ ...entry, index }, 'lost' in entry ? formatCount(entry.lost) : '–'),
+    ]),
+  );
+  return rows.length === 0
+    ? []
+    : ['', ...tableWith(['use case', ...head], rows.slice(-mostEntries))];
+}
+
+/** What is left of a run without a result. */
+export function interruptedMarkdown(name: string, run: InterruptedRun): string {
+  const rows = run.steps.slice(-mostSteps).map(rowOfProgress);
+  const lines = [
+    `### SignalR Benchmark: ${plain(name)}`,
+    '',
+    '**■ interrupted; the run did not come to its end, so it is not judged and gives no Units.**',
+    ...(rows.length === 0 ? [] : ['', ...tableOf(rows)]),
+    ...entryTable(run.steps.slice(-mostSteps)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+type Cells = readonly string[];
+
+const head: Cells = [
+  'step',
+  'senders',
+  'sent/s',
+  'received/s',
+  'p50',
+  'p99',
+  'p99.9',
+  'max',
+  'lost',
+];
+
+const tableOf = (rows: readonly Cells[]): string[] => tableWith(head, rows);
+
+function tableWith(heads: Cells, rows: readonly Cells[]): string[] {
+  const row = (cells: Cells): string => `| ${cells.join(' | ')} |`;
+  return [row(heads), row(heads.map(() => '---:')), ...rows.map(row)];
+}
+
+function rowOfStep(step: StepSummary): Cells {
+  return cellsOf(step, formatCount(step.lost));
+}
+
+function rowOfProgress(step: StepProgress): Cells {
+  return cellsOf(step, '–');
+}
+
+function cellsOf(
+  step: Pick<
+    StepSummary,
+    'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'
+  >,
+  lost: string,
+): Cells {
+  const latency = (key: keyof LatencySummary): string =>
+    step.latencyUs.count === 0 ? '–' : formatLatencyUs(step.latencyUs[key]);
+  return [
+    String(step.index),
+    formatCount(step.senders),
+    formatCount(step.sentPerSecond, 1),
+    formatCount(step.receivedPerSecond, 1),
+    latency('p50'),
+    latency('p99'),
+    latency('p999'),
+    latency('max'),
+    lost,
+  ];
+}
+
+/** One line without Markdown or HTML of its own. */
+function plain(text: string): string {
+  return redactText(text)
+    .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .replace(/[\\`*_[\]<>|~]/g, '\\$&')
+    .slice(0, 1000);
+}
