@@ -1,12 +1,11 @@
 import * as vscode from 'vscode';
-import { ExpectedError } from '../base/expectedError';
-import { errorText } from './log';
 import type { ResultCommands } from './resultCommands';
 import { newScenario, runScenario, runScenarioWith } from './runCommands';
 import type { RunController } from './runController';
 import type { ScenarioFiles } from './scenarioFiles';
-import { moveSecret } from './secretCommands';
+import { moveSecretOut } from './secretCommands';
 import type { Services } from './services';
+import { showEstimate } from './showEstimate';
 import { addTarget, removeTarget, testTarget } from './targetCommands';
 
 export interface CommandParts {
@@ -17,10 +16,11 @@ export interface CommandParts {
   readonly context: vscode.ExtensionContext;
 }
 
-type Handler = (...args: unknown[]) => unknown;
+/** What a command does; whatever it fails with is told by its caller. */
+export type CommandHandler = (...args: unknown[]) => unknown;
 
-/** All commands; a test compares them with the manifest. */
-function handlers(parts: CommandParts): Readonly<Record<string, Handler>> {
+/** All commands by their ids; a test compares them with the manifest. */
+export function commandHandlers(parts: CommandParts): Readonly<Record<string, CommandHandler>> {
   const { services, files, controller, results, context } = parts;
   const { extensionPath } = context;
   const walkthrough = `${context.extension.id}#signalrBenchmark.start`;
@@ -32,6 +32,7 @@ function handlers(parts: CommandParts): Readonly<Record<string, Handler>> {
     'signalrBenchmark.showRun': () => controller.showRun(),
     'signalrBenchmark.newScenario': () => newScenario(),
     'signalrBenchmark.markScenario': (uri) => markScenario(uri, files),
+    'signalrBenchmark.showEstimate': (uri) => showEstimate(uri),
     'signalrBenchmark.openResult': (node) => results.open(node),
     'signalrBenchmark.runAgain': (node) => results.runAgain(node),
     'signalrBenchmark.copySummary': (node) => results.copySummary(node),
@@ -41,39 +42,25 @@ function handlers(parts: CommandParts): Readonly<Record<string, Handler>> {
     'signalrBenchmark.addTarget': () => addTarget(services),
     'signalrBenchmark.testTarget': (node) => testTarget(node, services),
     'signalrBenchmark.removeTarget': (node) => removeTarget(node, services),
-    'signalrBenchmark.moveSecret': (uri, range) => moveSecret(uri, range, services),
+    'signalrBenchmark.moveSecret': (uri, range) => moveSecretOut(uri, range, services),
     'signalrBenchmark.openWalkthrough': () =>
       vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false),
     'signalrBenchmark.showLog': () => services.log.show(),
   };
 }
 
-export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { log } = parts.services;
-  const registered = Object.entries(handlers(parts)).map(([id, handler]) =>
-    vscode.commands.registerCommand(id, async (...args: unknown[]) => {
-      try {
-        await handler(...args);
-      } catch (error) {
-        log.error(error);
-        // What people can do something about is said; the editor tells of a defect by itself.
-        if (!(error instanceof ExpectedError)) throw error;
-        void vscode.window.showErrorMessage(errorText(error));
-      }
-    }),
-  );
-  return vscode.Disposable.from(...registered);
-}
-
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {
   const active = vscode.window.activeTextEditor?.document.uri;
   const uri = argument instanceof vscode.Uri ? argument : active;
   if (!uri) return;
-  const marked = await files.toggleMark(uri);
-  void vscode.window.setStatusBarMessage(
-    marked
-      ? vscode.l10n.t('This file is treated as a SignalR scenario.')
-      : vscode.l10n.t('This file is no longer treated as a SignalR scenario.'),
-    4000,
-  );
+  void vscode.window.setStatusBarMessage(await markedWords(uri, files), 4000);
+}
+
+async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<string> {
+  if (files.isScenarioByItself(await vscode.workspace.openTextDocument(uri))) {
+    return vscode.l10n.t('This file is a SignalR scenario by its name or content, marked or not.');
+  }
+  return (await files.toggleMark(uri))
+    ? vscode.l10n.t('This file is treated as a SignalR scenario.')
+    : vscode.l10n.t('This file is no longer treated as a SignalR scenario.');
 }

@@ -8,6 +8,19 @@ export interface UnfinishedRun {
   readonly pid: number;
 }
 
+/** Where the scenario of a result was written. */
+export interface ResultOrigin {
+  readonly folder: string;
+  /** URI of the scenario file. */
+  readonly origin: string;
+}
+
+/** Of older results only the name of the file is known. */
+const mostOrigins = 500;
+
+/** Older ones are only in the list of results. */
+const mostUnfinished = 20;
+
 /** What is remembered between sessions of the editor: the only place that knows the keys. No secrets. */
 export class EditorState {
   constructor(
@@ -47,12 +60,41 @@ export class EditorState {
     await this.everywhere.update('secretNames', [...new Set(names)].sort());
   }
 
-  get unfinishedRun(): UnfinishedRun | undefined {
-    return this.workspace.get<UnfinishedRun>('unfinishedRun');
+  /** Runs that are going on, in whatever window, or were broken off. */
+  get unfinishedRuns(): readonly UnfinishedRun[] {
+    return this.workspace.get<UnfinishedRun[]>('unfinishedRuns', []);
   }
 
-  async setUnfinishedRun(run: UnfinishedRun | undefined): Promise<void> {
-    await this.workspace.update('unfinishedRun', run);
+  async addUnfinishedRun(run: UnfinishedRun): Promise<void> {
+    const others = this.unfinishedRuns.filter(({ folder }) => folder !== run.folder);
+    await this.workspace.update('unfinishedRuns', [...others, run].slice(-mostUnfinished));
+  }
+
+  async removeUnfinishedRun(folder: string): Promise<void> {
+    const others = this.unfinishedRuns.filter((run) => run.folder !== folder);
+    await this.workspace.update('unfinishedRuns', others);
+  }
+
+  /** URI of the file that the scenario of a result was written in; undefined when it is not known. */
+  originOf(folder: string): string | undefined {
+    return this.origins.find((each) => each.folder === folder)?.origin;
+  }
+
+  async setOrigin(folder: string, origin: string): Promise<void> {
+    const others = this.origins.filter((each) => each.folder !== folder);
+    await this.everywhere.update('origins', [...others, { folder, origin }].slice(-mostOrigins));
+  }
+
+  async moveOrigin(from: string, to: string): Promise<void> {
+    const origin = this.originOf(from);
+    if (origin === undefined) return;
+    const others = this.origins.filter(({ folder }) => folder !== from && folder !== to);
+    await this.everywhere.update('origins', [...others, { folder: to, origin }]);
+  }
+
+  /** On this machine only: a result that is shared tells no paths. */
+  private get origins(): readonly ResultOrigin[] {
+    return this.everywhere.get<ResultOrigin[]>('origins', []);
   }
 
   /** Folders for which `.gitignore` was offered. */

@@ -1,31 +1,36 @@
 import * as vscode from 'vscode';
-import { registerCommands } from './commands';
-import { offerInterrupted } from './interruptedRun';
-import { registerLanguage } from './language/registerLanguage';
-import { followActiveEditor, languageContext } from './languageContext';
-import { restoreRunPanel, runPanelViewType } from './panel/runPanel';
-import { ResultCommands, resultEditorType } from './resultCommands';
-import { resultViewer } from './resultViewer';
+import type { FeatureParts, Features } from './features';
+import { followActiveEditor } from './followActiveEditor';
+import { lazyLanguage } from './language/lazyLanguage';
+import { registerCommands } from './registerCommands';
+import { relevantChange } from './relevantChange';
 import { ResultsTree } from './resultsTree';
-import { RunController } from './runController';
 import { ScenarioFiles } from './scenarioFiles';
 import { createServices } from './services';
+import { resultEditorType, runPanelViewType } from './viewTypes';
 
-let controller: RunController | undefined;
+let loading: Promise<Features> | undefined;
 
-/** Wires the parts. Nothing is run, read or sent by it. */
+/**
+ * Registers everything and does nothing: no file is read, nothing is sent, no run is prepared. The code
+ * behind what is registered is a bundle of its own, read when something is asked for the first time.
+ */
 export function activate(context: vscode.ExtensionContext): void {
   const services = createServices(context);
-  const log = (message: string): void => services.log.warn(message);
   const files = new ScenarioFiles(services.state);
-  controller = new RunController(services, context);
-  const results = new ResultCommands(services, controller, context.extensionUri);
+  const relevant = relevantChange(services, files);
+  const features = (): Promise<Features> =>
+    (loading ??= loadFeatures({ services, files, context, onRelevantChange: relevant.event }));
   context.subscriptions.push(
     services,
     files,
-    controller,
-    registerCommands({ services, files, controller, results, context }),
-    registerLanguage(languageContext(services, files)),
+    relevant,
+    registerCommands(context, services.log, async () => (await features()).commands),
+    lazyLanguage({
+      isScenario: (document) => files.isScenario(document),
+      load: async () => (await features()).language,
+      onRelevantChange: relevant.event,
+    }),
     followActiveEditor(files),
     vscode.window.createTreeView('signalrBenchmark.results', {
       treeDataProvider: new ResultsTree(services.index),
@@ -34,22 +39,32 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.createTreeView('signalrBenchmark.targets', {
       treeDataProvider: services.targets,
     }),
-    vscode.window.registerCustomEditorProvider(
-      resultEditorType,
-      resultViewer(context.extensionUri, results, log),
-    ),
+    vscode.window.registerCustomEditorProvider(resultEditorType, {
+      openCustomDocument: (uri) => ({ uri, dispose: () => undefined }),
+      resolveCustomEditor: async (...args) =>
+        (await features()).resultViewer.resolveCustomEditor(...args),
+    }),
+    vscode.window.registerWebviewPanelSerializer(runPanelViewType, {
+      deserializeWebviewPanel: async (panel, state) =>
+        (await features()).restorePanel(panel, state),
+    }),
   );
-  const restored = vscode.window.registerWebviewPanelSerializer(runPanelViewType, {
-    deserializeWebviewPanel: (panel, state) =>
-      restoreRunPanel(panel, context.extensionUri, state, (id) => results.find(id), log),
-  });
-  context.subscriptions.push(restored);
-  void offerInterrupted(services, results).then(undefined, (error: unknown) =>
-    services.log.error(error),
-  );
+  if (services.state.unfinishedRuns.length === 0) return;
+  void features()
+    .then((loaded) => loaded.offerInterrupted())
+    .then(undefined, (error: unknown) => services.log.error(error));
+}
+
+async function loadFeatures(parts: FeatureParts): Promise<Features> {
+  // After what is going on: neither an activation nor a key stroke waits for code to be read.
+  await new Promise(setImmediate);
+  const { createFeatures } = await import(/* webpackChunkName: "features" */ './features.js');
+  const features = createFeatures(parts);
+  parts.context.subscriptions.push(features);
+  return features;
 }
 
 /** What a run has measured is written before the window closes. */
 export async function deactivate(): Promise<void> {
-  await controller?.close();
+  await (await loading)?.close();
 }

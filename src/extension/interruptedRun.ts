@@ -1,36 +1,27 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { ResultCommands } from './resultCommands';
 import type { Services } from './services';
+import { runState } from './unfinishedRuns';
 
-/** Offers what a run left that the closing of the window, or a crash, broke off. */
+/** Offers what runs left that the closing of their window, or a crash, broke off. */
 export async function offerInterrupted(
   { state }: Services,
   results: ResultCommands,
 ): Promise<void> {
-  const run = state.unfinishedRun;
-  if (!run || isAlive(run.pid)) return;
-  await state.setUnfinishedRun(undefined);
-  if (!existsSync(run.folder)) return;
-  const open = vscode.l10n.t('Open Result');
-  const answer = await vscode.window.showInformationMessage(
-    vscode.l10n.t(
-      'The run {0} was interrupted; what was measured is kept.',
-      path.basename(run.folder),
-    ),
-    open,
-  );
-  if (answer === open) await results.open(run.folder);
+  for (const run of state.unfinishedRuns) {
+    const found = await runState(run);
+    if (found === 'running') continue;
+    await state.removeUnfinishedRun(run.folder);
+    if (found === 'interrupted') void offer(run.folder, results);
+  }
 }
 
-/** Whether another window still runs it; a process of ours that was restarted does not. */
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+async function offer(folder: string, results: ResultCommands): Promise<void> {
+  const open = vscode.l10n.t('Open Result');
+  const answer = await vscode.window.showInformationMessage(
+    vscode.l10n.t('The run {0} was interrupted; what was measured is kept.', path.basename(folder)),
+    open,
+  );
+  if (answer === open) await results.open(folder);
 }

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
 import { redactText } from '../results/redact';
+import { noticeText } from './noticeText';
 
 /** The log output channel; nothing secret gets into it. */
 export class Log implements vscode.Disposable {
@@ -16,7 +17,7 @@ export class Log implements vscode.Disposable {
 
   /** Expected errors with their sentence, defects with their stack. */
   error(error: unknown): void {
-    if (error instanceof ExpectedError) this.channel.error(redactText(error.message));
+    if (error instanceof ExpectedError) this.channel.error(redactText(detailsOf(error)));
     else this.channel.error(redactText(stackOf(error)));
   }
 
@@ -29,11 +30,21 @@ export class Log implements vscode.Disposable {
   }
 }
 
+/** The sentence, and what a program that failed had to say. */
+function detailsOf({ message, cause }: ExpectedError): string {
+  return cause instanceof Error ? `${message}\n${cause.message}` : message;
+}
+
 function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Text of an error for a message; a defect is in the log with its stack. */
+/** A notification is read at a glance; the log has all of it. */
+const mostNoticeCharacters = 400;
+
+/** Text of an error for a message: its first line. A defect is in the log with its stack. */
 export function errorText(error: unknown): string {
-  return redactText(error instanceof Error ? error.message : String(error));
+  const text = noticeText(error instanceof Error ? error.message : String(error));
+  const line = text.split('\n', 1)[0]!.trim();
+  return line.length > mostNoticeCharacters ? `${line.slice(0, mostNoticeCharacters)}…` : line;
 }

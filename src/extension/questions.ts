@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { loadNumbers, loadNumbersWords } from '../cli/loadWords';
+import type { LoadBeyond } from '../runner/agreedTarget';
 import type { Scenario } from '../scenario/scenario';
-import { isLoopback } from '../targets/resolveEndpoint';
-import type { OpenTarget } from '../targets/target';
 import type { EditorState } from './editorState';
 
 /** Whether code of this workspace may be acted on; says why not, with the way to change it. */
@@ -24,20 +23,21 @@ export async function trusted(): Promise<boolean> {
  * numbers.
  */
 export async function confirmLoad(
-  target: OpenTarget,
+  { hosts, url, redirected }: LoadBeyond,
   scenario: Scenario,
   state: EditorState,
 ): Promise<boolean> {
-  const hosts = [
-    ...new Set(
-      target.endpoint.urls.filter((url) => !isLoopback(url)).map((url) => new URL(url).host),
-    ),
-  ];
   const known = state.confirmedHosts;
   if (hosts.every((host) => known.includes(host))) return true;
   const run = vscode.l10n.t('Run');
   const answer = await vscode.window.showWarningMessage(
-    vscode.l10n.t('Put load on {0}, which is not on this machine?', hosts.join(', ')),
+    redirected
+      ? vscode.l10n.t(
+          'Put load on {0}, which is not on this machine? {1} redirects there.',
+          hosts.join(', '),
+          url,
+        )
+      : vscode.l10n.t('Put load on {0}, which is not on this machine?', hosts.join(', ')),
     {
       modal: true,
       detail: vscode.l10n.t(
@@ -54,15 +54,17 @@ export async function confirmLoad(
 
 export type SecondRun = 'stop' | 'wait' | 'cancel';
 
-/** What to do about the run that is going on. */
-export async function askSecondRun(title: string): Promise<SecondRun> {
+/** What to do about the run that is going on; names both, since the second may be chosen by its editor. */
+export async function askSecondRun(title: string, running: string): Promise<SecondRun> {
   const stop = vscode.l10n.t('Stop It and Run');
   const wait = vscode.l10n.t('Wait for Its End');
   const answer = await vscode.window.showWarningMessage(
-    vscode.l10n.t('A run of {0} is going on.', title),
+    vscode.l10n.t('Run {0}? A run of {1} is going on.', title, running),
     {
       modal: true,
-      detail: vscode.l10n.t('Two runs at once would measure each other.'),
+      detail: vscode.l10n.t(
+        'Two runs at once would measure each other. What was measured of a run that is stopped is kept.',
+      ),
     },
     stop,
     wait,

@@ -5,19 +5,24 @@ import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
 import { readResult } from '../results/readResult';
 import { fileProblem, scenarioFile } from '../results/resultFolder';
+import { redactedKeys } from '../results/scenarioCopy';
 import { errorText } from './log';
-import { openRunPanel } from './panel/runPanel';
+import { closeStoredPanel, openRunPanel } from './panel/runPanel';
 import type { PanelSource } from './panelSource';
-import { fromName, resultPath, type ResultEntry } from './resultEntry';
+import { trusted } from './questions';
+import { nameWithOrigin, resultEntry, resultPath, type ResultEntry } from './resultEntry';
 import { entryDescription, groupsOf } from './resultsModel';
-import { labelOf } from './resultsTree';
+import { labelsOf } from './resultsTree';
+import { closeResultTabs, openResultTabs, type ResultColumns } from './resultTabs';
 import type { RunController } from './runController';
 import { deletedPrefix } from './scanResults';
 import { scenarioText } from './scenarioFiles';
 import type { Services } from './services';
-import { interruptedMarkdown, summaryMarkdown } from './summaryMarkdown';
+import { resultEditorType } from './viewTypes';
+import { interruptedMarkdown, summaryMarkdown } from '../cli/summaryMarkdown';
 
-export const resultEditorType = 'signalrBenchmark.result';
+const runAgainCommand = 'signalrBenchmark.runAgain';
+const copySummaryCommand = 'signalrBenchmark.copySummary';
 
 /** What can be done with stored results, from the tree, the palette and the panel. */
 export class ResultCommands {
@@ -42,10 +47,13 @@ export class ResultCommands {
       }
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
+      const file = resultPath({ folder });
       const text = vscode.l10n.t('Open as Text');
-      const answer = await vscode.window.showErrorMessage(errorText(error), text);
+      const actions = existsSync(file) ? [text] : [];
+      const answer = await vscode.window.showErrorMessage(errorText(error), ...actions);
+      // Another editor has this file by default, and an answer may come when it is gone.
       if (answer === text) {
-        await vscode.window.showTextDocument(vscode.Uri.file(resultPath({ folder })));
+        await vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(file), 'default');
       }
     }
   }
@@ -54,9 +62,10 @@ export class ResultCommands {
   async source(location: string): Promise<PanelSource> {
     const { storedSource } = await import(/* webpackChunkName: "run" */ './storedSource.js');
     return storedSource(location, {
-      runAgain: (folder) => void this.runAgain(folder),
+      // By the commands, which say what went wrong: the folder may be gone by now.
+      runAgain: (folder) => void vscode.commands.executeCommand(runAgainCommand, folder),
       openScenario: (folder) => this.openScenario(vscode.Uri.file(folder)),
-      copySummary: (folder) => void this.copySummary(folder),
+      copySummary: (folder) => void vscode.commands.executeCommand(copySummaryCommand, folder),
     });
   }
 
@@ -83,11 +92,30 @@ export class ResultCommands {
 
   /** Runs the scenario of a result again, as it was run then. */
   async runAgain(argument: unknown): Promise<void> {
+    if (!(await trusted())) return;
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
     const uri = vscode.Uri.file(path.join(folder, scenarioFile));
-    const title = `${fromName(path.basename(folder)).scenario}.yaml`;
-    await this.controller.run({ uri, title, text: await scenarioText(uri), overrides: [] });
+    // By the result: the folder may have a name that somebody gave it.
+    const entry = await resultEntry(folder, new Date());
+    const title = `${entry?.scenario ?? path.basename(folder)}.yaml`;
+    const text = await scenarioText(uri);
+    const [missing] = redactedKeys(text);
+    if (missing !== undefined) {
+      throw new ExpectedError(
+        'result-redacted',
+        vscode.l10n.t(
+          'The copy of {0} lacks the secret of {1}: secrets are not kept. Write {2} there in your own scenario, and run that one.',
+          title,
+          missing,
+          '${secret:name}',
+        ),
+      );
+    }
+    // Paths in the copy mean what they meant where it was written.
+    const written = this.services.state.originOf(folder);
+    const origin = written === undefined ? undefined : vscode.Uri.parse(written);
+    await this.controller.run({ uri, origin, title, text, overrides: [] });
   }
 
   async copySummary(argument: unknown): Promise<void> {
@@ -104,24 +132,27 @@ export class ResultCommands {
 
   /** Puts the folder aside first: it is gone for good when the way back was not taken. */
   async delete(argument: unknown): Promise<void> {
-    const folder = await this.folderOf(argument);
+    const folder = await this.writtenFolder(argument);
     if (folder === undefined) return;
     const name = path.basename(folder);
     const aside = path.join(path.dirname(folder), `${deletedPrefix}${name}`);
     await moved(folder, aside);
+    const columns = await this.closeTabs(folder);
     this.services.index.refresh(0);
     const undo = vscode.l10n.t('Undo');
     const answer = await vscode.window.showInformationMessage(
       vscode.l10n.t('Result {0} deleted.', name),
       undo,
     );
-    if (answer === undo) await moved(aside, folder);
-    else await rm(aside, { recursive: true, force: true });
+    if (answer === undo) {
+      await moved(aside, folder);
+      await openResultTabs(folder, columns);
+    } else await rm(aside, { recursive: true, force: true });
     this.services.index.refresh(0);
   }
 
   async rename(argument: unknown): Promise<void> {
-    const folder = await this.folderOf(argument);
+    const folder = await this.writtenFolder(argument);
     if (folder === undefined) return;
     const name = path.basename(folder);
     const answer = await vscode.window.showInputBox({
@@ -132,10 +163,20 @@ export class ResultCommands {
           ? undefined
           : vscode.l10n.t('Letters, digits, blanks, dots, - and _, at most 120.'),
     });
-    const wanted = answer?.trim();
-    if (wanted === undefined || wanted === name) return;
-    await moved(folder, path.join(path.dirname(folder), wanted));
+    const given = answer?.trim();
+    if (given === undefined || given === name) return;
+    const wanted = existsSync(resultPath({ folder })) ? given : nameWithOrigin(name, given);
+    const renamed = path.join(path.dirname(folder), wanted);
+    await moved(folder, renamed);
+    await this.services.state.moveOrigin(folder, renamed);
+    await openResultTabs(renamed, await this.closeTabs(folder));
     this.services.index.refresh(0);
+  }
+
+  /** What shows a folder that is no longer there could not be filled again. */
+  private async closeTabs(folder: string): Promise<ResultColumns> {
+    closeStoredPanel(path.basename(folder));
+    return closeResultTabs(folder);
   }
 
   async reveal(argument: unknown): Promise<void> {
@@ -147,29 +188,52 @@ export class ResultCommands {
     await vscode.commands.executeCommand(command, uri);
   }
 
-  private async folderOf(argument: unknown): Promise<string | undefined> {
+  /**
+   * As {@link folderOf}, but of a run that is over: one that goes on still writes to its folder.
+   *
+   * @throws ExpectedError `result-running`
+   */
+  private async writtenFolder(argument: unknown): Promise<string | undefined> {
+    const over = ({ status }: ResultEntry): boolean => status !== 'running';
+    const folder = await this.folderOf(argument, over);
+    if (folder === undefined) return undefined;
+    const entry = await resultEntry(folder, new Date());
+    if (this.controller.writesTo(folder) || (entry && !over(entry))) {
+      throw new ExpectedError(
+        'result-running',
+        vscode.l10n.t('The run {0} is still going on. Stop it first.', path.basename(folder)),
+      );
+    }
+    return folder;
+  }
+
+  private async folderOf(
+    argument: unknown,
+    offered: (entry: ResultEntry) => boolean = () => true,
+  ): Promise<string | undefined> {
     if (typeof argument === 'string') return argument;
     if (argument instanceof vscode.Uri) return folderOfUri(argument);
     const { entry } = (argument ?? {}) as { entry?: ResultEntry };
     if (entry) return entry.folder;
     const open = openResult();
-    return open ? folderOfUri(open) : this.choose();
+    return open ? folderOfUri(open) : this.choose(offered);
   }
 
-  private async choose(): Promise<string | undefined> {
-    const entries = groupsOf(await this.services.index.load()).flatMap((group) => group.entries);
+  private async choose(offered: (entry: ResultEntry) => boolean): Promise<string | undefined> {
+    const all = groupsOf(await this.services.index.load()).flatMap((group) => group.entries);
+    const entries = all.filter(offered);
     if (entries.length === 0) {
       void vscode.window.showInformationMessage(vscode.l10n.t('There are no results yet.'));
       return undefined;
     }
-    const items = [...entries]
-      .sort((a, b) => b.startedMs - a.startedMs)
-      .map((entry) => ({
-        label: entry.scenario,
-        description: labelOf(entry),
-        detail: entryDescription(entry, vscode.l10n.t),
-        folder: entry.folder,
-      }));
+    const newestFirst = [...entries].sort((a, b) => b.startedMs - a.startedMs);
+    const labels = labelsOf(newestFirst);
+    const items = newestFirst.map((entry, at) => ({
+      label: entry.scenario,
+      description: labels[at]!,
+      detail: entryDescription(entry, vscode.l10n.t),
+      folder: entry.folder,
+    }));
     const answer = await vscode.window.showQuickPick(items, {
       title: vscode.l10n.t('Results'),
       matchOnDescription: true,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
@@ -16,6 +17,8 @@ export interface ResultEntry {
   readonly name: string;
   /** Name of the scenario it ran. */
   readonly scenario: string;
+  /** URI of the scenario's file, where this machine knows it. */
+  readonly origin?: string;
   readonly status: EntryStatus;
   /** Milliseconds since 1970; 0 when nothing tells. */
   readonly startedMs: number;
@@ -28,20 +31,31 @@ export interface ResultEntry {
 }
 
 /** A folder without a result that was written to this lately belongs to a run in another window. */
-const writingMs = 5000;
+export const writingMs = 5000;
 
-/** Reads what a list shows of one result folder; undefined when it is none. Never throws. */
-export async function resultEntry(folder: string, now: Date): Promise<ResultEntry | undefined> {
+/**
+ * Reads what a list shows of one result folder; undefined when it is none. Never throws.
+ *
+ * @param grew whether the samples are known to have grown just now
+ */
+export async function resultEntry(
+  folder: string,
+  now: Date,
+  grew = false,
+): Promise<ResultEntry | undefined> {
   const name = path.basename(folder);
   const named = { folder, name, ...fromName(name) };
   try {
+    // What is still being written is not read for a list: it may be long, and is another one soon.
+    if (!existsSync(resultPath({ folder })) && (grew || (await writtenLately(folder, now)))) {
+      return { ...named, status: 'running', sentence: '' };
+    }
     const run = await readResult(folder);
     if (run.kind === 'interrupted') {
-      const running = await writtenLately(folder, now);
       const p99Us = run.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1)?.latencyUs.p99;
       return {
         ...named,
-        status: running ? 'running' : 'interrupted',
+        status: 'interrupted',
         sentence: '',
         ...(p99Us !== undefined && { p99Us }),
       };
@@ -68,13 +82,28 @@ export async function resultEntry(folder: string, now: Date): Promise<ResultEntr
   }
 }
 
-/** Time (UTC) and scenario in the name of a folder: `2026-11-21T14-02-11-chat-room`. */
+/**
+ * Time (UTC) and scenario in the name of a folder: `2026-11-21T14-02-11-chat-room`. Names of scenarios in
+ * it have no blanks: behind one stands what somebody called it, see {@link nameWithOrigin}.
+ */
 export function fromName(name: string): { readonly scenario: string; readonly startedMs: number } {
   const [, day, h, m, s, rest] =
-    /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})-(.+)$/.exec(name) ?? [];
+    /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})-([^ ]+)(?: .*)?$/.exec(name) ?? [];
   if (day === undefined) return { scenario: name, startedMs: 0 };
   const startedMs = Date.parse(`${day}T${h!}:${m!}:${s!}Z`);
   return { scenario: rest!, startedMs: Number.isFinite(startedMs) ? startedMs : 0 };
+}
+
+/**
+ * The name wanted for a folder without a result, behind the one that it was made with: nothing else tells
+ * when it ran, and what.
+ *
+ * @param name the present one
+ */
+export function nameWithOrigin(name: string, wanted: string): string {
+  const [origin = ''] = name.split(' ');
+  if (fromName(origin).startedMs === 0 || `${wanted} `.startsWith(`${origin} `)) return wanted;
+  return `${origin} ${wanted}`;
 }
 
 async function writtenLately(folder: string, now: Date): Promise<boolean> {

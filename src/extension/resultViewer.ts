@@ -1,29 +1,52 @@
-import type * as vscode from 'vscode';
-import { copySummary } from './runController';
+import * as vscode from 'vscode';
+import { ExpectedError } from '../base/expectedError';
+import type { PanelRun } from '../protocol/panel';
+import type { PanelSource } from './panelSource';
+import { showProblem, showSource } from './panel/webviewPage';
 import type { ResultCommands } from './resultCommands';
+import type { Services } from './services';
+import { shortTime } from './shortTime';
 
-/**
- * The read-only editor of `result.json`, loaded with the first result that is opened: reading histograms
- * is no part of what editing needs.
- */
+/** The read-only editor that shows `result.json` as the panel. */
 export function resultViewer(
   extensionUri: vscode.Uri,
   results: ResultCommands,
-  log: (message: string) => void,
+  { log }: Pick<Services, 'log'>,
 ): vscode.CustomReadonlyEditorProvider {
-  const actions = {
-    runAgain: (file: vscode.Uri) => void results.runAgain(file),
-    openScenario: (file: vscode.Uri) => results.openScenario(file),
-    copySummary: (result: Parameters<typeof copySummary>[0]) => void copySummary(result),
+  const read = async ({ scheme, fsPath }: vscode.Uri): Promise<PanelSource | string> => {
+    if (scheme !== 'file') {
+      return vscode.l10n.t('Results can only be shown from files on this machine.');
+    }
+    try {
+      return await results.source(fsPath);
+    } catch (error) {
+      if (error instanceof ExpectedError) return error.message;
+      log.error(error);
+      return vscode.l10n.t('It cannot be read. The log has the details.');
+    }
   };
   return {
     openCustomDocument: (uri) => ({ uri, dispose: () => undefined }),
-    resolveCustomEditor: async (document, panel, token) => {
-      const { createResultEditor } = await import(
-        /* webpackChunkName: "run" */ './panel/resultEditor.js'
-      );
-      const editor = createResultEditor(extensionUri, actions, log);
-      await editor.resolveCustomEditor(document, panel, token);
+    resolveCustomEditor: async ({ uri }, panel, token) => {
+      const source = await read(uri);
+      if (token.isCancellationRequested) return;
+      if (typeof source === 'string') showProblem(panel, extensionUri, source);
+      else {
+        // All tabs would be called result.json.
+        panel.title = resultTitle(source.run);
+        showSource(panel, extensionUri, source, (message) => log.warn(message));
+      }
     },
   };
+}
+
+/** Scenario and local time. */
+function resultTitle({ title, startedAt }: PanelRun): string {
+  const startedMs = Date.parse(startedAt);
+  return Number.isFinite(startedMs) ? `${title} · ${tabTime(new Date(startedMs))}` : title;
+}
+
+/** With seconds: which other tabs there will be, nobody knows. */
+function tabTime(time: Date): string {
+  return shortTime(time, { now: new Date(), language: vscode.env.language, seconds: true });
 }

@@ -1,7 +1,8 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
 import type { ResultEntry } from './resultEntry';
 import type { ResultPlaces } from './resultPlaces';
-import { scanResults, type FoundResults, type KnownEntry } from './scanResults';
+import type { FoundResults, KnownEntry } from './scanResults';
 
 const quietMs = 300;
 /** A run of another window is looked at again after this time. */
@@ -20,6 +21,7 @@ export class ResultsIndex implements vscode.Disposable {
   constructor(
     private readonly places: ResultPlaces,
     private readonly now: () => Date,
+    private readonly originOf: (folder: string) => string | undefined,
   ) {}
 
   /** What is known now; the event tells when there is more. */
@@ -49,8 +51,9 @@ export class ResultsIndex implements vscode.Disposable {
         watcher.onDidCreate(() => this.refresh()),
         watcher.onDidDelete(() => this.refresh()),
         watcher.onDidChange((uri) => {
-          // Samples are written each second; they change nothing in a list.
-          if (uri.path.endsWith('/result.json')) this.refresh();
+          // Samples are written each second; they change nothing in a list, unless a run was taken
+          // for interrupted: another machine's clock may differ, and a laptop may have slept.
+          if (uri.path.endsWith('/result.json') || this.isInterrupted(uri)) this.refresh();
         }),
       ];
     });
@@ -63,12 +66,26 @@ export class ResultsIndex implements vscode.Disposable {
     this.reading = this.read();
   }
 
+  private isInterrupted({ fsPath }: vscode.Uri): boolean {
+    const folder = path.dirname(fsPath);
+    return this.found.entries.some(
+      (entry) => entry.folder === folder && entry.status === 'interrupted',
+    );
+  }
+
   private async read(): Promise<void> {
-    this.found = await scanResults(this.places.all(), this.known, this.now());
+    const { scanResults } = await import(/* webpackChunkName: "features" */ './scanResults.js');
+    const { entries, unread } = await scanResults(this.places.all(), this.known, this.now());
+    this.found = { entries: entries.map((entry) => this.withOrigin(entry)), unread };
     this.emitter.fire();
     if (this.found.entries.some(({ status }) => status === 'running')) {
       this.refresh(runningAgainMs);
     }
+  }
+
+  private withOrigin(entry: ResultEntry): ResultEntry {
+    const origin = this.originOf(entry.folder);
+    return origin === undefined ? entry : { ...entry, origin };
   }
 
   private unfollow(): void {

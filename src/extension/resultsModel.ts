@@ -1,23 +1,47 @@
+import path from 'node:path';
 import { latencyWords } from '../measure/sloWords';
 import type { EntryStatus, ResultEntry } from './resultEntry';
 import type { Translate } from './translate';
 
 /** All results of one scenario, newest first. */
 export interface ResultGroup {
+  /** Of its own among the groups. */
+  readonly key: string;
   readonly scenario: string;
+  /** URI of the scenario's file, where it is known. */
+  readonly origin?: string;
   readonly entries: readonly ResultEntry[];
 }
 
-/** Groups by scenario; the group with the newest result comes first. */
+/**
+ * Groups by scenario; the group with the newest result comes first. Scenarios of one name are told apart
+ * by their files, and by where their results lie.
+ */
 export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
   const groups = new Map<string, ResultEntry[]>();
   for (const entry of [...entries].sort(newestFirst)) {
-    const group = groups.get(entry.scenario);
+    const key = JSON.stringify([entry.scenario, originIn(entries, entry) ?? placeOf(entry)]);
+    const group = groups.get(key);
     if (group) group.push(entry);
-    else groups.set(entry.scenario, [entry]);
+    else groups.set(key, [entry]);
   }
-  return [...groups].map(([scenario, inside]) => ({ scenario, entries: inside }));
+  return [...groups].map(([key, inside]) => {
+    const [{ scenario }] = inside as [ResultEntry];
+    const origin = originIn(entries, inside[0]!);
+    return { key, scenario, ...(origin !== undefined && { origin }), entries: inside };
+  });
 }
+
+/** A result of the command line belongs to the only file of that name that ran beside it. */
+function originIn(entries: readonly ResultEntry[], entry: ResultEntry): string | undefined {
+  if (entry.origin !== undefined) return entry.origin;
+  const origins = entries
+    .filter((each) => each.scenario === entry.scenario && placeOf(each) === placeOf(entry))
+    .flatMap(({ origin }) => origin ?? []);
+  return new Set(origins).size === 1 ? origins[0] : undefined;
+}
+
+const placeOf = ({ folder }: ResultEntry): string => path.dirname(folder);
 
 function newestFirst(a: ResultEntry, b: ResultEntry): number {
   return b.startedMs - a.startedMs || (a.name < b.name ? 1 : a.name > b.name ? -1 : 0);
@@ -81,12 +105,28 @@ function ago(startedMs: number, now: Date, t: Translate): string {
   return t('{0} days ago', Math.floor(minutes / 1440));
 }
 
-/** The newest finished result of a scenario. */
+/** Of these, how a run went is not known, or not yet. */
+const untold: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
+
+/** A scenario file as its results know it. */
+export interface ResultSource {
+  /** As in {@link ResultEntry.scenario}. */
+  readonly scenario: string;
+  /** URI of the file. */
+  readonly origin: string;
+  /** Folders that its results go to. */
+  readonly places: readonly string[];
+}
+
+/** The newest result of a scenario file that tells how a run went; where the file is not known, its name and place count. */
 export function newestOf(
   entries: readonly ResultEntry[],
-  scenario: string,
+  { scenario, origin, places }: ResultSource,
 ): ResultEntry | undefined {
   return entries
-    .filter((entry) => entry.scenario === scenario && entry.status !== 'running')
+    .filter((entry) => entry.scenario === scenario && !untold.includes(entry.status))
+    .filter((entry) =>
+      entry.origin === undefined ? places.includes(placeOf(entry)) : entry.origin === origin,
+    )
     .sort(newestFirst)[0];
 }

@@ -8,11 +8,18 @@ import {
   statusWord,
   type ResultGroup,
 } from './resultsModel';
+import { shortTimes } from './shortTime';
 
 /** A line of the Results view. */
 export type ResultNode =
-  | { readonly kind: 'group'; readonly group: ResultGroup }
-  | { readonly kind: 'result'; readonly entry: ResultEntry }
+  | {
+      readonly kind: 'group';
+      readonly group: ResultGroup;
+      readonly newest: boolean;
+      /** Whether another group has the same name. */
+      readonly alike: boolean;
+    }
+  | { readonly kind: 'result'; readonly entry: ResultEntry; readonly label: string }
   | { readonly kind: 'unread'; readonly count: number };
 
 /** The Results view: scenarios, and below them their results, newest first. */
@@ -25,13 +32,18 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
 
   async getChildren(node?: ResultNode): Promise<ResultNode[]> {
     if (node?.kind === 'group') {
-      return node.group.entries.map((entry) => ({ kind: 'result', entry }));
+      const { entries } = node.group;
+      const labels = labelsOf(entries);
+      return entries.map((entry, at) => ({ kind: 'result', entry, label: labels[at]! }));
     }
     if (node) return [];
     const groups = groupsOf(await this.index.load());
     const { unread } = this.index.results;
     return [
-      ...groups.map((group): ResultNode => ({ kind: 'group', group })),
+      ...groups.map((group, at): ResultNode => {
+        const alike = groups.some((other) => other !== group && other.scenario === group.scenario);
+        return { kind: 'group', group, newest: at === 0, alike };
+      }),
       ...(unread > 0 ? [{ kind: 'unread' as const, count: unread }] : []),
     ];
   }
@@ -39,7 +51,7 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
   getTreeItem(node: ResultNode): vscode.TreeItem {
     switch (node.kind) {
       case 'group':
-        return groupItem(node.group);
+        return groupItem(node);
       case 'result':
         return resultItem(node);
       case 'unread':
@@ -51,25 +63,34 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
   }
 }
 
-function groupItem({ scenario, entries }: ResultGroup): vscode.TreeItem {
-  const item = new vscode.TreeItem(scenario, vscode.TreeItemCollapsibleState.Collapsed);
-  item.id = `group:${scenario}`;
+function groupItem({
+  group,
+  newest,
+  alike,
+}: ResultNode & { readonly kind: 'group' }): vscode.TreeItem {
+  const { key, scenario, origin, entries } = group;
+  const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  // What was run last is what people look for.
+  const item = new vscode.TreeItem(scenario, newest ? Expanded : Collapsed);
+  item.id = `group:${key}`;
   item.contextValue = 'group';
-  item.description = String(entries.length);
+  const where = origin === undefined ? entries[0]!.folder : vscode.Uri.parse(origin);
+  const file = alike ? `${vscode.workspace.asRelativePath(where)} · ` : '';
+  item.description = `${file}${entries.length}`;
   return item;
 }
 
 function resultItem(node: ResultNode & { readonly kind: 'result' }): vscode.TreeItem {
-  const { entry } = node;
-  const item = new vscode.TreeItem(labelOf(entry), vscode.TreeItemCollapsibleState.None);
+  const { entry, label } = node;
+  const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.None);
   const { icon, color } = statusIcons[entry.status];
   item.id = `result:${entry.folder}`;
   item.contextValue = `result.${entry.status}`;
   item.description = entryDescription(entry, vscode.l10n.t);
   item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-  item.tooltip = [labelOf(entry), entry.sentence, entry.folder].filter(Boolean).join('\n');
+  item.tooltip = [longTime(entry), entry.sentence, entry.folder].filter(Boolean).join('\n');
   item.accessibilityInformation = {
-    label: `${entry.scenario}, ${labelOf(entry)}, ${entryDescription(entry, vscode.l10n.t)}`,
+    label: `${entry.scenario}, ${label}, ${entryDescription(entry, vscode.l10n.t)}`,
   };
   item.command = {
     command: 'signalrBenchmark.openResult',
@@ -79,21 +100,19 @@ function resultItem(node: ResultNode & { readonly kind: 'result' }): vscode.Tree
   return item;
 }
 
-/** Local time of the run; the name of the folder where somebody gave it one. */
-export function labelOf({ name, scenario, startedMs }: ResultEntry): string {
-  const time = startedMs === 0 ? name : shortTime(new Date(startedMs));
-  return name.endsWith(`-${scenario}`) || name === scenario ? time : name;
+/** Local times of runs that are listed together; the name of the folder where somebody gave it one. */
+export function labelsOf(entries: readonly ResultEntry[]): string[] {
+  const style = { now: new Date(), language: vscode.env.language };
+  const times = shortTimes(
+    entries.map(({ startedMs }) => new Date(startedMs)),
+    style,
+  );
+  return entries.map(({ name, scenario, startedMs }, at) => {
+    const own = name.endsWith(`-${scenario}`) || name === scenario;
+    return own && startedMs !== 0 ? times[at]! : name;
+  });
 }
 
-/** As short as it can be told from the others: the side bar is narrow. */
-function shortTime(time: Date): string {
-  const thisYear = time.getFullYear() === new Date().getFullYear();
-  return time.toLocaleString(vscode.env.language, {
-    ...(!thisYear && { year: 'numeric' }),
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  });
+function longTime({ startedMs }: ResultEntry): string {
+  return startedMs === 0 ? '' : new Date(startedMs).toLocaleString(vscode.env.language);
 }

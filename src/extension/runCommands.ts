@@ -1,10 +1,9 @@
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { formatDurationMs, parseDurationMs } from '../base/units';
 import type { SetKey } from '../results/scenarioCopy';
-import { parseScenario } from '../scenario/parseScenario';
-import { pickTarget } from './pickTarget';
+import { askOverrides } from './askOverrides';
+import { exampleScenarios } from './exampleScenarios';
+import { trusted } from './questions';
 import type { RunController } from './runController';
 import { scenarioText, type ScenarioFiles } from './scenarioFiles';
 import { scenarioTemplates } from './scenarioTemplates';
@@ -17,12 +16,12 @@ export async function runScenario(
   controller: RunController,
   extensionPath: string,
 ): Promise<void> {
-  const uri =
-    uriOf(argument) ?? files.active()?.uri ?? (await chooseScenario(files, extensionPath));
-  if (uri) await controller.run(await toRun(uri, []));
+  if (!(await trusted())) return;
+  const chosen = await chosenScenario(argument, files, extensionPath);
+  if (chosen) await controller.run(await toRun(chosen.uri, chosen.overrides));
 }
 
-/** As {@link runScenario}, with target, step duration and connections asked first. */
+/** As {@link runScenario}, with target, steps and connections asked first. */
 export async function runScenarioWith(
   argument: unknown,
   files: ScenarioFiles,
@@ -30,16 +29,19 @@ export async function runScenarioWith(
   services: Services,
   extensionPath: string,
 ): Promise<void> {
-  const uri =
-    uriOf(argument) ?? files.active()?.uri ?? (await chooseScenario(files, extensionPath));
-  if (!uri) return;
-  const text = await scenarioText(uri);
-  const overrides = await askOverrides(text, services);
-  if (overrides) await controller.run(await toRun(uri, overrides));
+  if (!(await trusted())) return;
+  const chosen = await chosenScenario(argument, files, extensionPath);
+  if (!chosen) return;
+  const { uri, overrides } = chosen;
+  // An example whose hub nobody has here names no target to choose.
+  const asInFile = overrides.length === 0;
+  const answers = await askOverrides(await scenarioText(uri), services, asInFile);
+  if (answers) await controller.run(await toRun(uri, answers));
 }
 
 async function toRun(uri: vscode.Uri, overrides: readonly SetKey[]) {
-  return { uri, title: path.posix.basename(uri.path), text: await scenarioText(uri), overrides };
+  const title = path.posix.basename(uri.path);
+  return { uri, origin: uri, title, text: await scenarioText(uri), overrides };
 }
 
 /** Commands get a URI from menus and tests, and its text from CodeLens. */
@@ -48,12 +50,30 @@ function uriOf(argument: unknown): vscode.Uri | undefined {
   return typeof argument === 'string' ? vscode.Uri.parse(argument) : undefined;
 }
 
-type ScenarioItem = vscode.QuickPickItem & { readonly uri?: vscode.Uri; readonly fresh?: boolean };
+/** A file, and what is changed of it for a run. */
+interface ChosenScenario {
+  readonly uri: vscode.Uri;
+  readonly overrides: readonly SetKey[];
+}
+
+type ScenarioItem = vscode.QuickPickItem & {
+  readonly chosen?: ChosenScenario;
+  readonly fresh?: boolean;
+};
+
+async function chosenScenario(
+  argument: unknown,
+  files: ScenarioFiles,
+  extensionPath: string,
+): Promise<ChosenScenario | undefined> {
+  const uri = uriOf(argument) ?? files.active()?.uri;
+  return uri ? { uri, overrides: [] } : chooseScenario(files, extensionPath);
+}
 
 async function chooseScenario(
   files: ScenarioFiles,
   extensionPath: string,
-): Promise<vscode.Uri | undefined> {
+): Promise<ChosenScenario | undefined> {
   const answer = await vscode.window.showQuickPick(scenarioItems(files, extensionPath), {
     title: vscode.l10n.t('Run SignalR Benchmark'),
     placeHolder: vscode.l10n.t('Which scenario?'),
@@ -63,7 +83,7 @@ async function chooseScenario(
     await newScenario();
     return undefined;
   }
-  return answer?.uri;
+  return answer?.chosen;
 }
 
 async function scenarioItems(files: ScenarioFiles, extensionPath: string): Promise<ScenarioItem[]> {
@@ -73,8 +93,8 @@ async function scenarioItems(files: ScenarioFiles, extensionPath: string): Promi
   });
   const own = (await files.inWorkspace()).map((uri) => ({
     label: path.posix.basename(uri.path),
-    description: vscode.workspace.asRelativePath(uri),
-    uri,
+    description: folderWords(uri),
+    chosen: { uri, overrides: [] },
   }));
   const examples = await exampleItems(path.join(extensionPath, 'examples'));
   return [
@@ -86,74 +106,27 @@ async function scenarioItems(files: ScenarioFiles, extensionPath: string): Promi
   ];
 }
 
-/** Examples that run as they are; the others name hubs and services that only their owners have. */
+/** The folder of a file below that of the workspace; empty at its top. */
+function folderWords(uri: vscode.Uri): string {
+  const folder = path.posix.dirname(vscode.workspace.asRelativePath(uri));
+  return folder === '.' ? '' : folder;
+}
+
 async function exampleItems(folder: string): Promise<ScenarioItem[]> {
-  const names = await readdir(folder).catch(() => []);
-  const items = await Promise.all(
-    names
-      .filter((name) => /\.ya?ml$/.test(name))
-      .map(async (name) => {
-        const uri = vscode.Uri.file(path.join(folder, name));
-        const text = await scenarioText(uri);
-        const comment = /^#\s*(.*)$/m.exec(text)?.[1] ?? '';
-        return { label: name, detail: comment, uri };
-      }),
-  );
-  // The one on the embedded hub needs nothing else.
-  return items.sort(
-    (a, b) => Number(b.label.includes('chat-room')) - Number(a.label.includes('chat-room')),
-  );
-}
-
-async function askOverrides(text: string, services: Services): Promise<SetKey[] | undefined> {
-  const { scenario } = parseScenario(text);
-  const target = await pickTarget(services, {
-    title: vscode.l10n.t('Run with: target'),
-    asInFile: true,
-  });
-  if (target === undefined) return undefined;
-  const duration = await askValue(
-    vscode.l10n.t('Run with: measured time of a step'),
-    formatDurationMs(scenario?.singleStepDurationMs ?? 240_000).replace(' ', ''),
-    (value) =>
-      parseDurationMs(value) === undefined
-        ? vscode.l10n.t('Write a duration with its unit: 10s, 5m.')
-        : undefined,
-  );
-  if (duration === undefined) return undefined;
-  const connections = await askValue(
-    vscode.l10n.t('Run with: connections'),
-    String(scenario?.connections ?? 1000),
-    (value) =>
-      /^[1-9]\d{0,8}$/.test(value) ? undefined : vscode.l10n.t('Write a whole number from 1.'),
-  );
-  if (connections === undefined) return undefined;
-  return [
-    ...(target === '' ? [] : [{ path: 'config.target', value: target }]),
-    ...(duration.changed ? [{ path: 'config.singleStepDuration', value: duration.text }] : []),
-    ...(connections.changed ? [{ path: 'config.connections', value: connections.text }] : []),
-  ];
-}
-
-async function askValue(
-  title: string,
-  value: string,
-  check: (value: string) => string | undefined,
-): Promise<{ readonly text: string; readonly changed: boolean } | undefined> {
-  const answer = await vscode.window.showInputBox({
-    title,
-    value,
-    validateInput: (text) => check(text.trim()),
-  });
-  if (answer === undefined) return undefined;
-  return { text: answer.trim(), changed: answer.trim() !== value };
+  const examples = await exampleScenarios(folder);
+  return examples.map(({ file, summary, service, overrides }) => ({
+    label: path.basename(file),
+    description:
+      service === 'hub' ? vscode.l10n.t('on the embedded hub') : vscode.l10n.t('on the emulator'),
+    detail: summary,
+    chosen: { uri: vscode.Uri.file(file), overrides },
+  }));
 }
 
 /** Opens a new file with a filled scenario of the use case the person chooses. */
 export async function newScenario(): Promise<void> {
   const items = scenarioTemplates().map((template) => ({
     label: template.useCase.name,
-    description: template.runnable ? '' : vscode.l10n.t('estimate only in this version'),
     detail: template.useCase.summary,
     template,
   }));

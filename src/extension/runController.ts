@@ -4,20 +4,28 @@ import { ExpectedError } from '../base/expectedError';
 import { readScenarioFile } from '../cli/scenarioFile';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { Result } from '../results/result';
+import { scenarioFile } from '../results/resultFolder';
 import type { SetKey } from '../results/scenarioCopy';
 import { askSecondRun, confirmLoad, trusted } from './questions';
 import { errorText } from './log';
+import { noticeText } from './noticeText';
 import { openRunPanel } from './panel/runPanel';
 import type { PanelSource } from './panelSource';
-import { showStatus } from './runStatus';
+import { showStatus, type PanelView } from './runStatus';
 import type { RunHost, RunSession } from './runSession';
 import type { Services } from './services';
+import { scenarioChanges } from './scenarioChanges';
 import { setting } from './settings';
-import { summaryMarkdown } from './summaryMarkdown';
+import { startTimes } from './startTimes';
+import { summaryMarkdown } from '../cli/summaryMarkdown';
+import { waitCancellably } from './waitCancellably';
+import { workersOverride } from './workersOverride';
 
 /** A scenario to run. */
 export interface ScenarioToRun {
   readonly uri: vscode.Uri;
+  /** The file that people wrote, which paths in it are relative to; undefined when that is not known. */
+  readonly origin: vscode.Uri | undefined;
   /** File name that people and results see. */
   readonly title: string;
   readonly text: string;
@@ -32,7 +40,10 @@ export class RunController implements vscode.Disposable {
   private session: RunSession | undefined;
   private latest: RunSession | undefined;
   private panel: { readonly of: RunSession; readonly view: vscode.WebviewPanel } | undefined;
-  private busy = false;
+  private readonly panelEmitter = new vscode.EventEmitter<void>();
+  /** Title of the scenario that is being started, or waits for the run before it. */
+  private starting: string | undefined;
+  private readonly startTime = startTimes(() => new Date());
 
   constructor(
     private readonly services: Services,
@@ -42,20 +53,18 @@ export class RunController implements vscode.Disposable {
   /** Starts a run; whatever keeps it from starting is said. */
   async run(scenario: ScenarioToRun): Promise<void> {
     if (!(await trusted())) return;
-    if (this.busy) {
-      void vscode.window.showInformationMessage(
-        vscode.l10n.t('Another run is being started or waited for.'),
-      );
+    if (this.starting !== undefined) {
+      this.sayBusy(this.starting);
       return;
     }
-    this.busy = true;
+    this.starting = scenario.title;
     try {
-      if (await this.free()) await this.start(scenario);
+      if (await this.free(scenario.title)) await this.start(scenario);
     } catch (error) {
       this.services.log.error(error);
       void this.sayWhy(error, scenario);
     } finally {
-      this.busy = false;
+      this.starting = undefined;
     }
   }
 
@@ -82,12 +91,20 @@ export class RunController implements vscode.Disposable {
     this.panel = panel;
     view.onDidDispose(() => {
       if (this.panel === panel) this.panel = undefined;
+      this.panelEmitter.fire();
     });
+    view.onDidChangeViewState(() => this.panelEmitter.fire());
+    this.panelEmitter.fire();
   }
 
   /** The run of that id, going on or just over. */
   find(id: string): PanelSource | undefined {
     return this.latest?.run.id === id ? this.latest : undefined;
+  }
+
+  /** Whether a run that goes on writes to that folder. */
+  writesTo(folder: string): boolean {
+    return this.session?.folder === folder;
   }
 
   /** Interrupts the run when the window closes, and waits a moment for its result. */
@@ -103,23 +120,44 @@ export class RunController implements vscode.Disposable {
 
   dispose(): void {
     this.panel?.view.dispose();
+    this.panelEmitter.dispose();
   }
 
   /** Whether nothing runs any more: asks what to do about a run that does. */
-  private async free(): Promise<boolean> {
+  private async free(title: string): Promise<boolean> {
     const { session } = this;
     if (!session) return true;
-    const choice = await askSecondRun(session.run.title);
+    const choice = await askSecondRun(title, session.run.title);
     if (choice === 'cancel') return false;
     if (choice === 'stop') session.stop();
-    await session.finished.catch(() => undefined);
-    return true;
+    const over = session.finished.then(
+      () => true,
+      () => true,
+    );
+    return waitCancellably(
+      vscode.l10n.t('{0} waits for the end of {1}…', title, session.run.title),
+      over,
+    );
+  }
+
+  /** Why another scenario has to wait, and what can be done about it. */
+  private sayBusy(title: string): void {
+    const { session } = this;
+    void vscode.window.showInformationMessage(
+      session
+        ? vscode.l10n.t(
+            '{0} waits for the end of {1} and starts then. Cancel its waiting to run something else.',
+            title,
+            session.run.title,
+          )
+        : vscode.l10n.t('{0} is being started.', title),
+    );
   }
 
   private async start(scenario: ScenarioToRun): Promise<void> {
     const { log, places, index, state } = this.services;
     const { uri, title, text } = scenario;
-    const overrides = [...scenario.overrides, ...workersOverride(text)];
+    const overrides = [...scenario.overrides, ...workersOverride(text, setting('workers'))];
     const host = { ...this.hostOf(scenario), context: await this.contextOf(scenario, overrides) };
     const request = { title, text, overrides, directories: places.for(uri) };
     // A bundle of its own: editing needs no load runner.
@@ -129,20 +167,53 @@ export class RunController implements vscode.Disposable {
     log.info(`${title} → ${session.run.targetUrl}, result in ${session.folder}`);
     this.session = session;
     this.latest = session;
-    await this.running(true);
-    await state.setUnfinishedRun({ folder: session.folder, pid: process.pid });
-    showStatus(session);
-    this.showRun();
-    index.refresh();
+    // First of all: whatever fails here, the run is followed to its end.
     void this.follow(session, uri);
+    await this.running(true);
+    const { origin } = scenario;
+    if (origin) await this.remember(() => state.setOrigin(session.folder, origin.toString()));
+    await this.remember(() => state.addUnfinishedRun({ folder: session.folder, pid: process.pid }));
+    this.showRun();
+    showStatus(session, this.panelOf(session));
+    index.refresh();
+  }
+
+  /** What cannot be remembered is no reason to give up a run. */
+  private async remember(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.services.log.error(error);
+    }
+  }
+
+  /** The scenario of a run; when its file is gone, the copy that lies beside the result. */
+  private async openScenario(uri: vscode.Uri): Promise<void> {
+    try {
+      await vscode.window.showTextDocument(uri);
+    } catch {
+      const name = path.posix.basename(uri.path);
+      const folder = this.latest?.folder ?? '';
+      void vscode.window.showWarningMessage(
+        vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name),
+      );
+      await vscode.commands.executeCommand(
+        'vscode.open',
+        vscode.Uri.file(path.join(folder, scenarioFile)),
+      );
+    }
   }
 
   private async follow(session: RunSession, uri: vscode.Uri): Promise<void> {
     const { index, log, places, state } = this.services;
+    const { folder } = session;
+    const changes = scenarioChanges(uri, folder);
     try {
       const result = await session.finished;
       // A result that only the closing of the window brought is offered at the next start.
-      if (result?.ending !== 'interrupted') await state.setUnfinishedRun(undefined);
+      if (result?.ending !== 'interrupted') {
+        await this.remember(() => state.removeUnfinishedRun(folder));
+      }
       await this.rememberTarget(result);
       if (result) {
         log.info(verdictSentence(result));
@@ -152,11 +223,12 @@ export class RunController implements vscode.Disposable {
       log.error(error);
       void vscode.window.showErrorMessage(errorText(error));
     } finally {
+      changes.dispose();
       if (this.session === session) this.session = undefined;
       await this.running(false);
       index.refresh();
     }
-    if (uri.scheme === 'file') await places.offerIgnore(session.folder);
+    if (uri.scheme === 'file') await this.remember(() => places.offerIgnore(session.folder));
   }
 
   private async rememberTarget(result: Result | undefined): Promise<void> {
@@ -173,25 +245,38 @@ export class RunController implements vscode.Disposable {
     const { log, state } = this.services;
     return {
       workerScript: this.distFile('worker.js'),
-      confirm: (target, of) => confirmLoad(target, of, state),
+      confirm: (beyond, of) => confirmLoad(beyond, of, state),
       warn: (message) => {
         log.warn(message);
-        void vscode.window.showWarningMessage(message.split('\n')[0]!);
+        void vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!));
       },
+      t: vscode.l10n.t,
+      startTime: () => this.startTime(),
       runAgain: () => void this.run(scenario),
-      openScenario: () => void vscode.window.showTextDocument(scenario.uri),
+      openScenario: () => void this.openScenario(scenario.uri),
       copySummary: (result) => void copySummary(result),
     };
   }
 
-  private async contextOf({ uri, text }: ScenarioToRun, overrides: readonly SetKey[]) {
+  private async contextOf(
+    { uri, origin = uri, text }: ScenarioToRun,
+    overrides: readonly SetKey[],
+  ) {
     const values = overrides.map(({ value }) => value);
     const reference = await this.services.secrets.referencesOf([text, ...values]);
-    const folder = uri.scheme === 'file' ? path.dirname(uri.fsPath) : process.cwd();
+    const folder = origin.scheme === 'file' ? path.dirname(origin.fsPath) : process.cwd();
     return {
       reference,
       serverScript: this.services.serverScript,
       readFile: (name: string) => readScenarioFile(path.resolve(folder, name)),
+    };
+  }
+
+  /** Whether the run is being looked at. */
+  private panelOf(session: RunSession): PanelView {
+    return {
+      isVisible: () => this.panel?.of === session && this.panel.view.visible,
+      onDidChange: this.panelEmitter.event,
     };
   }
 
@@ -204,11 +289,11 @@ export class RunController implements vscode.Disposable {
     if (this.panel?.of === session && this.panel.view.visible) return;
     const open = vscode.l10n.t('Open Result');
     const copy = vscode.l10n.t('Copy Summary');
-    const say =
-      result.verdict.status === 'pass'
-        ? vscode.window.showInformationMessage
-        : vscode.window.showWarningMessage;
-    const answer = await say(`${session.run.title}: ${verdictSentence(result)}`, open, copy);
+    const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
+    const say = asWanted ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+    // The message has an icon of its own.
+    const sentence = verdictSentence(result).replace(/^[^\p{L}\p{N}]+/u, '');
+    const answer = await say(noticeText(`${session.run.title}: ${sentence}`), open, copy);
     if (answer === open) this.showRun();
     if (answer === copy) await copySummary(result);
   }
@@ -227,13 +312,6 @@ export class RunController implements vscode.Disposable {
     if (answer === log) this.services.log.show();
     if (answer === store) await vscode.commands.executeCommand('signalrBenchmark.addTarget');
   }
-}
-
-/** The setting counts where the scenario names no workers itself. */
-function workersOverride(text: string): SetKey[] {
-  const workers = setting('workers');
-  if (workers === 0 || /^\s+workers\s*:/m.test(text)) return [];
-  return [{ path: 'config.workers', value: String(workers) }];
 }
 
 export async function copySummary(result: Result | undefined): Promise<void> {

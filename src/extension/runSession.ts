@@ -3,25 +3,32 @@ import { ExpectedError } from '../base/expectedError';
 import { estimate } from '../capacity/estimate';
 import { loadOf } from '../capacity/loadOf';
 import type { Snapshot } from '../measure/snapshot';
+import type { RunSummary } from '../measure/summary';
 import type { Plan } from '../plan/plan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../protocol/panel';
+import { writeCounters } from '../results/counterFile';
 import { completeResult } from '../results/completeResult';
 import { redactScenario, redactText } from '../results/redact';
 import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/toolVersion';
+import { agreedTarget, type LoadBeyond } from '../runner/agreedTarget';
 import { planForMachine } from '../runner/planForMachine';
-import { refuseOtherDialect } from '../runner/refuseOtherDialect';
+import { withPayloadFile } from '../runner/payloadFiles';
+import { agreedDialect } from '../runner/agreedDialect';
 import type { Run, StopReason } from '../runner/run';
 import { startRun } from '../runner/startRun';
 import { parseScenario } from '../scenario/parseScenario';
 import type { Scenario } from '../scenario/scenario';
 import { openTarget } from '../targets/registry';
 import type { OpenTarget, TargetContext } from '../targets/target';
+import { hubDialect } from '../wire/probeHub';
+import { redirectHosts } from '../wire/redirectHosts';
 import { toPanelResult } from './panel/toPanelResult';
 import { spectraOf } from './panel/spectra';
 import type { PanelSource } from './panelSource';
+import type { Translate } from './translate';
 
 /** What to run. */
 export interface RunRequest {
@@ -40,8 +47,11 @@ export interface RunHost {
   /** Script of a worker thread. */
   readonly workerScript: string;
   /** Settles with false when load on these hosts is not wanted. */
-  confirm(target: OpenTarget, scenario: Scenario): Promise<boolean>;
+  confirm(beyond: LoadBeyond, scenario: Scenario): Promise<boolean>;
   warn(message: string): void;
+  readonly t: Translate;
+  /** When a run starts; later than the starts of the runs before it. */
+  startTime(): Date;
   runAgain(): void;
   openScenario(): void;
   copySummary(result: Result | undefined): void;
@@ -61,18 +71,26 @@ export async function startSession(
   host: RunHost,
 ): Promise<RunSession | undefined> {
   const scenario = scenarioOf(request);
-  const plan = await planForMachine(scenario);
-  const target = await openTarget(scenario, host.context);
+  const plan = await withPayloadFile(await planForMachine(scenario), (name) =>
+    host.context.readFile(name),
+  );
+  const opened = await openTarget(scenario, host.context);
   try {
-    if (!target.loopback && !(await host.confirm(target, scenario))) {
-      await target.dispose();
+    const target = await agreedTarget(
+      opened,
+      (beyond) => host.confirm(beyond, scenario),
+      redirectHosts,
+    );
+    if (!target) {
+      await opened.dispose();
       return undefined;
     }
-    await refuseOtherDialect(target, scenario);
-    const folder = await createFolder(request, host);
-    return new RunSession({ request, scenario, plan, target, folder }, host);
+    const agreed = await agreedDialect(plan, target, hubDialect);
+    const startedAt = host.startTime();
+    const folder = await createFolder(request, startedAt, host);
+    return new RunSession({ request, scenario, plan: agreed, target, folder, startedAt }, host);
   } catch (error) {
-    await target.dispose();
+    await opened.dispose();
     throw error;
   }
 }
@@ -88,27 +106,31 @@ function scenarioOf({ text, title, overrides }: RunRequest): Scenario {
   return { target: { kind: 'local' }, ...scenario };
 }
 
+/** A read-only workspace or a full disk: the run is worth more than the place of its result. */
 async function createFolder(
   { directories, title, text, overrides }: RunRequest,
-  host: RunHost,
+  startedAt: Date,
+  host: Pick<RunHost, 'warn' | 't'>,
 ): Promise<ResultFolder> {
-  for (const [position, directory] of directories.entries()) {
+  const refusals: string[] = [];
+  for (const directory of directories) {
     try {
-      return await ResultFolder.create({
+      const folder = await ResultFolder.create({
         directory,
         scenarioName: title,
         scenarioText: scenarioCopy(text, overrides),
-        startedAt: new Date(),
+        startedAt,
         onWarning: (message) => host.warn(message),
       });
+      if (refusals.length > 0)
+        host.warn(host.t('{0} It goes to {1} instead.', refusals.join(' '), folder.path));
+      return folder;
     } catch (error) {
-      const last = position === directories.length - 1;
-      if (last || !(error instanceof ExpectedError)) throw error;
-      // A read-only workspace: the run is worth more than the place of its result.
-      host.warn(error.message.replace(' Name another folder with --out.', ''));
+      if (!(error instanceof ExpectedError)) throw error;
+      refusals.push(error.message.replace(' Name another folder with --out.', ''));
     }
   }
-  throw new Error('a run needs a folder for its result');
+  throw new ExpectedError('result-folder', refusals.join(' '));
 }
 
 interface Started {
@@ -117,13 +139,14 @@ interface Started {
   readonly plan: Plan;
   readonly target: OpenTarget;
   readonly folder: ResultFolder;
+  readonly startedAt: Date;
 }
 
 /** A run that was started from the editor, from its first connection to its stored result. */
 export class RunSession implements PanelSource {
   readonly run: PanelRun;
   /** Path of the result folder. */
-  readonly folder: string;
+  folder: string;
   readonly interrupted = false;
   /** Settles when the result is stored and the target closed; undefined when a defect ended the run. */
   readonly finished: Promise<Result | undefined>;
@@ -141,14 +164,15 @@ export class RunSession implements PanelSource {
     readonly started: Started,
     private readonly host: RunHost,
   ) {
-    const { folder, plan, request, scenario, target } = started;
+    const { folder, plan, request, scenario, startedAt, target } = started;
     this.folder = folder.path;
     this.run = {
       id: folder.id,
       title: request.title,
       targetUrl: target.url,
-      startedAt: new Date().toISOString(),
+      startedAt: startedAt.toISOString(),
       scenario: redactScenario(scenario),
+      dialect: plan.dialect,
       ...estimated(scenario),
     };
     this.running = startRun(plan, target, { workerScript: host.workerScript });
@@ -186,13 +210,48 @@ export class RunSession implements PanelSource {
     this.snapshotEmitter.fire(snapshot);
   }
 
+  /** Writes the result; where its folder is gone or full, everything that was measured goes to a new one. */
+  private async store(result: Result): Promise<Result> {
+    const { folder, request, startedAt } = this.started;
+    if (await this.write(folder, result)) return result;
+    let other: ResultFolder | undefined;
+    try {
+      other = await createFolder(request, startedAt, this.host);
+      for (const snapshot of this.kept) other.appendSample(snapshot);
+      const moved = { ...result, id: other.id };
+      if (!(await this.write(other, moved))) return result;
+      this.folder = other.path;
+      this.host.warn(this.host.t('The result was written to {0} instead.', other.path));
+      return moved;
+    } catch (error) {
+      if (!(error instanceof ExpectedError)) throw error;
+      this.host.warn(
+        this.host.t(
+          '{0} It is in the panel until the window closes: copy its summary.',
+          error.message,
+        ),
+      );
+      return result;
+    } finally {
+      await other?.dispose();
+    }
+  }
+
+  /** Writes result and counters; false when the result cannot be written. */
+  private async write(folder: ResultFolder, result: Result): Promise<boolean> {
+    if (!(await folder.writeResult(result))) return false;
+    await writeCounters(folder.path, result, (message) => this.host.warn(message));
+    return true;
+  }
+
   private async follow(): Promise<Result | undefined> {
     const { folder, scenario, target } = this.started;
     try {
       const summary = await this.running.finished;
       if (summary.endingStack !== undefined) this.host.warn(redactText(summary.endingStack));
-      const result = completeResult(summary, scenario, { id: folder.id, toolVersion });
-      await folder.writeResult(result);
+      const times = timesFrom(this.started.startedAt, summary);
+      const of = { id: folder.id, toolVersion };
+      const result = await this.store(completeResult({ ...summary, ...times }, scenario, of));
       this.stored = result;
       this.result = toPanelResult(result);
       this.spectra = spectraOf(result);
@@ -203,6 +262,18 @@ export class RunSession implements PanelSource {
       await target.dispose();
     }
   }
+}
+
+/** The run's own times, moved so that they begin with the start that its folder is named by. */
+function timesFrom(
+  start: Date,
+  { startedAt, endedAt }: Pick<RunSummary, 'startedAt' | 'endedAt'>,
+): Pick<RunSummary, 'startedAt' | 'endedAt'> {
+  const elapsedMs = Date.parse(endedAt) - Date.parse(startedAt);
+  return {
+    startedAt: start.toISOString(),
+    endedAt: new Date(start.getTime() + elapsedMs).toISOString(),
+  };
 }
 
 function estimated(scenario: Scenario): Pick<PanelRun, 'estimate' | 'estimateProblem'> {

@@ -1,17 +1,21 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { resultEntry, resultPath, type ResultEntry } from './resultEntry';
+import { isDeepStrictEqual } from 'node:util';
+import { resultFile, samplesFile } from '../results/resultFolder';
+import { resultEntry, type ResultEntry } from './resultEntry';
 
 /** Results read at most; beyond, the oldest are counted only. */
 export const mostResults = 500;
 const readAtOnce = 8;
+/** Larger results are read one at a time: each takes many times its size in memory. */
+const largeBytes = 1024 * 1024;
 /** A folder that was deleted with a way back; purged when nobody can take it any more. */
 export const deletedPrefix = '.deleted-';
 const purgeAfterMs = 3_600_000;
 
 /** What is known of a folder, and what it looked like then. */
 export interface KnownEntry {
-  readonly stamp: string;
+  readonly stamp: FolderStamp | undefined;
   readonly entry: ResultEntry | undefined;
 }
 
@@ -19,6 +23,14 @@ export interface FoundResults {
   readonly entries: readonly ResultEntry[];
   /** Folders beyond {@link mostResults}. */
   readonly unread: number;
+}
+
+/** Changes whenever there is something new to read in a result folder. */
+interface FolderStamp {
+  /** Name of the file that tells how the run stands. */
+  readonly file: typeof resultFile | typeof samplesFile;
+  readonly mtimeMs: number;
+  readonly size: number;
 }
 
 /**
@@ -36,10 +48,11 @@ export async function scanResults(
   for (const folder of [...known.keys()]) if (!read.includes(folder)) known.delete(folder);
   const entries: (ResultEntry | undefined)[] = Array.from({ length: read.length });
   let next = 0;
+  const oneAtATime = queue();
   const readNext = async (): Promise<void> => {
     while (next < read.length) {
       const position = next++;
-      entries[position] = await entryOf(read[position]!, known, now);
+      entries[position] = await entryOf(read[position]!, { known, now, oneAtATime });
     }
   };
   await Promise.all(Array.from({ length: readAtOnce }, readNext));
@@ -73,25 +86,46 @@ async function purge(folder: string, now: Date): Promise<void> {
   }
 }
 
-async function entryOf(
-  folder: string,
-  known: Map<string, KnownEntry>,
-  now: Date,
-): Promise<ResultEntry | undefined> {
-  const stamp = await stampOf(resultPath({ folder }));
+interface Scan {
+  readonly known: Map<string, KnownEntry>;
+  readonly now: Date;
+  readonly oneAtATime: <T>(act: () => Promise<T>) => Promise<T>;
+}
+
+async function entryOf(folder: string, scan: Scan): Promise<ResultEntry | undefined> {
+  const { known, now, oneAtATime } = scan;
+  const stamp = await stampOf(folder);
   const before = known.get(folder);
-  if (before && stamp !== '' && before.stamp === stamp) return before.entry;
-  const entry = await resultEntry(folder, now);
+  const same = stamp !== undefined && isDeepStrictEqual(before?.stamp, stamp);
+  if (before && same && before.entry?.status !== 'running') return before.entry;
+  // Samples that grew between two looks are being written, whatever the clocks of the machines say.
+  const samples = stamp?.file === samplesFile && before?.stamp?.file === samplesFile;
+  const grew = samples && !same;
+  const read = (): Promise<ResultEntry | undefined> => resultEntry(folder, now, grew);
+  const entry = await ((stamp?.size ?? 0) > largeBytes ? oneAtATime(read) : read());
   known.set(folder, { stamp, entry });
   return entry;
 }
 
-/** Changes with the file; empty when there is none. */
-async function stampOf(file: string): Promise<string> {
-  try {
-    const { mtimeMs, size } = await stat(file);
-    return `${mtimeMs}:${size}`;
-  } catch {
-    return '';
+/** The result when there is one, else the samples; undefined when there is neither. */
+async function stampOf(folder: string): Promise<FolderStamp | undefined> {
+  for (const file of [resultFile, samplesFile] as const) {
+    try {
+      const { mtimeMs, size } = await stat(path.join(folder, file));
+      return { file, mtimeMs, size };
+    } catch {
+      // The next one tells.
+    }
   }
+  return undefined;
+}
+
+/** Lets one go after the other. */
+function queue(): Scan['oneAtATime'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (act) => {
+    const mine = last.then(act);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
 }

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
+import { maximumCharacters } from '../scenario/tooLarge';
 import type { EditorState } from './editorState';
 import { isScenarioText } from './language/isScenarioText';
 
-/** Larger texts are no scenarios; the command line refuses them too. */
-const mostCharacters = 1024 * 1024;
 /** Files looked at to find the scenarios of a workspace. */
 const mostFiles = 300;
 
@@ -21,7 +20,14 @@ export class ScenarioFiles implements vscode.Disposable {
   constructor(private readonly state: EditorState) {}
 
   isScenario(document: vscode.TextDocument): boolean {
-    if (this.state.markedFiles.includes(document.uri.toString())) return true;
+    if (document.languageId !== 'yaml') return false;
+    return (
+      this.state.markedFiles.includes(document.uri.toString()) || this.isScenarioByItself(document)
+    );
+  }
+
+  /** Whether name or content make the file a scenario, without a mark. */
+  isScenarioByItself(document: vscode.TextDocument): boolean {
     if (document.languageId !== 'yaml') return false;
     const before = this.judged.get(document);
     if (before?.version === document.version) return before.scenario;
@@ -74,7 +80,7 @@ export class ScenarioFiles implements vscode.Disposable {
 async function looksRight(uri: vscode.Uri): Promise<boolean> {
   try {
     const { size } = await vscode.workspace.fs.stat(uri);
-    if (size > mostCharacters) return false;
+    if (size > maximumCharacters) return false;
     const bytes = await vscode.workspace.fs.readFile(uri);
     return isScenarioText(new TextDecoder().decode(bytes), uri.path);
   } catch {
@@ -91,9 +97,9 @@ export async function scenarioText(uri: vscode.Uri): Promise<string> {
   try {
     const { size } = uri.scheme === 'untitled' ? { size: 0 } : await vscode.workspace.fs.stat(uri);
     const document =
-      size > mostCharacters ? undefined : await vscode.workspace.openTextDocument(uri);
+      size > maximumCharacters ? undefined : await vscode.workspace.openTextDocument(uri);
     const text = document?.getText();
-    if (text !== undefined && text.length <= mostCharacters) return text;
+    if (text !== undefined && text.length <= maximumCharacters) return text;
   } catch (error) {
     throw new ExpectedError('scenario-file', vscode.l10n.t('{0} cannot be read.', uri.fsPath), {
       cause: error,

@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
+import { moveSecret, secretInFile, type TextRange } from '../scenario/moveSecret';
 import { parseScenario } from '../scenario/parseScenario';
+import { freeSecretName } from './freeSecretName';
 import { isSecretNameText } from './secretStore';
 import type { Services } from './services';
 
@@ -34,7 +36,7 @@ export async function askSecretName(
  * @param uriArgument the file; the active one when absent
  * @param rangeArgument where the secret stands; the first one that is found when absent
  */
-export async function moveSecret(
+export async function moveSecretOut(
   uriArgument: unknown,
   rangeArgument: unknown,
   services: Services,
@@ -42,14 +44,21 @@ export async function moveSecret(
   const uri = uriArgument instanceof vscode.Uri ? uriArgument : activeUri();
   if (!uri) return;
   const document = await vscode.workspace.openTextDocument(uri);
-  const range = rangeArgument instanceof vscode.Range ? rangeArgument : secretIn(document);
-  if (!range || range.isEmpty) {
+  const text = document.getText();
+  const at =
+    rangeArgument instanceof vscode.Range ? rangeIn(document, rangeArgument) : firstIn(text);
+  if (!at) {
     void vscode.window.showInformationMessage(vscode.l10n.t('No secret was found in this file.'));
     return;
   }
   const { version } = document;
-  const value = document.getText(range);
-  const name = await askSecretName(services, 'accessKey');
+  const proposed = freeSecretName('accessKey', services.secrets.names);
+  // Nobody is asked for the name of what cannot be moved.
+  if (!moveSecret(text, at, proposed)) {
+    tellUnmoved();
+    return;
+  }
+  const name = await askSecretName(services, proposed);
   if (name === undefined) return;
   if (document.version !== version) {
     void vscode.window.showWarningMessage(
@@ -57,21 +66,35 @@ export async function moveSecret(
     );
     return;
   }
-  await services.secrets.set(name, value);
+  const move = moveSecret(text, at, name);
+  if (!move) {
+    tellUnmoved();
+    return;
+  }
+  await services.secrets.set(name, move.secret);
   const edit = new vscode.WorkspaceEdit();
-  edit.replace(uri, range, `\${secret:${name}}`);
+  const end = document.positionAt(move.offset + move.length);
+  edit.replace(uri, new vscode.Range(document.positionAt(move.offset), end), move.text);
   if (!(await vscode.workspace.applyEdit(edit))) {
     await services.secrets.delete(name);
     void vscode.window.showWarningMessage(vscode.l10n.t('The file cannot be changed.'));
   }
 }
 
+function tellUnmoved(): void {
+  void vscode.window.showWarningMessage(
+    vscode.l10n.t(
+      'This secret cannot be moved by itself; nothing was changed. Add it in the Targets view and write the reference by hand.',
+    ),
+  );
+}
+
 const activeUri = (): vscode.Uri | undefined => vscode.window.activeTextEditor?.document.uri;
 
-function secretIn(document: vscode.TextDocument): vscode.Range | undefined {
-  const { problems } = parseScenario(document.getText());
-  const found = problems.find(({ code, fix }) => code === 'secret-in-file' && fix);
-  if (!found) return undefined;
-  const { offset, length } = found;
-  return new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
+function rangeIn(document: vscode.TextDocument, { start, end }: vscode.Range): TextRange {
+  const offset = document.offsetAt(start);
+  return { offset, length: document.offsetAt(end) - offset };
 }
+
+const firstIn = (text: string): TextRange | undefined =>
+  parseScenario(text).problems.find(({ code }) => code === secretInFile);

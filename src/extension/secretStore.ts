@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { referencesIn } from '../scenario/references';
-import { secretVariable } from '../targets/resolveEndpoint';
+import { secretVariable } from '../targets/secretVariable';
 import type { EditorState } from './editorState';
 
 const key = (name: string): string => `signalrBenchmark.secret.${name}`;

@@ -27,7 +27,11 @@ export function createServices(context: vscode.ExtensionContext): Services {
   const state = new EditorState(context.workspaceState, context.globalState);
   const secrets = new SecretStore(context.secrets, state);
   const places = new ResultPlaces(context.globalStorageUri, state);
-  const index = new ResultsIndex(places, () => new Date());
+  const index = new ResultsIndex(
+    places,
+    () => new Date(),
+    (folder) => state.originOf(folder),
+  );
   const targets = new TargetsTree(state, secrets);
   const all = vscode.Disposable.from(log, secrets, index, targets);
   return {

@@ -2,21 +2,21 @@ import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import type { Snapshot } from '../measure/snapshot';
 import type { PanelRun } from '../protocol/panel';
-import { readResult, readSamples, type InterruptedRun } from '../results/readResult';
+import { readResult, readSnapshots, type InterruptedRun } from '../results/readResult';
+import type { Result } from '../results/result';
 import { samplesFile } from '../results/resultFolder';
 import { parseScenario } from '../scenario/parseScenario';
-import { storedSource as finishedSource } from './panel/storedSource';
+import { spectraOf } from './panel/spectra';
+import { toPanelResult } from './panel/toPanelResult';
 import type { PanelSource } from './panelSource';
 import { fromName } from './resultEntry';
-
-/** A chart shows no more than this apart; of more samples every second one goes. */
-const mostSnapshots = 20_000;
 
 /** What a stored run can do from a panel. */
 export interface StoredActions {
   runAgain(folder: string): void;
   openScenario(folder: string): void;
-  copySummary(folder: string): void;
+  /** Folder or file. */
+  copySummary(location: string): void;
 }
 
 const never = (): { dispose(): void } => ({ dispose: () => undefined });
@@ -30,34 +30,39 @@ const never = (): { dispose(): void } => ({ dispose: () => undefined });
  */
 export async function storedSource(location: string, actions: StoredActions): Promise<PanelSource> {
   const folder = path.basename(location).endsWith('.json') ? path.dirname(location) : location;
-  const able = {
-    runAgain: () => actions.runAgain(folder),
-    openScenario: () => actions.openScenario(folder),
-    copySummary: () => actions.copySummary(folder),
-  };
   const stored = await readResult(location);
-  if (stored.kind === 'result') return finishedSource(stored.path, stored.result, able);
-  const snapshots = await snapshotsOf(path.join(folder, samplesFile));
+  const snapshots = await readSnapshots(folder);
+  const result = stored.kind === 'result' ? stored.result : undefined;
   return {
-    run: interruptedRun(folder, stored, snapshots),
+    run:
+      stored.kind === 'result'
+        ? finishedRun(stored.result)
+        : interruptedRun(folder, stored, snapshots),
     snapshots,
-    result: undefined,
-    spectra: [],
-    interrupted: true,
+    result: result && toPanelResult(result),
+    spectra: result ? spectraOf(result) : [],
+    interrupted: result === undefined,
     onSnapshot: never,
     onFinished: never,
     stop: () => undefined,
-    ...able,
+    runAgain: () => actions.runAgain(folder),
+    openScenario: () => actions.openScenario(folder),
+    copySummary: () => actions.copySummary(location),
   };
 }
 
-async function snapshotsOf(file: string): Promise<Snapshot[]> {
-  let kept: Snapshot[] = [];
-  for await (const sample of readSamples(file)) {
-    kept.push(sample);
-    if (kept.length > mostSnapshots) kept = kept.filter((_each, position) => position % 2 === 0);
-  }
-  return kept;
+function finishedRun(result: Result): PanelRun {
+  const { id, startedAt, scenario, estimate, estimateProblem, target } = result;
+  return {
+    id,
+    title: fromName(id).scenario,
+    targetUrl: target.url,
+    startedAt,
+    scenario,
+    ...(target.dialect !== undefined && { dialect: target.dialect }),
+    estimate,
+    ...(estimateProblem !== undefined && { estimateProblem }),
+  };
 }
 
 function interruptedRun(

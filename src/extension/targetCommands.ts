@@ -3,6 +3,7 @@ import { formatCount } from '../base/units';
 import { hubSnippet } from '../cli/hubSnippet';
 import { redactUrl } from '../results/redact';
 import { connectionStringProblem, looksLikeConnectionString } from '../scenario/connectionString';
+import type { ServiceProbe } from '../targets/probeService';
 import type { HubProbe } from '../wire/probeHub';
 import { errorText } from './log';
 import { askHubUrl, pickTarget } from './pickTarget';
@@ -71,7 +72,7 @@ export async function removeTarget(argument: unknown, services: Services): Promi
   if (answer === remove) await services.secrets.delete(node.name);
 }
 
-/** Connects once and says which methods of a benchmark the hub has. */
+/** Connects once and says which methods of a benchmark the hub has, or whether a service takes the key. */
 export async function testTarget(argument: unknown, services: Services): Promise<void> {
   if (!(await trusted())) return;
   const node = nodeOf(argument);
@@ -98,16 +99,31 @@ export async function testTarget(argument: unknown, services: Services): Promise
   }
 }
 
-async function sayProbe(name: string, probe: HubProbe, { log }: Services): Promise<void> {
+/** Why there was no connection, where what the system says is not for people; the log has that too. */
+const reasons = (): Readonly<Record<string, string>> => ({
+  refused: vscode.l10n.t('no server listens there.'),
+  dns: vscode.l10n.t('this host name is not known.'),
+  unreachable: vscode.l10n.t('this host cannot be reached.'),
+  timeout: vscode.l10n.t('there was no answer in time.'),
+});
+
+async function sayProbe(
+  name: string,
+  probe: HubProbe | ServiceProbe,
+  { log }: Services,
+): Promise<void> {
   const copy = vscode.l10n.t('Copy C# Code');
-  const missing = probe.reachable
-    ? probe.methods.filter(({ present }) => !present).map((method) => method.name)
-    : [];
+  const show = vscode.l10n.t('Show Log');
+  const missing =
+    'methods' in probe
+      ? probe.methods.filter(({ present }) => !present).map((method) => method.name)
+      : [];
   let answer: string | undefined;
   if (!probe.reachable) {
     log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
-    const actions = probe.errorClass === 'notFound' ? [copy] : [];
-    answer = await vscode.window.showErrorMessage(`${name}: ${probe.message}`, ...actions);
+    const reason = reasons()[probe.errorClass] ?? probe.message;
+    const actions = probe.errorClass === 'notFound' ? [copy, show] : [show];
+    answer = await vscode.window.showErrorMessage(`${name}: ${reason}`, ...actions);
   } else if (missing.length > 0) {
     answer = await vscode.window.showWarningMessage(
       vscode.l10n.t(
@@ -119,14 +135,21 @@ async function sayProbe(name: string, probe: HubProbe, { log }: Services): Promi
     );
   } else {
     await vscode.window.showInformationMessage(
-      vscode.l10n.t(
-        '{0}: connected within {1} ms; the hub has all bench methods.',
-        name,
-        formatCount(probe.connectMs, 1),
-      ),
+      'methods' in probe
+        ? vscode.l10n.t(
+            '{0}: connected in {1} ms, with all bench methods.',
+            name,
+            formatCount(probe.connectMs, 1),
+          )
+        : vscode.l10n.t(
+            '{0}: the service answers in {1} ms and takes the key.',
+            name,
+            formatCount(probe.connectMs, 1),
+          ),
     );
   }
   if (answer === copy) await vscode.env.clipboard.writeText(hubSnippet);
+  if (answer === show) log.show();
 }
 
 function nodeOf(argument: unknown): TargetNode | undefined {

@@ -1,5 +1,5 @@
-import { redactUrl } from '../results/redact';
-import { isLoopback } from '../targets/resolveEndpoint';
+import { redacted, redactUrl } from '../results/redact';
+import { isLoopback } from '../wire/isLoopback';
 import type { Translate } from './translate';
 
 /** Somewhere load can go, as the Targets view lists it. No secrets. */
@@ -20,9 +20,10 @@ export function targetNodes(hubs: readonly string[], secrets: readonly string[])
   ];
 }
 
-/** The list with this URL in front. A URL that holds a secret is not remembered. */
+/** The list with this URL in front. A URL that holds a secret, or held one, is not remembered. */
 export function withHub(hubs: readonly string[], url: string): string[] {
-  if (redactUrl(url) !== url || url.includes('${') || url.length > 2000) return [...hubs];
+  const secret = redactUrl(url) !== url || url.includes(redacted);
+  if (secret || url.includes('${') || url.length > 2000) return [...hubs];
   return [url, ...hubs.filter((known) => known !== url)].slice(0, mostHubs);
 }
 

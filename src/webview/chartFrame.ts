@@ -8,6 +8,12 @@ export const logarithmic = 3 as uPlot.Scale.Distr;
 export const rightSide = 1 as uPlot.Axis.Side;
 /* eslint-enable @typescript-eslint/no-unsafe-enum-assignment */
 
+/** Room on both sides of a chart over time, CSS pixels: the same in all, so that their times stand in line. */
+export const sideRoom = { left: 62, right: 54 };
+
+/** An axis below a chart: low enough that its first label keeps away from the lowest one at the side. */
+export const belowAxis = { size: 32, gap: 10 };
+
 /** What all charts share: quiet axes in theme colours, no legend and no zoom of their own. */
 export const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
   legend: { show: false },
@@ -17,7 +23,10 @@ export const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
 
 /** An axis with `values` as its labels. */
 export function axis(
-  parts: Pick<uPlot.Axis, 'scale' | 'splits' | 'values' | 'size' | 'side' | 'space' | 'incrs'> & {
+  parts: Pick<
+    uPlot.Axis,
+    'scale' | 'splits' | 'values' | 'size' | 'gap' | 'side' | 'space' | 'incrs'
+  > & {
     readonly grid?: boolean;
   },
 ): uPlot.Axis {
@@ -38,7 +47,7 @@ export function timeAxis(): uPlot.Axis {
     values: (_plot, splits) => splits.map(timeLabel),
     incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400],
     grid: false,
-    size: 28,
+    ...belowAxis,
     space: 70,
   });
 }

@@ -16,9 +16,7 @@ export function columnsOf(
   snapshots: readonly Snapshot[],
   most: number,
 ): Columns {
-  const lines = spec.series.map((series) =>
-    snapshots.map((snapshot, at) => series.read(snapshot, snapshots[at - 1])),
-  );
+  const lines = spec.series.map((series) => snapshots.map((snapshot) => series.read(snapshot)));
   const seconds = snapshots.map(({ atMs }) => atMs / 1000);
   return thin(
     { seconds, lines, perPoint: 1 },

@@ -80,6 +80,9 @@ export function createHeader(state: ShownRun, send: (message: FromPanel) => void
   };
 }
 
+/** Breaks between what is told, never between a number and its unit. */
+const unbroken = (text: string): string => text.replace(/(?<!·) (?!·)/g, '\u00a0');
+
 function createTiles(state: ShownRun): { root: HTMLElement; update(next: ShownRun): void } {
   const made = tilesOf(state).map(({ label }) => {
     const [value, of] = [element('b'), element('span', { class: 'of' })];
@@ -100,7 +103,7 @@ function createTiles(state: ShownRun): { root: HTMLElement; update(next: ShownRu
         root.className = `tile ${tile.tone}`;
         setText(value, tile.value);
         setText(of, tile.of);
-        setText(details, tile.details);
+        setText(details, unbroken(tile.details));
       }
     },
   };

@@ -1,6 +1,14 @@
 import uPlot from 'uplot';
 import { latencyWords } from '../measure/sloWords';
-import { axis, decades, keepWidth, logarithmic, quietChart, timeAxis } from './chartFrame';
+import {
+  axis,
+  decades,
+  keepWidth,
+  logarithmic,
+  quietChart,
+  sideRoom,
+  timeAxis,
+} from './chartFrame';
 import { heat, type HeatMap } from './heatMap';
 import { themeColour } from './theme';
 
@@ -32,7 +40,7 @@ function options(place: HTMLElement, map: HeatMap): uPlot.Options {
     cursor: { show: false },
     width: Math.max(200, place.clientWidth),
     height: 200,
-    padding: [8, 26, 0, 0],
+    padding: [8, sideRoom.right, 0, 0],
     series: [{}, {}],
     scales: {
       x: { time: false, range: () => [0, seconds.at(-1)!] },
@@ -44,7 +52,7 @@ function options(place: HTMLElement, map: HeatMap): uPlot.Options {
         scale: 'y',
         splits: decades,
         values: (_plot, splits) => splits.map((us) => latencyWords(us)),
-        size: 62,
+        size: sideRoom.left,
       }),
     ],
     hooks: { draw: [(plot) => drawCells(plot, map)] },

@@ -4,7 +4,13 @@ import { createHeatMapCard, createSpectrumCard } from './finalCharts';
 import { createHeader } from './header';
 import type { PanelState, ShownRun } from './panelState';
 import { sentenceOf, spokenSentence } from './sentence';
-import { createErrorsCard, createGeneratorCard, createStepsCard } from './tableCards';
+import {
+  createConnectionsCard,
+  createEntriesCard,
+  createErrorsCard,
+  createGeneratorCard,
+  createStepsCard,
+} from './tableCards';
 import { createTimeChartCard, type StateCard } from './timeChartCard';
 import { timeCharts } from './timeCharts';
 import { createUnitsCard } from './unitsCard';
@@ -77,7 +83,12 @@ function createRunPage(
   const overTime: StateCard[] = timeCharts.map((spec) => createTimeChartCard(spec, state));
   const heat = createHeatMapCard(state);
   const side = [createUnitsCard(state), createSpectrumCard(state), createGeneratorCard(state)];
-  const below = [createStepsCard(state), createErrorsCard(state)];
+  const below = [
+    createStepsCard(state),
+    createEntriesCard(state),
+    createConnectionsCard(state),
+    createErrorsCard(state),
+  ];
   const missing = element('p', { class: 'card quiet', text: state.strings.noSamples });
   const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
   main.replaceChildren(

@@ -8,7 +8,7 @@ export interface ShownRun {
   readonly kind: 'run';
   readonly strings: PanelStrings;
   readonly run: PanelRun;
-  /** What is sent, in words. */
+  /** What is sent, and how where that is unusual, in words. */
   readonly load: string;
   /** Oldest first, at most twice {@link mostSnapshots}. */
   readonly snapshots: readonly Snapshot[];

@@ -1,9 +1,12 @@
+import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../base/slo';
 import { formatCount } from '../base/units';
-import { latencyWords } from '../measure/sloWords';
+import { latencyWords, latencyWordsBeside } from '../measure/sloWords';
 import type { Snapshot } from '../measure/snapshot';
+import type { LatencySummary } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type { ShownRun } from './panelState';
+import { summaryKeys } from './spectrumView';
 import { endedLosses } from './tiles';
 import { fill, timeLeftWords } from './wording';
 
@@ -42,7 +45,7 @@ function finalSentence({ run }: ShownRun, result: NonNullable<ShownRun['result']
   return { tone: tones[result.verdict.status], sign, lead, rest: `${whole}${end}` };
 }
 
-function liveSentence(latest: Snapshot, { snapshots, strings }: ShownRun): Sentence {
+function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): Sentence {
   const { phase, step, stepCount, connections } = latest;
   const [requested, connected] = [connections.requested, connections.connected].map((count) =>
     formatCount(count),
@@ -60,17 +63,53 @@ function liveSentence(latest: Snapshot, { snapshots, strings }: ShownRun): Sente
   if (!step.generator.valid) {
     return make('warn', strings.bottleneck, `${strings.bottleneckWhy} ${lead}, ${when}`);
   }
+  if (step.senders === 0) {
+    const dropped = formatCount(connections.dropped);
+    const holding = fill(strings.holding, connected, dropped);
+    return make(connections.dropped === 0 ? 'good' : 'warn', `${lead},`, `${left} ${holding}`);
+  }
   const lost = endedLosses(snapshots);
-  const { latencyUs } = step;
+  const nothingYet = step.latencyUs.count === 0;
+  const missed = nothingYet ? undefined : missedLimit(step.latencyUs, run.scenario.slo);
+  // Where nothing has arrived, that nothing is lost would say too much.
+  const noneLost = nothingYet ? [] : [strings.nothingLost];
   const parts = [
     when,
-    latencyUs.count === 0
-      ? strings.nothingYet
-      : fill(strings.within, '99', latencyWords(latencyUs.p99)),
-    lost === 0 ? strings.nothingLost : fill(strings.someLost, formatCount(lost)),
+    nothingYet ? strings.nothingYet : latencyPart(step.latencyUs, missed, strings),
+    ...(lost === 0 ? noneLost : [fill(strings.someLost, formatCount(lost))]),
     strings.keepsSchedule,
   ];
-  return make(lost === 0 ? 'good' : 'warn', `${lead},`, parts.join(' '));
+  const tone = missed ? 'bad' : lost > 0 ? 'warn' : nothingYet ? 'neutral' : 'good';
+  return make(tone, `${lead},`, parts.join(' '));
+}
+
+interface MissedLimit {
+  readonly metric: LatencyMetric;
+  readonly us: number;
+  readonly limitUs: number;
+}
+
+/** The first latency limit that what was received so far does not keep. */
+function missedLimit(latencyUs: LatencySummary, slo: Slo): MissedLimit | undefined {
+  return latencyMetrics
+    .map((metric) => ({
+      metric,
+      us: latencyUs[summaryKeys[metric]],
+      limitUs: slo.latencyUs[metric] ?? Infinity,
+    }))
+    .find(({ us, limitUs }) => us > limitUs);
+}
+
+function latencyPart(
+  { p99 }: LatencySummary,
+  missed: MissedLimit | undefined,
+  strings: PanelStrings,
+): string {
+  if (!missed) return fill(strings.within, '99', latencyWords(p99));
+  const { metric, us, limitUs } = missed;
+  const percent = String(Number((latencyShare[metric] * 100).toFixed(2)));
+  const beside = latencyWordsBeside(us, limitUs);
+  return fill(strings.withinAbove, percent, beside, latencyWords(limitUs));
 }
 
 function make(tone: Tone, lead: string, rest: string): Sentence {

@@ -1,6 +1,14 @@
 import uPlot from 'uplot';
 import { latencyWords } from '../measure/sloWords';
-import { axis, decadeRange, decades, keepWidth, logarithmic, quietChart } from './chartFrame';
+import {
+  axis,
+  belowAxis,
+  decadeRange,
+  decades,
+  keepWidth,
+  logarithmic,
+  quietChart,
+} from './chartFrame';
 import { axisShares, percentilePlace, type SpectrumView } from './spectrumView';
 import { themeColour } from './theme';
 import { percentWords } from './wording';
@@ -57,7 +65,7 @@ function options(place: HTMLElement): uPlot.Options {
       axis({
         splits: (_plot, _axis, _min, max) => named.filter((at) => at <= max + 1e-9),
         values: (plot, splits) => labels(plot, splits, named),
-        size: 28,
+        ...belowAxis,
         grid: false,
       }),
       axis({

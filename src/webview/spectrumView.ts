@@ -36,7 +36,8 @@ export function percentilePlace(share: number): number {
 /** What the axis names. */
 export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 
-const summaryKeys: Readonly<Record<LatencyMetric, keyof LatencySummary>> = {
+/** Where the summary of a step has each percentile. */
+export const summaryKeys: Readonly<Record<LatencyMetric, keyof LatencySummary>> = {
   p50: 'p50',
   p90: 'p90',
   p95: 'p95',

@@ -15,7 +15,8 @@ export interface StepBand {
 export function stepBands(snapshots: readonly Snapshot[]): StepBand[] {
   const bands = new Map<number, StepBand>();
   for (const { step, interval, atMs } of snapshots) {
-    if (!step || !interval) continue;
+    // The last deliveries of a step may be told when the next one already warms up.
+    if (!step || !interval || step.elapsedS === 0) continue;
     const atS = atMs / 1000;
     const band = bands.get(step.index);
     const fromS = band?.fromS ?? Math.max(0, atS - step.elapsedS);

@@ -2,7 +2,8 @@ import { createCard } from './card';
 import { element } from './element';
 import type { ShownRun } from './panelState';
 import { showTable, tablePlace } from './tableElement';
-import { errorsTable, generatorTable, stepsTable } from './tables';
+import { connectionsTable, connectionSentences } from './connectionsTable';
+import { entriesTable, errorsTable, generatorTable, stepsTable } from './tables';
 import type { StateCard } from './timeChartCard';
 
 export function createStepsCard({ strings }: ShownRun): StateCard {
@@ -21,6 +22,39 @@ export function createStepsCard({ strings }: ShownRun): StateCard {
       if (messages.join('\n') === told) return;
       told = messages.join('\n');
       reasons.replaceChildren(...messages.slice(0, 20).map((text) => element('li', { text })));
+    },
+    redraw: () => undefined,
+  };
+}
+
+/** Only for a mix. */
+export function createEntriesCard({ strings }: ShownRun): StateCard {
+  const card = createCard(strings.entriesTable, 'entries');
+  const place = tablePlace(strings.entriesTable);
+  card.body.append(place);
+  return {
+    card,
+    update(state) {
+      const table = entriesTable(state);
+      card.show(table.rows.length > 0);
+      showTable(place, table, strings.entriesTable);
+    },
+    redraw: () => undefined,
+  };
+}
+
+export function createConnectionsCard({ strings }: ShownRun): StateCard {
+  const card = createCard(strings.connectionsTable, 'connecting');
+  const place = tablePlace(strings.connectionsTable);
+  const dropped = element('ul', { class: 'reasons' });
+  card.body.append(place, dropped);
+  return {
+    card,
+    update(state) {
+      const table = connectionsTable(state);
+      card.show(table.rows.length > 0);
+      showTable(place, table, strings.connectionsTable);
+      dropped.replaceChildren(...connectionSentences(state).map((text) => element('li', { text })));
     },
     redraw: () => undefined,
   };

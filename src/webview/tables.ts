@@ -1,7 +1,7 @@
 import { errorClasses } from '../base/errorClass';
 import { formatCount, formatShare } from '../base/units';
 import { latencyWords } from '../measure/sloWords';
-import type { GeneratorHealth, StepSummary } from '../measure/summary';
+import type { GeneratorHealth, StepSummary, VerdictStatus } from '../measure/summary';
 import type { StepProgress } from '../measure/snapshot';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { columnsOf } from './columns';
@@ -44,6 +44,13 @@ export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
   };
 }
 
+/** Each step as its last snapshot had it. */
+function lastSeen({ snapshots }: ShownRun): StepProgress[] {
+  const steps = new Map<number, StepProgress>();
+  for (const { step } of snapshots) if (step) steps.set(step.index, step);
+  return [...steps.values()];
+}
+
 /** One row per step: of the result, or as last seen. */
 export function stepsTable(state: ShownRun): TableView {
   const { strings, result, snapshots } = state;
@@ -62,32 +69,68 @@ export function stepsTable(state: ShownRun): TableView {
   if (result) {
     return { heads, rows: result.steps.map((step) => stepRow(step, strings)), textColumns: [9] };
   }
-  const steps = new Map<number, StepProgress>();
-  for (const { step } of snapshots) if (step) steps.set(step.index, step);
   const current = snapshots.at(-1)?.step?.index;
-  const rows = [...steps.values()].map((step) => {
-    const over = step.index !== current;
+  const rows = lastSeen(state).map((step) => {
+    const over = step.over || step.index !== current;
+    const verdict = step.verdict && verdictWord(step.verdict, strings);
     return [
       ...stepNumbers(step, strings),
       over ? formatCount(step.outstanding) : strings.noValue,
-      over ? strings.noValue : strings.verdictRunning,
+      verdict ?? (over ? strings.noValue : strings.verdictRunning),
     ];
   });
   return { heads, rows, textColumns: [9] };
 }
 
+/** Most rows of the table of a mix: a long run shows its last steps. */
+const mostEntryRows = 200;
+
+/** One row per use case of a mix and step: of the result, or as last seen. Without rows for one use case. */
+export function entriesTable(state: ShownRun): TableView {
+  const { strings } = state;
+  const { heads } = stepsTable(state);
+  const steps = state.result?.steps ?? lastSeen(state);
+  const rows = steps.flatMap((step) =>
+    (step.entries ?? []).map((entry) => {
+      const [index = '', ...numbers] = stepNumbers({ ...entry, index: step.index }, strings);
+      const lost = 'lost' in entry ? entry.lost : isOver(step) ? entry.outstanding : undefined;
+      const cell = lost === undefined ? strings.noValue : formatCount(lost);
+      return [index, entry.name.slice(0, longestName), ...numbers, cell];
+    }),
+  );
+  return {
+    heads: [heads[0]!, strings.useCaseColumn, ...heads.slice(1, -1)],
+    rows: rows.slice(-mostEntryRows),
+    textColumns: [1],
+  };
+}
+
 function stepRow(step: StepSummary, strings: PanelStrings): string[] {
-  const verdicts = {
+  const numbers = stepNumbers(step, strings);
+  return [...numbers, formatCount(step.lost), verdictWord(step.verdict.status, strings)];
+}
+
+type StepNumbers = Pick<
+  StepSummary,
+  'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'
+>;
+
+/** Longest name of a use case that is shown; a file may hold anything. */
+const longestName = 60;
+
+const isOver = (step: StepSummary | StepProgress): boolean => !('over' in step) || step.over;
+
+function verdictWord(status: VerdictStatus, strings: PanelStrings): string {
+  const words = {
     pass: strings.verdictPass,
     fail: strings.verdictFail,
     invalid: strings.verdictInvalid,
     incomplete: strings.verdictIncomplete,
   };
-  const numbers = stepNumbers(step, strings);
-  return [...numbers, formatCount(step.lost), verdicts[step.verdict.status]];
+  return words[status];
 }
 
-function stepNumbers(step: StepSummary | StepProgress, { noValue }: PanelStrings): string[] {
+function stepNumbers(step: StepNumbers, { noValue }: PanelStrings): string[] {
   const { latencyUs } = step;
   const latency = (us: number): string => (latencyUs.count === 0 ? noValue : latencyWords(us));
   return [

@@ -1,9 +1,10 @@
 import { formatCount, formatShare } from '../base/units';
-import type { Snapshot } from '../measure/snapshot';
+import type { Snapshot, StepProgress } from '../measure/snapshot';
 import type { GeneratorHealth, LatencySummary, StepSummary } from '../measure/summary';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { latestStep, type ShownRun } from './panelState';
 import type { Tone } from './sentence';
+import { shortestRateS } from './timeCharts';
 import { fill, latencyOrDash, rateWords } from './wording';
 
 /** One of the five numbers at the top. */
@@ -57,9 +58,13 @@ function numbersOf(state: ShownRun): StepNumbers | undefined {
   const done = decisiveStep(state);
   if (done) return { ...done, offeredPerSecond: done.offered / Math.max(1e-9, done.seconds) };
   if (state.result) return undefined;
-  const step = latestStep(state.snapshots, ({ elapsedS }) => elapsedS > 0);
+  const step = latestStep(state.snapshots, tellsRate);
   return step && { ...step, offeredPerSecond: step.offered / Math.max(1e-9, step.elapsedS) };
 }
+
+/** In the first moments of a step a message more or less would make another rate. */
+const tellsRate = ({ elapsedS, totalS }: StepProgress): boolean =>
+  elapsedS > 0 && elapsedS >= Math.min(shortestRateS, totalS);
 
 function p99Tile(numbers: StepNumbers | undefined, { run, strings }: ShownRun): Tile {
   const summary = numbers?.latencyUs;

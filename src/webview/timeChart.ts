@@ -10,6 +10,7 @@ import {
   logarithmic,
   quietChart,
   rightSide,
+  sideRoom,
   timeAxis,
   wholeSteps,
 } from './chartFrame';
@@ -96,7 +97,7 @@ function options(
     ...quietChart,
     width: Math.max(200, place.clientWidth),
     height: isLatency ? 270 : 180,
-    padding: [8, twoSides ? 0 : 26, 0, 0],
+    padding: [8, twoSides ? 0 : sideRoom.right, 0, 0],
     series: [
       {},
       ...spec.series.map((series) => lineOf(series, twoSides && spec.right.includes(series.id))),
@@ -118,7 +119,7 @@ function options(
       axis({
         scale: 'y',
         values,
-        size: 62,
+        size: sideRoom.left,
         ...(isLatency ? { splits: decades } : { incrs: wholeSteps }),
       }),
       ...(twoSides
@@ -127,7 +128,7 @@ function options(
               scale: 'out',
               side: rightSide,
               values,
-              size: 62,
+              size: sideRoom.right,
               grid: false,
               incrs: wholeSteps,
             }),
@@ -135,8 +136,15 @@ function options(
         : []),
     ],
     hooks: {
-      drawClear: [(plot) => drawBands(plot, backdrop(), isLatency ? strings : undefined)],
-      draw: isLatency ? [(plot) => drawLimits(plot, backdrop().limits, strings)] : [],
+      drawClear: [(plot) => drawBands(plot, backdrop())],
+      // Above the lines: what is written has to be read.
+      draw: isLatency
+        ? [
+            (plot) => drawLimitLines(plot, backdrop().limits),
+            (plot) => drawSenders(plot, backdrop().bands, strings),
+            (plot) => drawLimitNames(plot, backdrop().limits, strings),
+          ]
+        : [],
       setCursor: [(plot) => pointed(plot.cursor.idx ?? undefined)],
     },
   };
@@ -162,14 +170,14 @@ function latencyRange(
   return decadeRange(min, highest);
 }
 
-/** Every second step is shaded; in high contrast a line parts them. The senders stand on top. */
-function drawBands(plot: uPlot, { bands }: TimeBackdrop, strings: PanelStrings | undefined): void {
+/** Every second step is shaded; in high contrast a line parts them. */
+function drawBands(plot: uPlot, { bands }: TimeBackdrop): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
-  for (const { index, fromS, toS, senders } of bands) {
+  for (const { index, fromS, toS } of bands) {
     const [left, right] = [plot.valToPos(fromS, 'x', true), plot.valToPos(toS, 'x', true)];
     if (index % 2 === 1) {
       ctx.fillStyle = themeColour('--band');
@@ -177,40 +185,72 @@ function drawBands(plot: uPlot, { bands }: TimeBackdrop, strings: PanelStrings |
     }
     ctx.fillStyle = themeColour('--chart-grid');
     ctx.fillRect(left, bbox.top, devicePixelRatio, bbox.height);
-    if (!strings) continue;
-    const text = fill(strings.senders, formatCount(senders));
-    setFont(ctx);
-    ctx.fillStyle = themeColour('--quiet');
-    ctx.textAlign = 'left';
-    ctx.textBaseline = 'top';
-    // Where it does not fit it is left out; the table of steps has it.
-    const room = right - left - 10 * devicePixelRatio;
-    if (ctx.measureText(text).width <= room) {
-      ctx.fillText(text, left + 6 * devicePixelRatio, bbox.top + 4 * devicePixelRatio);
-    }
   }
   ctx.restore();
 }
 
-function drawLimits(plot: uPlot, limits: readonly LimitLine[], strings: PanelStrings): void {
+/** The senders of each step, at its top. */
+function drawSenders(plot: uPlot, bands: readonly StepBand[], strings: PanelStrings): void {
   const { ctx, bbox } = plot;
-  for (const { metric, us } of limits) {
+  for (const { fromS, toS, senders } of bands) {
+    const [left, right] = [plot.valToPos(fromS, 'x', true), plot.valToPos(toS, 'x', true)];
+    const text = fill(strings.senders, formatCount(senders));
+    // Where it does not fit it is left out; the table of steps has it.
+    const room = right - left - 10 * devicePixelRatio;
+    const place = { left: left + 6 * devicePixelRatio, top: bbox.top + 4 * devicePixelRatio };
+    drawOnPlate(ctx, text, '--quiet', (width) => (width <= room ? place : undefined));
+  }
+}
+
+function drawLimitLines(plot: uPlot, limits: readonly LimitLine[]): void {
+  const { ctx, bbox } = plot;
+  for (const { us } of limits) {
     const y = Math.round(plot.valToPos(us, 'y', true)) + 0.5;
     ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = themeColour('--bad');
+    ctx.strokeStyle = themeColour('--bad');
     ctx.lineWidth = devicePixelRatio;
     ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
     ctx.beginPath();
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
-    setFont(ctx);
-    ctx.textAlign = 'right';
-    ctx.textBaseline = 'top';
-    const text = fill(strings.criterion, metric, latencyWords(us));
-    ctx.fillText(text, bbox.left + bbox.width - 4, y + 4 * devicePixelRatio);
     ctx.restore();
   }
+}
+
+/** Right below the lines, at their ends. */
+function drawLimitNames(plot: uPlot, limits: readonly LimitLine[], strings: PanelStrings): void {
+  const { ctx, bbox } = plot;
+  for (const { metric, us } of limits) {
+    const text = fill(strings.criterion, metric, latencyWords(us));
+    const top = plot.valToPos(us, 'y', true) + 4 * devicePixelRatio;
+    const right = bbox.left + bbox.width - 4 * devicePixelRatio;
+    drawOnPlate(ctx, text, '--bad', (width) => ({ left: right - width, top }));
+  }
+}
+
+/** Writes on a plate that hides the lines below; `placeOf` gets the text's width, all in canvas pixels. */
+function drawOnPlate(
+  ctx: CanvasRenderingContext2D,
+  text: string,
+  colour: string,
+  placeOf: (width: number) => { readonly left: number; readonly top: number } | undefined,
+): void {
+  ctx.save();
+  setFont(ctx);
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'top';
+  const { width } = ctx.measureText(text);
+  const place = placeOf(width);
+  if (place) {
+    const [margin, height] = [3 * devicePixelRatio, 11 * devicePixelRatio];
+    const { left, top } = place;
+    ctx.fillStyle = themeColour('--card');
+    ctx.fillRect(left - margin, top - margin, width + 2 * margin, height + 2 * margin);
+    ctx.fillStyle = themeColour(colour);
+    ctx.fillText(text, left, top);
+  }
+  ctx.restore();
 }
 
 function setFont(ctx: CanvasRenderingContext2D): void {

@@ -18,7 +18,7 @@ export interface SeriesSpec {
   readonly widthPx: number;
   readonly combine: Combine;
   /** Null where nothing was measured. */
-  read(snapshot: Snapshot, before: Snapshot | undefined): number | null;
+  read(snapshot: Snapshot): number | null;
 }
 
 export interface TimeChartSpec {
@@ -52,8 +52,16 @@ const rate = (
   id: 'offered' | 'sent' | 'received',
   dash: readonly number[],
   widthPx: number,
-  read: SeriesSpec['read'],
-): SeriesSpec => ({ id, label: { key: id }, colour: id, dash, widthPx, combine: 'mean', read });
+  of: (interval: NonNullable<Snapshot['interval']>) => number | null,
+): SeriesSpec => ({
+  id,
+  label: { key: id },
+  colour: id,
+  dash,
+  widthPx,
+  combine: 'mean',
+  read: ({ interval }) => (interval ? of(interval) : null),
+});
 
 const count = (
   id: 'connected' | 'failed' | 'dropped' | 'errors',
@@ -91,12 +99,10 @@ export const timeCharts: readonly TimeChartSpec[] = [
     // Deliveries of a fan-out.
     right: ['received'],
     series: [
-      rate('offered', [], 5, offeredPerSecond),
-      rate('sent', [], 1.5, ({ interval }) =>
-        interval ? perSecond(interval, interval.sent) : null,
-      ),
-      rate('received', [6, 3], 1.5, ({ interval }) =>
-        interval ? perSecond(interval, interval.received) : null,
+      rate('offered', [], 5, ({ offered, seconds }) => perSecond(offered, seconds)),
+      rate('sent', [], 1.5, ({ sent, seconds }) => perSecond(sent, seconds)),
+      rate('received', [6, 3], 1.5, ({ received, receivingSeconds }) =>
+        perSecond(received, receivingSeconds),
       ),
     ],
   },
@@ -106,7 +112,7 @@ export const timeCharts: readonly TimeChartSpec[] = [
     unit: 'count',
     right: ['failed', 'dropped', 'errors'],
     series: [
-      count('connected', [], ({ connections }) => connections.connected),
+      count('connected', [], ({ connections }) => connections.takingPart ?? connections.connected),
       count('failed', [6, 3], ({ connections }) => connections.failed),
       count('dropped', [8, 3, 2, 3], ({ connections }) => connections.dropped),
       count('errors', [1.5, 3], ({ errors }) => errorCount(errors)),
@@ -119,15 +125,12 @@ export function errorCount(errors: Snapshot['errors']): number {
   return Object.values(errors).reduce((sum, each) => sum + each, 0);
 }
 
-function perSecond({ seconds }: { readonly seconds: number }, amount: number): number | null {
-  return seconds > 0 ? amount / seconds : null;
-}
+/**
+ * A rate needs some time to be one: where a step begins or ends, a few messages in a few milliseconds of
+ * the tick would draw a spike that nobody sent.
+ */
+export const shortestRateS = 0.5;
 
-/** Only the sum of a step is told, so the rate is the difference between two snapshots of it. */
-function offeredPerSecond(snapshot: Snapshot, before: Snapshot | undefined): number | null {
-  const { step, interval } = snapshot;
-  if (!step || !interval) return null;
-  const start = before?.step?.index === step.index ? before.step : { offered: 0, elapsedS: 0 };
-  const seconds = step.elapsedS - start.elapsedS;
-  return seconds > 0 ? Math.max(0, step.offered - start.offered) / seconds : null;
+function perSecond(amount: number, seconds: number): number | null {
+  return seconds >= shortestRateS ? amount / seconds : null;
 }

@@ -1,3 +1,4 @@
+import { maximumCharacters } from '../../scenario/tooLarge';
 import { analyseScenario, type Analysis } from './analyseScenario';
 
 /** What of a document counts here. */
@@ -7,25 +8,37 @@ interface Versioned {
   getText(): string;
 }
 
-/** Analyses of documents, one for each version. */
-export interface AnalysisCache<D extends Versioned> {
-  /** Undefined when the document is no scenario. */
-  analysisOf(document: D): Analysis | undefined;
+/** What is asked of documents; both are asked often, so they must be cheap. */
+export interface DocumentFacts<D> {
+  readonly isScenario: (document: D) => boolean;
+  /** Characters of the text. */
+  readonly sizeOf: (document: D) => number;
 }
 
-/** Reads each version of a document once, however many features ask. */
-export function analysisCache<D extends Versioned>(
-  isScenario: (document: D) => boolean,
-): AnalysisCache<D> {
+/** Analyses of documents, one for each version. */
+export interface AnalysisCache<D extends Versioned> {
+  /** Undefined when the document is no scenario, or too large to be one. */
+  analysisOf(document: D): Analysis | undefined;
+  /** Whether only the size of the document keeps it from being read. */
+  isTooLarge(document: D): boolean;
+}
+
+/** Reads each version of a document once, however many features ask; megabytes not even once. */
+export function analysisCache<D extends Versioned>({
+  isScenario,
+  sizeOf,
+}: DocumentFacts<D>): AnalysisCache<D> {
   const known = new WeakMap<D, { version: number; analysis: Analysis }>();
+  const isTooLarge = (document: D): boolean => sizeOf(document) > maximumCharacters;
   return {
     analysisOf(document) {
-      if (!isScenario(document)) return undefined;
+      if (!isScenario(document) || isTooLarge(document)) return undefined;
       const found = known.get(document);
       if (found?.version === document.version) return found.analysis;
       const analysis = analyseScenario(document.getText());
       known.set(document, { version: document.version, analysis });
       return analysis;
     },
+    isTooLarge: (document) => isScenario(document) && isTooLarge(document),
   };
 }

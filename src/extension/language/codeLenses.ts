@@ -6,8 +6,8 @@ import { english } from './english';
 /** One entry of the line above a file. */
 export interface LensText {
   readonly title: string;
-  /** Only the first one does something when it is clicked. */
-  readonly runs: boolean;
+  /** What a click does: start a run, explain the estimate, or open the last result. */
+  readonly opens: 'run' | 'estimate' | 'result';
 }
 
 /**
@@ -30,8 +30,10 @@ export function codeLenses(
           ? t('{0} errors to solve first', errors)
           : noEstimate;
   return [
-    { title: `▶ ${t('Run SignalR Benchmark')}`, runs: true },
-    ...(middle === undefined ? [] : [{ title: middle, runs: false }]),
-    ...(lastRun === undefined ? [] : [{ title: t('last run: {0}', lastRun), runs: false }]),
+    { title: `▶ ${t('Run SignalR Benchmark')}`, opens: 'run' },
+    ...(middle === undefined ? [] : [{ title: middle, opens: 'estimate' as const }]),
+    ...(lastRun === undefined
+      ? []
+      : [{ title: t('last run: {0}', lastRun), opens: 'result' as const }]),
   ];
 }

@@ -5,6 +5,7 @@ import type { Analysis } from './analyseScenario';
 import { cursorPlace } from './cursorPlace';
 import { keysBelow, specOf } from './keysBelow';
 import type { OutlineNode } from './outlineNode';
+import { presetCompletions } from './presetCompletions';
 import { scenarioTemplate } from './scenarioTemplate';
 import { valueCompletions } from './valueCompletions';
 import type { Translate } from '../translate';
@@ -72,7 +73,7 @@ export function completionsAt(
     }));
   const isTop = place.parent === outline.root;
   return isTop && outline.root.children.length === 0
-    ? [...keys, ...wholeScenarios(range, t)]
+    ? [...keys, ...wholeScenarios(range, t), ...presetCompletions(range, t)]
     : keys;
 }
 

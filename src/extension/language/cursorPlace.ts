@@ -72,9 +72,9 @@ function parentBefore(
   return nodeAt(outline, path) ?? parent;
 }
 
-/** Whether a list item holds one value, as those of `target`. */
+/** Whether a list item holds one value, as those of `target` do. */
 const holdsValues = ({ item, parent }: OutlineNode): boolean =>
-  item && parent !== undefined && ['target', 'webAppTarget'].includes(parent.name);
+  item && parent !== undefined && ['target', 'webAppTarget', 'arguments'].includes(parent.name);
 
 function placeInFlow(
   text: string,

@@ -18,9 +18,10 @@ export function estimateHeadline({ unit, binding, limits }: Estimate): string {
 /**
  * The estimate as Markdown: size and binding limit, neighbouring sizes, arithmetic, cautions, source.
  *
+ * @param billing sentence on what is billed
  * @param verdict what the comparison with the file's own unit says, where it names one that is exceeded
  */
-export function estimateMarkdown(estimate: Estimate, verdict?: string): string {
+export function estimateMarkdown(estimate: Estimate, verdict?: string, billing?: string): string {
   const { unit, binding, neighbours, formula, notes, advice } = estimate;
   const words = tableOfBinding(estimate);
   const limit = binding.text.replace(/\(([\d.]+ %)[^()]*\)/, '($1)');
@@ -40,7 +41,7 @@ export function estimateMarkdown(estimate: Estimate, verdict?: string): string {
     table(neighbours, binding.name),
     formula.join('  \n'),
     cautions,
-    rest.map((note) => `- ${note}`).join('\n'),
+    [...rest, ...(billing === undefined ? [] : [billing])].map((note) => `- ${note}`).join('\n'),
     sourceWords(estimate),
   ]
     .filter((part) => part !== '')

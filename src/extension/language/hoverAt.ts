@@ -1,3 +1,4 @@
+import { billingWords } from '../../capacity/billing';
 import { expected } from '../../scenario/expected';
 import type { KeySpec } from '../../scenario/keySpec';
 import { shownNumber } from '../../scenario/numberText';
@@ -54,9 +55,11 @@ function showsEstimate(node: OutlineNode): boolean {
   );
 }
 
-function estimateParts({ estimate, noEstimate, verdict }: Analysis): string[] {
+function estimateParts({ estimate, noEstimate, verdict, scenario }: Analysis): string[] {
   if (estimate !== undefined) {
-    return [estimateMarkdown(estimate, verdict?.exceeded === true ? verdict.sentence : undefined)];
+    const exceeded = verdict?.exceeded === true ? verdict.sentence : undefined;
+    const billing = scenario === undefined ? undefined : billingWords(estimate, scenario);
+    return [estimateMarkdown(estimate, exceeded, billing)];
   }
   return noEstimate === undefined ? [] : [`No estimate: ${noEstimate.replace(/\.$/, '')}.`];
 }

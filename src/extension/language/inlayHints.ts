@@ -1,7 +1,11 @@
-import { bandwidthWords, counted, figure } from '../../capacity/wording';
+import { formatBytes } from '../../base/units';
 import { entryTraffic } from '../../capacity/entryTraffic';
+import { effectiveBytes } from '../../capacity/serviceLoad';
+import { bandwidthWords, figure } from '../../capacity/wording';
 import { stepsOf } from '../../scenario/steps';
+import type { Translate } from '../translate';
 import type { Analysis } from './analyseScenario';
+import { english } from './english';
 import { wordsOfTable } from './estimateMarkdown';
 import { entryNodes } from './keysBelow';
 import { childOf, type OutlineNode } from './outlineNode';
@@ -17,28 +21,48 @@ export interface InlayText {
  * What values of the parameters come to in the last step: the rate behind `sendingInterval`, members
  * behind `groupCount`, bandwidth behind `messageSize`. Empty while the text has errors.
  */
-export function inlayHints({ outline, scenario, estimate }: Analysis): InlayText[] {
+export function inlayHints(
+  { outline, scenario, estimate }: Analysis,
+  t: Translate = english,
+): InlayText[] {
   if (scenario === undefined || estimate === undefined) return [];
   const last = stepsOf(scenario).at(-1);
   const traffic = last === undefined ? undefined : entryTraffic(scenario, last);
   if (traffic === undefined || 'problem' in traffic) return [];
   const entries = entryNodes(outline.root);
-  return traffic.sending.flatMap(({ entry, traffic: { groupMembers } }, position) => {
+  return traffic.sending.flatMap(({ entry, traffic: { groupMembers, messageBytes } }, position) => {
     const node = entries[scenario.entries.indexOf(entry)];
     const load = estimate.loads[position];
     const parameters = node === undefined ? undefined : childOf(node, 'parameters');
     if (parameters === undefined || load === undefined) return [];
-    const rates = `${figure(load.in_messages_per_s)} msg/s in, ${figure(load.out_messages_per_s)} msg/s out`;
+    const rates = t(
+      '{0} msg/s in, {1} msg/s out',
+      figure(load.in_messages_per_s),
+      figure(load.out_messages_per_s),
+    );
     const members =
-      groupMembers === undefined
-        ? undefined
-        : `${counted(groupMembers, 'member')}: ${wordsOfTable(load.table)}`;
+      groupMembers === undefined ? undefined : membersText(groupMembers, load.table, t);
+    const bandwidth = bandwidthText(load.out_bytes_per_s, messageBytes, t);
     return [
-      ...behind(parameters, 'messageSize', `${bandwidthWords(load.out_bytes_per_s)} out`),
+      ...behind(parameters, 'messageSize', bandwidth),
       ...behind(parameters, 'sendingInterval', rates),
       ...(members === undefined ? [] : behind(parameters, 'groupCount', members)),
     ];
   });
+}
+
+/** What goes over the wire; the estimate counts small messages for more. */
+function bandwidthText(countedBytesPerS: number, messageBytes: number, t: Translate): string {
+  const counts = effectiveBytes(messageBytes);
+  const shown = bandwidthWords((countedBytesPerS * messageBytes) / counts);
+  return counts === messageBytes
+    ? t('{0} out', shown)
+    : t('{0} out, each message counted as {1}', shown, formatBytes(counts));
+}
+
+function membersText(members: number, table: string, t: Translate): string {
+  const words = wordsOfTable(table);
+  return members === 1 ? t('1 member: {0}', words) : t('{0} members: {1}', figure(members), words);
 }
 
 function behind(parameters: OutlineNode, name: string, label: string): InlayText[] {

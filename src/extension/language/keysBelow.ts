@@ -1,5 +1,6 @@
 import type { KeySpec } from '../../scenario/keySpec';
-import { allParameters, topKeys } from '../../scenario/scenarioKeys';
+import { allParameters } from '../../scenario/allParameters';
+import { topKeys } from '../../scenario/scenarioKeys';
 import { findUseCase } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
 import { childOf, plainValue, type OutlineNode } from './outlineNode';

@@ -23,17 +23,25 @@ export function scenarioTemplate(useCase: UseCase): string {
     `  ${target}`,
     `  connections: ${field(String(connections))}`,
     `  baseSending: ${field('500')}`,
-    `  step: ${field('500')}`,
+    // Where who does not send is to move, there is one step.
+    `  step: ${field(useCase.run.othersMove === true ? '0' : '500')}`,
     `  singleStepDuration: ${field('1m')}`,
     'scenario:',
     `  name: ${useCase.name}`,
     ...(useCase.parameters.length === 0 ? [] : ['  parameters:']),
     ...useCase.parameters
       .filter(
-        (spec) =>
-          spec.required === true || spec.name === 'messageSize' || spec.name === 'sendingInterval',
+        ({ name, required }) =>
+          useCase.starting?.[name] !== undefined ||
+          required === true ||
+          name === 'messageSize' ||
+          name === 'sendingInterval',
       )
-      .map((spec) => `    ${spec.name}: ${field(startValue(spec))}`),
+      .map((spec) => {
+        const value = useCase.starting?.[spec.name] ?? startValue(spec);
+        // In the notation of snippets a brace would end the place.
+        return `    ${spec.name}: ${field(value.replace(/[}$\\]/g, '\\$&'))}`;
+      }),
     '',
   ].join('\n');
 }

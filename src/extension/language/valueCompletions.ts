@@ -1,5 +1,6 @@
 import { offers } from '../../capacity/resolved';
 import type { KeySpec } from '../../scenario/keySpec';
+import { placeholderWords } from '../../usecases/ownArguments';
 import { useCases } from '../../usecases/registry';
 import type { Analysis } from './analyseScenario';
 import type { Completion, ReferenceNames } from './completionsAt';
@@ -49,6 +50,8 @@ export function valueCompletions(
       return ['true', 'false'].map((word) => value(word, isDefault(word)));
     case 'useCase':
       return useCases.map(({ name, summary }) => value(name, isDefault(name), summary));
+    case 'list':
+      return placeholders(analysis.text, start, offset);
     case 'targets':
     case 'text': {
       const found =
@@ -85,6 +88,25 @@ function numbers(
   }
   if (spec.default === undefined || spec.type === 'senders') return [];
   return [value(startValue({ ...spec, type: spec.type as 'count' }), t('default'))];
+}
+
+/** Placeholders of arguments, in quotes where there are none yet. */
+function placeholders(text: string, start: number, offset: number): Completion[] {
+  const typed = text.slice(start, offset);
+  const open = /\{\w*$/.exec(typed)?.[0].length ?? 0;
+  if (open === 0 && typed !== '') return [];
+  const quoted = /^["']/.test(typed);
+  // Editors close the brace by themselves.
+  const end = open > 0 && text.charAt(offset) === '}' ? offset + 1 : offset;
+  return placeholderWords.map(({ written, summary }) => ({
+    kind: 'value',
+    label: written,
+    insert: quoted ? written : `'${written}'`,
+    snippet: false,
+    offset: offset - open,
+    length: end - offset + open,
+    detail: summary,
+  }));
 }
 
 /** `${env:NAME}` and `${secret:name}` in place of what is typed of one. */

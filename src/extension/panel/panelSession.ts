@@ -1,13 +1,14 @@
 import type { Disposable, Event } from '../../base/event';
+import { howWords } from '../../cli/howWords';
 import { loadWords } from '../../cli/loadWords';
 import { thinSnapshots } from '../../measure/thinSnapshots';
+import type { MessageSummary } from '../../measure/summary';
 import type { FromPanel, PanelResult, ToPanel } from '../../protocol/panel';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import type { PanelSource } from '../panelSource';
 
 /** The page as the session sees it: VS Code's webview, or a test's. */
 export interface PanelPort {
-  readonly visible: boolean;
   post(message: ToPanel): void;
   /** Whatever the page sends; it is not trusted. */
   readonly onMessage: Event<unknown>;
@@ -22,7 +23,8 @@ export interface PanelSessionOptions {
 
 /**
  * Feeds one page from one source: everything when the page says it is ready, then what is new. A hidden
- * page is gone with all it knew, so it gets nothing until it is shown and says that it is ready again.
+ * page is gone with all it knew, so it gets nothing until it is shown and says that it is ready again. A
+ * page that says so is there, even when the editor tells only later that it is shown, as after a reload.
  */
 export function startPanelSession(
   port: PanelPort,
@@ -31,7 +33,7 @@ export function startPanelSession(
 ): Disposable {
   let ready = false;
   const post = (message: ToPanel): void => {
-    if (ready && port.visible) port.post(message);
+    if (ready) port.post(message);
   };
   const orders: Readonly<Record<FromPanel['type'], () => void>> = {
     ready: () => {
@@ -67,10 +69,12 @@ export function startPanelSession(
 /** Everything a fresh page needs. */
 export function hydrateMessage(source: PanelSource, strings: PanelStrings): ToPanel {
   const { run, snapshots, result, spectra, interrupted } = source;
+  const load = loadWords(run.scenario);
+  const how = howWords(run.scenario, run.dialect, strings);
   return {
     type: 'hydrate',
     run,
-    load: loadWords(run.scenario),
+    load: how === '' ? load : `${load}, ${how}`,
     snapshots: thinSnapshots(snapshots),
     ...(result && { result: withoutHistograms(result) }),
     spectra,
@@ -81,7 +85,12 @@ export function hydrateMessage(source: PanelSource, strings: PanelStrings): ToPa
 
 /** The page draws the spectra; the histograms they come from are most of a result's size. */
 function withoutHistograms(result: PanelResult): PanelResult {
-  return { ...result, steps: result.steps.map((step) => ({ ...step, histogram: '' })) };
+  const without = <T extends MessageSummary>(messages: T): T => ({ ...messages, histogram: '' });
+  const steps = result.steps.map(({ entries, ...step }) => ({
+    ...without(step),
+    ...(entries !== undefined && { entries: entries.map(without) }),
+  }));
+  return { ...result, steps };
 }
 
 function typeOf(message: unknown): string | undefined {

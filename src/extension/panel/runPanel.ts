@@ -1,12 +1,17 @@
 import * as vscode from 'vscode';
+import { ExpectedError } from '../../base/expectedError';
 import type { PanelSource } from '../panelSource';
+import { runPanelViewType } from '../viewTypes';
 import { showProblem, showSource, webviewOptions, type PanelLog } from './webviewPage';
 
-/** View type of the panel of a run; its serializer is registered under the same name. */
-export const runPanelViewType = 'signalrBenchmark.run';
+interface OpenPanel {
+  readonly panel: vscode.WebviewPanel;
+  /** Without a result, and not going on: it is known from its folder only. */
+  readonly interrupted: boolean;
+}
 
 /** Open panels by the id of their run. */
-const open = new Map<string, vscode.WebviewPanel>();
+const open = new Map<string, OpenPanel>();
 
 /** Shows a run in a panel of its own, or brings the one it has to the front. */
 export function openRunPanel(
@@ -16,8 +21,8 @@ export function openRunPanel(
 ): vscode.WebviewPanel {
   const known = open.get(source.run.id);
   if (known) {
-    known.reveal(undefined, true);
-    return known;
+    known.panel.reveal(undefined, true);
+    return known.panel;
   }
   const panel = vscode.window.createWebviewPanel(
     runPanelViewType,
@@ -28,6 +33,12 @@ export function openRunPanel(
   );
   adopt(panel, extensionUri, source, log);
   return panel;
+}
+
+/** Closes the panel of an interrupted run whose folder is gone; a run of this window knows its result. */
+export function closeStoredPanel(id: string): void {
+  const known = open.get(id);
+  if (known?.interrupted) known.panel.dispose();
 }
 
 /** Finds the run with that id, going on or stored; undefined when it is gone. */
@@ -46,11 +57,18 @@ export async function restoreRunPanel(
   log: PanelLog = () => undefined,
 ): Promise<void> {
   const runId = (state as { runId?: unknown } | null | undefined)?.runId;
-  const source = typeof runId === 'string' ? await find(runId) : undefined;
-  if (source) adopt(panel, extensionUri, source, log);
-  else {
+  try {
+    const source = typeof runId === 'string' ? await find(runId) : undefined;
+    if (source) {
+      adopt(panel, extensionUri, source, log);
+      return;
+    }
     const message = vscode.l10n.t('The result of this run is no longer there.');
     showProblem(panel, extensionUri, message);
+  } catch (error) {
+    // Damaged meanwhile, or written by a newer version.
+    if (!(error instanceof ExpectedError)) throw error;
+    showProblem(panel, extensionUri, error.message);
   }
 }
 
@@ -62,9 +80,9 @@ function adopt(
 ): void {
   const { id, title } = source.run;
   panel.title = title;
-  open.set(id, panel);
+  open.set(id, { panel, interrupted: source.interrupted });
   panel.onDidDispose(() => {
-    if (open.get(id) === panel) open.delete(id);
+    if (open.get(id)?.panel === panel) open.delete(id);
   });
   showSource(panel, extensionUri, source, log);
 }

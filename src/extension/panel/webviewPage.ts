@@ -64,9 +64,6 @@ function portOf(panel: vscode.WebviewPanel): { port: PanelPort; disposables: Dis
     panel.onDidChangeViewState(() => visibility.fire(panel.visible)),
   ];
   const port: PanelPort = {
-    get visible() {
-      return panel.visible;
-    },
     post: (message) => void panel.webview.postMessage(message),
     onMessage: messages.event,
     onVisibility: visibility.event,

@@ -1,14 +1,18 @@
 import * as vscode from 'vscode';
-import type { Problem, Severity } from '../../scenario/problem';
+import { secretInFile } from '../../scenario/moveSecret';
+import type { Problem } from '../../scenario/problem';
+import { setting } from '../settings';
 import { analysisCache, type AnalysisCache } from './analysisCache';
-import { codeLenses } from './codeLenses';
+import { codeLenses, type LensText } from './codeLenses';
 import { completionsAt, type Completion } from './completionsAt';
 import { diagnosticsOf } from './diagnosticsOf';
 import { documentSymbols, type SymbolText } from './documentSymbols';
 import { environmentNames } from './environmentNames';
 import { hoverAt } from './hoverAt';
 import { inlayHints } from './inlayHints';
+import { publishDiagnostics } from './publishDiagnostics';
 import { quickFixes } from './quickFixes';
+import { rangeOf } from './rangeOf';
 
 type DocumentCache = AnalysisCache<vscode.TextDocument>;
 
@@ -20,52 +24,53 @@ export interface LanguageContext {
   secretNames(): readonly string[];
   /** Secrets, runs, marked files or settings changed: what is shown is asked for again. */
   readonly onRelevantChange: vscode.Event<void>;
-  /** Outcome of the newest run of a scenario in words; undefined without one. */
-  lastRun(uri: vscode.Uri): string | undefined;
+  /** Outcome of the newest run of a scenario in words, and its folder; undefined without one. */
+  lastRun(uri: vscode.Uri): LastRun | undefined;
 }
 
-/** YAML files of any name; which of them are scenarios is asked of each. */
-const selector: vscode.DocumentSelector = [
-  { language: 'yaml' },
-  { pattern: '**/*.signalr.{yaml,yml}' },
-];
-
-/** Registers diagnostics, quick fixes, completion, hover, lenses, inlay hints and symbols for scenarios. */
-export function registerLanguage(context: LanguageContext): vscode.Disposable {
-  const cache = analysisCache((document: vscode.TextDocument) => context.isScenario(document));
-  const refresh = new vscode.EventEmitter<void>();
-  const { languages } = vscode;
-  return vscode.Disposable.from(
-    refresh,
-    context.onRelevantChange(() => refresh.fire()),
-    vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('signalrBenchmark')) refresh.fire();
-    }),
-    publishDiagnostics(cache, refresh.event),
-    languages.registerCompletionItemProvider(
-      selector,
-      completionProvider(cache, context),
-      ...[':', ' ', '$', '{'],
-    ),
-    languages.registerHoverProvider(selector, hoverProvider(cache)),
-    languages.registerCodeLensProvider(selector, lensProvider(cache, context, refresh.event)),
-    languages.registerInlayHintsProvider(selector, hintsProvider(cache, refresh.event)),
-    languages.registerDocumentSymbolProvider(selector, symbolProvider(cache)),
-    languages.registerCodeActionsProvider(selector, codeActionsProvider(cache), {
-      providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
-    }),
-  );
+/** The newest run of a scenario. */
+export interface LastRun {
+  readonly words: string;
+  readonly folder: string;
 }
 
-const switchedOn = (name: 'codeLens' | 'inlayHints' | 'hoverEstimate'): boolean =>
-  vscode.workspace.getConfiguration('signalrBenchmark').get<boolean>(name, true);
+/** What answers the editor's questions about scenarios. */
+export interface LanguageProviders {
+  readonly completion: vscode.CompletionItemProvider;
+  readonly hover: vscode.HoverProvider;
+  readonly codeLens: vscode.CodeLensProvider;
+  readonly inlayHints: vscode.InlayHintsProvider;
+  readonly symbols: vscode.DocumentSymbolProvider;
+  readonly codeActions: vscode.CodeActionProvider;
+  /** Ends the diagnostics, which are published from the beginning. */
+  dispose(): void;
+}
+
+/** Publishes diagnostics of scenarios, and makes what answers questions about them. */
+export function languageProviders(context: LanguageContext): LanguageProviders {
+  const cache = analysisCache({
+    isScenario: (document: vscode.TextDocument) => context.isScenario(document),
+    // The position is moved to the end of the text, which is not put together for it.
+    sizeOf: (document) => document.offsetAt(new vscode.Position(document.lineCount, 0)),
+  });
+  const diagnostics = publishDiagnostics(cache, context.onRelevantChange);
+  return {
+    completion: completionProvider(cache, context),
+    hover: hoverProvider(cache),
+    codeLens: lensProvider(cache, context),
+    inlayHints: hintsProvider(cache),
+    symbols: symbolProvider(cache),
+    codeActions: codeActionsProvider(cache),
+    dispose: () => void diagnostics.dispose(),
+  };
+}
 
 function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
   return {
     provideHover(document, position) {
       const analysis = cache.analysisOf(document);
       if (analysis === undefined) return undefined;
-      const options = { estimate: switchedOn('hoverEstimate') };
+      const options = { estimate: setting('hoverEstimate') };
       const hover = hoverAt(analysis, document.offsetAt(position), options);
       if (hover === undefined) return undefined;
       return new vscode.Hover(new vscode.MarkdownString(hover.markdown), rangeOf(document, hover));
@@ -73,39 +78,30 @@ function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
   };
 }
 
-function lensProvider(
-  cache: DocumentCache,
-  context: LanguageContext,
-  refresh: vscode.Event<void>,
-): vscode.CodeLensProvider {
+function lensProvider(cache: DocumentCache, context: LanguageContext): vscode.CodeLensProvider {
   return {
-    onDidChangeCodeLenses: refresh,
     provideCodeLenses(document) {
-      const analysis = switchedOn('codeLens') ? cache.analysisOf(document) : undefined;
+      const analysis = setting('codeLens') ? cache.analysisOf(document) : undefined;
       if (analysis === undefined) return [];
       const top = new vscode.Range(0, 0, 0, 0);
-      return codeLenses(analysis, context.lastRun(document.uri), vscode.l10n.t).map(
-        ({ title, runs }) =>
-          new vscode.CodeLens(
-            top,
-            runs
-              ? { title, command: 'signalrBenchmark.run', arguments: [document.uri] }
-              : { title, command: '' },
-          ),
+      const last = context.lastRun(document.uri);
+      const commands: Readonly<Record<LensText['opens'], Omit<vscode.Command, 'title'>>> = {
+        run: { command: 'signalrBenchmark.run', arguments: [document.uri] },
+        estimate: { command: 'signalrBenchmark.showEstimate', arguments: [document.uri] },
+        result: { command: 'signalrBenchmark.openResult', arguments: [last?.folder] },
+      };
+      return codeLenses(analysis, last?.words, vscode.l10n.t).map(
+        ({ title, opens }) => new vscode.CodeLens(top, { title, ...commands[opens] }),
       );
     },
   };
 }
 
-function hintsProvider(
-  cache: DocumentCache,
-  refresh: vscode.Event<void>,
-): vscode.InlayHintsProvider {
+function hintsProvider(cache: DocumentCache): vscode.InlayHintsProvider {
   return {
-    onDidChangeInlayHints: refresh,
     provideInlayHints(document, range) {
-      const analysis = switchedOn('inlayHints') ? cache.analysisOf(document) : undefined;
-      return (analysis === undefined ? [] : inlayHints(analysis))
+      const analysis = setting('inlayHints') ? cache.analysisOf(document) : undefined;
+      return (analysis === undefined ? [] : inlayHints(analysis, vscode.l10n.t))
         .map(({ offset, label }) => ({ position: document.positionAt(offset), label }))
         .filter(({ position }) => range.contains(position))
         .map(({ position, label }) => {
@@ -193,68 +189,6 @@ function symbolProvider(cache: DocumentCache): vscode.DocumentSymbolProvider {
   };
 }
 
-/** Time without typing after which problems are shown. */
-const debounceMs = 100;
-
-const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
-  error: vscode.DiagnosticSeverity.Error,
-  warning: vscode.DiagnosticSeverity.Warning,
-  info: vscode.DiagnosticSeverity.Information,
-};
-
-/** Keeps the problems of all open scenarios up to date; they vanish when a document is closed. */
-function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): vscode.Disposable {
-  const collection = vscode.languages.createDiagnosticCollection('signalrBenchmark');
-  const timers = new Map<string, ReturnType<typeof setTimeout>>();
-  const cancel = (key: string): void => {
-    clearTimeout(timers.get(key));
-    timers.delete(key);
-  };
-  const show = (document: vscode.TextDocument): void => {
-    if (document.isClosed) return;
-    const analysis = cache.analysisOf(document);
-    if (analysis === undefined) {
-      collection.delete(document.uri);
-      return;
-    }
-    const shown = diagnosticsOf(analysis).map((problem) => {
-      const range = rangeOf(document, problem);
-      const found = new vscode.Diagnostic(range, problem.message, severities[problem.severity]);
-      found.code = problem.code;
-      found.source = 'SignalR Benchmark';
-      return found;
-    });
-    collection.set(document.uri, shown);
-  };
-  const later = (document: vscode.TextDocument): void => {
-    if (document.languageId !== 'yaml' && !/\.ya?ml$/i.test(document.fileName)) return;
-    const key = document.uri.toString();
-    cancel(key);
-    timers.set(
-      key,
-      setTimeout(() => {
-        timers.delete(key);
-        show(document);
-      }, debounceMs),
-    );
-  };
-  const all = (): void => vscode.workspace.textDocuments.forEach(later);
-  all();
-  return vscode.Disposable.from(
-    collection,
-    vscode.workspace.onDidOpenTextDocument(later),
-    vscode.workspace.onDidChangeTextDocument(({ document }) => later(document)),
-    vscode.workspace.onDidCloseTextDocument(({ uri }) => {
-      cancel(uri.toString());
-      collection.delete(uri);
-    }),
-    refresh(all),
-    new vscode.Disposable(() => {
-      for (const key of [...timers.keys()]) cancel(key);
-    }),
-  );
-}
-
 /** Moves the text of a range into secret storage and writes a reference in its place. */
 const moveSecretCommand = 'signalrBenchmark.moveSecret';
 
@@ -291,18 +225,10 @@ function codeActionsProvider(cache: DocumentCache): vscode.CodeActionProvider {
 }
 
 function moveSecret(document: vscode.TextDocument, problem: Problem): vscode.CodeAction[] {
-  if (problem.code !== 'secret-in-file') return [];
+  if (problem.code !== secretInFile) return [];
   const title = vscode.l10n.t('Move into secret storage');
   const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
   const range = rangeOf(document, problem);
   action.command = { title, command: moveSecretCommand, arguments: [document.uri, range] };
   return [action];
-}
-
-/** Lines and columns of a range of the text. */
-function rangeOf(
-  document: vscode.TextDocument,
-  { offset, length }: { readonly offset: number; readonly length: number },
-): vscode.Range {
-  return new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
 }

@@ -1,0 +1,81 @@
+import * as vscode from 'vscode';
+import type { LanguageProviders } from './languageProviders';
+
+/** What registering the language features takes before there is a scenario. */
+export interface LazyLanguage {
+  /** Whether a document is a scenario; asked often, so it must be cheap. */
+  readonly isScenario: (document: vscode.TextDocument) => boolean;
+  /** Reads the code of the features; the same ones each time. */
+  readonly load: () => Promise<LanguageProviders>;
+  /** What is shown beside the text is asked for again. */
+  readonly onRelevantChange: vscode.Event<void>;
+}
+
+/** YAML files of any name; which of them are scenarios is asked of each. */
+const selector: vscode.DocumentSelector = { language: 'yaml' };
+
+/**
+ * Registers diagnostics, quick fixes, completion, hover, lenses, inlay hints and symbols for scenarios.
+ * Their code, which holds the YAML parser and the tables, is read with the first scenario: other YAML
+ * files do without it.
+ */
+export function lazyLanguage(lazy: LazyLanguage): vscode.Disposable {
+  const { isScenario, load, onRelevantChange } = lazy;
+  const { languages } = vscode;
+  const of = async (document: vscode.TextDocument): Promise<LanguageProviders | undefined> =>
+    isScenario(document) ? load() : undefined;
+  return vscode.Disposable.from(
+    loadWithFirstScenario(lazy),
+    languages.registerCompletionItemProvider(
+      selector,
+      {
+        provideCompletionItems: async (document, ...rest) =>
+          (await of(document))?.completion.provideCompletionItems(document, ...rest),
+      },
+      ...[':', ' ', '$', '{'],
+    ),
+    languages.registerHoverProvider(selector, {
+      provideHover: async (document, ...rest) =>
+        (await of(document))?.hover.provideHover(document, ...rest),
+    }),
+    languages.registerCodeLensProvider(selector, {
+      onDidChangeCodeLenses: onRelevantChange,
+      provideCodeLenses: async (document, ...rest) =>
+        (await of(document))?.codeLens.provideCodeLenses(document, ...rest),
+    }),
+    languages.registerInlayHintsProvider(selector, {
+      onDidChangeInlayHints: onRelevantChange,
+      provideInlayHints: async (document, ...rest) =>
+        (await of(document))?.inlayHints.provideInlayHints(document, ...rest),
+    }),
+    languages.registerDocumentSymbolProvider(selector, {
+      provideDocumentSymbols: async (document, ...rest) =>
+        (await of(document))?.symbols.provideDocumentSymbols(document, ...rest),
+    }),
+    languages.registerCodeActionsProvider(
+      selector,
+      {
+        provideCodeActions: async (document, ...rest) =>
+          (await of(document))?.codeActions.provideCodeActions(document, ...rest),
+      },
+      { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
+    ),
+  );
+}
+
+/** Diagnostics need no question: they begin as soon as a scenario is open. */
+function loadWithFirstScenario({ isScenario, load }: LazyLanguage): vscode.Disposable {
+  const watchers: vscode.Disposable[] = [];
+  const unwatch = (): void => watchers.splice(0).forEach((watcher) => void watcher.dispose());
+  const look = (document: vscode.TextDocument): void => {
+    if (watchers.length === 0 || !isScenario(document)) return;
+    unwatch();
+    void load();
+  };
+  watchers.push(
+    vscode.workspace.onDidOpenTextDocument(look),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => look(document)),
+  );
+  vscode.workspace.textDocuments.forEach(look);
+  return new vscode.Disposable(unwatch);
+}
