@@ -9,7 +9,8 @@ const lingerMs = 15_000;
  * The suites, in the order they run. `built`: needs the bundles in dist. `prepare`: script that runs
  * first, and `prepared`: the file it leaves when the suite can run; a script that succeeds without it has
  * said what is not installed. `runner`: script that runs the tests instead of mocha in plain Node, and
- * leaves the counts in the same way.
+ * leaves the counts in the same way. `beside`: judges no times and mostly waits, so that it runs beside the
+ * suites after it, and says what it has to say when they are over.
  */
 export const suites = [
   { name: 'unit', timeoutMs: 10_000, built: false },
@@ -20,6 +21,7 @@ export const suites = [
     built: true,
     prepare: 'scripts/buildInterop.mjs',
     prepared: 'out/interop/aspnetcore/.published',
+    beside: true,
   },
   {
     name: 'vscode',
@@ -63,12 +65,14 @@ function mochaArguments(suite, files, onlyCount) {
   ];
 }
 
-/** Runs the program of a suite; settles with the counts it leaves. */
-async function runProgram(suite, args, stdio) {
+/** Runs the program of a suite; settles with the counts it leaves. What it says is given to `hear`, if any. */
+async function runProgram(suite, args, { hear, stdio = hear ? 'pipe' : 'inherit' } = {}) {
   const countsFile = path.join(root, 'out', `counts-${suite.name}.json`);
   rmSync(countsFile, { force: true });
   mkdirSync(path.dirname(countsFile), { recursive: true });
   const child = startNode(args, { SUITE_COUNTS: countsFile }, stdio);
+  child.stdin?.end();
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => hear(chunk));
   let lingered = false;
   let deadline;
   const watch = setInterval(() => {
@@ -95,7 +99,9 @@ async function runProgram(suite, args, stdio) {
 /** How many tests the files hold; those that only load inside VS Code are counted by their sources. */
 async function countTests(suite, files) {
   if (suite.runner === undefined) {
-    const counts = await runProgram(suite, mochaArguments(suite, files, true), 'ignore');
+    const counts = await runProgram(suite, mochaArguments(suite, files, true), {
+      stdio: 'ignore',
+    });
     return counts.passed + counts.failed + counts.skipped;
   }
   const titles = files.map((file) => readFileSync(file, 'utf8').match(/^\s*it\(/gm) ?? []);
@@ -103,27 +109,45 @@ async function countTests(suite, files) {
 }
 
 /**
- * Runs one suite in its own process.
+ * Prepares one suite and starts it in its own process.
  *
- * @returns {Promise<{ passed: number, failed: number, skipped: number }>} tests by outcome; a failure
- *   before the first test counts as one
+ * @param {boolean} beside whether what it says is kept until it is asked for
+ * @returns {Promise<() => Promise<{ passed: number, failed: number, skipped: number }>>} settles when the
+ *   suite is running; the function waits for it and gives the tests by outcome, where a failure before the
+ *   first test counts as one
  */
-export async function runSuite(suite) {
-  console.log(`\n== ${suite.name} ==`);
+export async function startSuite(suite, beside = false) {
+  const said = [`\n== ${suite.name} ==\n`];
+  if (!beside) process.stdout.write(said.pop());
+  const prepared = await prepareSuite(suite);
+  const counts =
+    'counts' in prepared
+      ? Promise.resolve(prepared.counts)
+      : runProgram(suite, prepared.args, beside ? { hear: (chunk) => said.push(chunk) } : {});
+  return async () => {
+    const outcome = await counts;
+    for (const part of said) process.stdout.write(part);
+    return outcome;
+  };
+}
+
+/** What to run, or the counts when there is nothing to. */
+async function prepareSuite(suite) {
   const files = testFiles(suite.name);
   if (files.length === 0) {
     console.error(`The ${suite.name} suite has no test files.`);
-    return { passed: 0, failed: 1, skipped: 0 };
+    return { counts: { passed: 0, failed: 1, skipped: 0 } };
   }
   if (suite.prepare !== undefined) {
     if ((await runNode([suite.prepare])) !== 0) {
       console.error(`Preparing the ${suite.name} suite failed (${suite.prepare}).`);
-      return { passed: 0, failed: 1, skipped: 0 };
+      return { counts: { passed: 0, failed: 1, skipped: 0 } };
     }
     if (!existsSync(path.join(root, suite.prepared))) {
-      return { passed: 0, failed: 0, skipped: await countTests(suite, files) };
+      return { counts: { passed: 0, failed: 0, skipped: await countTests(suite, files) } };
     }
   }
-  const args = suite.runner === undefined ? mochaArguments(suite, files, false) : [suite.runner];
-  return runProgram(suite, args, 'inherit');
+  return {
+    args: suite.runner === undefined ? mochaArguments(suite, files, false) : [suite.runner],
+  };
 }

@@ -1,7 +1,7 @@
 // `npm test`: set up, check types, build, check, all suites, one line of totals at the end.
 // With names of suites only those run, after what they need.
 import { packageProgram, runNode } from './nodeProgram.mjs';
-import { runSuite, suites } from './suite.mjs';
+import { startSuite, suites } from './suite.mjs';
 
 const names = process.argv.slice(2);
 const chosen = suites.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -16,17 +16,30 @@ async function step(title, args) {
   return false;
 }
 
+function add(counts) {
+  for (const key of Object.keys(total)) total[key] += counts[key];
+}
+
 async function run() {
   if (!(await step('setup', ['scripts/setup.mjs']))) return;
   // Tests of code that does not compile or bundle would be tests of something older.
   if (!(await step('type check', [packageProgram('typescript', 'tsc'), '-b']))) return;
   const needsBundles = chosen.some(({ built }) => built);
-  if (needsBundles && !(await step('build', ['scripts/build.mjs']))) return;
-  if (names.length === 0) await step('check', ['scripts/check.mjs']);
+  const built = needsBundles ? step('build', ['scripts/build.mjs']) : Promise.resolve(true);
+  // Unit tests need neither: side by side both cores are busy, which saves minutes. What comes after
+  // measures, and waits.
+  const checked = names.length === 0 && built.then(() => step('check', ['scripts/check.mjs']));
+  const besides = [];
   for (const suite of chosen) {
-    const counts = await runSuite(suite);
-    for (const key of Object.keys(total)) total[key] += counts[key];
+    if (suite.built && !(await built)) break;
+    if (suite.name !== 'unit') await checked;
+    const beside = suite.beside === true && suite !== chosen.at(-1);
+    const counts = await startSuite(suite, beside);
+    if (beside) besides.push(counts);
+    else add(await counts());
   }
+  await checked;
+  for (const counts of besides) add(await counts());
 }
 
 if (unknown.length > 0) {

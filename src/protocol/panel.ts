@@ -2,7 +2,7 @@ import type { Estimate } from '../capacity/estimate';
 import type { Recommendation } from '../capacity/recommend';
 import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary, Verdict } from '../measure/summary';
-import type { Scenario } from '../scenario/scenario';
+import type { Dialect, Scenario } from '../scenario/scenario';
 
 /** A run as the panel introduces it: what is known before anything is measured. No secrets. */
 export interface PanelRun {
@@ -13,6 +13,8 @@ export interface PanelRun {
   readonly targetUrl: string;
   readonly startedAt: string;
   readonly scenario: Scenario;
+  /** The dialect agreed with the hub. */
+  readonly dialect?: Dialect;
   /** The published estimate; null with `estimateProblem` when the scenario has none. */
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
@@ -41,7 +43,7 @@ export type ToPanel =
   | {
       readonly type: 'hydrate';
       readonly run: PanelRun;
-      /** What is sent, in words. */
+      /** What is sent, and how where that is unusual, in words. */
       readonly load: string;
       readonly snapshots: readonly Snapshot[];
       readonly result?: PanelResult;

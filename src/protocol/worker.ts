@@ -4,10 +4,14 @@ import type { WorkerSample } from '../measure/sample';
 
 /** Memory that all workers of a run share, so that each knows the receivers of a message when it is due. */
 export interface SharedPopulation {
+  /** Int32 cells: version, lock, connections that take part. */
+  readonly state: SharedArrayBuffer;
   /** Int32 per group: members joined; one entry, all open connections, when the audience is everyone. */
   readonly members: SharedArrayBuffer;
   /** Uint8 per connection: 1 while it is open and prepared. */
   readonly open: SharedArrayBuffer;
+  /** Ids of the connections, in places of equal size, where messages are addressed by them; else empty. */
+  readonly ids: SharedArrayBuffer;
 }
 
 /** Everything a worker starts with. */
@@ -22,12 +26,17 @@ export interface WorkerStart {
 
 /** Orders to a worker. Times are microseconds since the run's origin. */
 export type ToWorker =
-  /** Open the worker's connections, the first one not before `atUs`. */
-  | { readonly type: 'connect'; readonly atUs: number }
-  /** Give up connects that are not over yet and do the use case's preparation on the open connections. */
-  | { readonly type: 'prepare' }
-  /** Ids of all prepared connections, by connection index. */
-  | { readonly type: 'identify'; readonly ids: readonly (readonly [index: number, id: string])[] }
+  /** Open the worker's share of connections `from` … `to` − 1, the first one not before `atUs`. */
+  | {
+      readonly type: 'connect';
+      readonly atUs: number;
+      readonly from: number;
+      readonly to: number;
+    }
+  /** Do the use case's preparation for a step on the open connections that lack it. */
+  | { readonly type: 'prepare'; readonly step: number }
+  /** All workers have prepared their connections: who has no id now is nobody's target. */
+  | { readonly type: 'identify' }
   /** Run a step; its warm-up begins at `atUs`. */
   | { readonly type: 'step'; readonly index: number; readonly atUs: number }
   /** The step's drain is over: what still arrives is late. */
@@ -45,8 +54,8 @@ export type FromWorker =
   | { readonly type: 'ready' }
   /** Every connect of this worker has succeeded or failed. */
   | { readonly type: 'connected' }
-  /** Preparation is over; ids of the connections, where the use case needs them. */
-  | { readonly type: 'prepared'; readonly ids: readonly (readonly [index: number, id: string])[] }
+  /** Preparation is over. */
+  | { readonly type: 'prepared' }
   /**
    * Raw numbers since the previous sample: one each tick (`due`), others at the borders of a step and in
    * answer to `flush`.
