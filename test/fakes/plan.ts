@@ -1,6 +1,6 @@
 import { defaultSlo } from '../../src/base/slo';
 import { split } from '../../src/plan/buildPlan';
-import type { Plan, PlanStep } from '../../src/plan/plan';
+import type { Plan, PlanEntry, PlanStep } from '../../src/plan/plan';
 
 export const shortStep: PlanStep = {
   index: 1,
@@ -10,9 +10,25 @@ export const shortStep: PlanStep = {
   drainMs: 100,
 };
 
-/** A small echo plan; `workerCount` shares its connections among that many workers. */
-export function planOf(changes: Partial<Plan> = {}, workerCount = 1): Plan {
+const echo: PlanEntry = {
+  useCase: 'echo',
+  parameters: { messageSize: 20, sendingInterval: 100 },
+};
+
+/**
+ * A small echo plan; `workerCount` shares its connections among that many workers. Changes of an entry
+ * change its only one.
+ */
+export function planOf(
+  { useCase, parameters, payloadText, ...changes }: Partial<Plan> & Partial<PlanEntry> = {},
+  workerCount = 1,
+): Plan {
   const connectInFlight = changes.connectInFlight ?? 10;
+  const entry = {
+    useCase: useCase ?? echo.useCase,
+    parameters: parameters ?? echo.parameters,
+    ...(payloadText !== undefined && { payloadText }),
+  };
   return {
     runId: 0xdeadbeef,
     seed: 7,
@@ -21,9 +37,9 @@ export function planOf(changes: Partial<Plan> = {}, workerCount = 1): Plan {
     connectInFlight,
     connectTimeoutMs: 5000,
     pacing: 'open',
+    protocol: 'json',
     dialect: 'recordLatency',
-    useCase: 'echo',
-    parameters: { messageSize: 20, sendingInterval: 100 },
+    entries: [entry],
     steps: [shortStep],
     slo: defaultSlo,
     workers: split(connectInFlight, workerCount).map((inFlight, worker) => ({

@@ -9,8 +9,17 @@ import { serverFrame, takeClientFrame, type ClientFrame } from './frames';
 export const certificate = readFileSync('test/fixtures/tls/localhost.crt', 'utf8');
 export const certificateKey = readFileSync('test/fixtures/tls/localhost.key', 'utf8');
 
+/** Options of a TLS server that may ask for a certificate of the client. */
+export const tlsServerOptions = (clientCertificate = false): tls.TlsOptions => ({
+  cert: certificate,
+  key: certificateKey,
+  ...(clientCertificate ? { ca: certificate, requestCert: true, rejectUnauthorized: true } : {}),
+});
+
 export interface RawHubOptions {
   readonly secure?: boolean;
+  /** Only clients with the same certificate are let in. */
+  readonly clientCertificate?: boolean;
   /** Head of the answer to the upgrade, without its empty line; the right one when absent. */
   readonly head?: (accept: string) => string;
   /** What is sent in one go with the head. */
@@ -23,6 +32,8 @@ export interface RawHubOptions {
 export class Peer {
   /** Head of the client's request. */
   request = '';
+  /** The first frame of the client. */
+  handshake: ClientFrame | undefined;
   readonly frames: ClientFrame[] = [];
   readonly closed: Promise<unknown>;
   private bytes = Buffer.alloc(0);
@@ -59,14 +70,15 @@ export class Peer {
     }
     for (let taken = takeClientFrame(this.bytes); taken; taken = takeClientFrame(this.bytes)) {
       this.bytes = taken.rest as Buffer<ArrayBuffer>;
-      if (this.shakenHands) this.frames.push(taken.frame);
-      else this.socket.write(this.options.answer ?? agreement);
-      this.shakenHands = true;
+      if (this.handshake === undefined) {
+        this.handshake = taken.frame;
+        this.socket.write(this.options.answer ?? agreement);
+      } else {
+        this.frames.push(taken.frame);
+      }
       this.wake();
     }
   }
-
-  private shakenHands = false;
 }
 
 export const agreement = serverFrame(opcode.text, Buffer.from('{}\x1e'));
@@ -101,7 +113,7 @@ export async function startRawHub(options: RawHubOptions = {}): Promise<RawHub> 
   };
   const server =
     options.secure === true
-      ? tls.createServer({ cert: certificate, key: certificateKey }, accept)
+      ? tls.createServer(tlsServerOptions(options.clientCertificate), accept)
       : net.createServer(accept);
   server.on('connection', (socket: net.Socket) => sockets.add(socket));
   server.on('tlsClientError', () => undefined);

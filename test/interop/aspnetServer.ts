@@ -16,6 +16,17 @@ export interface AspNetServerOptions {
   readonly port?: number;
   /** `MaximumReceiveMessageSize` of the hub, default 1 MiB. */
   readonly maxMessageBytes?: number;
+  /** Transports it offers, separated by commas; all of them by default. */
+  readonly transports?: string;
+  /** `KeepAliveInterval` and `ClientTimeoutInterval` of the hub, `PollTimeout` of long polling. */
+  readonly keepAliveMs?: number;
+  readonly clientTimeoutMs?: number;
+  readonly pollTimeoutMs?: number;
+  /** Who may come in: whoever brings the token, or the cookie that `POST /signin` gives. */
+  readonly auth?: 'bearer' | 'cookie';
+  readonly token?: string;
+  /** A cookie of negotiate has to come back with all further requests. */
+  readonly affinity?: boolean;
 }
 
 const assembly = join('out', 'interop', 'aspnetcore', 'benchServer.dll');
@@ -72,11 +83,11 @@ async function stop(child: ChildProcessWithoutNullStreams): Promise<void> {
 
 /** Starts the server in a process of its own and waits until it listens. */
 export async function startAspNetServer(options: AspNetServerOptions = {}): Promise<AspNetServer> {
-  const args = [assembly, '--port', String(options.port ?? 0)];
-  if (options.maxMessageBytes !== undefined) {
-    args.push('--max-message-bytes', String(options.maxMessageBytes));
-  }
-  const child = spawn('dotnet', args);
+  const flags = Object.entries(options).flatMap(([name, value]) => [
+    `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    String(value),
+  ]);
+  const child = spawn('dotnet', [assembly, ...flags]);
   try {
     const url = await readUrl(child);
     return { url, processId: child.pid ?? 0, dispose: () => stop(child) };

@@ -61,19 +61,141 @@ describe('the engine against ASP.NET Core SignalR', function () {
   after(() => (server as AspNetServer | undefined)?.dispose());
 
   for (const { title, test, receivers } of cases) {
-    for (const [workers, skipNegotiation] of [
-      [1, false],
-      [2, true],
+    for (const [transport, workers, skipNegotiation] of [
+      ['Websockets', 1, false],
+      ['Websockets', 2, true],
+      ['ServerSentEvents', 2, false],
+      ['LongPolling', 1, false],
     ] as const) {
-      const way = skipNegotiation ? 'skipping negotiation' : 'with negotiate';
-      it(`${title}: exact counts, ${workers} worker${workers === 1 ? '' : 's'} ${way}`, async () => {
-        const config = { connections, skipNegotiation };
+      const way = `${transport}${skipNegotiation ? ', skipping negotiation' : ''}`;
+      it(`${title}: exact counts, ${workers} worker${workers === 1 ? '' : 's'}, ${way}`, async () => {
+        const config = { connections, transport, skipNegotiation };
         const run = await loadRun({ ...test, target: server.url, workers, config });
         assertUndisturbed(run);
         assertExact(onlyStep(run), connections * perSender, receivers * perSender);
       });
     }
   }
+
+  it('counts use cases side by side, each by itself', async () => {
+    const run = await loadRun({
+      target: server.url,
+      workers: 2,
+      entries: [
+        { name: 'echo', senders: 8 },
+        { name: 'broadcast', senders: 2 },
+        { name: 'sendToGroup', senders: '30%', parameters: { groupCount: 2 } },
+        { name: 'sendToClient' },
+      ],
+    });
+    assertUndisturbed(run);
+    const [echo, broadcast, group, client] = onlyStep(run).entries!;
+    assertExact(echo!, 80, 80);
+    assertExact(broadcast!, 20, 20 * 20);
+    assertExact(group!, 60, 60 * 10);
+    assertExact(client!, 40, 40);
+  });
+
+  // The newer contract: Measure(ticks, payload).
+  for (const [position, { title, test, receivers }] of cases.entries()) {
+    const transport = (['Websockets', 'ServerSentEvents', 'LongPolling'] as const)[position % 3]!;
+    it(`${title} in the dialect measure: exact counts, ${transport}`, async () => {
+      const target = server.url.replace('signalrbench', 'measure');
+      const config = { connections, transport, skipNegotiation: false, dialect: 'measure' };
+      const run = await loadRun({ ...test, target, workers: 2, config });
+      assertUndisturbed(run);
+      assertExact(onlyStep(run), connections * perSender, receivers * perSender);
+    });
+  }
+
+  it('calls its own methods: completions with results, callbacks out of maps, errors', async () => {
+    const config = { connections, skipNegotiation: false, warmup: 0, drain: '500ms' };
+    const invoke = (parameters: object) =>
+      loadRun({
+        target: server.url,
+        useCase: 'invoke',
+        parameters: { messageSize: undefined, ...parameters },
+        config,
+      });
+    const answered = await invoke({ method: 'GetConnectionId' });
+    assertUndisturbed(answered);
+    assertExact(onlyStep(answered), connections * perSender, connections * perSender);
+    const calledBack = await invoke({
+      method: 'SendToClient',
+      arguments: [
+        { 'information.ConnectionId': '{receiver}', list: ['{sequence}', { text: '{text:300}' }] },
+      ],
+      reply: 'callback',
+      callback: 'RecordLatency',
+      receivers: 'client',
+    });
+    assertUndisturbed(calledBack);
+    assertExact(onlyStep(calledBack), connections * perSender, connections * perSender);
+  });
+
+  it('counts each answer that is an error: wrong number of arguments, exception in the hub', async () => {
+    const sent = connections * perSender;
+    const config = { connections, skipNegotiation: false, warmup: 0, drain: '200ms' };
+    const refusals = [
+      [{ method: 'GetConnectionId', arguments: ['{sender}'] }, /^Failed to invoke 'GetConn/],
+      // Its dictionary lacks the group.
+      [
+        { method: 'SendToGroup', arguments: [{ a: '{text:60}' }] },
+        /unexpected error.*'SendToGroup'/,
+      ],
+    ] as const;
+    const runs = refusals.map(async ([own, told]) => {
+      const parameters = { messageSize: undefined, ...own };
+      const run = await loadRun({ target: server.url, useCase: 'invoke', parameters, config });
+      assert.equal(run.ending, 'completed');
+      assert.deepEqual(run.errors, { invocation: sent });
+      assert.match(run.errorExamples[0]!.text, told);
+      assert.equal(onlyStep(run).lost, sent);
+      assertConsistent(run);
+    });
+    await Promise.all(runs);
+  });
+
+  for (const [transport, workers] of [
+    ['Websockets', 2],
+    ['ServerSentEvents', 1],
+    ['LongPolling', 2],
+  ] as const) {
+    it(`streams up and down, only up and only down: exact counts over ${transport}`, async () => {
+      for (const [streamDirection, sent, expected] of [
+        ['both', 300, 300],
+        ['upload', 300, 100],
+        ['download', 100, 300],
+      ] as const) {
+        const run = await loadRun({
+          target: server.url,
+          useCase: 'streamingEcho',
+          workers,
+          config: { connections, transport, skipNegotiation: false },
+          parameters: { sendingInterval: '100ms', streamingItemCount: 3, streamDirection },
+        });
+        assertUndisturbed(run);
+        assertExact(onlyStep(run), sent, expected);
+      }
+    });
+  }
+
+  it('streams with a pause that are cancelled: the server stops', async () => {
+    for (const streamDirection of ['both', 'download']) {
+      const run = await loadRun({
+        target: server.url,
+        useCase: 'streamingEcho',
+        config: { connections, warmup: 0, drain: '1s' },
+        parameters: {
+          ...{ sendingInterval: '250ms', streamingItemCount: 100, streamDirection },
+          ...{ streamingItemSendDelay: '60ms', streamingCancelAfter: 1 },
+        },
+      });
+      assertUndisturbed(run);
+      const { expected, received } = onlyStep(run);
+      assert.deepEqual([expected, received], [40, 40]);
+    }
+  });
 
   it('carries messages of 64 KB', async () => {
     const run = await loadRun({
@@ -152,6 +274,13 @@ describe('the engine against ASP.NET Core SignalR', function () {
     } finally {
       await dying.dispose();
     }
+  });
+
+  it('a server without MessagePack refuses the handshake', async () => {
+    const run = await loadRun({ target: server.url, config: { protocol: 'messagepack' } });
+    assert.equal(run.ending, 'targetLost');
+    assert.deepEqual(run.errors, { handshake: connections });
+    assert.match(run.errorExamples[0]!.text, /The protocol 'messagepack' is not supported/);
   });
 
   it('a wrong path is 404', async () => {

@@ -10,6 +10,7 @@ import {
   type Peer,
 } from '../fakes/loadPeers';
 import { assertConsistent, loadRun, type LoadResult, type LoadTest } from './loadRun';
+import { sideBySide } from '../fakes/sideBySide';
 
 const longStep = { singleStepDuration: '30s', warmup: 0 };
 
@@ -46,48 +47,52 @@ function assertLost(run: LoadResult, errorClass: string, text: RegExp): void {
 
 /** Tests of targets that cannot be reached, let nobody in, or break the protocol. */
 export function testBadTargets(): void {
-  describe('a target that cannot be used', function () {
+  describe('a target that cannot be used', () => {
+    const test = sideBySide();
+
     for (const skipNegotiation of [true, false]) {
       const config = { skipNegotiation, connections: 50 };
       const way = skipNegotiation ? 'skipping negotiation' : 'with negotiate';
 
-      it(`a port on which nothing listens, ${way}`, async () => {
+      test(`a port on which nothing listens, ${way}`, async () => {
         const run = await loadRun({ target: await closedPort(), config, workers: 2 });
         assertUnreachable(run, 'refused', /ECONNREFUSED/);
       });
 
-      it(`a wrong path, ${way}`, () =>
+      test(`a wrong path, ${way}`, () =>
         withHub('', async ({ url }) => {
           const run = await loadRun({ target: url.replace('signalrbench', 'other'), config });
           assertUnreachable(run, 'notFound', /404/);
           assert.ok(run.tookMs < 5000, `${run.tookMs} ms`);
         }));
 
-      it(`a hub that wants a token, ${way}`, async () => {
+      test(`a hub that wants a token, ${way}`, async () => {
         const run = await runAgainst(await statusPeer(401), { config });
         assertUnreachable(run, 'unauthorized', /401/);
       });
 
-      it(`a hub that is throttled for longer than we may try, ${way}`, async () => {
+      test(`a hub that is throttled for longer than we may try, ${way}`, async () => {
         const peer = await statusPeer(429, { 'Retry-After': '600' });
         assertUnreachable(await runAgainst(peer, { config }), 'throttled', /429/);
       });
     }
 
-    it('a server that accepts and never answers', async () => {
+    test('a server that accepts and never answers', async () => {
       const ways = [true, false].map(async (skipNegotiation) =>
-        runAgainst(await silentPeer(), { config: { skipNegotiation, connections: 50 } }),
+        runAgainst(await silentPeer(), {
+          config: { skipNegotiation, connections: 50, connectTimeout: '1s' },
+        }),
       );
       for (const run of await Promise.all(ways)) assertUnreachable(run, 'timeout', /in time/);
     });
 
-    it('a hub that refuses everybody', () =>
+    test('a hub that refuses everybody', () =>
       withHub('--refuse all', async ({ url }) => {
         const run = await loadRun({ target: url, workers: 2 });
         assertUnreachable(run, 'upgrade', /503/);
       }));
 
-    it('a server that is no web server', async () => {
+    test('a server that is no web server', async () => {
       const config = { skipNegotiation: true };
       assertUnreachable(
         await runAgainst(await chattyPeer(), { config }),
@@ -96,16 +101,16 @@ export function testBadTargets(): void {
       );
     });
 
-    it('a web server that is no hub', async () => {
+    test('a web server that is no hub', async () => {
       const run = await runAgainst(await statusPeer(200), { config: { skipNegotiation: false } });
       assertUnreachable(run, 'negotiate', /is this the URL of a SignalR hub/);
     });
 
-    it('a web server that takes no upgrade', async () => {
+    test('a web server that takes no upgrade', async () => {
       assertUnreachable(await runAgainst(await statusPeer(200)), 'upgrade', /answered 200/);
     });
 
-    it('a port that does not speak TLS', () =>
+    test('a port that does not speak TLS', () =>
       withHub('', async ({ url }) => {
         for (const skipNegotiation of [true, false]) {
           const target = url.replace('http:', 'https:');
@@ -115,32 +120,33 @@ export function testBadTargets(): void {
       }));
   });
 
-  describe('a target that breaks the protocol', function () {
+  describe('a target that breaks the protocol', () => {
+    const test = sideBySide();
     // The greeting is not what these are about.
     const config = { ...longStep, connections: 5, dialect: 'recordLatency' };
 
-    it('garbage after the handshake', async () => {
+    test('garbage after the handshake', async () => {
       const peer = await rawPeer((socket) => {
         setTimeout(() => socket.write(Buffer.alloc(500, 0xff)), 1000);
       });
       assertLost(await runAgainst(peer, { config }), 'protocol', /reserved bits|masked/);
     });
 
-    it('a hub message that is no JSON', async () => {
+    test('a hub message that is no JSON', async () => {
       const peer = await rawPeer((socket) => {
         setTimeout(() => socket.write(serverFrame('<html>\x1e')), 1000);
       });
       assertLost(await runAgainst(peer, { config }), 'protocol', /JSON/i);
     });
 
-    it('a frame that claims to be endless', async () => {
+    test('a frame that claims to be endless', async () => {
       const peer = await rawPeer((socket) => {
         setTimeout(() => socket.write(Buffer.from([0x81, 127, 0, 0, 1, 0, 0, 0, 0, 0])), 1000);
       });
       assertLost(await runAgainst(peer, { config }), 'protocol', /above the limit/);
     });
 
-    it('a message in fragments that never end', async () => {
+    test('a message in fragments that never end', async () => {
       const piece = Buffer.concat([
         Buffer.from([0x00, 126, 0xff, 0xff]),
         Buffer.alloc(0xffff, 0x20),
@@ -158,14 +164,14 @@ export function testBadTargets(): void {
       assertLost(await runAgainst(peer, { config }), 'protocol', /limit/);
     });
 
-    it('an end in the middle of a frame', async () => {
+    test('an end in the middle of a frame', async () => {
       const peer = await rawPeer((socket) => {
         setTimeout(() => socket.end(serverFrame('{"type":6}\x1e').subarray(0, 7)), 1000);
       });
       assertLost(await runAgainst(peer, { config }), 'closed', /without a close frame/);
     });
 
-    it('a close frame with a reason', async () => {
+    test('a close frame with a reason', async () => {
       const peer = await rawPeer((socket) => {
         const reason = Buffer.from('\x03\xf3the server is going\x1b[2J away', 'latin1');
         const frame = Buffer.concat([Buffer.from([0x88, reason.length]), reason]);
@@ -175,7 +181,7 @@ export function testBadTargets(): void {
       assertLost(run, 'closed', /closed with code 1011: the server is going \[2J away/);
     });
 
-    it('a server that stops reading', async () => {
+    test('a server that stops reading', async () => {
       const peer = await rawPeer((socket) => socket.pause());
       const run = await runAgainst(peer, {
         config,

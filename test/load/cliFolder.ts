@@ -48,3 +48,15 @@ export class CliFolder {
     return JSON.parse(this.read(this.onlyResult(out), 'result.json')) as Result;
   }
 }
+
+/** A test body with a folder of its own, which goes with it. */
+export function withFolder(body: (folder: CliFolder) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const folder = new CliFolder();
+    try {
+      await body(folder);
+    } finally {
+      folder.dispose();
+    }
+  };
+}

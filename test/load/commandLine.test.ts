@@ -83,7 +83,11 @@ describe('signalr-bench run', function () {
       assert.equal(result.ending, 'completed');
       assert.equal(result.verdict.status, 'pass');
       assert.equal(result.machine.workers, 2);
-      assert.deepEqual(result.target, { kind: 'hubUrl', url: hub.url });
+      assert.deepEqual(result.target, {
+        kind: 'hubUrl',
+        url: hub.url,
+        dialect: 'recordLatency',
+      });
       const [first, second] = result.steps;
       assertExact(first!, 300, 300);
       assertExact(second!, 600, 600);
@@ -101,14 +105,19 @@ describe('signalr-bench run', function () {
       assert.ok(samples.length <= seconds + ends.length, `${samples.length} samples`);
       const { steps } = JSON.parse(folder.read(folderOfRun, 'result.json')) as Result;
       assert.deepEqual(
-        ends.map(({ step }) => [step?.index, step?.sent, step?.received]),
-        steps.map(({ index, sent, received }) => [index, sent, received]),
+        ends.map(({ step }) => [step?.index, step?.sent, step?.received, step?.verdict]),
+        steps.map(({ index, sent, received, verdict }) => [index, sent, received, verdict.status]),
       );
       const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
-      assert.equal(
-        sum(samples.map(({ interval }) => interval?.sent ?? 0)),
-        sum(steps.map(({ sent }) => sent)),
-      );
+      for (const count of ['offered', 'sent'] as const) {
+        const inTicks = sum(samples.map(({ interval }) => interval?.[count] ?? 0));
+        assert.equal(inTicks, sum(steps.map((step) => step[count])), count);
+      }
+      for (const { interval } of samples) {
+        if (!interval) continue;
+        const { seconds, receivingSeconds } = interval;
+        assert.ok(seconds >= 0 && seconds <= receivingSeconds && receivingSeconds <= 1 + 1e-9);
+      }
     });
 
     it('is shown again by show', async () => {
@@ -195,7 +204,7 @@ describe('signalr-bench run', function () {
   });
 
   it('exits with 5 and a stack when a worker is lost', async () => {
-    for (const file of ['cli.js', 'hub.js']) {
+    for (const file of ['cli.js', 'commands.js', 'hub.js', 'wire.js']) {
       copyFileSync(path.resolve('dist', file), path.join(folder.path, file));
     }
     const worker = "setTimeout(() => { throw new Error('a defect of the worker'); }, 100);";

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { startHub, type LoadHub } from '../fakes/loadHub';
+import { jsonCodec, messagePackCodec } from '../../src/wire/hubCodec';
+import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import { assertConsistent, assertExact, loadRun, onlyStep, type LoadTest } from './loadRun';
+import { sideBySide } from '../fakes/sideBySide';
 
 /** Each sender's messages in half a second at one in 50 ms. */
 const perSender = 10;
@@ -71,14 +73,17 @@ describe('exact counts against the embedded hub', function () {
   });
   after(() => hub.dispose());
 
+  const beside = sideBySide();
+
   for (const { title, test, sent, expected } of cases) {
-    for (const [workers, skipNegotiation] of [
-      [1, true],
-      [3, false],
+    for (const [workers, skipNegotiation, protocol] of [
+      [1, true, 'json'],
+      [3, false, 'json'],
+      [3, false, 'messagepack'],
     ] as const) {
-      const way = skipNegotiation ? 'skipping negotiation' : 'with negotiate';
-      it(`${title}; ${workers} worker${workers === 1 ? '' : 's'} ${way}`, async () => {
-        const config = { ...test.config, skipNegotiation };
+      const way = `${skipNegotiation ? 'skipping negotiation' : 'with negotiate'}, ${protocol}`;
+      beside(`${title}; ${workers} worker${workers === 1 ? '' : 's'} ${way}`, async () => {
+        const config = { ...test.config, skipNegotiation, protocol };
         const run = await loadRun({ ...test, target: hub.url, workers, config });
         assert.equal(run.ending, 'completed');
         assert.deepEqual(run.errors, {});
@@ -91,7 +96,48 @@ describe('exact counts against the embedded hub', function () {
     }
   }
 
-  it('counts each of several steps by itself', async () => {
+  beside('sends payloads of bytes', async () => {
+    const run = await loadRun({
+      target: hub.url,
+      useCase: 'broadcast',
+      workers: 2,
+      config: { protocol: 'messagepack' },
+      parameters: { payload: 'binary', messageSize: '64KB', sendingInterval: '250ms' },
+    });
+    const step = onlyStep(run);
+    assertExact(step, 40, 40 * 20);
+    assertConsistent(run);
+    assert.equal(step.payloadBytesOut, 40 * 20 * 65_536);
+  });
+
+  // A hub of its own: broadcasts of other runs would be bytes as well.
+  beside('counts bytes on the wire in either protocol', () =>
+    withHub('', async ({ url }) => {
+      for (const codec of [jsonCodec, messagePackCodec]) {
+        const { protocol } = codec;
+        const step = onlyStep(await loadRun({ target: url, config: { protocol } }));
+        assertExact(step, 200, 200);
+        assert.equal(step.payloadBytesIn, 200 * 200);
+        const bytes = (target: string): number =>
+          codec.encode({
+            type: 1,
+            target,
+            arguments: [
+              {
+                'bench.Stamp': 's'.repeat(54),
+                'payload.Timestamp': Date.now(),
+                'payload.MessageBlob': 'x'.repeat(200),
+              },
+            ],
+          }).length;
+        // Heads of frames: 4 bytes, and 4 of the mask of a client.
+        assert.equal(step.wireBytesIn, 200 * (bytes('Echo') + 8), protocol);
+        assert.equal(step.wireBytesOut, 200 * (bytes('RecordLatency') + 4), protocol);
+      }
+    }),
+  );
+
+  beside('counts each of several steps by itself', async () => {
     const run = await loadRun({
       target: hub.url,
       config: { baseSending: 5, step: 10, connections: 20, singleStepDuration: '300ms' },
@@ -110,7 +156,7 @@ describe('exact counts against the embedded hub', function () {
     assert.equal(run.verdict.status, 'pass');
   });
 
-  it('paces in the closed way', async () => {
+  beside('paces in the closed way', async () => {
     const run = await loadRun({ target: hub.url, config: { pacing: 'closed' } });
     const step = onlyStep(run);
     assertConsistent(run);
@@ -121,7 +167,7 @@ describe('exact counts against the embedded hub', function () {
     assert.deepEqual(step.latencyUs, step.sendLatencyUs);
   });
 
-  it('spreads connections over several URLs', async () => {
+  beside('spreads connections over several URLs', async () => {
     const second = await startHub();
     try {
       const run = await loadRun({
@@ -137,6 +183,12 @@ describe('exact counts against the embedded hub', function () {
       assert.equal(step.expected, 200 * 20);
       assert.equal(step.received, 200 * 10);
       assert.equal(step.extra, 0);
+      assert.deepEqual(
+        run.connections.targets?.map(({ url, connected, received, latencyUs }) => [
+          [url, connected, received, latencyUs.count],
+        ]),
+        [hub, second].map(({ url }) => [[url, 10, 1000, 1000]]),
+      );
       assert.equal(run.verdict.status, 'fail');
     } finally {
       await second.dispose();

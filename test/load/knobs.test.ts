@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { withHub } from '../fakes/loadHub';
 import { echoPeer } from '../fakes/loadPeers';
 import { assertConsistent, loadRun, onlyStep } from './loadRun';
+import { sideBySide } from '../fakes/sideBySide';
 
 /** Warm-up messages are deliveries too, so the hub's every n-th is known only without them. */
 const noWarmup = { warmup: 0 };
 
 describe('what a target does wrong is counted exactly', function () {
   this.timeout(60_000);
+  const test = sideBySide();
 
-  it('losses', () =>
+  test('losses', () =>
     withHub('--drop-every 7', async ({ url }) => {
       const config = { ...noWarmup, drain: '1s' };
       const run = await loadRun({ target: url, workers: 2, config });
@@ -24,7 +26,7 @@ describe('what a target does wrong is counted exactly', function () {
       assert.deepEqual(codes, ['slo-p99', 'slo-delivered']);
     }));
 
-  it('losses of a broadcast', () =>
+  test('losses of a broadcast', () =>
     withHub('--drop-every 9', async ({ url }) => {
       const config = { ...noWarmup, drain: '1s' };
       const run = await loadRun({ target: url, useCase: 'broadcast', workers: 2, config });
@@ -34,7 +36,7 @@ describe('what a target does wrong is counted exactly', function () {
       assertConsistent(run);
     }));
 
-  it('duplicates, which are no deliveries of their own', () =>
+  test('duplicates, which are no deliveries of their own', () =>
     withHub('--dup-every 7', async ({ url }) => {
       const run = await loadRun({ target: url, workers: 2, config: noWarmup });
       const step = onlyStep(run);
@@ -45,7 +47,7 @@ describe('what a target does wrong is counted exactly', function () {
       assertConsistent(run);
     }));
 
-  it('deliveries that overtake each other', async () => {
+  test('deliveries that overtake each other', async () => {
     let waiting: string | undefined;
     const peer = await echoPeer(({ client, delivery }) => {
       if (waiting === undefined) {
@@ -71,7 +73,7 @@ describe('what a target does wrong is counted exactly', function () {
     }
   });
 
-  it('deliveries to connections that were not meant', async () => {
+  test('deliveries to connections that were not meant', async () => {
     const peer = await echoPeer(({ clients, client, delivery }) => {
       for (const other of clients) if (other !== client) other.send(delivery);
       // Last, so that the run does not end before the others have theirs.
@@ -91,7 +93,7 @@ describe('what a target does wrong is counted exactly', function () {
     }
   });
 
-  it('deliveries that come after the drain, in the step they were sent in', () =>
+  test('deliveries that come after the drain, in the step they were sent in', () =>
     withHub('--delay 1500ms', async ({ url }) => {
       const config = {
         ...noWarmup,
@@ -116,7 +118,7 @@ describe('what a target does wrong is counted exactly', function () {
       assertConsistent(run);
     }));
 
-  it('connections that the server closes', () =>
+  test('connections that the server closes', () =>
     withHub('--close-after 5', (closing) =>
       withHub('', async (good) => {
         const run = await loadRun({
@@ -140,7 +142,7 @@ describe('what a target does wrong is counted exactly', function () {
       }),
     ));
 
-  it('connects that are throttled: waits as long as asked, and counts them', () =>
+  test('connects that are throttled: waits as long as asked, and counts them', () =>
     withHub('--throttle 20@2s', async ({ url }) => {
       const run = await loadRun({ target: url, workers: 2, config: { skipNegotiation: false } });
       assert.equal(run.connections.connected, 20);
@@ -151,7 +153,7 @@ describe('what a target does wrong is counted exactly', function () {
       assert.deepEqual(onlyStep(run).errors, {});
     }));
 
-  it('connects that are refused for a while are tried again', () =>
+  test('connects that are refused for a while are tried again', () =>
     withHub('--refuse 5', async ({ url }) => {
       const run = await loadRun({ target: url });
       assert.equal(run.connections.connected, 20);

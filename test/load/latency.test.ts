@@ -15,8 +15,8 @@ describe('latency', function () {
     withHub('--delay 50ms', async ({ url }) => {
       const run = await loadRun({
         target: url,
-        config: { connections: 10, singleStepDuration: '4s', warmup: '1s' },
-        parameters: { sendingInterval: '250ms' },
+        config: { connections: 10, singleStepDuration: '2s', warmup: '500ms' },
+        parameters: { sendingInterval: '125ms' },
       });
       const step = onlyStep(run);
       assertExact(step, 160, 160);

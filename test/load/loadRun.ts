@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import type { RunSummary, StepSummary, Verdict } from '../../src/measure/summary';
+import type {
+  EntrySummary,
+  MessageSummary,
+  RunSummary,
+  StepSummary,
+  Verdict,
+} from '../../src/measure/summary';
 import { judgeRun } from '../../src/measure/verdict';
 import { buildPlan } from '../../src/plan/buildPlan';
 import type { Run } from '../../src/runner/run';
@@ -10,13 +16,23 @@ import { startRun } from '../../src/runner/startRun';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';
 import { openTarget } from '../../src/targets/registry';
+import { cliScript } from '../fakes/loadCli';
+
+/** A use case of a mix. */
+interface LoadEntry {
+  readonly name: string;
+  readonly senders?: number | string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}
 
 /** What a load test says; everything else is short and small. */
 export interface LoadTest {
-  /** Hub URL, or several. */
+  /** Hub URL, or several; or a connection string. */
   readonly target: string | readonly string[];
   readonly useCase?: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
+  /** A mix instead of one use case. */
+  readonly entries?: readonly LoadEntry[];
   /** Keys of `config`; the defaults are 20 connections that all send, one step of half a second. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly slo?: Readonly<Record<string, unknown>>;
@@ -36,6 +52,8 @@ export interface LoadResult extends RunSummary {
 
 export const workerScript = path.resolve('dist', 'worker.js');
 
+const message = { messageSize: 200, sendingInterval: '50ms' };
+
 /** Scenario text of a load test. */
 export function scenarioText(test: LoadTest): string {
   const connections = Number(test.config?.['connections'] ?? 20);
@@ -52,10 +70,19 @@ export function scenarioText(test: LoadTest): string {
       skipNegotiation: true,
       ...test.config,
     },
-    scenario: {
-      name: test.useCase ?? 'echo',
-      parameters: { messageSize: 200, sendingInterval: '50ms', ...test.parameters },
-    },
+    ...(test.entries === undefined
+      ? {
+          scenario: {
+            name: test.useCase ?? 'echo',
+            parameters: { ...message, ...test.parameters },
+          },
+        }
+      : {
+          scenarios: test.entries.map(({ parameters, ...entry }) => ({
+            ...entry,
+            parameters: { ...message, ...parameters },
+          })),
+        }),
     ...(test.slo !== undefined && { slo: test.slo }),
   });
 }
@@ -76,7 +103,7 @@ export async function loadRun(test: LoadTest): Promise<LoadResult> {
   const scenario = scenarioOf(scenarioText(test));
   const target = await openTarget(scenario, {
     reference: () => undefined,
-    serverScript: '',
+    serverScript: cliScript,
     readFile: (file) => readFile(file, 'utf8'),
   });
   const runId = (process.pid << 8) + (runs += 1);
@@ -108,14 +135,29 @@ export function assertConsistent({ steps, connections }: RunSummary): void {
     assert.ok(step.lost >= 0, `${step.lost} lost`);
     assert.ok(step.sent <= step.offered, `${step.sent} sent of ${step.offered} offered`);
     assert.ok(step.late <= step.received, `${step.late} late of ${step.received} received`);
+    if (step.entries !== undefined) assertSums(step, step.entries);
   }
   const { requested, connected, failed, dropped } = connections;
   assert.ok(connected + failed <= requested, `${connected} + ${failed} of ${requested}`);
   assert.ok(dropped <= connected, `${dropped} dropped of ${connected}`);
 }
 
-/** Counts of a step in which nothing went wrong: exactly these messages and deliveries. */
-export function assertExact(step: StepSummary, sent: number, expected: number): void {
+/** The entries of a mix add up to the step. */
+function assertSums(step: StepSummary, entries: readonly EntrySummary[]): void {
+  const sum = (key: (typeof summed)[number]): number =>
+    entries.reduce((total, entry) => total + entry[key], 0);
+  for (const key of summed) assert.equal(sum(key), step[key], `sum of ${key}`);
+  const received = entries.reduce((total, { latencyUs }) => total + latencyUs.count, 0);
+  assert.equal(received, step.latencyUs.count);
+}
+
+const summed = [
+  ...(['senders', 'offered', 'sent', 'expected', 'received', 'lost', 'duplicated'] as const),
+  ...(['payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut'] as const),
+] as const;
+
+/** Counts of a step, or of an entry in it, in which nothing went wrong: exactly these messages and deliveries. */
+export function assertExact(step: MessageSummary, sent: number, expected: number): void {
   const { offered, received, lost, duplicated, outOfOrder, late, extra } = step;
   assert.deepEqual(
     { offered, sent: step.sent, expected: step.expected, received },

@@ -78,19 +78,25 @@ function recordTick(random, baseUs, histograms) {
 
 function recordStep(recording, index) {
   const { random, generator, options } = recording;
-  const senders = Math.min(1900, 100 + index * 600);
+  const senders = options.silent ? 0 : Math.min(1900, 100 + index * 600);
+  const slowness = options.failed && index === options.steps ? 40 : 1;
   const [whole, fromSend] = [new LatencyHistogram(), new LatencyHistogram()];
   const state = (elapsedS) => {
     const [sent, received] = [senders * elapsedS, senders * elapsedS * 10];
-    return {
+    const progress = {
       ...{ index, senders, elapsedS, totalS: options.stepS },
       ...{ offered: sent, sent, expected: received, received },
-      ...{ outstanding: elapsedS < options.stepS ? 40 : 0, duplicated: 0, outOfOrder: 0 },
+      ...{
+        outstanding: !options.silent && elapsedS < options.stepS ? 40 : 0,
+        duplicated: 0,
+        outOfOrder: 0,
+      },
       sentPerSecond: elapsedS > 0 ? senders : 0,
       receivedPerSecond: elapsedS > 0 ? senders * 10 : 0,
       latencyUs: whole.summary(),
       generator,
     };
+    return options.mix ? { ...progress, entries: entriesOf(progress) } : progress;
   };
   for (let warm = 0; warm < warmupS; warm++) recording.add('warmup', { step: state(0) });
   for (let second = 1; second <= options.stepS; second++) {
@@ -100,11 +106,13 @@ function recordStep(recording, index) {
       [whole, 1],
       [fromSend, 0.86],
     ];
-    recordTick(random, 900 * 1.6 ** index, histograms);
+    if (!options.silent) recordTick(random, 900 * 1.6 ** index * slowness, histograms);
     const received = senders * 10 + Math.round(40 * (random() - 0.5));
-    const interval = { seconds: 1, sent: senders, received, latencyUs: tick.summary() };
-    if (recording.atS <= options.untilS)
-      recording.add('measuring', { step: state(second), interval });
+    const counts = { offered: senders, sent: senders, received };
+    const interval = { seconds: 1, receivingSeconds: 1, ...counts, latencyUs: tick.summary() };
+    if (recording.atS <= options.untilS) {
+      recording.add('measuring', { step: state(second), ...(!options.silent && { interval }) });
+    }
   }
   recording.add('draining', { step: state(options.stepS) });
   return stepSummary(
@@ -113,6 +121,17 @@ function recordStep(recording, index) {
     fromSend,
     index === 2 ? recording.errorCounts : {},
   );
+}
+
+/** A step's numbers as those of three use cases. */
+function entriesOf({ index: _index, generator: _generator, ...progress }) {
+  const parts = { sendToGroup: 0.6, 'echo 1': 0.3, 'echo 2': 0.1 };
+  const parted = ['senders', 'offered', 'sent', 'expected', 'received', 'outstanding'];
+  const rates = ['sentPerSecond', 'receivedPerSecond'];
+  return Object.entries(parts).map(([name, part]) => {
+    const own = [...parted, ...rates].map((key) => [key, Math.round(progress[key] * part)]);
+    return { ...progress, ...Object.fromEntries(own), name };
+  });
 }
 
 function stepSummary(state, whole, fromSend, errors) {
@@ -129,14 +148,16 @@ function stepSummary(state, whole, fromSend, errors) {
     wireBytesOut: received * 2200,
     sendLatencyUs: fromSend.summary(),
     histogram: whole.encode(),
+    ...(state.entries && { entries: state.entries.map((entry) => ({ ...entry, lost: 0 })) }),
     errors,
     verdict: judgeStep({ ...counts, latencyAtShareUs }, sampleScenario.slo),
   };
 }
 
 /**
- * @param {{ stepS?: number, steps?: number, untilS?: number, invalid?: boolean, errors?: boolean }} change
- * `untilS` cuts the run off while it goes on; without it there is a result.
+ * @param {{ stepS?: number, steps?: number, untilS?: number, invalid?: boolean, errors?: boolean,
+ *   silent?: boolean, failed?: boolean, mix?: boolean }} change `untilS` cuts the run off while it goes on; without it
+ *   there is a result. `silent`: connections only, not a message; `failed`: the last step is too slow.
  */
 export function recordedRun(change = {}) {
   const options = {
@@ -145,6 +166,9 @@ export function recordedRun(change = {}) {
     untilS: Infinity,
     invalid: false,
     errors: false,
+    silent: false,
+    failed: false,
+    mix: false,
     ...change,
   };
   const scenario = { ...sampleScenario, unit: 10, singleStepDurationMs: options.stepS * 1000 };
@@ -154,6 +178,7 @@ export function recordedRun(change = {}) {
   for (let index = 1; index <= options.steps; index++) steps.push(recordStep(recording, index));
   const { connections, ...summary } = sampleSummary({
     steps,
+    ...(options.failed && { ending: 'threshold' }),
     errors: recording.errorCounts,
     errorExamples: options.errors
       ? [{ errorClass: 'reset', text: 'read ECONNRESET (localhost:5050)' }]
@@ -181,3 +206,29 @@ export function recordedRun(change = {}) {
     interrupted: false,
   };
 }
+
+/** The same run under the longest names and addresses. */
+function longNames(recording) {
+  const name = `${'an-unusually-long-name-of-a-scenario-'.repeat(5)}.signalr.yaml`;
+  const targetUrl = `https://${'a-long-host-name-'.repeat(3)}.example.com/${'path'.repeat(20)}`;
+  return { ...recording, run: { ...recording.run, title: name, targetUrl } };
+}
+
+/** A run per state that the panel has to show. */
+export const recordings = {
+  empty: recordedRun({ untilS: -1 }),
+  connecting: recordedRun({ untilS: 7 }),
+  live: recordedRun({ untilS: 112 }),
+  'invalid-live': recordedRun({ invalid: true, untilS: 112 }),
+  'silent-live': recordedRun({ silent: true, untilS: 60 }),
+  done: recordedRun(),
+  errors: recordedRun({ errors: true }),
+  invalid: recordedRun({ invalid: true }),
+  failed: recordedRun({ failed: true }),
+  silent: recordedRun({ silent: true }),
+  mix: recordedRun({ mix: true }),
+  'mix-live': recordedRun({ mix: true, untilS: 112 }),
+  long: longNames(recordedRun()),
+  hour: recordedRun({ stepS: 1200 }),
+  'hour-live': recordedRun({ stepS: 1200, untilS: 3600 }),
+};

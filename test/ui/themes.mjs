@@ -85,9 +85,44 @@ const highContrast = {
   'charts-lines': '#ffffff',
 };
 
+const highContrastLight = {
+  ...highContrast,
+  foreground: '#292929',
+  descriptionForeground: 'rgba(41, 41, 41, 0.7)',
+  contrastBorder: '#0f4a85',
+  'editor-background': '#ffffff',
+  'sideBar-background': '#ffffff',
+  'panel-border': '#0f4a85',
+  'progressBar-background': '#0f4a85',
+  'button-background': '#0f4a85',
+  'button-foreground': '#ffffff',
+  'button-border': '#0f4a85',
+  'button-secondaryBackground': '#ffffff',
+  'button-secondaryForeground': '#292929',
+  'dropdown-background': '#ffffff',
+  'dropdown-foreground': '#292929',
+  'dropdown-border': '#0f4a85',
+  focusBorder: '#006bbd',
+  'textLink-foreground': '#0f4a85',
+  errorForeground: '#b5200d',
+  'editorWarning-foreground': '#895503',
+  'testing-iconPassed': '#007100',
+  'charts-blue': '#0063d3',
+  'charts-green': '#374e06',
+  'charts-yellow': '#895503',
+  'charts-purple': '#652d90',
+  'charts-red': '#b5200d',
+  'charts-lines': '#292929',
+};
+
 /** Class of the page's body and colours, per theme. */
 export const themes = {
   dark: { bodyClass: 'vscode-dark', colours: dark },
   light: { bodyClass: 'vscode-light', colours: light },
   hc: { bodyClass: 'vscode-high-contrast', colours: highContrast },
+  'hc-light': {
+    // VS Code sets both on a light theme of high contrast.
+    bodyClass: 'vscode-high-contrast vscode-high-contrast-light',
+    colours: highContrastLight,
+  },
 };

@@ -30,6 +30,15 @@ const screens = path.resolve('out', 'screens');
 /** Patience with one thing on the page. */
 const pageLimitMs = 25_000;
 
+/** Patience with a workbench that starts, and with the extension in it. */
+export const startLimitMs = 50_000;
+
+/** Patience with the palette, before it is opened again. */
+const paletteLimitMs = 8_000;
+
+/** Packing builds the bundles first, and is done once for all files of the suite. */
+export const packLimitMs = 180_000;
+
 let packed: string | undefined;
 
 /** The packed extension; packs it when called first. */
@@ -51,6 +60,8 @@ export interface Workbench {
   readonly workspace: string;
   /** Opens the workbench (again) with a file of the workspace, or none. */
   open(file?: string): Promise<void>;
+  /** Opens a file of the workspace in the workbench as it is. */
+  openHere(file: string): Promise<void>;
   /** Runs a command through the palette. */
   command(title: string): Promise<void>;
   /** Page of the extension's panel. */
@@ -84,7 +95,10 @@ export async function startWorkbench(
     host.install(packedExtension());
     await host.start();
     browser = await launchChromium();
-    const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+    const context = await browser.newContext({
+      viewport: { width: 1400, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
     const page = await context.newPage();
     page.setDefaultTimeout(pageLimitMs);
     return { page, workspace, close, ...controls(page, host, workspace) };
@@ -104,16 +118,30 @@ function controls(
       const entry = ['openFile', file && host.uri(path.join(workspace, file))] as const;
       const payload = entry[1] === undefined ? [] : [[entry[0], entry[1]] as const];
       await page.goto(host.url(workspace, payload));
-      await page.locator('.monaco-workbench .part.sidebar').waitFor();
+      await page.locator('.monaco-workbench .part.sidebar').waitFor({ timeout: startLimitMs });
+    },
+    async openHere(file) {
+      await page.keyboard.press('Control+P');
+      await page.locator('.quick-input-widget input[type=text]').fill(file);
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: file }).first().click();
+      await page.locator('.tab.active', { hasText: file }).waitFor();
     },
     async command(title) {
-      await page.keyboard.press('F1');
       const input = page.locator('.quick-input-widget input[type=text]');
-      await input.waitFor();
-      await input.fill(`>${title}`);
-      const rows = page.locator('.quick-input-list .monaco-list-row', { hasText: title });
-      await rows.first().waitFor();
-      await page.keyboard.press('Enter');
+      // The one that Enter takes; the list of all commands is there before it is filtered.
+      const chosen = page.locator('.quick-input-list .monaco-list-row.focused', { hasText: title });
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await page.keyboard.press('F1');
+          await input.fill(`>${title}`, { timeout: paletteLimitMs });
+          await chosen.waitFor({ timeout: paletteLimitMs });
+          await input.press('Enter', { timeout: paletteLimitMs });
+          return;
+        } catch (error) {
+          // A panel that opens meanwhile takes the focus, and with it the palette.
+          if (attempt === 3) throw error;
+        }
+      }
     },
     panel: () =>
       page.locator('iframe.webview.ready').last().contentFrame().frameLocator('#active-frame'),
@@ -122,7 +150,7 @@ function controls(
       writeFileSync(host.settingsFile, JSON.stringify({ ...present, ...settings }));
     },
     async screenshot(name) {
-      await page.screenshot({ path: path.join(screens, `${name}.png`) });
+      await page.screenshot({ path: path.join(screens, `${name}.png`), animations: 'disabled' });
     },
   };
 }

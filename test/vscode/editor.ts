@@ -33,9 +33,9 @@ export function behind(document: vscode.TextDocument, text: string): vscode.Posi
   return document.positionAt(offset + text.length);
 }
 
-/** Waits until `look` finds something. */
+/** Waits until `look` finds something; says what it was when it does not. */
 export async function until<T>(
-  what: string,
+  what: string | (() => string),
   look: () => T | undefined | Promise<T | undefined>,
   limitMs = 8_000,
 ): Promise<T> {
@@ -43,7 +43,10 @@ export async function until<T>(
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
+    if (Date.now() > deadline) {
+      const words = typeof what === 'string' ? what : what();
+      throw new Error(`not within ${limitMs} ms: ${words}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -62,4 +65,12 @@ export function problemsOf(
 /** The code of a problem, without the address some problems link to. */
 export function codeOf({ code }: vscode.Diagnostic): string {
   return String(typeof code === 'object' ? code.value : code);
+}
+
+/** What hovers say, as Markdown. */
+export function hoverText(hovers: readonly vscode.Hover[]): string {
+  return hovers
+    .flatMap(({ contents }) => contents)
+    .map((part) => (part instanceof vscode.MarkdownString ? part.value : ''))
+    .join('\n');
 }

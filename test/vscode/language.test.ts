@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { behind, codeOf, extension, openFile, problemsOf, until } from './editor';
+import { useCases } from '../../src/usecases/registry';
+import {
+  behind,
+  codeOf,
+  extension,
+  hoverText,
+  openFile,
+  problemsOf,
+  until,
+  workspaceFolder,
+} from './editor';
 
 interface PrintedProblem {
   readonly line: number;
@@ -19,13 +29,6 @@ function validated(file: string): PrintedProblem[] {
   const args = [program, 'validate', '--json', file];
   const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   return JSON.parse(stdout) as PrintedProblem[];
-}
-
-function hoverText(hovers: readonly vscode.Hover[]): string {
-  return hovers
-    .flatMap(({ contents }) => contents)
-    .map((part) => (part instanceof vscode.MarkdownString ? part.value : ''))
-    .join('\n');
 }
 
 const hoverAt = async (document: vscode.TextDocument, key: string): Promise<string> => {
@@ -104,6 +107,34 @@ describe('scenario files', () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
   });
 
+  it('leave a line to other YAML tooling that reports it, and keep the quick fix', async () => {
+    const document = await openFile('broken.signalr.yaml');
+    const typos = (): vscode.Diagnostic[] =>
+      vscode.languages
+        .getDiagnostics(document.uri)
+        .filter((problem) => codeOf(problem) === 'unknown-key');
+    const typo = await until('the typo', () => typos()[0]);
+    const others = vscode.languages.createDiagnosticCollection('other');
+    try {
+      const same = new vscode.Diagnostic(typo.range, 'Property is not allowed.');
+      same.source = 'yaml-schema: SignalR';
+      others.set(document.uri, [same]);
+      await until('the typo is said once', () => (typos().length === 0 ? true : undefined));
+      const titles = (await actionsFor(document, typo.range)).map(({ title }) => title);
+      assert.ok(
+        titles.some((title) => title.includes('connections')),
+        titles.join(', '),
+      );
+      // Of another line nothing is left out, and nothing for what others say of themselves.
+      const elsewhere = new vscode.Range(0, 0, 0, 1);
+      assert.notEqual(typo.range.start.line, 0);
+      others.set(document.uri, [new vscode.Diagnostic(elsewhere, same.message)]);
+      await until('the typo is back', () => typos()[0]);
+    } finally {
+      others.dispose();
+    }
+  });
+
   it('say when the Unit is too small, and offer a larger one', async () => {
     const document = await openFile('tooSmall.signalr.yaml');
     const problems = await problemsOf(document.uri);
@@ -125,6 +156,41 @@ describe('scenario files', () => {
     assert.ok(names.includes('sendToGroup'), names.join(', '));
     const parameters = await completionsAt(document, behind(document, 'parameters:\n    '));
     assert.ok(!parameters.includes('groupCount'), 'echo has no groups');
+  });
+
+  it('are proposed as a whole in an empty file with the name of one', async () => {
+    const uri = vscode.Uri.joinPath(workspaceFolder(), 'empty.signalr.yaml');
+    await vscode.workspace.fs.writeFile(uri, new Uint8Array());
+    const document = await openFile('empty.signalr.yaml');
+    assert.equal(document.getText(), '');
+    const unsaved = vscode.Uri.parse('untitled:new.signalr.yaml');
+    for (const each of [document, await vscode.workspace.openTextDocument(unsaved)]) {
+      const labels = await completionsAt(each, new vscode.Position(0, 0));
+      for (const { name } of useCases) assert.ok(labels.includes(name), name);
+    }
+    await vscode.workspace.fs.delete(uri);
+  });
+
+  it('are known to the menus while they are typed', async () => {
+    const commands = vscode.commands as { executeCommand: unknown };
+    const real = vscode.commands.executeCommand;
+    const told: unknown[] = [];
+    commands.executeCommand = (command: string, ...args: unknown[]): unknown => {
+      if (args[0] === 'signalrBenchmark.activeIsScenario') told.push(args[1]);
+      return real(command, ...args);
+    };
+    try {
+      const document = await vscode.workspace.openTextDocument({ language: 'yaml', content: '' });
+      await vscode.window.showTextDocument(document);
+      const edit = new vscode.WorkspaceEdit();
+      const text = 'config:\n  target: local\nscenario:\n  name: echo\n';
+      edit.insert(document.uri, new vscode.Position(0, 0), text);
+      assert.ok(await vscode.workspace.applyEdit(edit));
+      await until('the menus know it', () => (told.at(-1) === true ? true : undefined));
+    } finally {
+      commands.executeCommand = real;
+      await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    }
   });
 
   it('explain every key and estimate on those that count', async () => {

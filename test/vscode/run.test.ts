@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { sampleResult } from '../unit/results/sampleResult';
 import { openFile, until, workspaceFolder } from './editor';
+import { endingIn, inWorkspace, resultNames, results, store } from './longRun';
+import { recordingMessages } from './messages';
 
 interface StoredResult {
   readonly ending: string;
+  readonly scenario: { readonly workers?: number };
   readonly verdict: { readonly status: string; readonly reasons: readonly unknown[] };
   readonly steps: readonly { readonly received: number; readonly lost: number }[];
   readonly recommendation: unknown;
 }
 
-const resultsFolder = (): string => path.join(workspaceFolder().fsPath, '.signalr-bench');
-
-function resultFolders(): string[] {
-  if (!existsSync(resultsFolder())) return [];
-  return readdirSync(resultsFolder(), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => path.join(resultsFolder(), name));
-}
-
 /** Runs a scenario by the command, as from the palette; settles with its folder once it holds `file`. */
 async function runUntil(name: string, file: string): Promise<string> {
-  const before = new Set(resultFolders());
+  const before = resultNames();
   await openFile(name);
   const finished = vscode.commands.executeCommand('signalrBenchmark.run');
   finished.then(undefined, (error: unknown) => {
@@ -31,7 +26,10 @@ async function runUntil(name: string, file: string): Promise<string> {
   return until(
     `${file} of ${name}`,
     () =>
-      resultFolders().find((folder) => !before.has(folder) && existsSync(path.join(folder, file))),
+      resultNames()
+        .filter((each) => !before.includes(each))
+        .map((each) => results(each))
+        .find((folder) => existsSync(path.join(folder, file))),
     15_000,
   );
 }
@@ -44,12 +42,18 @@ function openTabs(): readonly vscode.Tab[] {
 }
 
 describe('a run', () => {
-  let folder = '';
+  const { said } = recordingMessages();
 
-  after(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+  /** A stored result of the quick scenario. */
+  function quickResult(): string {
+    const id = '2026-11-21T10-00-00-quick';
+    const folder = store(id, JSON.stringify({ ...sampleResult(), id }));
+    cpSync(inWorkspace('quick.signalr.yaml'), path.join(folder, 'scenario.yaml'));
+    return folder;
+  }
 
-  it('goes to its end and leaves a result', async () => {
-    folder = await runUntil('quick.signalr.yaml', 'result.json');
+  it('goes to its end beside its panel and leaves a result', async () => {
+    const folder = await runUntil('quick.signalr.yaml', 'result.json');
     const result = resultIn(folder);
     assert.equal(result.ending, 'completed', JSON.stringify(result.verdict));
     assert.equal(result.steps.length, 2);
@@ -60,29 +64,68 @@ describe('a run', () => {
     assert.ok(result.recommendation !== null);
     assert.ok(existsSync(path.join(folder, 'scenario.yaml')));
     assert.ok(existsSync(path.join(folder, 'samples.jsonl')));
-  });
-
-  it('opens the panel beside the scenario', () => {
-    const panels = openTabs().filter(({ input }) => input instanceof vscode.TabInputWebview);
+    const labels = openTabs().map(({ label }) => label);
     assert.ok(
-      panels.length > 0,
-      openTabs()
-        .map(({ label }) => label)
-        .join(', '),
+      openTabs().some(({ input }) => input instanceof vscode.TabInputWebview),
+      labels.join(', '),
     );
   });
+
+  for (const service of ['signalr', 'webpubsub']) {
+    it(`starts the emulator of its service: ${service}`, async () => {
+      const text = readFileSync(inWorkspace('quick.signalr.yaml'), 'utf8');
+      const target = `target: local\n  service: ${service}`;
+      writeFileSync(inWorkspace(`${service}.signalr.yaml`), text.replace('target: local', target));
+      const result = resultIn(await runUntil(`${service}.signalr.yaml`, 'result.json'));
+      assert.equal(result.ending, 'completed', JSON.stringify(result.verdict));
+      assert.equal(result.steps.length, 2);
+      assert.ok(result.steps.every(({ received, lost }) => received > 0 && lost === 0));
+    });
+  }
 
   it('is stopped by the command and keeps what was measured', async () => {
-    const stopped = await runUntil('long.signalr.yaml', 'samples.jsonl');
-    await vscode.commands.executeCommand('signalrBenchmark.stop');
-    await until('result of the stopped run', () =>
-      existsSync(path.join(stopped, 'result.json')) ? true : undefined,
+    const settings = vscode.workspace.getConfiguration('signalrBenchmark');
+    await settings.update('workers', 2, vscode.ConfigurationTarget.Workspace);
+    try {
+      const stopped = await runUntil('long.signalr.yaml', 'samples.jsonl');
+      await vscode.commands.executeCommand('signalrBenchmark.stop');
+      assert.equal(await endingIn(stopped), 'stopped');
+      assert.equal(resultIn(stopped).scenario.workers, 2);
+    } finally {
+      await settings.update('workers', undefined, vscode.ConfigurationTarget.Workspace);
+    }
+  });
+
+  it('is run again under its own name when its folder has another', async () => {
+    const renamed = results('given by hand');
+    cpSync(quickResult(), renamed, { recursive: true });
+    const before = resultNames();
+    void vscode.commands.executeCommand('signalrBenchmark.runAgain', renamed);
+    const again = await until('another run', () =>
+      resultNames().find((each) => !before.includes(each)),
     );
-    assert.equal(resultIn(stopped).ending, 'stopped');
+    assert.match(again, /-quick$/);
+    await vscode.commands.executeCommand('signalrBenchmark.stop');
+    await endingIn(results(again));
+  });
+
+  it('is run again with the files its scenario names, from where it was written', async () => {
+    const place = path.join(workspaceFolder().fsPath, 'secured');
+    mkdirSync(place);
+    // A file that is there and no certificate: the run ends before it begins, with its name.
+    writeFileSync(path.join(place, 'authority.pem'), 'not a certificate');
+    const quick = readFileSync(path.join(workspaceFolder().fsPath, 'quick.signalr.yaml'), 'utf8');
+    writeFileSync(path.join(place, 'secured.signalr.yaml'), quick);
+    const first = await runUntil('secured/secured.signalr.yaml', 'result.json');
+    const copy = path.join(first, 'scenario.yaml');
+    const target = 'target: http://127.0.0.1:9/hub\n  caFile: authority.pem';
+    writeFileSync(copy, readFileSync(copy, 'utf8').replace('target: local', target));
+    await vscode.commands.executeCommand('signalrBenchmark.runAgain', first);
+    await said(/caFile authority\.pem holds no certificate/);
   });
 
   it('is shown again from its file', async () => {
-    const file = vscode.Uri.file(path.join(folder, 'result.json'));
+    const file = vscode.Uri.file(path.join(quickResult(), 'result.json'));
     await vscode.commands.executeCommand('vscode.open', file);
     await until('an editor for the result', () =>
       openTabs().find(

@@ -1,7 +1,19 @@
+using System.Diagnostics;
+using System.Security.Claims;
 using System.Text.Json;
 using BenchServer;
+using Microsoft.AspNetCore.Authentication;
+using Microsoft.AspNetCore.Authentication.Cookies;
+using Microsoft.AspNetCore.DataProtection;
+using Microsoft.AspNetCore.Http.Connections;
 
-// Arguments: --port N (0 = any free port), --max-message-bytes N.
+// Arguments, all optional:
+//   --port N (0 = any free port)       --max-message-bytes N      --transports WebSockets,LongPolling
+//   --keep-alive-ms N                  --client-timeout-ms N      --poll-timeout-ms N
+//   --auth bearer|cookie               --token TEXT               --affinity true
+// With --auth cookie, POST /signin answers with the cookie. With --affinity, negotiate sets a cookie, and
+// requests of the connection that do not bring it back are answered 400, as behind a load balancer.
+// POST /drop aborts every connection, POST /kill ends the process at once.
 // Prints {"url":"…"} once it listens, and ends when standard input closes: no orphan survives the tests.
 
 var builder = WebApplication.CreateSlimBuilder(args);
@@ -9,16 +21,75 @@ builder.Logging.ClearProviders();
 
 var port = builder.Configuration.GetValue("port", 0);
 var maxMessageBytes = builder.Configuration.GetValue("max-message-bytes", 1024L * 1024);
+var transports = Enum.Parse<HttpTransportType>(
+    builder.Configuration.GetValue("transports", "WebSockets,ServerSentEvents,LongPolling")!);
+var keepAliveMs = builder.Configuration.GetValue("keep-alive-ms", 15_000);
+var clientTimeoutMs = builder.Configuration.GetValue("client-timeout-ms", 30_000);
+var pollTimeoutMs = builder.Configuration.GetValue("poll-timeout-ms", 90_000);
+var auth = builder.Configuration.GetValue("auth", "");
+var token = builder.Configuration.GetValue("token", "")!;
+var affinity = builder.Configuration.GetValue("affinity", false);
 
 builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(System.Net.IPAddress.Loopback, port));
+builder.Services.AddSingleton<LiveConnections>();
 builder.Services.AddSignalR(hub =>
 {
     hub.EnableDetailedErrors = false;
     hub.MaximumReceiveMessageSize = maxMessageBytes;
+    hub.KeepAliveInterval = TimeSpan.FromMilliseconds(keepAliveMs);
+    hub.ClientTimeoutInterval = TimeSpan.FromMilliseconds(clientTimeoutMs);
 });
+// Nothing is kept on disk.
+builder.Services.AddDataProtection().UseEphemeralDataProtectionProvider();
+var scheme = auth == "cookie" ? CookieAuthenticationDefaults.AuthenticationScheme : TokenHandler.SchemeName;
+builder.Services.AddAuthentication(scheme)
+    .AddScheme<TokenOptions, TokenHandler>(TokenHandler.SchemeName, options => options.Token = token)
+    .AddCookie(cookie => cookie.Events.OnRedirectToLogin = context =>
+    {
+        context.Response.StatusCode = StatusCodes.Status401Unauthorized;
+        return Task.CompletedTask;
+    });
+builder.Services.AddAuthorization();
 
 await using var app = builder.Build();
-app.MapHub<BenchHub>("/signalrbench");
+if (affinity)
+{
+    app.Use(async (context, next) =>
+    {
+        var path = context.Request.Path.Value ?? "";
+        if (path.EndsWith("/negotiate", StringComparison.Ordinal))
+        {
+            context.Response.Headers.Append("Set-Cookie", "affinity=here; Path=/; HttpOnly");
+        }
+        else if (context.Request.Cookies["affinity"] != "here")
+        {
+            context.Response.StatusCode = StatusCodes.Status400BadRequest;
+            return;
+        }
+        await next(context);
+    });
+}
+app.UseAuthentication();
+app.UseAuthorization();
+
+void Options(HttpConnectionDispatcherOptions options)
+{
+    options.Transports = transports;
+    options.LongPolling.PollTimeout = TimeSpan.FromMilliseconds(pollTimeoutMs);
+}
+var bench = app.MapHub<BenchHub>("/signalrbench", Options);
+var measure = app.MapHub<MeasureHub>("/measure", Options);
+if (auth != "")
+{
+    bench.RequireAuthorization();
+    measure.RequireAuthorization();
+}
+
+app.MapPost("/signin", (HttpContext context) => context.SignInAsync(
+    CookieAuthenticationDefaults.AuthenticationScheme,
+    new ClaimsPrincipal(new ClaimsIdentity([new(ClaimTypes.Name, "tester")], "signin"))));
+app.MapPost("/drop", (LiveConnections live) => live.AbortAll().ToString());
+app.MapPost("/kill", () => Process.GetCurrentProcess().Kill());
 await app.StartAsync();
 
 Console.WriteLine(JsonSerializer.Serialize(new { url = $"{app.Urls.First()}/signalrbench" }));

@@ -74,7 +74,7 @@ describe('writing units', () => {
     [-1234, '-1,234'],
   ]);
   table('latency', formatLatencyUs, [
-    [850, '850us'],
+    [850, '850µs'],
     [1100, '1.1ms'],
     [41_000, '41ms'],
     [230_000, '230ms'],

@@ -42,8 +42,30 @@ describe('measuredLoadOf', () => {
     ]);
   });
 
+  it('takes the measured rates of each entry of a mix', () => {
+    const entries = ['connectOnly', 'echo', 'broadcast'].map((name) => ({
+      name,
+      parameters: messages,
+    }));
+    const rates = [
+      { sentPerSecond: 0, receivedPerSecond: 0 },
+      { sentPerSecond: 300, receivedPerSecond: 299 },
+      { sentPerSecond: 5, receivedPerSecond: 4000 },
+    ];
+    const load = loadFrom({ entries }, { ...step, entries: rates } as typeof step);
+    assert.deepEqual(
+      load.useCases.map(({ kind, inPerSecond, outPerSecond }) => [kind, inPerSecond, outPerSecond]),
+      [
+        ['echo', 300, 299],
+        ['broadcast', 5, 4000],
+      ],
+    );
+  });
+
   it('leaves connections alone when nothing is sent', () => {
-    const load = loadFrom({ entries: [{ name: 'connectOnly', parameters: {} }] });
+    const entries = [{ name: 'connectOnly', parameters: {} }];
+    // Without senders a step is a round of connecting, of which there is one.
+    const load = loadFrom({ entries }, { ...step, index: 1 });
     assert.deepEqual(load.useCases, []);
     assert.equal(recommend(load).unit, 1);
   });

@@ -183,6 +183,26 @@ describe('commands', () => {
     });
   });
 
+  describe('serve app-server', () => {
+    it('takes its options from the environment, and tells problems on standard error', async () => {
+      const process = fakeSurroundings({ env: { SIGNALR_BENCH_APP_SERVER: '{"hub":"bench"}' } });
+      const deps = fakeDeps({
+        stdinEnded: () => Promise.resolve(),
+        startAppServer: ({ hub, onProblem }) => {
+          onProblem?.('A server connection was lost.');
+          return Promise.resolve({ url: `http://${hub}`, dispose: () => Promise.resolve() });
+        },
+      });
+      const code = await runProgram(['serve', 'app-server', '--exit-with-stdin'], process, deps);
+      assert.equal(code, 0);
+      assert.equal(process.out(), '{"url":"http://bench"}\n');
+      assert.equal(process.err(), 'A server connection was lost.\n');
+      const byHand = await at.run(['serve', 'app-server']);
+      assert.equal(byHand.code, 2);
+      assert.match(byHand.err, /started by a run, not by hand/);
+    });
+  });
+
   describe('serve hub', () => {
     it('prints its URL first, and ends with a signal', async () => {
       const process = fakeSurroundings();
@@ -241,72 +261,6 @@ describe('commands', () => {
     });
   });
 
-  describe('doctor', () => {
-    it('says what the machine can do', async () => {
-      const { code, out } = await at.run(['doctor']);
-      assert.equal(code, 0);
-      assert.match(out, /^Node {15}v20\.0\.0 on linux x64\ncores {14}4\n/);
-      assert.match(out, /file descriptors {3}1,024, /);
-      assert.match(out, /about 120,000 msg\/s on one core, 6\.5 us of CPU per message/);
-    });
-
-    it('looks at a hub and prints the code for what it lacks', async () => {
-      const probe = (present: boolean) => ({
-        deps: {
-          probeHub: () =>
-            Promise.resolve({
-              reachable: true as const,
-              connectMs: 3,
-              methods: [
-                { name: 'Echo', present: true },
-                { name: 'JoinGroup', present },
-              ],
-            }),
-        },
-      });
-      const args = ['doctor', '--target', 'http://localhost:5050/signalrbench'];
-      const lacking = await at.run(args, probe(false));
-      assert.equal(lacking.code, 0);
-      assert.match(lacking.out, /✗ JoinGroup/);
-      assert.match(lacking.out, /The hub lacks JoinGroup\./);
-      assert.match(lacking.out, /public sealed class BenchHub : Hub/);
-      const whole = await at.run(args, probe(true));
-      assert.match(whole.out, /The hub has all bench methods\./);
-      assert.doesNotMatch(whole.out, /BenchHub/);
-    });
-
-    it('exits with 3 when the hub cannot be reached', async () => {
-      const { code, out, calls } = await at.run(['doctor', '--target', 'http://x/y', '--json'], {
-        deps: {
-          probeHub: () =>
-            Promise.resolve({ reachable: false, errorClass: 'refused', message: 'nobody there' }),
-        },
-      });
-      assert.equal(code, 3);
-      const report = JSON.parse(out) as { target: object; cores: number };
-      assert.equal(report.cores, 4);
-      assert.deepEqual(report.target, {
-        url: 'http://localhost:5050/signalrbench',
-        reachable: false,
-        errorClass: 'refused',
-        message: 'nobody there',
-      });
-      assert.deepEqual(calls.overrides, [{ path: 'config.target', value: 'http://x/y' }]);
-      assert.equal(calls.targetsOpen, 0);
-    });
-
-    it('refuses a target that is none', async () => {
-      const { code, err } = await at.run(['doctor', '--target', 'nonsense'], {
-        deps: {
-          parseScenario: () => ({
-            problems: [problem({ severity: 'error', message: 'is no URL' })],
-          }),
-        },
-      });
-      assert.deepEqual([code, err], [2, 'is no URL\n']);
-    });
-  });
-
   it('names an unknown command, and the one that was meant', async () => {
     const { code, err } = await at.run(['doctr']);
     assert.equal(code, 2);
@@ -314,7 +268,17 @@ describe('commands', () => {
   });
 
   it('shows an example in the help of every command', async () => {
-    for (const command of ['run', 'validate', 'estimate', 'show', 'serve', 'serve hub', 'doctor']) {
+    for (const command of [
+      'run',
+      'validate',
+      'estimate',
+      'show',
+      'serve',
+      'serve hub',
+      'serve azure-signalr',
+      'serve web-pubsub',
+      'doctor',
+    ]) {
       const { code, out, err } = await at.run([...command.split(' '), '--help']);
       assert.deepEqual([code, err], [0, '']);
       assert.match(out, new RegExp(`Example:\n  signalr-bench ${command} `));
@@ -323,7 +287,16 @@ describe('commands', () => {
 
   it('documents every command and flag', async () => {
     const guide = readFileSync('docs/command-line.md', 'utf8');
-    for (const command of ['run', 'validate', 'estimate', 'show', 'serve hub', 'doctor']) {
+    for (const command of [
+      'run',
+      'validate',
+      'estimate',
+      'show',
+      'serve hub',
+      'serve azure-signalr',
+      'serve web-pubsub',
+      'doctor',
+    ]) {
       assert.ok(guide.includes(`signalr-bench ${command}`), command);
       const { out } = await at.run([...command.split(' '), '--help']);
       for (const [flag] of out.matchAll(/--[a-z][a-z-]+/g)) {

@@ -5,7 +5,6 @@ import type { Plan } from '../../../src/plan/plan';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Run, StopReason } from '../../../src/runner/run';
 import type { CommandDeps } from '../../../src/cli/program';
-import { parseBenchHubFlags } from '../../../src/servers/benchHubOptions';
 import type { OpenTarget } from '../../../src/targets/target';
 import {
   sampleModel,
@@ -68,9 +67,15 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
     estimate: sampleModel.estimate,
     machineLimits: () => Promise.resolve({ cores: 4, fileDescriptors: 1024, localPorts: 28_000 }),
     missingForRun: () => undefined,
-    dialectProblem: () => Promise.resolve(undefined),
+    hubDialect: () => Promise.resolve(undefined),
+    redirectHosts: () => Promise.resolve([]),
     buildPlan: (scenario, { workers, seed }) =>
-      ({ seed, connections: scenario.connections, workers: Array(workers).fill({}) }) as never,
+      ({
+        seed,
+        connections: scenario.connections,
+        entries: [],
+        workers: Array(workers).fill({}),
+      }) as never,
     openTarget: () => {
       calls.targetsOpen += 1;
       const target: OpenTarget = {
@@ -99,6 +104,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
     completeResult: (summary, scenario, options) =>
       completeResult(summary, scenario, options, sampleModel),
     calibrate: () => Promise.resolve({ messagesPerSecond: 123_456, cpuUsPerMessage: 6.5 }),
+    probeConnection: () => Promise.resolve(undefined),
     probeHub: () =>
       Promise.resolve({
         reachable: true,
@@ -111,7 +117,14 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
         url: 'http://127.0.0.1:5050/signalrbench',
         dispose: () => Promise.resolve(),
       }),
-    parseBenchHubFlags,
+    startWebPubSubEmulator: () =>
+      Promise.resolve({
+        connectionString: 'Endpoint=http://127.0.0.1:8080;AccessKey=k;Version=1.0;',
+        dispose: () => Promise.resolve(),
+      }),
+    startAzureSignalr: () => Promise.reject(new Error('no emulator in this test')),
+    startAppServer: () => Promise.reject(new Error('no app server in this test')),
+    startUpstreamHandler: () => Promise.reject(new Error('no handler in this test')),
     stdinEnded: () => new Promise<void>(() => undefined),
     ...change,
   };

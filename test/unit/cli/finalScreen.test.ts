@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { finalScreen, interruptedScreen } from '../../../src/cli/finalScreen';
 import { paintAll, textWidth } from '../../../src/cli/line';
-import { sampleResult, sampleSnapshot, sampleStep } from '../results/sampleResult';
+import {
+  mixedStep,
+  sampleResult,
+  sampleSnapshot,
+  sampleStep,
+  unusualResult,
+} from '../results/sampleResult';
 
 function screen(change: Parameters<typeof sampleResult>[0] = {}, width = 80): string {
   return paintAll(finalScreen(sampleResult(change), width, '.signalr-bench/x'), false);
@@ -15,8 +21,8 @@ describe('final screen', () => {
       'connected 1,900 of 1,900   p50 9ms   p99 84ms',
       '',
       ' step senders  sent/s  recv/s   p50   p99 p99.9   max  lost  err generator',
-      '    1     700   700.0   7,000 367us 5.5ms  14ms  22ms     0    0 ok 21 %',
-      '    2   1,300 1,300.0  13,000 733us  11ms  28ms  44ms     0    0 ok 21 %',
+      '    1     700   700.0   7,000 367µs 5.5ms  14ms  22ms     0    0 ok 21 %',
+      '    2   1,300 1,300.0  13,000 733µs  11ms  28ms  44ms     0    0 ok 21 %',
       '    3   1,900 1,900.0  19,000 2.7ms  41ms 103ms 164ms     0    0 ok 21 %',
       '',
       'latency of step 3',
@@ -39,6 +45,29 @@ describe('final screen', () => {
       'result    .signalr-bench/x',
       '',
     ]);
+  });
+
+  it('says how the load was driven where that is unusual', () => {
+    const lines = paintAll(finalScreen(unusualResult, 80), false).split('\n');
+    assert.deepEqual(lines.slice(1, 4), [
+      'sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps',
+      'over LongPolling, messagepack, official client, dialect measure',
+      'connected 1,900 of 1,900   p50 9ms   p99 84ms',
+    ]);
+  });
+
+  it('has a table of the use cases of a mix', () => {
+    const lines = screen({ steps: [mixedStep(1), mixedStep(3)] }).split('\n');
+    const at = lines.findIndex((line) => line.endsWith('use case'));
+    assert.deepEqual(lines.slice(at, at + 6), [
+      ' step senders  sent/s  recv/s   p50   p99 p99.9   max  lost use case',
+      '    1     525   525.0   5,250   1ms  12ms  19ms  27ms     0 sendToGroup',
+      '    1     175   175.0   1,750   1ms  36ms  58ms  80ms     5 echo',
+      '    3   1,425 1,425.0  14,250   1ms  12ms  19ms  27ms     0 sendToGroup',
+      '    3     475   475.0   4,750   1ms  36ms  58ms  80ms     5 echo',
+      '',
+    ]);
+    assert.ok(lines.every((line) => textWidth(line) <= 80));
   });
 
   it('says why a run failed, and what its errors mean', () => {

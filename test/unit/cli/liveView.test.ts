@@ -3,7 +3,12 @@ import { paintAll, textWidth } from '../../../src/cli/line';
 import { createLiveView, liveLines } from '../../../src/cli/liveView';
 import { noProgress, withSnapshot, type RunProgress } from '../../../src/cli/runProgress';
 import type { Snapshot } from '../../../src/measure/snapshot';
-import { sampleScenario, sampleSnapshot } from '../results/sampleResult';
+import {
+  mixedProgress,
+  sampleScenario,
+  sampleSnapshot,
+  unusualScenario,
+} from '../results/sampleResult';
 import { fakeSurroundings } from './fakeSurroundings';
 
 const title = {
@@ -32,6 +37,30 @@ describe('live view', () => {
       '',
       '',
       'opening connections',
+    ]);
+  });
+
+  it('says how the load is driven, and leaves a row less for the steps', () => {
+    const unusual = { ...title, scenario: unusualScenario, dialect: 'measure' as const };
+    const steps = Array.from({ length: 5 }, (_each, at) => sampleSnapshot(at, at + 1));
+    const lines = (of: typeof title): string[] =>
+      liveLines(of, after(...steps), 15).map(({ text }) => text);
+    const how = 'over LongPolling, messagepack, official client, dialect measure';
+    assert.deepEqual(lines(unusual).slice(2, 4), [how, '']);
+    assert.ok(lines(unusual).includes('      … 1 earlier'));
+    assert.ok(lines(title).every((text) => !/messagepack|earlier/.test(text)));
+    assert.equal(lines(unusual).length, lines(title).length + 1);
+  });
+
+  it('has the use cases of a mix in the step that goes on', () => {
+    const snapshot = sampleSnapshot(80, 1);
+    const entries = mixedProgress(1);
+    const lines = drawn(after({ ...snapshot, step: { ...snapshot.step!, entries } }));
+    assert.deepEqual(lines.slice(6, 10), [
+      '▸   1     700   700.0   7,000 2.7ms  41ms 103ms 164ms     -    0 ok 21 %   0:12',
+      '',
+      ' step senders  sent/s  recv/s   p50   p99 p99.9   max  lost use case',
+      '    1     525   525.0   5,250   1ms  12ms  19ms  27ms     - sendToGroup',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createPlainView } from '../../../src/cli/plainView';
-import { sampleScenario, sampleSnapshot } from '../results/sampleResult';
+import { mixedProgress, sampleScenario, sampleSnapshot } from '../results/sampleResult';
 import { fakeSurroundings } from './fakeSurroundings';
 
 describe('plain view', () => {
@@ -43,6 +43,20 @@ describe('plain view', () => {
       '',
     ]);
     assert.doesNotMatch(pipe.err(), /␛/);
+  });
+
+  it('says what each use case of a mix did', () => {
+    const pipe = fakeSurroundings();
+    const title = { file: 'a.yaml', url: 'http://h/x', scenario: sampleScenario };
+    const view = createPlainView(pipe.stderr, title);
+    const snapshot = sampleSnapshot(40, 1);
+    const step = { ...snapshot.step!, entries: mixedProgress(1) };
+    view.update({ ...snapshot, step });
+    view.update(sampleSnapshot(80, 2));
+    assert.match(
+      pipe.err(),
+      /\[1:20\] step 1 done: .*\n\[1:20\] step 1, sendToGroup: 525 senders, 525\.0 sent\/s, .*, 0 lost\n\[1:20\] step 1, echo: 175 senders, .*, 5 lost\n/,
+    );
   });
 
   it('calls no step done that was stopped in its warm-up', () => {

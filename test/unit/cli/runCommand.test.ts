@@ -244,6 +244,13 @@ describe('run', () => {
       }
     });
 
+    it('a hub on this machine that redirects to another, where nobody can be asked', () =>
+      refused(
+        ['run', file],
+        /signalr\.example \(http:\/\/localhost:5050\/signalrbench redirects there\) is not on this machine.*--yes/,
+        { deps: { redirectHosts: () => Promise.resolve(['signalr.example']) } },
+      ));
+
     for (const args of [
       ['run'],
       ['run', 'a', 'b'],
@@ -255,6 +262,22 @@ describe('run', () => {
       it(`the command line ${args.join(' ')}`, () =>
         refused(args, /error: [\s\S]*--help shows what there is/));
     }
+  });
+
+  it('follows redirects to another machine after a yes, or with --yes; else to none', async () => {
+    const started: (boolean | undefined)[] = [];
+    const startRun: ReturnType<typeof fakeDeps>['startRun'] = (plan, target, options) => {
+      started.push(target.endpoint.staysOnLoopback);
+      return fakeDeps().startRun(plan, target, options);
+    };
+    const redirectHosts = () => Promise.resolve(['signalr.example']);
+    const asked = await at.run(['run', file], { answer: 'y', deps: { startRun, redirectHosts } });
+    assert.deepEqual(asked.process.questions, ['Run it? [y/N] ']);
+    assert.match(asked.err, /puts load on signalr\.example \(http:\/\/localhost:5050.* there\)/);
+    const said = await at.run(['run', file, '--yes'], { deps: { startRun, redirectHosts } });
+    const stays = await at.run(['run', file], { deps: { startRun } });
+    assert.deepEqual([said.process.questions, stays.process.questions], [[], []]);
+    assert.deepEqual(started, [undefined, undefined, true]);
   });
 
   it('runs against another machine after a yes, or with --yes', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isScenarioText } from '../../../src/extension/language/isScenarioText';
+import { statusIcons } from '../../../src/extension/resultsModel';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 
 interface Command {
@@ -26,8 +28,10 @@ interface Manifest {
       readonly properties: Readonly<Record<string, { readonly default: unknown }>>;
     };
     readonly walkthroughs: readonly { readonly id: string; readonly steps: readonly Step[] }[];
-    readonly jsonValidation: readonly { readonly url: string }[];
-    readonly yamlValidation: readonly { readonly url: string }[];
+    readonly yamlValidation: readonly {
+      readonly fileMatch: readonly string[];
+      readonly url: string;
+    }[];
   };
 }
 
@@ -70,7 +74,12 @@ describe('manifest and code of the extension', () => {
     const inCode = [...source.matchAll(/executeCommand\(\s*'(signalrBenchmark\.\w+)'/g)].map(
       ([, id]) => id!,
     );
-    for (const id of [...inMenus, ...inTexts, ...inCode]) assert.ok(commands.includes(id), id);
+    const inEvents = [...manifestText.matchAll(/onCommand:(signalrBenchmark\.\w+)/g)].map(
+      ([, id]) => id!,
+    );
+    assert.ok(inEvents.length > 0);
+    for (const id of [...inMenus, ...inTexts, ...inCode, ...inEvents])
+      assert.ok(commands.includes(id), id);
   });
 
   it('agree on the settings', () => {
@@ -80,6 +89,32 @@ describe('manifest and code of the extension', () => {
       ([, name]) => `signalrBenchmark.${name!}`,
     );
     assert.deepEqual(read.sort(), [...contributed].sort());
+  });
+
+  it('offer every command somewhere, and tell places by what the code says of them', () => {
+    const items = Object.entries(contributes.menus)
+      .filter(([menu]) => menu !== 'commandPalette')
+      .flatMap(([, inside]) => inside);
+    const hidden = contributes.menus['commandPalette']!.map(({ command }) => command);
+    for (const id of hidden)
+      assert.ok(
+        items.some(({ command }) => command === id),
+        id,
+      );
+    const conditions = JSON.stringify(contributes)
+      .match(/"(?:when|enablement)":"[^"]*"/g)!
+      .join();
+    for (const [, id] of conditions.matchAll(/\b(signalrBenchmark\.\w+)/g)) {
+      const known =
+        source.includes(`'setContext', '${id!}'`) || source.includes(`createTreeView('${id!}'`);
+      assert.ok(known, id);
+    }
+    const words = [...conditions.matchAll(/\^(?:result|target)\\+\.\(([\w|]+)\)\$/g)];
+    assert.ok(words.length > 0);
+    const known = new Set([...Object.keys(statusIcons), 'local', 'hub', 'secret']);
+    for (const [, alternatives] of words) {
+      for (const word of alternatives!.split('|')) assert.ok(known.has(word), word);
+    }
   });
 
   it('agree on views and editors', () => {
@@ -94,13 +129,31 @@ describe('manifest and code of the extension', () => {
     assert.equal(walkthrough.steps.length, 5);
   });
 
+  it('offer the schema to tooling for YAML, for what is a scenario by its name', () => {
+    const [{ fileMatch, url }] = contributes.yamlValidation as [
+      { fileMatch: string[]; url: string },
+    ];
+    assert.deepEqual(fileMatch, ['*.signalr.yaml', '*.signalr.yml']);
+    for (const pattern of fileMatch) assert.ok(isScenarioText('', pattern.replace('*', 'a')));
+    const schema = JSON.parse(readFileSync(url, 'utf8')) as { readonly properties: object };
+    assert.ok('scenario' in schema.properties);
+    assert.ok(!('jsonValidation' in contributes), 'a scenario in JSON is none for this extension');
+  });
+
+  it('are read in one place', () => {
+    const readers = source.match(/getConfiguration\('signalrBenchmark'\)/g) ?? [];
+    assert.equal(readers.length, 1);
+    for (const name of Object.keys(contributes.configuration.properties)) {
+      assert.ok(source.includes(`setting('${name.replace('signalrBenchmark.', '')}')`), name);
+    }
+  });
+
   it('name only files that are there', () => {
     const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
-    const schemas = [...contributes.jsonValidation, ...contributes.yamlValidation];
     const files = [
       manifest.icon,
       ...steps.map(({ media }) => media.markdown),
-      ...schemas.map(({ url }) => url),
+      ...contributes.yamlValidation.map(({ url }) => url),
       ...[...manifestText.matchAll(/"(media\/[\w./-]+)"/g)].map(([, file]) => file!),
     ];
     for (const file of files) assert.ok(existsSync(file), file);
@@ -130,6 +183,10 @@ describe('texts of the extension', () => {
       assert.ok(translated !== undefined, `not in the Chinese bundle: ${key}`);
       assert.deepEqual(placeholders(translated), placeholders(key), key);
     }
+    const unused = Object.keys(bundle).filter(
+      (key) => !keys.has(key) && !Object.values<string>(panelStrings).includes(key),
+    );
+    assert.deepEqual(unused, [], 'translated, but used no more');
     const linked = (text: string): string[] => (text.match(/\(command:[\w.]+\)/g) ?? []).sort();
     for (const [key, text] of Object.entries(english)) {
       assert.deepEqual(linked(chinese[key]!), linked(text), key);

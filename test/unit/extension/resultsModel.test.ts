@@ -36,6 +36,29 @@ describe('groupsOf', () => {
     );
   });
 
+  it('tells files of one name apart, and gives those of the command line to the only one', () => {
+    const a = entry('load', 1, { origin: 'file:///w/a/load.yaml' });
+    const b = entry('load', 2, { origin: 'file:///w/b/load.yaml' });
+    const shapeOf = (entries: readonly ResultEntry[]) =>
+      groupsOf(entries).map((group) => [
+        group.origin,
+        group.entries.map(({ startedMs }) => startedMs),
+      ]);
+    assert.deepEqual(shapeOf([a, b]), [
+      [b.origin, [2]],
+      [a.origin, [1]],
+    ]);
+    assert.deepEqual(shapeOf([a, entry('load', 3)]), [[a.origin, [3, 1]]]);
+    assert.deepEqual(shapeOf([a, b, entry('load', 3)]).length, 3);
+    const elsewhere = entry('load', 4, { folder: '/other/4-load' });
+    assert.deepEqual(shapeOf([a, elsewhere]), [
+      [undefined, [4]],
+      [a.origin, [1]],
+    ]);
+    const keys = groupsOf([a, b, entry('load', 3), elsewhere]).map(({ key }) => key);
+    assert.equal(new Set(keys).size, 4);
+  });
+
   it('drops nothing, damaged and newer results included', () => {
     const entries = Array.from({ length: 500 }, (_each, index) =>
       entry(`s${index % 7}`, index % 50, { status: index % 2 === 0 ? 'damaged' : 'newer' }),
@@ -71,8 +94,35 @@ describe('the last run', () => {
 
   it('is the newest of the scenario that is over', () => {
     const entries = [entry('echo', 5), entry('echo', 9, { status: 'running' }), entry('chat', 7)];
-    assert.equal(newestOf(entries, 'echo')?.startedMs, 5);
-    assert.equal(newestOf(entries, 'other'), undefined);
+    const source = { origin: 'file:///echo.yaml', places: ['/results'] };
+    assert.equal(newestOf(entries, { ...source, scenario: 'echo' })?.startedMs, 5);
+    assert.equal(newestOf(entries, { ...source, scenario: 'other' }), undefined);
+  });
+
+  it('is not that of a file of the same name', () => {
+    const entries = [
+      entry('load', 1, { origin: 'file:///w/a/load.yaml' }),
+      entry('load', 2, { origin: 'file:///w/b/load.yaml' }),
+    ];
+    const newest = (file: string, more: readonly ResultEntry[] = []) =>
+      newestOf([...entries, ...more], {
+        scenario: 'load',
+        origin: `file:///w/${file}`,
+        places: ['/results'],
+      })?.startedMs;
+    assert.deepEqual([newest('a/load.yaml'), newest('b/load.yaml')], [1, 2]);
+    assert.equal(newest('c/load.yaml'), undefined);
+    assert.equal(newest('a/load.yaml', [entry('load', 3)]), 3);
+    assert.equal(newest('a/load.yaml', [entry('load', 3, { folder: '/other/3-load' })]), 1);
+  });
+
+  it('is none whose result cannot be read', () => {
+    const echo = { scenario: 'echo', origin: 'file:///echo.yaml', places: ['/results'] };
+    const unread = (['damaged', 'newer'] as const).map((status) => entry('echo', 9, { status }));
+    assert.equal(newestOf(unread, echo), undefined);
+    assert.equal(newestOf([...unread, entry('echo', 5)], echo)?.startedMs, 5);
+    const interrupted = entry('echo', 7, { status: 'interrupted' });
+    assert.equal(newestOf([...unread, interrupted], echo), interrupted);
   });
 
   it('is told with its age', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ResultEntry } from '../../../src/extension/resultEntry';
 import type { KnownEntry } from '../../../src/extension/scanResults';
 import { mostResults, scanResults } from '../../../src/extension/scanResults';
 import { sampleResult, sampleSnapshot } from '../results/sampleResult';
@@ -71,6 +72,57 @@ describe('scanResults', () => {
     assert.equal(entries.length, mostResults);
     assert.equal(unread, 3);
     assert.ok(entries.every(({ name }) => !name.endsWith('r0000')));
+  });
+
+  it('reads what is left of an interrupted run once, however often it looks', async () => {
+    const known = new Map<string, KnownEntry>();
+    const made = folder('2026-11-21T10-00-00-echo', {
+      'samples.jsonl': `${JSON.stringify(sampleSnapshot(60, 2))}\n`,
+    });
+    utimesSync(path.join(made, 'samples.jsonl'), new Date(0), new Date(0));
+    const [first] = (await scan(known)).entries;
+    assert.equal(first?.status, 'interrupted');
+    assert.equal((await scan(known)).entries[0], first);
+  });
+
+  it('takes a run for going on while its samples grow, though the clocks differ', async () => {
+    const known = new Map<string, KnownEntry>();
+    const made = folder('2026-11-21T10-00-00-echo', { 'samples.jsonl': '' });
+    const samples = path.join(made, 'samples.jsonl');
+    // The clock of the machine that writes is a day behind.
+    const behind = (seconds: number): Date => new Date(now.getTime() - 86_400_000 + seconds * 1000);
+    const statuses: (string | undefined)[] = [];
+    for (const second of [0, 1, 2, 2]) {
+      writeFileSync(samples, `${JSON.stringify(sampleSnapshot(second + 1))}\n`);
+      utimesSync(samples, behind(second), behind(second));
+      statuses.push((await scan(known)).entries[0]?.status);
+    }
+    assert.deepEqual(statuses, ['interrupted', 'running', 'running', 'interrupted']);
+  });
+
+  it('reads 500 results and none of them again', async () => {
+    const known = new Map<string, KnownEntry>();
+    const text = JSON.stringify(sampleResult());
+    for (let number = 0; number < 500; number++) {
+      const minute = String(number % 60).padStart(2, '0');
+      const hour = String(Math.floor(number / 60)).padStart(2, '0');
+      folder(`2026-11-21T${hour}-${minute}-00-echo`, { 'result.json': text });
+    }
+    const times: number[] = [];
+    let before: readonly ResultEntry[] = [];
+    for (const again of [false, true]) {
+      const startedAt = performance.now();
+      const { entries } = await scan(known);
+      times.push(performance.now() - startedAt);
+      assert.equal(entries.length, 500);
+      if (again) assert.ok(entries.every((entry, position) => entry === before[position]));
+      before = entries;
+    }
+    // Printed, not asserted: machines that run tests are busy.
+    const [first, second] = times.map((ms) => `${ms.toFixed(0)} ms`);
+    process.stdout.write(
+      `      500 results of ${(text.length / 1024).toFixed(0)} KB: ${first}, then ${second}\n`,
+    );
   });
 
   it('takes unchanged results from what is known, and forgets those that are gone', async () => {

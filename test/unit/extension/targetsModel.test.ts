@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { targetLook, targetNodes, targetText, withHub } from '../../../src/extension/targetsModel';
+import { redactUrl } from '../../../src/results/redact';
 import { english } from './english';
 
 describe('targetNodes', () => {
@@ -38,7 +39,9 @@ describe('withHub', () => {
   });
 
   it('remembers no URL that holds a secret or stands for one', () => {
-    for (const url of ['http://me:pw@a/hub', 'http://a/hub?access_token=x', '${secret:hub}']) {
+    // The last two are what a result says of such a URL.
+    const open = ['http://me:pw@a/hub', 'http://a/hub?access_token=x', '${secret:hub}'];
+    for (const url of [...open, ...open.slice(0, 2).map(redactUrl)]) {
       assert.deepEqual(withHub(['http://a'], url), ['http://a']);
     }
   });

@@ -3,10 +3,11 @@ import * as fc from 'fast-check';
 import { defaultSlo } from '../../../src/base/slo';
 import { RunTotals } from '../../../src/measure/runTotals';
 import type { StepSample } from '../../../src/measure/sample';
+import type { MessageSummary } from '../../../src/measure/summary';
 import { StepTotals } from '../../../src/measure/stepTotals';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
 
-const facts = { index: 1, senders: 10, messageBytes: 100 };
+const facts = { index: 1, senders: 10 };
 const passed = { status: 'pass', reasons: [] } as const;
 const fields = [
   'offered',
@@ -17,13 +18,15 @@ const fields = [
   'outOfOrder',
   'late',
   'extra',
+  'payloadBytesIn',
+  'payloadBytesOut',
   'wireBytesIn',
   'wireBytesOut',
 ] as const;
 
 describe('StepTotals', () => {
   it('sums every count of every sample and merges the latencies', () => {
-    const counts = fc.array(fc.nat(1_000_000), { minLength: 10, maxLength: 10 });
+    const counts = fc.array(fc.nat(1_000_000), { minLength: 12, maxLength: 12 });
     const samples = fc.array(fc.tuple(counts, fc.array(fc.nat(5_000_000), { maxLength: 5 })), {
       maxLength: 12,
     });
@@ -53,16 +56,44 @@ describe('StepTotals', () => {
     fc.assert(sums, { seed: 1, numRuns: 40 });
   });
 
-  it('gives rates over the measured time and bytes by the message size', () => {
+  it('keeps the entries of a mix apart and lets none make up for another', () => {
+    const entries = [
+      { name: 'echo', senders: 6 },
+      { name: 'broadcast', senders: 4 },
+    ];
+    const totals = new StepTotals({ ...facts, entries });
+    const parts = [
+      stepSampleOf({ sent: 10, expected: 10, received: 12, latency: countsOf(1, 2) }),
+      stepSampleOf({ sent: 4, expected: 40, received: 37, latency: countsOf(9) }),
+    ];
+    const sums = stepSampleOf({ sent: 14, expected: 50, received: 49, latency: countsOf(1, 2, 9) });
+    totals.add({ ...sums, entries: parts });
+    totals.seconds = 2;
+    const summary = totals.summary(defaultSlo, passed);
+    const counts = (one: MessageSummary): number[] => [one.sent, one.received, one.lost, one.extra];
+    assert.deepEqual(summary.entries!.map(counts), [
+      [10, 10, 0, 2],
+      [4, 37, 3, 0],
+    ]);
+    assert.deepEqual(counts(summary), [14, 47, 3, 2]);
+    assert.deepEqual(
+      summary.entries!.map(({ name, senders, sentPerSecond, latencyUs }) => [
+        ...[name, senders, sentPerSecond, latencyUs.max],
+      ]),
+      [
+        ['echo', 6, 5, 2],
+        ['broadcast', 4, 2, 9],
+      ],
+    );
+    assert.equal(new StepTotals(facts).summary(defaultSlo, passed).entries, undefined);
+  });
+
+  it('gives rates over the measured time', () => {
     const totals = new StepTotals(facts);
     totals.add(stepSampleOf({ sent: 1000, expected: 3000, received: 3000 }));
     totals.seconds = 3;
-    const { sentPerSecond, receivedPerSecond, payloadBytesIn, payloadBytesOut } = totals.summary(
-      defaultSlo,
-      passed,
-    );
+    const { sentPerSecond, receivedPerSecond } = totals.summary(defaultSlo, passed);
     assert.deepEqual([sentPerSecond, receivedPerSecond], [333.333, 1000]);
-    assert.deepEqual([payloadBytesIn, payloadBytesOut], [100_000, 300_000]);
   });
 
   it('has no rates before any time was measured, and no load', () => {

@@ -58,7 +58,7 @@ describe('buildPlan', () => {
     });
     assert.equal(plan.runId, 0x2345_6789);
     assert.equal(plan.seed, 11);
-    assert.equal(plan.useCase, 'echo');
+    assert.equal(plan.entries[0]!.useCase, 'echo');
   });
 
   it('shares the connects in flight among the workers, each of which has one at least', () => {

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { derangement, seededRandom } from '../../../src/base/random';
-import { leaveOut, populationOf, ranksOf, type Population } from '../../../src/plan/population';
+import {
+  entryOfSource,
+  leaveOut,
+  populationsOf,
+  ranksOf,
+  sendersOf,
+  silentUpTo,
+  type Population,
+} from '../../../src/plan/population';
 import type { Parameters } from '../../../src/usecases/parameterSpec';
-import { planOf } from '../../fakes/plan';
+import { planOf, shortStep } from '../../fakes/plan';
 
 const message = { messageSize: 10, sendingInterval: 1000 };
 
@@ -13,9 +21,8 @@ function populated(
   parameters: Parameters = {},
   seed = 1,
 ): Population {
-  return populationOf(
-    planOf({ useCase, connections, seed, parameters: { ...message, ...parameters } }),
-  );
+  const plan = planOf({ useCase, connections, seed, parameters: { ...message, ...parameters } });
+  return populationsOf(plan)[0]!;
 }
 
 /** All connections the population says a source's message is meant for. */
@@ -143,6 +150,66 @@ describe('the population', () => {
       assert.deepEqual(all, indices(senders));
     });
     fc.assert(whole, { seed: 4, numRuns: 200 });
+  });
+});
+
+describe('the populations of a mix', () => {
+  const group = { ...message, groupCount: 3, groupsPerConnection: 2, sendersPer: 'group' };
+  const plan = planOf({
+    connections: 30,
+    entries: [
+      { useCase: 'echo', parameters: message },
+      { useCase: 'sendToGroup', parameters: group },
+      { useCase: 'sendToGroup', parameters: { ...group, groupCount: 5 } },
+      { useCase: 'broadcast', parameters: message },
+    ],
+    steps: [
+      { ...shortStep, senders: 8, perEntry: [2, 3, 2, 1] },
+      { ...shortStep, index: 2, senders: 20, perEntry: [6, 5, 2, 7] },
+    ],
+  });
+  const populations = populationsOf(plan);
+
+  it('give each connection to one entry at most, in every step', () => {
+    for (const step of plan.steps) {
+      const senders = populations.flatMap(({ senderOrder }, position) => [
+        ...senderOrder.subarray(0, sendersOf(step, position)),
+      ]);
+      assert.equal(senders.length, step.senders);
+      const silent = [...silentUpTo(plan, populations, step.index)];
+      assert.deepEqual(
+        [...senders, ...silent].sort((a, b) => a - b),
+        indices(30),
+      );
+    }
+  });
+
+  it('tell sources and groups of the entries apart', () => {
+    const [, groups, others, last] = populations as [
+      Population,
+      Population,
+      Population,
+      Population,
+    ];
+    assert.deepEqual(
+      populations.map(({ firstSource }) => firstSource),
+      [0, 30, 90, 150],
+    );
+    assert.deepEqual(
+      populations.map(({ firstGroup }) => firstGroup),
+      [0, 1, 4, 9],
+    );
+    assert.deepEqual(
+      [0, 29, 30, 89, 90, 150, 179, 180].map((source) => entryOfSource(populations, source)),
+      [0, 0, 1, 1, 2, 3, 3, -1],
+    );
+    assert.notEqual(groups.groupName(1), others.groupName(1));
+    assert.equal(last.senderOrder.length, 30 - 6 - 5 - 2);
+  });
+
+  it('deal the senders of an entry over its groups', () => {
+    const dealt = [...populations[1]!.senderOrder].map((connection) => connection % 3);
+    assert.deepEqual(dealt, [0, 1, 2, 0, 1]);
   });
 });
 

@@ -46,6 +46,16 @@ describe('completeResult', () => {
     assert.equal(measuredFor({ steps: [failed] }).result.recommendation?.step, 2);
   });
 
+  it('counts connections that are about to leave: a service does too', () => {
+    for (const [connections, counted] of [
+      [{ requested: 1900, open: 1500, held: 1890 }, 1890],
+      [{ requested: 1900, open: 1500 }, 1500],
+    ] as const) {
+      const { measured } = measuredFor({ steps: [{ ...sampleStep(1), connections }] });
+      assert.equal(measured[0]?.connections, counted);
+    }
+  });
+
   it('gives no recommendation when the generator was the bottleneck', () => {
     const steps = [sampleStep(1), sampleStep(2, { cpuShare: 0.99 })];
     const { result, measured } = measuredFor({ steps });

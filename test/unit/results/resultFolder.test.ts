@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readResult } from '../../../src/results/readResult';
+import { mostSnapshots } from '../../../src/measure/thinSnapshots';
+import { readResult, readSnapshots } from '../../../src/results/readResult';
 import { folderName, ResultFolder } from '../../../src/results/resultFolder';
 import { sampleResult, sampleSnapshot } from './sampleResult';
 
@@ -38,6 +39,24 @@ describe('ResultFolder and readResult', () => {
       assert.ok(read.kind === 'result');
       assert.deepEqual(read.result, JSON.parse(JSON.stringify(sampleResult())));
     }
+  });
+
+  it('reads all samples of a run, and thins those of a very long one', async () => {
+    const file = path.join(directory, 'samples.jsonl');
+    const lines = (count: number): string =>
+      Array.from({ length: count }, (_each, tick) => JSON.stringify(sampleSnapshot(tick + 1)))
+        .concat('')
+        .join('\n');
+    assert.deepEqual(await readSnapshots(directory), []);
+    await writeFile(file, lines(20_000));
+    assert.equal((await readSnapshots(directory)).length, 20_000);
+    await writeFile(file, lines(25_000));
+    const read = await readSnapshots(directory);
+    assert.ok(read.length > mostSnapshots && read.length <= 20_000, String(read.length));
+    const times = read.map(({ atMs }) => atMs);
+    assert.equal(times[0], sampleSnapshot(1).atMs);
+    assert.equal(times.at(-1), sampleSnapshot(25_000).atMs);
+    assert.ok(times.every((time, at) => at === 0 || time > times[at - 1]!));
   });
 
   it('gives two runs of the same second two folders', async () => {

@@ -1,7 +1,12 @@
 import type { Estimate } from '../../../src/capacity/estimate';
 import type { MeasuredStep } from '../../../src/capacity/measuredLoadOf';
-import type { Snapshot } from '../../../src/measure/snapshot';
-import type { LatencySummary, RunSummary, StepSummary } from '../../../src/measure/summary';
+import type { EntryProgress, Snapshot } from '../../../src/measure/snapshot';
+import type {
+  EntrySummary,
+  LatencySummary,
+  RunSummary,
+  StepSummary,
+} from '../../../src/measure/summary';
 import { judgeStep } from '../../../src/measure/verdict';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
@@ -13,11 +18,15 @@ export const sampleScenario: Scenario = {
   kind: 'perf',
   service: 'hub',
   target: { kind: 'hubUrl', urls: ['http://localhost:5050/signalrbench'] },
+  targetChoice: 'roundRobin',
   hub: 'signalrbench',
   connectionType: 'Core',
   connections: 1900,
   arrivingRate: 100,
   arrivingBatchWaitMs: 1000,
+  repair: false,
+  reconnectPolicy: 'fixed',
+  reconnectDelayMs: 1000,
   baseSending: 700,
   step: 600,
   sendingSteps: 0,
@@ -29,6 +38,7 @@ export const sampleScenario: Scenario = {
   dialect: 'auto',
   transport: 'Websockets',
   protocol: 'json',
+  subprotocol: 'json',
   skipNegotiation: false,
   connectTimeoutMs: 10_000,
   connectInFlight: 100,
@@ -109,6 +119,29 @@ export function sampleStep(
       defaultSlo,
     ),
   };
+}
+
+/** A step of a mix, most of which is of the first of its two use cases. */
+export function mixedStep(index: number): StepSummary {
+  const step = sampleStep(index);
+  const part = (name: string, share: number, lost: number): EntrySummary => {
+    const { seconds, sent, received, ...rest } = step;
+    const [own, arrived] = [sent * share, received * share - lost];
+    return {
+      ...rest,
+      name,
+      senders: step.senders * share,
+      ...{ offered: own, sent: own, expected: received * share, received: arrived, lost },
+      ...{ sentPerSecond: own / seconds, receivedPerSecond: arrived / seconds },
+      latencyUs: latency(arrived, 1000, 9000 / share, 20_000 / share),
+    };
+  };
+  return { ...step, lost: 5, entries: [part('sendToGroup', 0.75, 0), part('echo', 0.25, 5)] };
+}
+
+/** The same while the step goes on; what is lost afterwards is on its way. */
+export function mixedProgress(index: number): EntryProgress[] {
+  return mixedStep(index).entries!.map(({ lost, ...entry }) => ({ ...entry, outstanding: lost }));
 }
 
 export function sampleSummary(change: Partial<RunSummary> = {}): RunSummary {
@@ -238,6 +271,19 @@ export function sampleResult(
     sampleModel,
   );
 }
+
+/** A scenario that goes another way than most; the hub speaks measure. */
+export const unusualScenario: Scenario = {
+  ...sampleScenario,
+  transport: 'LongPolling',
+  protocol: 'messagepack',
+  driver: 'sdk',
+};
+
+export const unusualResult = sampleResult(
+  { target: { ...sampleSummary().target, dialect: 'measure' } },
+  unusualScenario,
+);
 
 /** A sample of second `tick` of the sample run, in the measuring phase of `step`. */
 export function sampleSnapshot(

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { scenarioCopy } from '../../../src/results/scenarioCopy';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import { redactedKeys, scenarioCopy } from '../../../src/results/scenarioCopy';
 
 describe('scenarioCopy', () => {
   it('leaves a file without secrets untouched', () => {
@@ -70,5 +72,43 @@ describe('scenarioCopy', () => {
       { path: 'config.target', value: 'Endpoint=https://x;AccessKey=s3cret' },
     ]);
     assert.doesNotMatch(copy, /s3cret/);
+  });
+
+  it('of a pipeline file has the keys that were set for its use cases, and those beside it', () => {
+    const text = `${readFileSync('test/fixtures/pipelines/mix.yaml', 'utf8')}config:\n  target: local\n`;
+    const sets = [
+      { path: 'scenarios.0.senders', value: '7' },
+      { path: 'config.seed', value: '5' },
+    ];
+    const again = parseScenario(scenarioCopy(text, sets));
+    assert.deepEqual(again.scenario, parseScenario(text, { overrides: sets }).scenario);
+    assert.deepEqual(again.scenario!.entries[0]!.senders, { kind: 'count', count: 7 });
+    assert.ok(again.problems.every(({ severity }) => severity !== 'error'));
+  });
+});
+
+describe('redactedKeys', () => {
+  it('names the keys whose secret was not kept', () => {
+    const text = [
+      'config:',
+      '  target: http://localhost/h?key=hidden-in-query',
+      '  accessToken: hidden-token',
+      '  headers: {Authorization: Bearer hidden-header-value}',
+      'scenario: {name: echo}',
+      '',
+    ].join('\n');
+    assert.deepEqual(redactedKeys(text), []);
+    assert.deepEqual(redactedKeys(scenarioCopy(text)), [
+      'config.target',
+      'config.accessToken',
+      'config.headers.Authorization',
+    ]);
+  });
+
+  it('names none where secrets are references, or only a comment lost one', () => {
+    const text = 'config:\n  accessToken: ${secret:hub} # Bearer abcdefghijkl\n';
+    const copy = scenarioCopy(text);
+    assert.match(copy, /\(redacted\)/);
+    assert.deepEqual(redactedKeys(copy), []);
   });
 });

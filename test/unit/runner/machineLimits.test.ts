@@ -43,6 +43,16 @@ describe('machine limits', () => {
     assert.equal(missingForRun(plan, limits, 2), undefined);
   });
 
+  it('count both sockets of a connection over an HTTP transport', () => {
+    const few = { ...roomy, fileDescriptors: needed };
+    const text = missingForRun(plan, few, 1, 2)!;
+    assert.match(text, /need about 40,196 file descriptors/);
+    assert.match(text, /at most 10,000 connections/);
+    assert.equal(missingForRun({ ...plan, connections: 10_000 }, few, 1, 2), undefined);
+    assert.match(missingForRun(plan, roomy, 1, 2)!, /need twice as many local ports/);
+    assert.equal(missingForRun(plan, roomy, 2, 2), undefined);
+  });
+
   it('are asked from this machine', async () => {
     const { cores, fileDescriptors, localPorts } = await machineLimits();
     assert.ok(cores >= 1);

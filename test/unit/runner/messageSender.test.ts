@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { Plan } from '../../../src/plan/plan';
-import { populationOf, type Population } from '../../../src/plan/population';
-import { groupName, MessageSender } from '../../../src/runner/messageSender';
+import { populationsOf, type Population } from '../../../src/plan/population';
+import { MessageSender } from '../../../src/runner/messageSender';
 import { StepRecorder } from '../../../src/runner/recorder';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/stamp';
 import { FakeConnection } from '../../fakes/connection';
@@ -33,14 +33,17 @@ class Bench {
   readonly recorder = new StepRecorder(1);
   readonly ids: (Buffer | undefined)[];
   readonly sender: MessageSender;
+  /** What is told next; 0 when there is nothing left. */
+  readonly versions: number[] = [];
 
   constructor(plan: Plan, worker = 0) {
-    this.population = populationOf(plan);
+    [this.population] = populationsOf(plan) as [Population];
     this.connections = Array.from({ length: plan.connections }, (_, at) => new FakeConnection(at));
     this.ids = this.connections.map(({ index }) => Buffer.from(`id-${index}`));
     const isOpen = (index: number): boolean => this.connections[index]!.isOpen;
     const workers = plan.workers.length;
-    this.sender = new MessageSender(plan, worker, this.population, {
+    this.sender = new MessageSender(plan, 0, worker, this.population, {
+      version: () => this.versions.shift() ?? 0,
       connection: (index) => {
         assert.equal(index % workers, worker, 'not a connection of this worker');
         return isOpen(index) ? this.connections[index]!.asHub : undefined;
@@ -54,6 +57,7 @@ class Bench {
           return isOpen(index) && slots.includes(group);
         }).length,
       idOf: (index) => this.ids[index],
+      framed: true,
       nowUs: () => this.nowUs,
     });
   }
@@ -119,6 +123,17 @@ describe('MessageSender', () => {
       assert.ok(sent.every(({ source, runId }) => source === index && runId === 0xdeadbeef));
     }
     assert.deepEqual([...new Set(bench.sent.map(({ step }) => step))], [1, 2]);
+  });
+
+  it('asks once on each connection whether the hub takes its messages, whoever they are for', () => {
+    const parameters = { messageSize: 20, sendingInterval: 100, targets: 'random' };
+    const bench = new Bench(planOf({ useCase: 'sendToClient', parameters }));
+    bench.run().run({ ...shortStep, index: 2 });
+    for (const { frames } of bench.connections) {
+      const asking = frames.map((frame) => onlyClientFrame(frame).payload.includes('invocationId'));
+      assert.ok(asking.length > 10);
+      assert.deepEqual(asking, [true, ...asking.slice(1).fill(false)]);
+    }
   });
 
   it('stamps when a message was meant to leave and when it left, and records the slip', () => {
@@ -267,7 +282,7 @@ describe('MessageSender to others', () => {
     let expected = 0;
     for (const { source, sequence, warmup, fields } of bench.sent) {
       const group = bench.population.groupOf(source >> 1, source & 1);
-      assert.equal(fields['information.GroupName'], groupName(plan, group));
+      assert.equal(fields['information.GroupName'], bench.population.groupName(group));
       assert.equal(sequence, next.get(source) ?? 0);
       next.set(source, sequence + 1);
       const members = bench.connections.filter(
@@ -277,5 +292,48 @@ describe('MessageSender to others', () => {
     }
     assert.equal(bench.recorder.expected, expected);
     assert.equal(bench.recorder.sent, 90);
+  });
+});
+
+describe('payloads of different sizes', () => {
+  const parameters = {
+    messageSize: 46,
+    messageSizes: '10B 50%, 40B 30%, 140B 20%',
+    sendingInterval: 10,
+  };
+  const blobsOf = (bench: Bench): string[] =>
+    bench.measured.map(({ fields }) => String(fields['payload.MessageBlob']));
+
+  it('are those that were asked for, as often as they were', () => {
+    const bench = new Bench(planOf({ parameters })).run();
+    const blobs = blobsOf(bench);
+    const share = (length: number): number =>
+      blobs.filter((blob) => blob.length === length).length / blobs.length;
+    assert.equal(blobs.length, 1000);
+    assert.equal(share(10) + share(40) + share(140), 1);
+    assert.ok(Math.abs(share(10) - 0.5) < 0.06, `${share(10)} of 10 B`);
+    assert.ok(Math.abs(share(140) - 0.2) < 0.05, `${share(140)} of 140 B`);
+    const bytes = blobs.reduce((sum, blob) => sum + blob.length, 0);
+    assert.equal(bench.recorder.payloadBytesIn, bytes);
+  });
+
+  it('are the same for the same seed, and others for another', () => {
+    const lengths = (seed: number): number[] =>
+      blobsOf(new Bench(planOf({ parameters, seed })).run()).map(({ length }) => length);
+    assert.deepEqual(lengths(1), lengths(1));
+    assert.notDeepEqual(lengths(1), lengths(2));
+  });
+
+  it('are text, or of a file, with every character whole', () => {
+    const fixed = { messageSize: 50, sendingInterval: 100 };
+    const [text] = blobsOf(new Bench(planOf({ parameters: { ...fixed, payload: 'text' } })).run());
+    assert.match(text!, /^[a-z ]{50}$/);
+    const payloadText = '{"say": "gr\u00fc\u00df \u{1f600}"}\n';
+    for (const messageSize of [1, 17, 18, 19, 20, 50]) {
+      const plan = planOf({ parameters: { ...fixed, messageSize }, payloadText });
+      const [blob] = blobsOf(new Bench(plan).run());
+      assert.equal(Buffer.byteLength(blob!), messageSize);
+      assert.ok(payloadText.repeat(3).startsWith(blob!.trimEnd()), JSON.stringify(blob));
+    }
   });
 });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { StepSample } from '../../../src/measure/sample';
-import { populationOf } from '../../../src/plan/population';
+import type { Counts } from '../../../src/measure/stepCounts';
+import { payloadPicker } from '../../../src/plan/payloadPicker';
+import { populationsOf } from '../../../src/plan/population';
 import type { Plan } from '../../../src/plan/plan';
 import { Receiver } from '../../../src/runner/receiver';
-import { Recorder } from '../../../src/runner/recorder';
+import { Recorder, type StepRecorder } from '../../../src/runner/recorder';
 import { HubMessageError, type HubMessage } from '../../../src/wire/hubMessage';
 import { emptyStamp, stampKey, stampLength, writeStamp, type Stamp } from '../../../src/wire/stamp';
 import { FakeConnection } from '../../fakes/connection';
@@ -40,14 +42,16 @@ const shared = Buffer.alloc(16_384);
 
 /** A receiver for a plan, with what it told. */
 class Bench {
-  readonly recorder = new Recorder();
-  readonly step = this.recorder.beginStep(1);
+  readonly recorder: Recorder;
+  readonly step: StepRecorder;
   readonly others: HubMessage[] = [];
   readonly away = new Set<number>();
   private readonly receiver: Receiver;
 
   constructor(plan: Plan = planOf()) {
-    this.receiver = new Receiver(plan, populationOf(plan), this.recorder, {
+    this.recorder = new Recorder(0, undefined, plan.entries.length);
+    this.step = this.recorder.beginStep(1);
+    this.receiver = new Receiver(plan, populationsOf(plan), this.recorder, {
       isMember: (index) => !this.away.has(index),
       other: (_connection, message) => this.others.push(message),
     });
@@ -222,5 +226,62 @@ describe('Receiver', () => {
       });
       fc.assert(same, { seed: 1, numRuns: 150 });
     }
+  });
+});
+
+describe('received payload bytes', () => {
+  const sizes = { messageSize: 46, messageSizes: '10B 50%, 40B 30%, 140B 20%' };
+  const plan = planOf({ parameters: { ...sizes, sendingInterval: 10 } });
+
+  it('are those of the sizes the sender has chosen, each first delivery once', () => {
+    const bench = new Bench(plan);
+    const picker = payloadPicker(plan.entries[0]!, plan.seed);
+    let expected = 0;
+    for (let sequence = 0; sequence < 50; sequence++) {
+      const text = encodings.asDotNet(stampText({ source: 3, sequence }));
+      bench.deliver(3, sequence % 2 === 0 ? [text] : [text, text]);
+      expected += picker.sizes[picker.pick(3, 0, sequence)]!;
+    }
+    assert.equal(bench.step.received, 50);
+    assert.equal(bench.step.payloadBytesOut, expected);
+  });
+
+  it('follow the receiver where senders choose another one each time', () => {
+    const parameters = { ...plan.entries[0]!.parameters, targets: 'random' };
+    const random = planOf({ useCase: 'sendToClient', parameters });
+    const bench = new Bench(random);
+    const picker = payloadPicker(random.entries[0]!, random.seed);
+    let expected = 0;
+    for (let receiver = 1; receiver < 10; receiver++) {
+      bench.deliver(receiver, [encodings.asDotNet(stampText({ source: 0, sequence: 0 }))]);
+      expected += picker.sizes[picker.pick(0, receiver, 0)]!;
+    }
+    assert.equal(bench.step.payloadBytesOut, expected);
+  });
+});
+
+describe('Receiver of a mix', () => {
+  it('counts a delivery for the entry its source belongs to, and in the sum', () => {
+    const parameters = { messageSize: 5, sendingInterval: 100 };
+    const echo = { useCase: 'echo', parameters };
+    const bench = new Bench(
+      planOf({ entries: [echo, { ...echo, parameters: { ...parameters, messageSize: 7 } }] }),
+    );
+    const { asDotNet } = encodings;
+    bench.deliver(3, [asDotNet(echoed(3, 0)), asDotNet(echoed(13, 0)), asDotNet(echoed(13, 0))]);
+    // Its own number in the other entry, and one that no entry has.
+    bench.deliver(3, [asDotNet(echoed(14, 0)), asDotNet(echoed(20, 0))]);
+    const sample = bench.take()!;
+    const counts = ({ received, duplicated, extra, payloadBytesOut }: Counts): number[] => [
+      ...[received, duplicated, extra, payloadBytesOut],
+    ];
+    assert.deepEqual(sample.entries!.map(counts), [
+      [1, 0, 0, 5],
+      [1, 1, 1, 7],
+    ]);
+    assert.deepEqual(counts(sample), [2, 1, 2, 12]);
+    assert.deepEqual([...sample.latency!.pairs], [900, 2]);
+    assert.deepEqual([...sample.entries![1]!.latency!.pairs], [900, 1]);
+    assert.equal(bench.take(), undefined);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Recorder } from '../../../src/runner/recorder';
+import { ConnectFailure } from '../../../src/wire/connectFailure';
 
 const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
 
@@ -37,6 +38,15 @@ describe('Recorder', () => {
       failed: 1,
       dropped: 1,
     });
+  });
+
+  it('counts what is opened after all as connected, and tells how many came late', () => {
+    const recorder = new Recorder();
+    recorder.opened(0, 5, {});
+    recorder.neverOpened(1, new ConnectFailure('refused', 'no'));
+    recorder.openedAfterAll(1, 5, {});
+    const { connected, failed, openedLate } = recorder.take(0, 1, generator).connections;
+    assert.deepEqual([connected, failed, openedLate], [2, 0, 1]);
   });
 
   it('goes on counting for a step that is over', () => {

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FromWorker, WorkerStart } from '../../../src/protocol/worker';
+import { sharedPopulation } from '../../../src/runner/sharedMembers';
 import { WorkerPool } from '../../../src/runner/workerPool';
 import { endpointOf } from '../../fakes/endpoint';
 import { planOf } from '../../fakes/plan';
@@ -12,7 +13,7 @@ const starts = [0, 1].map((worker): WorkerStart => ({
   plan,
   worker,
   endpoint: endpointOf('http://127.0.0.1:1/'),
-  population: { members: new SharedArrayBuffer(4), open: new SharedArrayBuffer(10) },
+  population: sharedPopulation(10, 1),
   originUs: 0,
 }));
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { stepsOf } from '../../../src/scenario/steps';
 import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from './parsed';
 
 const mix = (...entries: string[]): string =>
@@ -37,6 +38,35 @@ describe('senders and steps', () => {
     assert.ok(brief(text).includes('warning nothing-sent "0"'));
     const quiet = `${text}scenario:\n  name: connectOnly\n`;
     assert.ok(!brief(quiet).some((line) => line.includes('nothing-sent')));
+  });
+
+  it('keys about senders have no effect where nothing is sent, and rounds make the steps', () => {
+    const text = `${withConfig('baseSending: 10', 'step: 20')}scenario:\n  name: connectOnly\n  parameters:\n    rounds: 3\n`;
+    assert.deepEqual(brief(text).sort(), ['info no-effect "10"', 'info no-effect "20"']);
+    assert.deepEqual(
+      stepsOf(scenarioOf(text)).map(({ index, senders }) => [index, senders]),
+      [
+        [1, 0],
+        [2, 0],
+        [3, 0],
+      ],
+    );
+  });
+
+  it('dropping all connections when the step is over is an error, too early one too', () => {
+    assert.deepEqual(brief(withConfig('singleStepDuration: 10s', 'dropAllAfter: 10s')), [
+      'error drop-all "10s"',
+    ]);
+    assert.deepEqual(brief(withConfig('singleStepDuration: 10s', 'dropAllAfter: 5s')), []);
+    assert.equal(errorsOf(withConfig('dropAllAfter: 500ms')).length, 1);
+  });
+
+  it('kind: perf repairs as the seed tool did, unless the file says otherwise', () => {
+    const repairs = (text: string): boolean => scenarioOf(text).repair;
+    assert.equal(repairs(withConfig('connections: 10')), false);
+    assert.equal(repairs(`kind: perf\n${withConfig('connections: 10')}`), true);
+    assert.equal(repairs(`kind: perf\n${withConfig('repair: false')}`), false);
+    assert.equal(repairs(`kind: perf2\n${withConfig('repair: true')}`), true);
   });
 
   it('an interval longer than a step is a warning', () => {
@@ -78,6 +108,12 @@ describe('a mix', () => {
     });
   }
 
+  it('has no part for what sends nothing', () => {
+    const text = mix('name: echo', 'name: connectOnly, senders: 90%', 'name: broadcast');
+    assert.deepEqual(brief(text), ['warning no-effect "connectOnly"']);
+    assert.deepEqual(stepsOf(scenarioOf(text))[0]!.perEntry, [50, 0, 50]);
+  });
+
   it('whose shares add up to 100 % but for rounding is good', () => {
     assert.deepEqual(
       brief(
@@ -87,14 +123,15 @@ describe('a mix', () => {
     );
   });
 
-  it('beside a single scenario is an error, an empty one is none', () => {
+  it('beside a single scenario is an error, and so is an empty one', () => {
     const text = `${mix('name: broadcast')}scenario:\n  name: echo\n`;
     assert.deepEqual(brief(text), ['error both-scenarios "scenarios"']);
     assert.deepEqual(
       scenarioOf(text).entries.map(({ name }) => name),
       ['echo'],
     );
-    assert.deepEqual(brief(`${withConfig()}scenario:\n  name: echo\nscenarios: []\n`), []);
+    for (const empty of ['scenarios: []', 'scenarios:', 'scenario:\n  name: echo\nscenarios: []'])
+      assert.deepEqual(brief(`${withConfig()}${empty}\n`), ['error empty-value "scenarios"']);
   });
 
   it('that is no list is an error, and so is an entry that is no map', () => {
@@ -121,5 +158,13 @@ describe('transport and protocol', () => {
     const text = withConfig('protocol: messagepack', 'transport: ServerSentEvents');
     assert.deepEqual(brief(text), ['error protocol-transport "messagepack"']);
     assert.deepEqual(brief(withConfig('protocol: messagepack', 'transport: LongPolling')), []);
+  });
+
+  it('bytes as payload need messagepack', () => {
+    const scenario = 'scenario:\n  name: echo\n  parameters:\n    payload: binary\n';
+    const text = withConfig() + scenario;
+    assert.deepEqual(brief(text), ['error binary-payload "binary"']);
+    assert.deepEqual(brief(fixed(text, problemOf(text, 'binary-payload'))), []);
+    assert.deepEqual(brief(withConfig('protocol: messagepack') + scenario), []);
   });
 });

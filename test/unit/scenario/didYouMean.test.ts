@@ -10,6 +10,7 @@ describe('did you mean', () => {
     ['stpe', 'step'],
     ['msgpack', 'messagepack'],
     ['zzz', undefined],
+    ['cnn', undefined],
     ['', undefined],
     ['c', undefined],
     ['x'.repeat(100_000), undefined],

@@ -55,6 +55,7 @@ const seed: Record<string, { target: TargetSpec; senders: number[]; entry: objec
         sendingInterval: 1000,
         streamingItemCount: 2,
         streamingItemSendDelay: 0,
+        streamDirection: 'both',
       },
     },
   },
@@ -76,8 +77,9 @@ const seed: Record<string, { target: TargetSpec; senders: number[]; entry: objec
 };
 
 describe('the examples', () => {
-  it('are the scenarios of the seed tool and one with our keys', () => {
-    assert.deepEqual(files.sort(), [...Object.keys(seed), 'chat-room.signalr.yaml'].sort());
+  it('are the scenarios of the seed tool and those with our keys', () => {
+    const own = files.filter((file) => /\.signalr\.yaml$|^restPersist/.test(file));
+    assert.deepEqual(files.sort(), [...Object.keys(seed), ...own].sort());
   });
 
   for (const file of files) {
@@ -109,6 +111,39 @@ describe('the examples', () => {
     assert.deepEqual([connections, singleStepDurationMs, debug], [1000, 1000, true]);
   });
 
+  it('connect-only.signalr.yaml runs, in two rounds without senders', () => {
+    const scenario = scenarioOf(read('connect-only.signalr.yaml'));
+    assert.equal(notRunnable(scenario), undefined);
+    assert.deepEqual(
+      stepsOf(scenario).map(({ senders, perEntry }) => [senders, perEntry]),
+      [
+        [0, [0]],
+        [0, [0]],
+      ],
+    );
+  });
+
+  it('churn.signalr.yaml and reconnect-storm.signalr.yaml run, and say what comes back', () => {
+    const [churn, storm] = ['churn', 'reconnect-storm'].map((name) =>
+      scenarioOf(read(`${name}.signalr.yaml`)),
+    );
+    assert.deepEqual([notRunnable(churn!), notRunnable(storm!)], [undefined, undefined]);
+    assert.deepEqual([churn!.lifetimeMs, churn!.repair], [60_000, true]);
+    assert.deepEqual([storm!.dropAllAfterMs, storm!.reconnectPolicy], [10_000, 'signalr']);
+  });
+
+  it('mix.signalr.yaml runs, each use case with its part of the senders', () => {
+    const scenario = scenarioOf(read('mix.signalr.yaml'));
+    assert.equal(notRunnable(scenario), undefined);
+    assert.deepEqual(
+      stepsOf(scenario).map(({ senders, perEntry }) => [senders, perEntry]),
+      [
+        [100, [50, 5, 45]],
+        [200, [100, 10, 90]],
+      ],
+    );
+  });
+
   it('chat-room.signalr.yaml runs, in rooms of ten', () => {
     const scenario = scenarioOf(read('chat-room.signalr.yaml'));
     assert.equal(notRunnable(scenario), undefined);
@@ -116,6 +151,11 @@ describe('the examples', () => {
       stepsOf(scenario).map((step) => step.senders),
       [700, 1300, 1900],
     );
+    // Whoever tries it looks at percentiles within seconds, and has a verdict within two minutes.
+    const firstMs = (scenario.connections / scenario.arrivingRate) * 1000 + scenario.warmupMs;
+    assert.ok(firstMs <= 10_000, `${firstMs} ms`);
+    const stepMs = scenario.warmupMs + scenario.singleStepDurationMs + scenario.drainMs;
+    assert.ok(firstMs + 3 * stepMs <= 120_000);
     assert.equal(scenario.connections / Number(scenario.entries[0]!.parameters['groupCount']), 10);
   });
 });

@@ -3,18 +3,17 @@ import { notRunnable } from '../../../src/scenario/notRunnable';
 import { useCases } from '../../../src/usecases/registry';
 import { scenarioOf, withConfig } from './parsed';
 
+const sdkMessagePack = ['driver: sdk', 'protocol: messagepack'];
+const invoke = (argument: string): string =>
+  `scenario:\n  name: invoke\n  parameters:\n    method: M\n    arguments: [[{ a: '${argument}' }]]\n`;
+
 describe('what this version cannot run', () => {
   const reasons: [text: string, reason: RegExp][] = [
     ['kind: resultparser\n', /resultparser/],
-    [`${withConfig()}scenarios: [{ name: echo }, { name: broadcast }]\n`, /not a mix/],
-    [withConfig('service: webpubsub'), /Web PubSub/],
-    ['config:\n  connectionString: Endpoint=https://xxx;AccessKey=xxx\n', /connection string/],
     [withConfig('connectionType: AspNet'), /ASP\.NET SignalR/],
-    [withConfig('transport: LongPolling'), /LongPolling/],
-    [withConfig('transport: ServerSentEvents'), /ServerSentEvents/],
-    [withConfig('protocol: messagepack'), /messagepack/],
-    [withConfig('driver: sdk'), /driver: sdk/],
-    [withConfig('dialect: measure'), /dialect/],
+    [withConfig('protocol: messagepack', 'transport: ServerSentEvents'), /text only/],
+    [withConfig('dialect: measure', ...sdkMessagePack), /cannot write ticks.*driver to native/],
+    [`${withConfig(...sdkMessagePack)}${invoke('{ticks}')}`, /cannot write ticks/],
   ];
   for (const [text, reason] of reasons) {
     it(`is told as one sentence: ${String(reason)}`, () => {
@@ -24,18 +23,48 @@ describe('what this version cannot run', () => {
     });
   }
 
-  it('is no plain hub scenario of a use case that has a way to run', () => {
-    for (const useCase of useCases) {
-      const text = `${withConfig()}scenario:\n  name: ${useCase.name}\n  parameters:\n    groupCount: 10\n`;
-      assert.equal(
-        notRunnable(scenarioOf(text)) === undefined,
-        useCase.run !== undefined,
-        useCase.name,
-      );
+  it('is no use case, alone or in a mix', () => {
+    for (const { name } of useCases) {
+      const alone = `${withConfig()}scenario:\n  name: ${name}\n  parameters:\n    groupCount: 10\n`;
+      assert.equal(notRunnable(scenarioOf(alone)), undefined, name);
+      const mix = `${withConfig()}scenarios: [{ name: echo }, { name: ${name} }]\n`;
+      assert.equal(notRunnable(scenarioOf(mix)), undefined, name);
     }
   });
 
-  it('is not the ramp mode of the seed tool, which runs as a true rate', () => {
+  it('is no mix of what runs', () => {
+    const mix = `${withConfig()}scenarios: [{ name: echo }, { name: broadcast }]\n`;
+    assert.equal(notRunnable(scenarioOf(mix)), undefined);
+  });
+
+  it('is the client of SignalR for Azure Web PubSub, not for Azure SignalR', () => {
+    const withSdk = (service: string): string =>
+      `config: { target: local, connections: 10, driver: sdk, service: ${service} }\nscenario: { name: echo }\n`;
+    assert.equal(notRunnable(scenarioOf(withSdk('signalr'))), undefined);
+    assert.match(notRunnable(scenarioOf(withSdk('webpubsub'))) ?? '', /leave driver out/);
+  });
+
+  it('is no transport, nor messagepack where it can be sent', () => {
+    for (const transport of ['ServerSentEvents', 'LongPolling'])
+      assert.equal(notRunnable(scenarioOf(withConfig(`transport: ${transport}`))), undefined);
+    for (const transport of ['Websockets', 'LongPolling']) {
+      const config = withConfig('protocol: messagepack', `transport: ${transport}`);
+      assert.equal(notRunnable(scenarioOf(config)), undefined);
+    }
+  });
+
+  it('is no ticks where the driver or the protocol can send them, or as text', () => {
+    for (const text of [
+      withConfig('dialect: measure', 'driver: sdk'),
+      withConfig('dialect: measure', 'protocol: messagepack'),
+      withConfig(...sdkMessagePack),
+      `${withConfig(...sdkMessagePack)}${invoke('at {ticks}')}`,
+      `${withConfig('driver: sdk')}${invoke('{ticks}')}`,
+    ])
+      assert.equal(notRunnable(scenarioOf(text)), undefined);
+  });
+
+  it('is not a ramp mode of the seed tool', () => {
     assert.equal(notRunnable(scenarioOf(withConfig('arrivingBatchMode: LowPress'))), undefined);
   });
 });

@@ -9,13 +9,18 @@ describe('a scenario file', () => {
       kind: 'perf',
       service: 'hub',
       target: { kind: 'local' },
+      targetChoice: 'roundRobin',
       hub: 'signalrbench',
       connectionType: 'Core',
       connections: 1000,
       arrivingRate: 50,
       arrivingBatchWaitMs: 1000,
+      repair: false,
+      reconnectPolicy: 'fixed',
+      reconnectDelayMs: 1000,
       baseSending: 500,
       step: 500,
+      subprotocol: 'json',
       sendingSteps: 0,
       singleStepDurationMs: 240_000,
       warmupMs: 5000,
@@ -47,6 +52,7 @@ kind: perf2
 config:
   target: https://example.com/hub
   service: signalr
+  targetChoice: random
   hub: chat
   unit: 10
   sku: premium
@@ -58,6 +64,11 @@ config:
   arrivingRate: 20
   arrivingBatchMode: LowPress
   arrivingBatchWait: 2s
+  repair: true
+  reconnectPolicy: exponential
+  reconnectDelay: 2s
+  lifetime: 5m
+  dropAllAfter: 30s
   connectTimeout: 3s
   connectInFlight: 7
   baseSending: 100
@@ -86,6 +97,7 @@ scenario:
   parameters:
     messageSize: 1KB
     sendingInterval: 500ms
+    payload: text
     groupCount: 200
     groupsPerConnection: 2
     sendersPer: group
@@ -101,6 +113,7 @@ slo:
       kind: 'perf2',
       service: 'signalr',
       target: { kind: 'hubUrl', urls: ['https://example.com/hub'] },
+      targetChoice: 'random',
       hub: 'chat',
       unit: 10,
       sku: 'premium',
@@ -109,8 +122,14 @@ slo:
       arrivingRate: 20,
       arrivingBatchMode: 'LowPress',
       arrivingBatchWaitMs: 2000,
+      repair: true,
+      reconnectPolicy: 'exponential',
+      reconnectDelayMs: 2000,
+      lifetimeMs: 300_000,
+      dropAllAfterMs: 30_000,
       baseSending: 100,
       step: 100,
+      subprotocol: 'json',
       sendingSteps: 3,
       singleStepDurationMs: 60_000,
       warmupMs: 1000,
@@ -141,6 +160,7 @@ slo:
           parameters: {
             messageSize: 1024,
             sendingInterval: 500,
+            payload: 'text',
             groupCount: 200,
             groupsPerConnection: 2,
             sendersPer: 'group',
@@ -165,10 +185,10 @@ slo:
     assert.equal(scenarioOf(`kind: resultparser\n`).resultFilePath, 'counters.txt');
   });
 
-  it('may leave out mode, and pipelines are refused with a clear sentence', () => {
-    for (const text of ['mode: advanced\nconfig:\n', 'ModuleName: x\nTypes: []\nPipeline: []\n']) {
+  it('may leave out mode, and what is left of a pipeline file gets a clear sentence', () => {
+    for (const text of ['mode: advanced\nconfig:\n', 'ModuleName: x\nTypes: []\n']) {
       const problem = parseScenario(text).problems.find(({ code }) => code === 'pipeline-file');
-      assert.match(problem!.message, /does not read pipelines/);
+      assert.match(problem!.message, /there is no Pipeline in it/);
     }
     assert.deepEqual(errorsOf('mode: simpel\nconfig:\n'), ['unknown-value']);
   });

@@ -153,6 +153,15 @@ describe('a connection string', () => {
     ['Endpoint=ws://a.b;AccessKey=xxx', /http or https/],
     ['Endpoint=https://a.b;AccessKey=xxx;Port=0', /Port/],
     ['endpoint=http://localhost;accesskey=ABCDEF;Port=8888', undefined],
+    ['Endpoint=https://a.b;AccessKey=abc=;AccessKey=def', /AccessKey stands twice/],
+    ['Endpoint=https://a.b;AccessKey=abc;Version=2.0', /Version/],
+    ['Endpoint=https://a.b;AccessKey=abc;Version=1.0', undefined],
+    ['Endpoint=https://a.b;AccessKey=abc;ClientEndpoint=c.d', /ClientEndpoint .* no scheme/],
+    ['Endpoint=https://a.b;AccessKey=abc;ServerEndpoint=https://c.d', undefined],
+    ['Endpoint=https://a.b;AuthType=whatever', /no AccessKey/],
+    ['Endpoint=https://a.b;AuthType=azure.msi', undefined],
+    ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a', /needs TenantId/],
+    ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a;TenantId=b', /ClientSecret or ClientCert/],
     ['${secret:all}', undefined],
     ['Endpoint=${env:HOST};${secret:rest}', undefined],
   ] as const) {
@@ -191,6 +200,14 @@ describe('the use case and the service', () => {
   it('of ASP.NET SignalR need the URL of a server', () => {
     assert.deepEqual(errorsOf(config('connectionType: AspNet')), ['no-target']);
     assert.deepEqual(errorsOf(config('connectionType: AspNet', `webAppTarget: ${hub}`)), []);
+  });
+
+  it('refuse names that no hub of a service has', () => {
+    const lines = (name: string): string[] => [`hub: ${name}`, `connectionString: ${signalr}`];
+    assert.deepEqual(errorsOf(config(...lines('chat_2'))), []);
+    for (const name of ['2chat', 'a/b', 'a b', 'x'.repeat(129)])
+      assert.deepEqual(errorsOf(config(...lines(name))), ['hub-name'], name);
+    assert.deepEqual(errorsOf(config('hub: a/b', 'target: local')), []);
   });
 
   it('with an upstream handler need a public URL unless the service runs here', () => {

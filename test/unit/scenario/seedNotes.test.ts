@@ -35,8 +35,9 @@ describe('notes on keys of the seed tool', () => {
 
   it('tell that the arriving rate was none', () => {
     assert.deepEqual(notes('arrivingRate: 20'), ['info seed-difference "20"']);
-    assert.deepEqual(notes('arrivingRate: 20', 'arrivingBatchMode: LimitRatePress'), [
-      'info seed-difference "LimitRatePress"',
+    assert.deepEqual(notes('arrivingRate: 20', 'arrivingBatchMode: LimitRatePress'), []);
+    assert.deepEqual(notes('arrivingBatchMode: LowPress', 'arrivingBatchWait: 2s'), [
+      'info seed-difference "LowPress"',
     ]);
     assert.deepEqual(notes('connections: 10', 'arrivingRate: 20'), []);
     assert.deepEqual(notes('arrivingBatchWait: 1s'), ['info seed-difference "1s"']);

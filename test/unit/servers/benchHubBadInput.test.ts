@@ -27,10 +27,14 @@ describe('bench hub given bad input', () => {
       ['null', failure],
       ['{"protocol":"json"}', failure],
       ['{"protocol":"foo","version":1}', "The protocol 'foo' is not supported."],
-      ['{"protocol":"messagepack","version":1}', "The protocol 'messagepack' is not supported."],
+      ['{"protocol":"blazorpack","version":1}', "The protocol 'blazorpack' is not supported."],
       [
         '{"protocol":"json","version":9}',
         "The server does not support version 9 of the 'json' protocol.",
+      ],
+      [
+        '{"protocol":"messagepack","version":2}',
+        "The server does not support version 2 of the 'messagepack' protocol.",
       ],
     ];
     for (const [text, error] of cases) {

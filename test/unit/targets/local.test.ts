@@ -16,9 +16,15 @@ describe('the embedded hub', () => {
   async function open(script: string): Promise<OpenTarget> {
     const serverScript = join(folder, 'server.cjs');
     await writeFile(serverScript, script);
-    const scenario = scenarioWith({ target: { kind: 'local' }, accessToken: '${secret:none}' });
+    const scenario = scenarioWith({
+      service: 'hub',
+      target: { kind: 'local' },
+      accessToken: '${secret:none}',
+    });
     return openTarget(
-      script.includes('missing') ? scenario : scenarioWith({ target: { kind: 'local' } }),
+      script.includes('missing')
+        ? scenario
+        : scenarioWith({ service: 'hub', target: { kind: 'local' } }),
       { serverScript, reference: () => undefined, readFile: () => Promise.reject(new Error()) },
     );
   }
@@ -36,6 +42,7 @@ describe('the embedded hub', () => {
 
   const failures: readonly (readonly [string, string, RegExp])[] = [
     ['ends', 'console.error("port taken"); process.exit(4)', /ended with code 4\. port taken$/],
+    ['throws', `throw new Error('disk full')`, /ended with code 1\. Error: disk full$/],
     ['prints no JSON', `console.log('Debugger attached'); ${untilStdinEnds}`, /printed no URL/],
     ['prints no URL', `console.log('{}'); ${untilStdinEnds}`, /printed no URL/],
     ['prints null', `console.log('null'); ${untilStdinEnds}`, /printed no URL/],

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { ExpectedError } from '../../../src/base/expectedError';
 import type { Scenario, TargetSpec } from '../../../src/scenario/scenario';
 import { openTarget } from '../../../src/targets/registry';
-import { isLoopback, resolveEndpoint, secretVariable } from '../../../src/targets/resolveEndpoint';
+import { resolveEndpoint } from '../../../src/targets/resolveEndpoint';
+import { secretVariable } from '../../../src/targets/secretVariable';
 import type { OpenTarget, TargetContext } from '../../../src/targets/target';
 import { shownUrl } from '../../../src/wire/endpoint';
 import { scenarioWith } from '../capacity/scenarios';
@@ -12,6 +13,8 @@ const values: Readonly<Record<string, string>> = {
   'secret token': 'T0ken',
   'env HOST': 'hub.test:81',
   'env URLS': 'http://a.test/h, wss://b.test/h?k=1',
+  'secret service': 'Endpoint=http://localhost;AccessKey=T0ken',
+  'secret url': 'http://localhost/a',
   'secret odd': '${env:HOST}',
   'secret bad': 'ht!tp:/T0ken',
 };
@@ -108,6 +111,14 @@ describe('resolving an endpoint', () => {
     const endpoint = await resolveEndpoint(['http://x/'], scenario, context);
     assert.deepEqual([endpoint.insecureTls, endpoint.skipNegotiation], [true, true]);
   });
+
+  it('hands the transport on, where it is not the usual one', async () => {
+    const over = async (transport: Scenario['transport']): Promise<unknown> =>
+      (await resolveEndpoint(['http://x/'], scenarioWith({ transport }), context)).transport;
+    assert.equal(await over('LongPolling'), 'LongPolling');
+    assert.equal(await over('ServerSentEvents'), 'ServerSentEvents');
+    assert.equal(await over('Websockets'), undefined);
+  });
 });
 
 describe('opening a target', () => {
@@ -115,33 +126,56 @@ describe('opening a target', () => {
     await assert.rejects(open({}), { code: 'no-target' });
   });
 
-  it('says which kinds it cannot open', async () => {
-    const spec: TargetSpec = { kind: 'connectionString', value: '${secret:token}' };
-    assert.equal((await refused({ target: spec })).code, 'target-kind');
-  });
-});
+  const service = (value: string): TargetSpec => ({ kind: 'connectionString', value });
+  const text = 'Endpoint=https://a.service.signalr.net;AccessKey=${secret:token};Version=1.0;';
 
-describe('isLoopback', () => {
-  const table: Readonly<Record<string, boolean>> = {
-    'http://localhost/': true,
-    'http://LOCALHOST:5050/h': true,
-    'http://hub.localhost/': true,
-    'http://127.0.0.1/': true,
-    'http://127.255.0.9/': true,
-    'http://0x7f.1/': true,
-    'http://[::1]/': true,
-    'http://[::ffff:127.0.0.1]/': true,
-    'http://[::ffff:127.1.2.3]:80/': true,
-    'http://[::ffff:0.127.0.1]/': false,
-    'http://[::ffff:10.0.0.1]/': false,
-    'http://128.0.0.1/': false,
-    'http://127.0.0.1.example.test/': false,
-    'http://localhost.example.test/': false,
-    'http://notlocalhost/': false,
-    'http://[::2]/': false,
-    'https://example.test/localhost': false,
-  };
-  for (const [url, expected] of Object.entries(table)) {
-    it(`says ${expected ? 'yes' : 'no'} to ${url}`, () => assert.equal(isLoopback(url), expected));
-  }
+  it('of a service signs tokens with the key of its connection string, which is a secret', async () => {
+    const entries = [{ name: 'restBroadcast' } as never];
+    const opened = await open({ target: service(text), service: 'signalr', hub: 'chat', entries });
+    assert.deepEqual(opened.endpoint.urls, ['https://a.service.signalr.net/client/?hub=chat']);
+    assert.deepEqual(opened.endpoint.service, {
+      kind: 'signalr',
+      hub: 'chat',
+      audience: 'https://a.service.signalr.net',
+      restOrigin: 'https://a.service.signalr.net',
+      accessKey: 'T0ken',
+    });
+    assert.ok(opened.secrets.includes('T0ken'));
+    assert.equal(opened.url, 'https://a.service.signalr.net (hub chat)');
+    assert.equal(opened.loopback, false);
+  });
+
+  it('takes the text of a reference for what it is: a URL or a connection string', async () => {
+    const entries = [{ name: 'restBroadcast' } as never];
+    const referring = (url: string): Partial<Scenario> => {
+      return { target: hub(url), service: 'hub', hub: 'chat', entries };
+    };
+    const opened = await open(referring('${secret:service}'));
+    assert.equal(opened.kind, 'connectionString');
+    assert.equal(opened.endpoint.service?.kind, 'signalr');
+    assert.equal((await open(referring('${secret:url}'))).kind, 'hubUrl');
+  });
+
+  it('of Web PubSub needs no negotiation', async () => {
+    const target = service('Endpoint=http://localhost:8080;AccessKey=${secret:token}');
+    const { endpoint, loopback } = await open({
+      target,
+      service: 'webpubsub',
+      hub: 'chat',
+      entries: [{ name: 'sendToGroup' } as never],
+    });
+    assert.deepEqual(endpoint.urls, ['http://localhost:8080/client/hubs/chat']);
+    assert.equal(endpoint.skipNegotiation, true);
+    assert.equal(loopback, true);
+  });
+
+  it('refuses what is no connection string, the other service, and other ways to sign in', async () => {
+    for (const [value, code] of [
+      ['${secret:token}', 'connection-string'],
+      ['Endpoint=https://a.webpubsub.azure.com;AccessKey=T0ken', 'service'],
+      ['Endpoint=https://a.service.signalr.net;AuthType=azure', 'sign-in'],
+      ['${secret:absent}', 'missing-reference'],
+    ] as const)
+      assert.equal((await refused({ target: service(value), service: 'signalr' })).code, code);
+  });
 });

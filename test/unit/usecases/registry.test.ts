@@ -5,7 +5,12 @@ import type { UseCase } from '../../../src/usecases/useCase';
 
 /** Defaults, and ten groups where a number of groups is required. */
 const defaultsOf = (useCase: UseCase): Parameters =>
-  Object.fromEntries(useCase.parameters.map((spec) => [spec.name, spec.default ?? 10]));
+  Object.fromEntries(
+    useCase.parameters.map(({ name, type, default: fallback }) => [
+      name,
+      fallback ?? (type === 'list' ? '["{text}"]' : 10),
+    ]),
+  );
 
 const load = { connections: 100, senders: 40 };
 
@@ -20,6 +25,7 @@ describe('the use cases', () => {
         'sendToGroup',
         'streamingEcho',
         'frequentJoinLeaveGroup',
+        'invoke',
         'connectOnly',
         'restBroadcast',
         'restSendToUser',
@@ -58,8 +64,10 @@ describe('the use cases', () => {
         const names = useCase.parameters.map(({ name }) => name);
         assert.equal(new Set(names).size, names.length);
         for (const spec of useCase.parameters) {
-          assert.equal(spec.default === undefined, spec.required === true, spec.name);
-          if (spec.type === 'choice') assert.ok(spec.choices?.includes(String(spec.default)));
+          const absent = spec.required === true || spec.optional === true;
+          assert.equal(spec.default === undefined, absent, spec.name);
+          if (spec.type === 'choice' && spec.optional !== true)
+            assert.ok(spec.choices?.includes(String(spec.default)));
           if (typeof spec.default !== 'number') continue;
           assert.ok(spec.default >= (spec.minimum ?? -Infinity), spec.name);
           assert.ok(spec.default <= (spec.maximum ?? Infinity), spec.name);
@@ -74,7 +82,8 @@ describe('the use cases', () => {
             continue;
           }
           assert.equal(traffic?.senders, 40);
-          assert.equal(traffic.messageBytes, 2048);
+          // The user's own arguments count as JSON text: two brackets and two quotes more.
+          assert.equal(traffic.messageBytes, useCase.name === 'invoke' ? 2052 : 2048);
           assert.equal(traffic.intervalS, useCase.name === 'streamingEcho' ? 0.5 : 1);
         }
       });
@@ -92,6 +101,7 @@ describe('the use cases', () => {
       sendToGroup: 10,
       streamingEcho: 2,
       frequentJoinLeaveGroup: 10,
+      invoke: 1,
       connectOnly: 0,
       restBroadcast: 100,
       restSendToUser: 1,
@@ -109,14 +119,16 @@ describe('the use cases', () => {
   });
 
   it('that this version runs name the methods of the hub contract', () => {
-    const methods = useCases.flatMap(({ name, run }) =>
-      run === undefined ? [] : [[name, run.preparation, run.audience, run.message.method]],
-    );
+    const methods = useCases.map(({ name, run }) => [
+      ...[name, run.preparation, run.audience, run.message?.method],
+    ]);
     for (const expected of [
       ['echo', 'nothing', 'self', 'Echo'],
       ['broadcast', 'nothing', 'everyone', 'Broadcast'],
       ['sendToClient', 'connectionId', 'client', 'SendToClient'],
       ['sendToGroup', 'joinGroups', 'group', 'SendToGroup'],
+      ['frequentJoinLeaveGroup', 'joinGroups', 'group', 'SendToGroup'],
+      ['connectOnly', 'nothing', 'nobody', undefined],
     ]) {
       assert.deepEqual(
         methods.find(([name]) => name === expected[0]),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { columnsOf, thin, usesRightAxis } from '../../../src/webview/columns';
 import { timeCharts } from '../../../src/webview/timeCharts';
+import type { Snapshot } from '../../../src/measure/snapshot';
 import { sampleSnapshot } from '../results/sampleResult';
 import { measured } from './shownRun';
 
@@ -18,13 +19,23 @@ describe('columns of a chart', () => {
     assert.deepEqual(columns.lines[2], [20_000, null, 20_000]);
   });
 
-  it('take what was offered from the difference within a step', () => {
-    const offered = [0, 700, 1400].map((count, at) => {
-      const snapshot = measured(at + 1, 1);
-      return { ...snapshot, step: { ...snapshot.step!, offered: count, elapsedS: at } };
-    });
-    assert.deepEqual(columnsOf(ratesChart!, offered, 100).lines[0], [null, 700, 700]);
-    assert.deepEqual(columnsOf(ratesChart!, offered, 100).lines[2], [7000, 7000, 7000]);
+  it('take rates over the measured part of a second, and none over a moment at a border', () => {
+    const part = (seconds: number, receivingSeconds: number, share: number): Snapshot => {
+      const snapshot = measured(1, 1);
+      const counts = { offered: 700 * share, sent: 700 * share, received: 7000 * share };
+      return {
+        ...snapshot,
+        interval: { ...snapshot.interval!, seconds, receivingSeconds, ...counts },
+      };
+    };
+    // The step begins 20 ms before a tick, and ends 600 ms after one with 200 ms of drain.
+    const snapshots = [part(0.02, 0.02, 0.03), part(1, 1, 1), part(0.6, 0.8, 0.6), part(0, 0.1, 0)];
+    const { lines } = columnsOf(ratesChart!, snapshots, 100);
+    assert.deepEqual(lines, [
+      [null, 700, 700, null],
+      [null, 700, 700, null],
+      [null, 7000, 5250, null],
+    ]);
   });
 
   it('show connections while nothing is measured yet', () => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tiles';
 import { unitsViewOf } from '../../../src/webview/unitsView';
-import { sampleSnapshot, sampleStep } from '../results/sampleResult';
+import { latency, sampleScenario, sampleSnapshot, sampleStep } from '../results/sampleResult';
 import { finishedRun, measured, shownRun } from './shownRun';
 
 const textOf = (state: Parameters<typeof sentenceOf>[0]): string => {
@@ -29,6 +32,60 @@ describe('sentence, tiles and Units of the panel', () => {
     assert.match(textOf(draining), /^Step 2 of 3, waits for what is outstanding\. 99 % within/);
   });
 
+  it('say that a limit is exceeded while the step goes on', () => {
+    const withLatency = (...values: Parameters<typeof latency>) => {
+      const snapshot = measured(95, 1);
+      return { ...snapshot, step: { ...snapshot.step!, latencyUs: latency(...values) } };
+    };
+    const missed = shownRun([withLatency(5000, 40_000, 2_500_000, 3_000_000)]);
+    assert.deepEqual(sentenceOf(missed), {
+      tone: 'bad',
+      sign: '✗',
+      lead: 'Step 1 of 3,',
+      rest: '12 s left. 99 % within 2.5 s, above the limit of 1 s; nothing lost so far; the generator keeps its schedule.',
+    });
+    const atLimit = shownRun([withLatency(5000, 40_000, 1_000_000, 3_000_000)]);
+    assert.equal(sentenceOf(atLimit).tone, 'good');
+    const slo = { latencyUs: { p50: 100_000, 'p99.9': 50_000, max: 60_000 } };
+    const scenario = { ...sampleScenario, slo };
+    const { run } = shownRun();
+    const other = shownRun([withLatency(5000, 40_000, 41_000, 70_000)], {
+      run: { ...run, scenario },
+    });
+    assert.match(textOf(other), /99\.9 % within 56 ms, above the limit of 50 ms;/);
+  });
+
+  it('say so in Chinese too', () => {
+    const file = path.resolve('l10n', 'bundle.l10n.zh-cn.json');
+    const bundle = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, string>>;
+    const translated = Object.entries(panelStrings).map(([key, text]) => [key, bundle[text]]);
+    const strings = Object.fromEntries(translated) as PanelStrings;
+    const snapshot = measured(95, 1);
+    const latencyUs = latency(5000, 40_000, 2_500_000, 3_000_000);
+    const missed = { ...snapshot, step: { ...snapshot.step!, latencyUs } };
+    assert.match(textOf(shownRun([missed], { strings })), /99 % 在 2\.5 s 以内，超过 1 s 的上限；/);
+    const silent = { ...snapshot, step: { ...snapshot.step!, latencyUs: latency(0, 0, 0, 0) } };
+    assert.match(textOf(shownRun([silent], { strings })), /剩余 12 s。 尚未收到任何消息；/);
+  });
+
+  it('call nothing good before anything was received', () => {
+    const snapshot = measured(95, 1);
+    const silent = { ...snapshot, step: { ...snapshot.step!, latencyUs: latency(0, 0, 0, 0) } };
+    const state = shownRun([silent]);
+    assert.deepEqual(sentenceOf(state), {
+      tone: 'neutral',
+      sign: '●',
+      lead: 'Step 1 of 3,',
+      rest: '12 s left. Nothing received yet; the generator keeps its schedule.',
+    });
+    const lossy = measured(40, 1);
+    const before = { ...lossy, step: { ...lossy.step!, outstanding: 12 } };
+    const after = { ...silent, step: { ...silent.step, index: 2 } };
+    const losing = sentenceOf(shownRun([before, after]));
+    assert.equal(losing.tone, 'warn');
+    assert.match(losing.rest, /^12 s left\. Nothing received yet; 12 lost so far; the generator/);
+  });
+
   it('count losses of steps that are over only', () => {
     const lossy = measured(40, 1);
     const before = { ...lossy, step: { ...lossy.step!, outstanding: 12 } };
@@ -38,6 +95,15 @@ describe('sentence, tiles and Units of the panel', () => {
     assert.match(textOf(state), /12 lost so far/);
     const tile = tilesOf(state).find(({ id }) => id === 'lost');
     assert.deepEqual([tile?.value, tile?.details], ['12', '30 on their way · 0 duplicated']);
+  });
+
+  it('tell no rate of the first moments of a step', () => {
+    const sentAfter = (elapsedS: number): string | undefined => {
+      const snapshot = measured(60, 1);
+      const state = shownRun([{ ...snapshot, step: { ...snapshot.step!, elapsedS } }]);
+      return tilesOf(state).find(({ id }) => id === 'sent')?.value;
+    };
+    assert.deepEqual([sentAfter(0), sentAfter(0.02), sentAfter(0.6)], ['–', '–', '700']);
   });
 
   it('end in the words of the command line', () => {

@@ -55,6 +55,8 @@ export function measured(tick: number, step: number, p99Us = 20_000): Snapshot {
   return sampleSnapshot(tick, step, {
     interval: {
       seconds: 1,
+      receivingSeconds: 1,
+      offered: 700,
       sent: 700,
       received: 7000,
       latencyUs: latency(7000, p99Us / 10, p99Us, p99Us * 2),

@@ -3,10 +3,16 @@ import * as fc from 'fast-check';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/heatMap';
 import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/spectrumView';
 import { plannedEndS, progressOf, stepBands } from '../../../src/webview/stepBands';
-import { chartTable, errorsTable, generatorTable, stepsTable } from '../../../src/webview/tables';
+import {
+  chartTable,
+  entriesTable,
+  errorsTable,
+  generatorTable,
+  stepsTable,
+} from '../../../src/webview/tables';
 import { timeCharts } from '../../../src/webview/timeCharts';
 import { fill, rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
-import { latency, sampleSnapshot } from '../results/sampleResult';
+import { latency, mixedProgress, mixedStep, sampleSnapshot } from '../results/sampleResult';
 import { finishedRun, measured, shownRun } from './shownRun';
 
 describe('words of the panel', () => {
@@ -29,6 +35,19 @@ describe('bands of the steps', () => {
       [
         [1, 22, 62],
         [2, 112, 162],
+      ],
+    );
+  });
+
+  it('do not begin with what the step before still received', () => {
+    const late = measured(110, 2);
+    const warming = { ...late, step: { ...late.step!, elapsedS: 0 } };
+    const bands = stepBands([measured(60, 1), warming, measured(150, 2)]);
+    assert.deepEqual(
+      bands.map(({ index, fromS }) => [index, fromS]),
+      [
+        [1, 22],
+        [2, 112],
       ],
     );
   });
@@ -70,6 +89,29 @@ describe('tables of the panel', () => {
     assert.equal(rows[0]?.[3]?.length, 300);
   });
 
+  it('have a row per use case of a mix and step, and none for one use case', () => {
+    const { heads, rows } = entriesTable(finishedRun({ steps: [mixedStep(1), mixedStep(3)] }));
+    assert.deepEqual(heads.slice(0, 3), ['Step', 'Use case', 'Senders']);
+    assert.deepEqual(
+      rows.map((row) => [row.length, row[0], row[1], row[2], row.at(-1)]),
+      [
+        [heads.length, '1', 'sendToGroup', '525', '0'],
+        [heads.length, '1', 'echo', '175', '5'],
+        [heads.length, '3', 'sendToGroup', '1,425', '0'],
+        [heads.length, '3', 'echo', '475', '5'],
+      ],
+    );
+    assert.deepEqual(entriesTable(finishedRun()).rows, []);
+    const snapshot = measured(50, 1);
+    const live = (over: boolean): string => {
+      const entries = mixedProgress(1).slice(1);
+      return entriesTable(
+        shownRun([{ ...snapshot, step: { ...snapshot.step!, over, entries } }]),
+      ).rows[0]!.at(-1)!;
+    };
+    assert.deepEqual([live(false), live(true)], ['–', '5']);
+  });
+
   it('have a row per step with its verdict, and the generator', () => {
     assert.deepEqual(
       stepsTable(finishedRun()).rows.map((row) => row.at(-1)),
@@ -79,6 +121,19 @@ describe('tables of the panel', () => {
     assert.deepEqual(
       live.map((row) => row.at(-1)),
       ['–', 'running'],
+    );
+    const judged = (tick: number, step: number, verdict: 'pass' | 'fail' | 'invalid') => {
+      const snapshot = measured(tick, step);
+      return { ...snapshot, step: { ...snapshot.step!, over: true, verdict } };
+    };
+    const after = [judged(50, 1, 'pass'), judged(95, 2, 'fail'), judged(140, 3, 'invalid')];
+    assert.deepEqual(
+      stepsTable(shownRun(after)).rows.map((row) => row.slice(-2)),
+      [
+        ['0', 'passed'],
+        ['0', 'failed'],
+        ['0', 'invalid'],
+      ],
     );
     assert.deepEqual(generatorTable(finishedRun()).rows[0], ['CPU of the busiest worker', '21 %']);
     assert.equal(generatorTable(shownRun()).rows[0]?.[1], '–');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { clientFrame, opcode } from '../../../src/wire/frame';
-import { HubConnection } from '../../../src/wire/hubConnection';
+import { WebSocketConnection } from '../../../src/wire/hubConnection';
 import { hubFrame, serverFrame } from '../../fakes/frames';
 import {
   agreement,
@@ -17,7 +17,7 @@ const limits = { maximumMessageBytes: 100_000, maximumUnsentBytes: 1024 * 1024 }
 const ping = { type: 6 };
 const text = (...parts: string[]): Buffer => serverFrame(opcode.text, Buffer.from(parts.join('')));
 
-describe('HubConnection', () => {
+describe('WebSocketConnection', () => {
   const disposals: (() => Promise<void>)[] = [];
 
   afterEach(async () => {
@@ -29,12 +29,12 @@ describe('HubConnection', () => {
     options: RawHubOptions = {},
     listener = new RecordingListener(),
     signal = AbortSignal.timeout(5000),
-  ): Promise<HubConnection> {
+  ): Promise<WebSocketConnection> {
     const hub = await startRawHub(options);
     disposals.push(hub.dispose);
     nextPeer = hub.nextPeer;
     const where = { url: new URL(hub.url), headers: {}, accessToken: 'tok' };
-    const connection = await HubConnection.open(
+    const connection = await WebSocketConnection.open(
       3,
       where,
       endpointOf(hub.url),
@@ -49,7 +49,7 @@ describe('HubConnection', () => {
 
   /** An open connection, and the hub's end of it. */
   async function connected(): Promise<{
-    connection: HubConnection;
+    connection: WebSocketConnection;
     listener: RecordingListener;
     peer: Peer;
   }> {

@@ -6,6 +6,8 @@ import {
   opcode,
   serverHeaderLength,
 } from '../../../src/wire/frame';
+import { jsonCodec } from '../../../src/wire/hubCodec';
+import { recordLatencyShape } from '../../../src/wire/contractShape';
 import { MessageTemplate } from '../../../src/wire/messageTemplate';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/stamp';
 import { onlyClientFrame, serverFrame } from '../../fakes/frames';
@@ -33,6 +35,8 @@ function decoded(frame: Buffer): { message: unknown; stamp: Stamp; dictionary: F
   return { message, stamp, dictionary };
 }
 type Fields = Record<string, unknown>;
+const lengthsOf = (receiver: number) => ({ receiver, sender: 0, senderIndex: 1 });
+const echoShape = recordLatencyShape({ method: 'Echo', blob: 'x' });
 
 describe('client frames', () => {
   it('unmask to their payload at every width of length', () => {
@@ -64,8 +68,12 @@ describe('MessageTemplate', () => {
     const property = fc.property(sizes, ids, fc.integer({ min: 1, max: 40 }), (size, id, fills) => {
       const blob = 'b'.repeat(size);
       const template = new MessageTemplate(
-        { method: 'SendToClient', receiverKey: 'information.ConnectionId', blob },
-        id.length,
+        recordLatencyShape({
+          method: 'SendToClient',
+          receiverKey: 'information.ConnectionId',
+          blob,
+        }),
+        lengthsOf(id.length),
       );
       for (let fill = 1; fill <= fills; fill++) {
         const receiver = fill === fills ? id : 'z'.repeat(id.length);
@@ -93,7 +101,7 @@ describe('MessageTemplate', () => {
   });
 
   it('has no receiver when the method needs none', () => {
-    const frame = new MessageTemplate({ method: 'Echo', blob: 'x' }, 0).fill(
+    const frame = new MessageTemplate(echoShape, lengthsOf(0)).fill(
       stampOf(5),
       undefined,
       1_800_000_000_001,
@@ -105,8 +113,24 @@ describe('MessageTemplate', () => {
     ]);
   });
 
+  it('is the bare message where there are no frames', () => {
+    const shape = recordLatencyShape({ method: 'M', receiverKey: 'k', blob: 'x' });
+    const template = new MessageTemplate(shape, lengthsOf(3), jsonCodec, false);
+    const text = (sequence: number): string =>
+      template.fill(stampOf(sequence), Buffer.from('one'), 1_800_000_000_001).toString('utf8');
+    const framed = new MessageTemplate(shape, lengthsOf(3));
+    for (const sequence of [1, 2]) {
+      const frame = framed.fill(stampOf(sequence), Buffer.from('one'), 1_800_000_000_001);
+      assert.equal(text(sequence), onlyClientFrame(frame).payload.toString('utf8'));
+    }
+    assert.equal(template.wireBytes, text(3).length);
+  });
+
   it('leaves a frame alone that was given away', () => {
-    const template = new MessageTemplate({ method: 'Echo', blob: 'x'.repeat(200) }, 0);
+    const template = new MessageTemplate(
+      recordLatencyShape({ method: 'Echo', blob: 'x'.repeat(200) }),
+      lengthsOf(0),
+    );
     const kept = template.fill(stampOf(1), undefined, 1_800_000_000_001);
     const before = Buffer.from(kept);
     template.detach();
@@ -119,14 +143,17 @@ describe('MessageTemplate', () => {
   it('masks each template differently', () => {
     const masks = Array.from({ length: 20 }, () =>
       onlyClientFrame(
-        new MessageTemplate({ method: 'Echo', blob: 'x' }, 0).fill(stampOf(1), undefined, 1),
+        new MessageTemplate(echoShape, lengthsOf(0)).fill(stampOf(1), undefined, 1),
       ).mask.toString('hex'),
     );
     assert.ok(new Set(masks).size > 15);
   });
 
   it('refuses a receiver of another length', () => {
-    const template = new MessageTemplate({ method: 'M', receiverKey: 'k', blob: 'x' }, 3);
-    assert.throws(() => template.fill(stampOf(1), Buffer.from('four'), 1), /does not fit/);
+    const template = new MessageTemplate(
+      recordLatencyShape({ method: 'M', receiverKey: 'k', blob: 'x' }),
+      lengthsOf(3),
+    );
+    assert.throws(() => template.fill(stampOf(1), Buffer.from('four'), 1), /do not fit/);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ConnectFailure } from '../../../src/wire/connectFailure';
+import { ConnectFailure, LeavesLoopback, mayRetry } from '../../../src/wire/connectFailure';
 import type { Endpoint } from '../../../src/wire/endpoint';
 import { negotiate, negotiateAgents, type Negotiated } from '../../../src/wire/negotiate';
 import { endpointOf } from '../../fakes/endpoint';
@@ -143,6 +143,52 @@ describe('negotiate', () => {
     }
   });
 
+  it('keeps the cookies that servers set, and brings them back on the way', async () => {
+    const { origin, seen } = await serve((request, response) => {
+      const first = request.url?.startsWith('/a/') === true;
+      response.setHeader('Set-Cookie', first ? ['node=1; Path=/'] : ['node=2; Path=/', 'x=y']);
+      if (first) response.writeHead(307, { Location: '/b/hub/negotiate' }).end();
+      else json(admitted)(request, response);
+    });
+    const { cookies, url } = await ask(`${origin}/a/hub`, { headers: { cookie: 'own=0' } });
+    assert.equal(seen[0]?.headers.cookie, 'own=0');
+    assert.equal(seen[1]?.headers.cookie, 'own=0; node=1');
+    assert.equal(cookies?.headerFor(url), 'node=2; x=y');
+  });
+
+  it('asks for the transport of the endpoint', async () => {
+    const offered = ['ServerSentEvents', 'LongPolling'].map((transport) => ({ transport }));
+    const answer = json({ ...admitted, availableTransports: offered });
+    const { origin } = await serve(answer);
+    assert.ok(
+      (await ask(`${origin}/hub`, { transport: 'LongPolling' })).url.searchParams.get('id'),
+    );
+    const { message } = await failure(answer);
+    assert.match(message, /does not offer WebSockets, only ServerSentEvents and LongPolling$/);
+  });
+
+  it('leaves this machine by no redirect of either kind where nobody agreed to it', async () => {
+    const away: Answer[] = [
+      json({ url: 'http://signalr.example:81/client/?hub=h', accessToken: 'service' }),
+      (_request, response) =>
+        response.writeHead(307, { Location: 'http://signalr.example:81/negotiate' }).end(),
+    ];
+    for (const answer of away) {
+      const found = await failure(answer, { staysOnLoopback: true });
+      assert.ok(found instanceof LeavesLoopback);
+      assert.equal(found.host, 'signalr.example:81');
+      assert.match(found.message, /redirects to signalr\.example:81, which is not on this machine/);
+      assert.equal(mayRetry(found), false);
+    }
+  });
+
+  it('goes on to another port of this machine without a word', async () => {
+    const service = await serve(json(admitted));
+    const app = await serve(json({ url: `${service.origin}/client` }));
+    const { url } = await ask(`${app.origin}/hub`, { staysOnLoopback: true });
+    assert.equal(url.origin, service.origin);
+  });
+
   const answers: readonly (readonly [string, Answer, string, RegExp])[] = [
     ['an error member', json({ error: 'full\r\nup' }), 'negotiate', /^negotiate: full up$/],
     [
@@ -155,13 +201,13 @@ describe('negotiate', () => {
       'no WebSockets',
       json({ ...admitted, availableTransports: [null, { transport: 'LongPolling' }] }),
       'negotiate',
-      /does not offer WebSockets/,
+      /does not offer WebSockets, only LongPolling$/,
     ],
     [
       'no transports',
       json({ ...admitted, availableTransports: 'WebSockets' }),
       'negotiate',
-      /does not offer WebSockets/,
+      /does not offer WebSockets, no transport at all$/,
     ],
     ['no id', json({ ...admitted, connectionToken: '' }), 'negotiate', /no connection id/],
     [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startBenchHub } from '../../../src/servers/benchHub';
-import { dialectProblem, probeHub } from '../../../src/wire/probeHub';
+import { hubDialect, probeHub } from '../../../src/wire/probeHub';
 import { endpointOf } from '../../fakes/endpoint';
 import { hubFrame } from '../../fakes/frames';
 import { startRawHub } from '../../fakes/rawHub';
@@ -13,9 +13,25 @@ describe('probeHub', () => {
       assert.ok(probe.reachable);
       const absent = probe.methods.filter(({ present }) => !present).map(({ name }) => name);
       assert.deepEqual(absent, []);
-      assert.equal(probe.methods.length, 9);
+      assert.equal(probe.methods.length, 11);
       assert.equal(probe.dialect, 'recordLatency');
       assert.ok(probe.connectMs > 0 && probe.connectMs < 5000);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('finds the methods of a hub of the newer contract', async () => {
+    const hub = await startBenchHub({ dialect: 'measure' });
+    try {
+      const probe = await probeHub(endpointOf(hub.url));
+      assert.ok(probe.reachable);
+      assert.equal(probe.dialect, 'measure');
+      assert.deepEqual(
+        probe.methods.map(({ name, present }) => (present ? name : `no ${name}`)),
+        ['Echo', 'Broadcast', 'SendToConnection', 'GroupBroadcast', 'JoinGroup', 'LeaveGroup'],
+      );
+      assert.equal(await hubDialect(endpointOf(hub.url)), 'measure');
     } finally {
       await hub.dispose();
     }
@@ -57,20 +73,20 @@ describe('probeHub', () => {
   });
 });
 
-describe('dialectProblem', () => {
-  it('finds none at a hub that greets', async () => {
+describe('hubDialect', () => {
+  it('is recordLatency at a hub that greets', async () => {
     const hub = await startBenchHub();
     try {
-      assert.equal(await dialectProblem(endpointOf(hub.url)), undefined);
+      assert.equal(await hubDialect(endpointOf(hub.url)), 'recordLatency');
     } finally {
       await hub.dispose();
     }
   });
 
-  it('names the other dialect when a hub neither greets nor tells the id', async () => {
+  it('is measure at a hub that neither greets nor tells the id', async () => {
     const hub = await startRawHub();
     try {
-      const asking = dialectProblem(endpointOf(hub.url, { skipNegotiation: true }));
+      const asking = hubDialect(endpointOf(hub.url, { skipNegotiation: true }));
       const peer = await hub.nextPeer();
       const frame = await peer.nextFrame();
       const { invocationId, target } = JSON.parse(frame.payload.toString().slice(0, -1)) as {
@@ -79,7 +95,7 @@ describe('dialectProblem', () => {
       };
       assert.equal(target, 'GetConnectionId');
       peer.socket.write(hubFrame({ type: 3, invocationId, error: 'Method does not exist.' }));
-      assert.match((await asking) ?? '', /Measure\(ticks, payload\).*dialect: recordLatency/);
+      assert.equal(await asking, 'measure');
     } finally {
       await hub.dispose();
     }
@@ -88,6 +104,6 @@ describe('dialectProblem', () => {
   it('leaves a hub that cannot be reached to the run, which says why', async () => {
     const hub = await startBenchHub();
     await hub.dispose();
-    assert.equal(await dialectProblem(endpointOf(hub.url)), undefined);
+    assert.equal(await hubDialect(endpointOf(hub.url)), undefined);
   });
 });

@@ -6,6 +6,7 @@ import {
   retryAfterMs,
   shownText,
 } from '../../../src/wire/connectFailure';
+import { Cookies } from '../../../src/wire/cookies';
 import { checkUpgradeAnswer, upgradeRequest } from '../../../src/wire/upgrade';
 
 const url = new URL('http://user:pw@hub.test:81/a%20b/hub?id=secret&x=1');
@@ -58,6 +59,13 @@ describe('an upgrade request', () => {
       accessToken: 'tok',
     });
     assert.deepEqual(bytes.match(/authorization: .*/gi), ['Authorization: Bearer tok\r'.trim()]);
+  });
+
+  it('has one Cookie header: what servers have set behind what was configured', () => {
+    const cookies = new Cookies();
+    cookies.take(['node=1; Path=/'], url);
+    const { bytes } = upgradeRequest({ url, headers: { cookie: 'own=0' }, cookies });
+    assert.deepEqual(bytes.match(/cookie: .*/gi), ['Cookie: own=0; node=1']);
   });
 
   // The last ones become line breaks when their high byte is cut off on the way to the socket.

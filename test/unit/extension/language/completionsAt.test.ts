@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { completionsAt, type Completion } from '../../../../src/extension/language/completionsAt';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { configKeys } from '../../../../src/scenario/configKeys';
+import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
 import { useCases } from '../../../../src/usecases/registry';
 import { atCursor, crlf } from './atCursor';
 
@@ -24,10 +25,23 @@ function taken(marked: string, label: string): string {
 function filled({ insert, snippet }: Completion): string {
   if (!snippet) return insert;
   return insert
-    .replace(/\$\{\d+:([^}]*)\}/g, '$1')
+    .replace(/\$\{\d+:((?:\\.|[^}\\])*)\}/g, (_, value: string) => value.replace(/\\(.)/g, '$1'))
     .replace(/\$0/g, '')
     .replace(/\\\$/g, '$');
 }
+
+const payloadKeys = ['messageSizes', 'payload', 'payloadFile'];
+
+describe('completionsAt: arguments of own methods', () => {
+  const file = 'scenario:\n  name: invoke\n  parameters:\n    arguments:\n      - ';
+
+  it('are placeholders, in quotes where there are none yet', () => {
+    assert.ok(labels(`${file}|\n`).includes('{sender}'));
+    assert.equal(taken(`${file}|\n`, '{sender}'), `${file}'{sender}'\n`);
+    assert.equal(taken(`${file}'to {se|}'\n`, '{sender}'), `${file}'to {sender}'\n`);
+    assert.deepEqual(labels(`${file}'to {sender} and |'\n`), []);
+  });
+});
 
 describe('completionsAt: keys', () => {
   it('proposes the keys at the top that are not there yet', () => {
@@ -71,7 +85,14 @@ describe('completionsAt: keys', () => {
     const found = complete('scenario:\n  name: sendToGroup\n  parameters:\n    |\n');
     assert.deepEqual(
       found.map(({ label }) => label),
-      ['groupCount', 'messageSize', 'sendingInterval', 'groupsPerConnection', 'sendersPer'],
+      [
+        'groupCount',
+        'messageSize',
+        'sendingInterval',
+        ...payloadKeys,
+        'groupsPerConnection',
+        'sendersPer',
+      ],
     );
     assert.equal(found[0]!.detail, 'required');
   });
@@ -82,7 +103,11 @@ describe('completionsAt: keys', () => {
         'streamingItemCount',
       ),
     );
-    assert.deepEqual(labels('scenario:\n  parameters:\n    |'), ['messageSize', 'sendingInterval']);
+    assert.deepEqual(labels('scenario:\n  parameters:\n    |'), [
+      'messageSize',
+      'sendingInterval',
+      ...payloadKeys,
+    ]);
   });
 
   it('knows slo, upstream and the entries of a mix', () => {
@@ -92,13 +117,13 @@ describe('completionsAt: keys', () => {
     assert.deepEqual(labels('scenarios:\n- name: echo\n- |'), ['name', 'senders', 'parameters']);
     assert.deepEqual(
       labels('scenarios:\n- name: broadcast\n- name: sendToClient\n  parameters:\n    |'),
-      ['messageSize', 'sendingInterval', 'targets'],
+      ['messageSize', 'sendingInterval', ...payloadKeys, 'targets'],
     );
   });
 
   it('works inside brackets', () => {
     const one = 'scenario: {name: echo, parameters: {messageSize: 2KB, |}}';
-    assert.deepEqual(labels(one), ['sendingInterval']);
+    assert.deepEqual(labels(one), ['sendingInterval', ...payloadKeys]);
     assert.equal(taken(one, 'sendingInterval').at(-3), ' ');
     assert.deepEqual(labels('scenario: {name: echo, |'), ['parameters']);
     assert.deepEqual(labels('scenario: {\n  name: echo,\n  par|\n}'), ['parameters']);
@@ -198,6 +223,22 @@ describe('completionsAt: whole scenarios', () => {
       assert.deepEqual(bad, []);
     });
   }
+
+  it('offers the set-ups of the guides, which need the size they are named after', () => {
+    const presets = complete('|').filter(({ label }) => / Unit \d+$/.test(label));
+    assert.equal(presets.length, 21);
+    for (const { label, insert, kind } of presets) {
+      const { verdict, problems } = analyseScenario(insert);
+      assert.deepEqual(
+        problems.filter(({ severity }) => severity !== 'info'),
+        [],
+        label,
+      );
+      assert.equal(kind, 'scenario');
+      assert.match(insert, new RegExp(`\\n {2}unit: ${/\d+$/.exec(label)![0]}\\n`));
+      assert.notEqual(verdict, undefined, label);
+    }
+  });
 
   it('offers none where something stands', () => {
     assert.ok(complete('config:\n|').every(({ kind }) => kind === 'key'));

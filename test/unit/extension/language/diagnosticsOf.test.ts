@@ -47,15 +47,13 @@ describe('diagnosticsOf', () => {
     assert.equal(text.slice(found.offset, found.offset + found.length), 'free');
   });
 
-  it('gives one problem for a file above 1 MB, at once', () => {
-    const started = performance.now();
+  it('gives one problem for a file above 1 MB, and reads nothing of it', () => {
     const analysis = analyseScenario('config:\n  connections: 5\n'.repeat(200_000));
     assert.deepEqual(
       diagnosticsOf(analysis).map(({ code }) => code),
       ['too-large'],
     );
     assert.equal(analysis.outline.nodes.length, 0);
-    assert.ok(performance.now() - started < 200);
   });
 });
 

@@ -61,11 +61,9 @@ slo:
     assert.deepEqual([node.offset, node.valueOffset, node.valueLength], [11, 19, 1]);
   });
 
-  it('is done at once with a large file', () => {
-    const large = 'key: value\n'.repeat(500_000);
-    const started = performance.now();
-    outlineOf(large);
-    outlineOf(`config: {${'a: {'.repeat(200_000)}`);
-    assert.ok(performance.now() - started < 2000);
+  it('reads only the beginning of a large file, and brackets without end', () => {
+    assert.equal(outlineOf('key: value\n'.repeat(500_000)).nodes.length, 20_000);
+    const [first] = outlineOf(`config: {${'a: {'.repeat(200_000)}`).nodes;
+    assert.deepEqual(pathOf(first!), ['config']);
   });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
-import { analysisCache } from '../../../../src/extension/language/analysisCache';
 import { codeLenses } from '../../../../src/extension/language/codeLenses';
 import {
   documentSymbols,
@@ -70,6 +69,22 @@ describe('inlayHints', () => {
     ]);
   });
 
+  it('shows the bytes of small messages, and what they are counted as', () => {
+    const text =
+      'config:\n  connections: 100\n  baseSending: 100\nscenario:\n  name: echo\n  parameters:\n    messageSize: 128\n';
+    assert.deepEqual(shown(text), [
+      'messageSize: 128 ‹12.5 KB/s out, each message counted as 1 KB›',
+    ]);
+  });
+
+  it('is translated', () => {
+    const labels = inlayHints(analyseScenario(chat), (message) => `«${message}»`).map(
+      ({ label }) => label,
+    );
+    assert.equal(labels.length, 3);
+    for (const label of labels) assert.match(label, /^«.*»$/);
+  });
+
   it('says nothing while there are errors', () => {
     assert.deepEqual(shown(chat.replace('groupCount: 190', 'groupCount: x')), []);
   });
@@ -101,20 +116,6 @@ describe('documentSymbols', () => {
     const text =
       'config:\n  connectionString: AccessKey=hidden\n  target: [hidden]\n  headers: {a: hidden}\n';
     assert.doesNotMatch(JSON.stringify(documentSymbols(analyseScenario(text))), /hidden/);
-  });
-});
-
-describe('analysisCache', () => {
-  it('reads a version once', () => {
-    let reads = 0;
-    const document = { version: 1, getText: () => (reads++, chat) };
-    const cache = analysisCache<typeof document>(() => true);
-    assert.equal(cache.analysisOf(document), cache.analysisOf(document));
-    assert.equal(reads, 1);
-    document.version = 2;
-    cache.analysisOf(document);
-    assert.equal(reads, 2);
-    assert.equal(analysisCache<typeof document>(() => false).analysisOf(document), undefined);
   });
 });
 

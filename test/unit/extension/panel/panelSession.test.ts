@@ -3,7 +3,6 @@ import { Emitter } from '../../../../src/base/event';
 import type { PanelSource } from '../../../../src/extension/panelSource';
 import { hydrateMessage, startPanelSession } from '../../../../src/extension/panel/panelSession';
 import { spectraOf } from '../../../../src/extension/panel/spectra';
-import { titleOf } from '../../../../src/extension/panel/storedSource';
 import { toPanelResult } from '../../../../src/extension/panel/toPanelResult';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { Snapshot } from '../../../../src/measure/snapshot';
@@ -14,6 +13,7 @@ import {
   sampleResult,
   sampleScenario,
   sampleStep,
+  unusualScenario,
 } from '../../results/sampleResult';
 import { measured } from '../../webview/shownRun';
 
@@ -25,7 +25,6 @@ function stage() {
   const orders: string[] = [];
   const logged: string[] = [];
   const port = {
-    visible: true,
     post: (message: ToPanel) => posted.push(message),
     onMessage: messages.event,
     onVisibility: visibility.event,
@@ -55,7 +54,6 @@ function stage() {
     log: (message) => logged.push(message),
   });
   const show = (visible: boolean): void => {
-    port.visible = visible;
     visibility.fire(visible);
   };
   const types = (): string[] => posted.splice(0).map(({ type }) => type);
@@ -85,6 +83,15 @@ describe('session of a panel', () => {
     assert.deepEqual(types(), ['hydrate']);
   });
 
+  it('fills a page that is ready before the editor tells that it is shown', () => {
+    const { messages, snapshots, show, types } = stage();
+    show(false);
+    messages.fire({ type: 'ready' });
+    show(true);
+    snapshots.fire(measured(2, 1));
+    assert.deepEqual(types(), ['hydrate', 'snapshot']);
+  });
+
   it('carries out orders and logs what it does not understand', () => {
     const { messages, orders, logged } = stage();
     for (const type of ['stop', 'runAgain', 'openScenario', 'copySummary']) messages.fire({ type });
@@ -105,6 +112,18 @@ describe('session of a panel', () => {
     assert.deepEqual(types(), ['hydrate']);
   });
 
+  it('says beside the load how it is driven where that is unusual, in the language of the panel', () => {
+    const { source } = stage();
+    const run = { ...source.run, scenario: unusualScenario, dialect: 'measure' as const };
+    const strings = { ...panelStrings, LongPolling: '经由 LongPolling' };
+    const message = hydrateMessage({ ...source, run }, strings);
+    assert.ok(message.type === 'hydrate');
+    assert.match(
+      message.load,
+      /, 1,900 connections in 3 steps, 经由 LongPolling, messagepack, official client, dialect measure$/,
+    );
+  });
+
   it('leaves histograms and the copy of the scenario at home', () => {
     const { source } = stage();
     const result = toPanelResult(sampleResult());
@@ -115,7 +134,7 @@ describe('session of a panel', () => {
       message.result?.steps.map(({ histogram }) => histogram),
       ['', '', ''],
     );
-    assert.match(message.load, /sendToGroup, groups of 10, 2 KB each second/);
+    assert.match(message.load, /sendToGroup, groups of 10, 2 KB each second.* in 3 steps$/);
   });
 });
 
@@ -137,12 +156,5 @@ describe('spectra of a result', () => {
 
   it('leave out a step whose histogram is damaged', () => {
     assert.deepEqual(spectraOf(sampleResult()), []);
-  });
-});
-
-describe('stored source', () => {
-  it('takes the title from the name of the result folder', () => {
-    assert.equal(titleOf('2026-11-21T14-02-11-chat-room'), 'chat-room');
-    assert.equal(titleOf('something'), 'something');
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { interruptedMarkdown, summaryMarkdown } from '../../../src/extension/summaryMarkdown';
-import { sampleResult } from '../results/sampleResult';
+import { interruptedMarkdown, summaryMarkdown } from '../../../src/cli/summaryMarkdown';
+import { mixedStep, sampleResult, unusualResult } from '../results/sampleResult';
 
 describe('summaryMarkdown', () => {
   it('says verdict, target, load, steps and Units', () => {
@@ -10,6 +10,22 @@ describe('summaryMarkdown', () => {
     assert.match(text, /- load: sendToGroup, groups of 10, 2 KB each second/);
     assert.match(text, /\| 3 \| 1,900 \|/);
     assert.match(text, /\*\*Unit 10: /);
+  });
+
+  it('says how the load was driven only where that is unusual', () => {
+    const how =
+      '- how: over LongPolling, messagepack, official client, dialect measure\n- connected';
+    assert.ok(summaryMarkdown(unusualResult).includes(how));
+    assert.ok(!summaryMarkdown(sampleResult()).includes('how:'));
+  });
+
+  it('has a table of the use cases of a mix', () => {
+    const text = summaryMarkdown(sampleResult({ steps: [mixedStep(1)] }));
+    assert.match(
+      text,
+      /\n\n\| use case \| step \| senders \|.*\n.*\n\| sendToGroup \| 1 \| 525 \|/,
+    );
+    assert.match(text, /\| echo \| 1 \| 175 \|.*\| 5 \|\n/);
   });
 
   it('escapes what would be Markdown, and redacts what would be a secret', () => {

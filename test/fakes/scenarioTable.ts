@@ -1,0 +1,97 @@
+import type { LoadTest } from '../load/loadRun';
+
+/** A way over which everything is run, and a column of the README's table. */
+export interface TableColumn {
+  readonly title: string;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** What is run over every way, and a row of the README's table: one step of 20 connections. */
+export interface TableRow {
+  readonly title: string;
+  readonly test: Omit<LoadTest, 'target'>;
+  /** Messages of the step. */
+  readonly sent: number;
+  /** Deliveries of the step. */
+  readonly expected: number;
+  /** Members come and go, so that messages also reach some they are not meant for. */
+  readonly moves?: boolean;
+  /** Titles of columns it cannot run over. */
+  readonly not?: readonly string[];
+}
+
+export const tableColumns: readonly TableColumn[] = [
+  { title: 'WebSockets', config: {} },
+  { title: 'WebSockets, MessagePack', config: { protocol: 'messagepack' } },
+  { title: 'server-sent events', config: { transport: 'ServerSentEvents' } },
+  { title: 'long polling', config: { transport: 'LongPolling' } },
+  {
+    title: 'long polling, MessagePack',
+    config: { transport: 'LongPolling', protocol: 'messagepack' },
+  },
+  { title: 'dialect measure', config: { dialect: 'measure' } },
+  { title: 'official client', config: { driver: 'sdk' } },
+];
+
+/** Messages of each sender in the step of {@link LoadTest}: half a second, one in 50 ms. */
+const perSender = 10;
+
+/** Receivers are those of one round, in which every sender sends once. */
+function row(
+  useCase: string,
+  senders: number,
+  receivers: number,
+  more: Pick<LoadTest, 'parameters' | 'config'> & Pick<TableRow, 'moves' | 'not'> = {},
+): TableRow {
+  const { moves = false, not = [], ...test } = more;
+  const [sent, expected] = [senders * perSender, receivers * perSender];
+  return { title: `\`${useCase}\``, test: { useCase, ...test }, sent, expected, moves, not };
+}
+
+export const tableRows: readonly TableRow[] = [
+  row('echo', 20, 20),
+  row('broadcast', 20, 20 * 20),
+  row('sendToClient', 20, 20),
+  row('sendToGroup', 20, 7 * 7 + 7 * 7 + 6 * 6, { parameters: { groupCount: 3 } }),
+  row('frequentJoinLeaveGroup', 5, 2 * 2 + 2 * 2 + 1, {
+    parameters: { groupCount: 3, joinLeaveInterval: '100ms', sendersPer: 'group' },
+    // Only who does not send moves.
+    config: { baseSending: 5, sendingSteps: 1, step: 15 },
+    moves: true,
+  }),
+  row('invoke', 20, 20, {
+    parameters: { messageSize: undefined, method: 'GetConnectionId' },
+    not: ['dialect measure'],
+  }),
+  row('streamingEcho', 20, 20, {
+    parameters: { streamingItemCount: 1 },
+    not: ['dialect measure'],
+  }),
+  {
+    title: 'a mix of three',
+    test: {
+      entries: [
+        { name: 'echo', senders: 8 },
+        { name: 'broadcast', senders: 2 },
+        { name: 'sendToClient', senders: 10 },
+      ],
+    },
+    sent: 20 * perSender,
+    expected: (8 + 2 * 20 + 10) * perSender,
+  },
+  row('connectOnly', 0, 0, { parameters: { messageSize: undefined, sendingInterval: undefined } }),
+];
+
+/** Whether a test runs this row over this way. */
+export const isRun = ({ not = [] }: TableRow, { title }: TableColumn): boolean =>
+  !not.includes(title);
+
+/** The table as it stands in the README, cells of each line. */
+export function tableCells(): string[][] {
+  const head = ['`scenario.name`', ...tableColumns.map(({ title }) => title)];
+  const body = tableRows.map((each) => [
+    each.title,
+    ...tableColumns.map((column) => (isRun(each, column) ? '✓' : '')),
+  ]);
+  return [head, ...body];
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { sideBySide } from '../fakes/sideBySide';
+import { assertConsistent, assertExact, loadRun, onlyStep, type LoadResult } from '../load/loadRun';
+import { requireAspNet, startAspNetServer, type AspNetServer } from './aspnetServer';
+
+const connections = 20;
+/** Each sender's messages in half a second at one in 50 ms. */
+const perSender = 10;
+
+/** A completed run without errors in which nobody was dropped. */
+function assertUndisturbed(run: LoadResult): void {
+  assert.equal(run.ending, 'completed');
+  assert.deepEqual(run.errors, {});
+  assert.deepEqual([run.connections.connected, run.connections.dropped], [connections, 0]);
+  assertConsistent(run);
+}
+
+describe('use cases against ASP.NET Core SignalR over every transport', function () {
+  this.timeout(60_000);
+  let server: AspNetServer;
+
+  before(async function () {
+    requireAspNet(this);
+    server = await startAspNetServer();
+  });
+  after(() => (server as AspNetServer | undefined)?.dispose());
+
+  // Only counts are judged here.
+  const test = sideBySide();
+
+  for (const transport of ['Websockets', 'ServerSentEvents', 'LongPolling'] as const) {
+    const config = { connections, transport, skipNegotiation: false };
+
+    test(`connections only stand: ${transport}`, async () => {
+      const run = await loadRun({
+        target: server.url,
+        useCase: 'connectOnly',
+        parameters: { messageSize: undefined, sendingInterval: undefined },
+        config,
+        workers: 2,
+      });
+      assertUndisturbed(run);
+      const step = onlyStep(run);
+      assertExact(step, 0, 0);
+      assert.deepEqual(step.connections, { requested: connections, open: connections });
+    });
+
+    test(`connections move in and out of groups: exact counts over ${transport}`, async () => {
+      const run = await loadRun({
+        target: server.url,
+        useCase: 'frequentJoinLeaveGroup',
+        parameters: { groupCount: 3, joinLeaveInterval: '100ms', sendersPer: 'group' },
+        config: { ...config, baseSending: 5, sendingSteps: 1, warmup: 0 },
+        workers: 2,
+      });
+      assertUndisturbed(run);
+      const step = onlyStep(run);
+      // Five senders in groups of two, two and one; who moves is told apart.
+      assertExact({ ...step, extra: 0 }, 5 * perSender, perSender * (2 * 2 + 2 * 2 + 1));
+      const { joins, leaves, skipped, joinsFailed, leavesFailed } = step.membership!;
+      assert.deepEqual([joinsFailed, leavesFailed], [0, 0]);
+      // Fifteen connections with five moves each, of which the last may be under way at the end.
+      const moves = joins + leaves + skipped;
+      assert.ok(moves >= 15 * 4 && moves <= 15 * 5, `${moves} moves`);
+      assert.ok(joins >= leaves && joins >= 15, `${joins} joined, ${leaves} left`);
+    });
+
+    test(`use cases run side by side: exact counts over ${transport}`, async () => {
+      const streams = { sendingInterval: '100ms', streamingItemCount: 3 };
+      const run = await loadRun({
+        target: server.url,
+        config,
+        workers: 2,
+        entries: [
+          { name: 'echo', senders: 4 },
+          { name: 'broadcast', senders: 2 },
+          { name: 'sendToGroup', senders: 4, parameters: { groupCount: 2 } },
+          {
+            name: 'invoke',
+            senders: 4,
+            parameters: { messageSize: undefined, method: 'GetConnectionId' },
+          },
+          { name: 'streamingEcho', senders: 3, parameters: streams },
+          {
+            name: 'streamingEcho',
+            senders: 3,
+            parameters: { ...streams, streamDirection: 'upload' },
+          },
+        ],
+      });
+      assertUndisturbed(run);
+      const [echo, broadcast, group, invoke, both, upload] = onlyStep(run).entries!;
+      assertExact(echo!, 4 * perSender, 4 * perSender);
+      assertExact(broadcast!, 2 * perSender, 2 * perSender * connections);
+      assertExact(group!, 4 * perSender, 4 * perSender * 10);
+      assertExact(invoke!, 4 * perSender, 4 * perSender);
+      // Five streams of three items each; an upload has one answer.
+      assertExact(both!, 45, 45);
+      assertExact(upload!, 45, 15);
+    });
+
+    test(`own methods answer and call back: exact counts over ${transport}`, async () => {
+      const callback = {
+        method: 'SendToClient',
+        arguments: [{ 'information.ConnectionId': '{receiver}', text: '{text:100}' }],
+        ...{ reply: 'callback', callback: 'RecordLatency', receivers: 'client' },
+      };
+      for (const own of [{ method: 'GetConnectionId' }, callback]) {
+        const run = await loadRun({
+          target: server.url,
+          useCase: 'invoke',
+          parameters: { messageSize: undefined, ...own },
+          config: { ...config, singleStepDuration: '250ms', warmup: 0 },
+          workers: 2,
+        });
+        assertUndisturbed(run);
+        assertExact(onlyStep(run), connections * 5, connections * 5);
+      }
+    });
+  }
+
+  test('connections with short lives come back, and no count is lost', async () => {
+    const run = await loadRun({
+      target: server.url,
+      useCase: 'sendToGroup',
+      parameters: { groupCount: 4 },
+      config: {
+        ...{ connections, transport: 'LongPolling', skipNegotiation: false },
+        ...{ lifetime: '800ms', singleStepDuration: '2s' },
+      },
+      workers: 2,
+    });
+    assertUndisturbed(run);
+    const { life, reconnected } = run.connections;
+    assert.ok(reconnected >= 5, `${reconnected} reconnected`);
+    assert.deepEqual([life?.drops, life!.closed >= reconnected], [0, true]);
+    const { expected, lost, duplicated, outOfOrder, latencyUs } = onlyStep(run);
+    assert.ok(expected > 100, `${expected} expected`);
+    assert.deepEqual([duplicated, outOfOrder], [0, 0]);
+    // Who leaves takes part no more a second before: what comes later than that is lost.
+    if (latencyUs.max < 900_000) assert.equal(lost, 0);
+  });
+
+  it('connections that the server aborts are repaired, and count as dropped', async () => {
+    const own = await startAspNetServer();
+    try {
+      let drop: Promise<Response> | undefined;
+      const run = await loadRun({
+        target: own.url,
+        useCase: 'sendToGroup',
+        parameters: { groupCount: 4 },
+        config: {
+          ...{ connections, transport: 'ServerSentEvents', skipNegotiation: false },
+          ...{ repair: true, reconnectDelay: '100ms', singleStepDuration: '4s' },
+          // What was on its way when the connections were aborted never comes.
+          ...{ warmup: 0, drain: '300ms' },
+        },
+        workers: 2,
+        keepGoing: true,
+        during: (going) => {
+          going.onSnapshot(({ phase }) => {
+            if (phase !== 'measuring') return;
+            drop ??= fetch(new URL('/drop', own.url), { method: 'POST' });
+          });
+        },
+      });
+      assert.equal(await (await drop)?.text(), String(connections));
+      assert.equal(run.ending, 'completed');
+      const { connected, dropped, reconnected, life } = run.connections;
+      assert.deepEqual([connected, dropped, reconnected], [connections, connections, connections]);
+      assert.equal(life?.drops, connections);
+      const step = onlyStep(run);
+      assert.deepEqual(step.connections, { requested: connections, open: connections });
+      assert.ok(step.received > connections * 5, `${step.received} received`);
+      assert.deepEqual([step.duplicated, step.outOfOrder], [0, 0]);
+      assertConsistent(run);
+    } finally {
+      await own.dispose();
+    }
+  });
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import type { StepSummary } from '../../src/measure/summary';
+import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
+import { assertConsistent, loadRun, onlyStep, type LoadTest } from './loadRun';
+import { sideBySide } from '../fakes/sideBySide';
+
+/** Every message went where it was meant to go: nothing lost, nothing twice, however many came and went. */
+function assertNothingLost(step: StepSummary): void {
+  const { expected, received, lost, duplicated, outOfOrder } = step;
+  assert.ok(expected > 100, `${expected} expected`);
+  assert.deepEqual(
+    { counted: received + lost, duplicated, outOfOrder },
+    { counted: expected, duplicated: 0, outOfOrder: 0 },
+  );
+  // Who leaves takes part no more a second before: what a machine brings later than that is lost.
+  if (step.latencyUs.max < 900_000) assert.equal(lost, 0);
+}
+
+const useCases: readonly Pick<LoadTest, 'useCase' | 'parameters'>[] = [
+  { useCase: 'echo' },
+  { useCase: 'broadcast' },
+  { useCase: 'sendToClient' },
+  { useCase: 'sendToClient', parameters: { targets: 'random' } },
+  { useCase: 'sendToGroup', parameters: { groupCount: 3 } },
+];
+
+describe('connections that come and go', function () {
+  this.timeout(120_000);
+  let hub: LoadHub;
+
+  before(async () => {
+    hub = await startHub();
+  });
+  after(() => hub.dispose());
+
+  // A delivery that takes more than a second misses a connection that leaves: few at once.
+  const test = sideBySide(2);
+
+  for (const { useCase, parameters = {} } of useCases) {
+    test(`loses no count of ${useCase} ${Object.values(parameters).join()} when lives are short`, async () => {
+      const run = await loadRun({
+        target: hub.url,
+        useCase: useCase!,
+        parameters: { sendingInterval: '40ms', ...parameters },
+        config: { lifetime: '1s', singleStepDuration: '4s' },
+        workers: 2,
+      });
+      assert.equal(run.ending, 'completed');
+      assert.deepEqual(run.errors, {});
+      const { dropped, life, reconnected } = run.connections;
+      assert.equal(dropped, 0);
+      assert.ok(reconnected >= 10, `${reconnected} reconnected`);
+      assert.equal(life?.drops, 0);
+      assert.ok(life.closed >= reconnected, `${life.closed} closed, ${reconnected} reconnected`);
+      assert.ok(life.sla.mean > 0.3 && life.sla.mean <= 1, `${life.sla.mean}`);
+      assertNothingLost(onlyStep(run));
+      const { open, held = open } = onlyStep(run).connections!;
+      assert.ok(held >= open && held <= 20, `${held} held, ${open} open`);
+      assertConsistent(run);
+    });
+  }
+
+  for (const [transport, protocol] of [
+    ['ServerSentEvents', 'json'],
+    ['LongPolling', 'messagepack'],
+  ]) {
+    test(`loses no count over ${transport} in ${protocol} when lives are short`, async () => {
+      const over = { transport, protocol, skipNegotiation: false };
+      const run = await loadRun({
+        target: hub.url,
+        useCase: 'sendToClient',
+        parameters: { sendingInterval: '50ms', targets: 'random' },
+        config: { ...over, lifetime: '1s', singleStepDuration: '4s' },
+        workers: 2,
+      });
+      assert.equal(run.ending, 'completed');
+      assert.deepEqual(run.errors, {});
+      assert.ok(run.connections.reconnected >= 5, `${run.connections.reconnected} reconnected`);
+      assertNothingLost(onlyStep(run));
+      assertConsistent(run);
+    });
+  }
+
+  it('loses no count in a storm, and tells how long the recovery took', async () => {
+    const run = await loadRun({
+      target: hub.url,
+      useCase: 'sendToGroup',
+      parameters: { groupCount: 20, sendingInterval: '100ms' },
+      config: {
+        connections: 200,
+        dropAllAfter: '2s',
+        reconnectPolicy: 'atOnce',
+        singleStepDuration: '6s',
+      },
+      workers: 2,
+    });
+    assert.equal(run.ending, 'completed');
+    const { connected, dropped, reconnected, life } = run.connections;
+    assert.deepEqual([connected, dropped, reconnected, life?.closed], [200, 0, 200, 200]);
+    const step = onlyStep(run);
+    assertNothingLost(step);
+    assertConsistent(run);
+    const [recovery, ...more] = step.recoveries ?? [];
+    assert.deepEqual(more, []);
+    assert.ok(recovery);
+    assert.equal(recovery.missing, 200);
+    assert.ok(Math.abs(recovery.atS - 2) < 0.01, `${recovery.atS} s`);
+    assert.ok(
+      recovery.connectionsS! > 0 && recovery.connectionsS! < 4,
+      `${recovery.connectionsS} s`,
+    );
+    assert.ok(recovery.latencyS! > recovery.connectionsS! && recovery.latencyS! <= 4.5);
+    assert.deepEqual(step.connections, { requested: 200, open: 200 });
+  });
+
+  test('repairs what the server closes, with groups, and counts it as dropped', () =>
+    withHub('--close-after 40', async ({ url }) => {
+      const run = await loadRun({
+        target: url,
+        useCase: 'sendToGroup',
+        parameters: { groupCount: 4 },
+        config: { repair: true, reconnectDelay: '100ms', singleStepDuration: '4s' },
+        workers: 2,
+      });
+      assert.equal(run.ending, 'completed');
+      const { connected, dropped, reconnected, life } = run.connections;
+      assert.deepEqual([connected, dropped], [20, 20]);
+      assert.ok(reconnected >= 20, `${reconnected} reconnected`);
+      assert.ok(life);
+      assert.equal(life.drops, run.errors.closed);
+      assert.ok(life.downMs.p50 >= 100, `${life.downMs.p50} ms`);
+      assertConsistent(run);
+      const step = onlyStep(run);
+      assert.ok(step.received > 20 * 40, `${step.received} received`);
+      assert.equal(step.duplicated + step.outOfOrder, 0);
+      // A busy machine may make the step invalid on top.
+      assert.notEqual(run.verdict.status, 'pass');
+      assert.ok(run.verdict.reasons.some(({ code }) => code === 'slo-dropped'));
+    }));
+
+  test('repairs what could not be opened, and counts it as connected then', () =>
+    withHub('--refuse 50', async ({ url }) => {
+      // Each has three tries: at least ten connections fail, and at most 16.
+      const run = await loadRun({
+        target: url,
+        config: { repair: true, reconnectDelay: '100ms', singleStepDuration: '2s' },
+      });
+      assert.equal(run.ending, 'completed');
+      assert.deepEqual(run.errors, { upgrade: 50 });
+      const { connected, failed, dropped, reconnected } = run.connections;
+      assert.deepEqual([connected, failed, dropped, reconnected], [20, 0, 0, 0]);
+      assertNothingLost(onlyStep(run));
+      assertConsistent(run);
+    }));
+
+  test('waits for a server that is gone for a while', async () => {
+    const first = await startHub();
+    const port = Number(new URL(first.url).port);
+    let crashed = false;
+    let second: Promise<LoadHub> | undefined;
+    const run = await loadRun({
+      target: first.url,
+      config: {
+        repair: true,
+        reconnectDelay: '200ms',
+        singleStepDuration: '6s',
+        // What was on its way when the server died never comes.
+        drain: '500ms',
+      },
+      workers: 2,
+      keepGoing: true,
+      during: (going) => {
+        going.onSnapshot(({ phase, errors }) => {
+          if (phase === 'measuring' && !crashed) {
+            crashed = true;
+            void first.crash();
+          }
+          // It comes back once somebody has missed it.
+          if ((errors.refused ?? 0) > 0) second ??= startHub(`--port ${port}`);
+        });
+      },
+    });
+    await (await second)?.dispose();
+    assert.equal(run.ending, 'completed');
+    assert.deepEqual([run.connections.connected, run.connections.dropped], [20, 20]);
+    assert.equal(run.connections.reconnected, 20);
+    assert.ok((run.errors.refused ?? 0) > 0, 'the server was away');
+    const [recovery] = onlyStep(run).recoveries ?? [];
+    assert.equal(recovery?.missing, 20);
+    assert.ok(recovery.connectionsS! > 0.1 && recovery.latencyS! > recovery.connectionsS!);
+    assertConsistent(run);
+  });
+
+  for (const mode of ['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress']) {
+    test(`opens all connections with arrivingBatchMode ${mode}`, async () => {
+      const run = await loadRun({
+        target: hub.url,
+        config: {
+          connections: 50,
+          arrivingRate: 20,
+          arrivingBatchMode: mode,
+          arrivingBatchWait: '100ms',
+          skipNegotiation: false,
+        },
+        workers: 2,
+      });
+      assert.equal(run.connections.connected, 50);
+      assert.deepEqual(run.errors, {});
+      assert.equal(onlyStep(run).received, 500);
+    });
+  }
+});

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { resultEntry } from '../../src/extension/resultEntry';
+import { english } from '../../src/extension/language/english';
+import { startSession, type RunHost, type RunSession } from '../../src/extension/runSession';
+import { scanResults } from '../../src/extension/scanResults';
+import { summaryMarkdown } from '../../src/cli/summaryMarkdown';
+import type { Snapshot } from '../../src/measure/snapshot';
+import { readResult } from '../../src/results/readResult';
+import { startHub, withHub } from '../fakes/loadHub';
+
+const scenarioText = (url: string, durationS: number): string => `config:
+  target: ${url}
+  connections: 10
+  arrivingRate: 200
+  baseSending: 10
+  workers: 2
+  singleStepDuration: ${durationS}s
+  warmup: 0
+  drain: 500ms
+scenario:
+  name: echo
+  parameters:
+    sendingInterval: 100ms
+`;
+
+/** Runs of the editor, without an editor: what a person would be told is collected. */
+describe('a run from the editor', () => {
+  let folder: string;
+  let warnings: string[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-editor-'));
+    warnings = [];
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const results = (): string => path.join(folder, 'results');
+
+  async function start(
+    text: string,
+    {
+      directories = [results()],
+      ...host
+    }: Partial<RunHost> & { directories?: readonly string[] } = {},
+  ): Promise<RunSession> {
+    const session = await startSession(
+      { title: 'echo.signalr.yaml', text, overrides: [], directories },
+      {
+        context: {
+          reference: () => undefined,
+          serverScript: path.resolve('dist', 'cli.js'),
+          readFile: () => Promise.reject(new Error('nothing is read')),
+        },
+        workerScript: path.resolve('dist', 'worker.js'),
+        confirm: () => Promise.resolve(true),
+        warn: (message) => warnings.push(message),
+        t: english,
+        startTime: () => new Date(),
+        runAgain: () => undefined,
+        openScenario: () => undefined,
+        copySummary: () => undefined,
+        ...host,
+      },
+    );
+    assert.ok(session);
+    return session;
+  }
+
+  /** Settles when some messages were measured. */
+  const measured = (session: RunSession): Promise<Snapshot> =>
+    new Promise((resolve) => {
+      session.onSnapshot((snapshot) => {
+        if ((snapshot.step?.received ?? 0) >= 100) resolve(snapshot);
+      });
+    });
+
+  it('tells of a target that dies, and keeps what was measured', async () => {
+    const hub = await startHub();
+    const session = await start(scenarioText(hub.url, 30));
+    await measured(session);
+    await hub.crash();
+    const result = await session.finished;
+    assert.equal(result?.ending, 'targetLost');
+    assert.match(result.endingMessage ?? '', /All 10 connections were lost/);
+    const { status, sentence } = (await resultEntry(session.folder, new Date()))!;
+    assert.equal(status, 'incomplete');
+    assert.match(sentence, /connections were lost/);
+    assert.ok(result.steps[0]!.received >= 100);
+    assert.deepEqual(warnings, []);
+  });
+
+  it('tells of a worker that dies, and keeps what was measured', async () => {
+    process.env['LOAD_WORKER_DIES'] = 'throw';
+    process.env['LOAD_WORKER_DIES_MS'] = '2500';
+    try {
+      await withHub('', async ({ url }) => {
+        const workerScript = require.resolve('../fakes/loadDyingWorker');
+        const session = await start(scenarioText(url, 30), { workerScript });
+        const result = await session.finished;
+        assert.equal(result?.ending, 'workerLost');
+        const { status, sentence } = (await resultEntry(session.folder, new Date()))!;
+        assert.equal(status, 'incomplete');
+        assert.match(sentence, /worker .*dies on purpose/);
+        assert.ok(result.steps[0]!.received >= 50);
+        // With its stack, for whoever reports it.
+        assert.ok(warnings.some((each) => each.includes('\n    at ')));
+      });
+    } finally {
+      delete process.env['LOAD_WORKER_DIES'];
+      delete process.env['LOAD_WORKER_DIES_MS'];
+    }
+  });
+
+  it('goes elsewhere from a workspace that cannot be written, and says where', async () => {
+    const locked = path.join(folder, '.signalr-bench');
+    writeFileSync(locked, '');
+    await withHub('', async ({ url }) => {
+      const session = await start(scenarioText(url, 1), { directories: [locked, results()] });
+      assert.equal(path.dirname(session.folder), results());
+      assert.equal(warnings.length, 1);
+      assert.match(warnings[0]!, /cannot be written below .*\.signalr-bench .*It goes to /);
+      assert.ok(warnings[0]!.includes(session.folder) && !warnings[0]!.includes('--out'));
+      await session.finished;
+      assert.ok(existsSync(path.join(session.folder, 'result.json')));
+    });
+  });
+
+  it('does not start where nothing can be written, and says so', async () => {
+    const locked = path.join(folder, '.signalr-bench');
+    writeFileSync(locked, '');
+    await withHub('', ({ url }) =>
+      assert.rejects(start(scenarioText(url, 1), { directories: [locked] }), {
+        code: 'result-folder',
+        message: /cannot be written below .*\.signalr-bench \([^)]+\)\.$/,
+      }),
+    );
+  });
+
+  it('keeps its result, samples and scenario when its folder is deleted meanwhile', async () => {
+    await withHub('', async ({ url }) => {
+      const session = await start(scenarioText(url, 2));
+      await measured(session);
+      rmSync(results(), { recursive: true });
+      const result = await session.finished;
+      assert.equal(result?.ending, 'completed');
+      assert.deepEqual(readdirSync(session.folder).sort(), [
+        'result.json',
+        'samples.jsonl',
+        'scenario.yaml',
+      ]);
+      const stored = await readResult(session.folder);
+      assert.ok(stored.kind === 'result');
+      assert.equal(stored.result.id, path.basename(session.folder));
+      const samples = readFileSync(path.join(session.folder, 'samples.jsonl'), 'utf8');
+      assert.ok(samples.trim().split('\n').length >= 2);
+      assert.match(warnings.at(-1)!, /was written to .* instead/);
+    });
+  });
+
+  it('keeps its result in the panel when it can be written nowhere any more, and says so', async () => {
+    await withHub('', async ({ url }) => {
+      const session = await start(scenarioText(url, 1));
+      rmSync(results(), { recursive: true });
+      writeFileSync(results(), '');
+      const result = await session.finished;
+      assert.equal(result?.ending, 'completed');
+      assert.equal(session.result?.steps.length, 1);
+      assert.match(warnings.at(-1)!, /cannot be written below .* in the panel until the window/);
+    });
+  });
+
+  it('shares its folder with a run of another window, which is seen to go on', async () => {
+    await withHub('', async ({ url }) => {
+      const startTime = (): Date => new Date('2026-11-21T10:00:00Z');
+      const [one, two] = await Promise.all([
+        start(scenarioText(url, 2), { startTime }),
+        start(scenarioText(url, 2), { startTime }),
+      ]);
+      await Promise.all([measured(one), measured(two)]);
+      const during = await scanResults([results()], new Map(), new Date());
+      assert.deepEqual(
+        during.entries.map(({ status }) => status),
+        ['running', 'running'],
+      );
+      const ended = await Promise.all([one.finished, two.finished]);
+      assert.deepEqual(readdirSync(results()).sort(), [
+        '2026-11-21T10-00-00-echo',
+        '2026-11-21T10-00-00-echo-2',
+      ]);
+      for (const result of ended) {
+        assert.equal(result?.ending, 'completed');
+        const stored = await readResult(path.join(results(), result.id));
+        assert.ok(stored.kind === 'result');
+        assert.equal(stored.result.steps[0]!.sent, result.steps[0]!.sent);
+      }
+    });
+  });
+
+  it('keeps the password of its hub to itself', async () => {
+    await withHub('', async (hub) => {
+      const secrets = ['s3cretPassword', 't0kenInQuery', 'h3aderValue'];
+      const url = hub.url.replace('//', `//me:${secrets[0]!}@`);
+      const text = scenarioText(`${url}?access_token=${secrets[1]!}`, 30).replace(
+        'config:',
+        `config:\n  headers:\n    X-Api-Key: ${secrets[2]!}`,
+      );
+      const posted: unknown[] = [];
+      const session = await start(text);
+      session.onSnapshot((snapshot) => posted.push(snapshot));
+      await measured(session);
+      await hub.crash();
+      const result = await session.finished;
+      assert.ok(result);
+      const files = readdirSync(session.folder).map((name) =>
+        readFileSync(path.join(session.folder, name), 'utf8'),
+      );
+      const shown = JSON.stringify([session.run, session.result, posted, warnings]);
+      for (const said of [...files, shown, summaryMarkdown(result)]) {
+        for (const secret of secrets) assert.ok(!said.includes(secret), said.slice(0, 2000));
+      }
+    });
+  });
+
+  it('is not over before it began when the clock is set back', async () => {
+    const RealDate = Date;
+    let readings = 0;
+    // Each reading of the wall clock is an hour before the last one.
+    class SetBack extends RealDate {
+      constructor(...args: [] | [number | string]) {
+        if (args.length === 0) super(RealDate.now() - 3_600_000 * readings++);
+        else super(args[0]);
+      }
+    }
+    globalThis.Date = SetBack as DateConstructor;
+    try {
+      const session = await start(scenarioText('http://127.0.0.1:9/hub', 1), {
+        workerScript: '/no/such/worker.js',
+      });
+      const result = await session.finished;
+      assert.equal(result?.ending, 'workerLost');
+      assert.ok(result.endedAt >= result.startedAt, `${result.startedAt} to ${result.endedAt}`);
+      assert.equal(result.startedAt, session.run.startedAt);
+    } finally {
+      globalThis.Date = RealDate;
+    }
+  });
+});

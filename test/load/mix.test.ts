@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import type { StepSummary } from '../../src/measure/summary';
+import { startHub, type LoadHub } from '../fakes/loadHub';
+import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
+
+const namesOf = ({ entries = [] }: StepSummary): string[] => entries.map(({ name }) => name);
+
+describe('use cases side by side', function () {
+  this.timeout(60_000);
+  let hub: LoadHub;
+
+  before(async () => {
+    hub = await startHub();
+  });
+  after(() => hub.dispose());
+
+  it('are counted exactly, each by itself and together, step by step', async () => {
+    const run = await loadRun({
+      target: hub.url,
+      workers: 2,
+      slo: { p99: '10s' },
+      entries: [
+        { name: 'echo', senders: '50%' },
+        { name: 'broadcast', senders: 2, parameters: { sendingInterval: '100ms' } },
+        { name: 'sendToGroup', parameters: { groupCount: 4, messageSize: 100 } },
+      ],
+      config: { baseSending: 10, step: 10, protocol: 'messagepack' },
+    });
+    assert.equal(run.ending, 'completed');
+    assert.deepEqual(run.errors, {});
+    const [half, whole] = run.steps as [StepSummary, StepSummary];
+    assert.deepEqual(namesOf(whole), ['echo', 'broadcast', 'sendToGroup']);
+    // Senders 5 + 1 + 4 and 10 + 2 + 8; ten messages of a sender in half a second, five of a broadcast.
+    for (const [step, echoes, broadcasts, groups] of [
+      [half, 50, 5, 40],
+      [whole, 100, 10, 80],
+    ] as const) {
+      const [echo, broadcast, group] = step.entries!;
+      assertExact(echo!, echoes, echoes);
+      assertExact(broadcast!, broadcasts, broadcasts * 20);
+      assertExact(group!, groups, groups * 5);
+      assert.equal(group!.payloadBytesOut, groups * 5 * 100);
+      assertExact(step, echoes + broadcasts + groups, echoes + broadcasts * 20 + groups * 5);
+    }
+    assertConsistent(run);
+  });
+
+  it('streams of several entries end where they were opened', async () => {
+    const parameters = { sendingInterval: '100ms', streamingItemCount: 3 };
+    const run = await loadRun({
+      target: hub.url,
+      workers: 2,
+      entries: (['both', 'upload', 'download', 'upload'] as const).map((streamDirection) => ({
+        name: 'streamingEcho',
+        senders: 5,
+        parameters: { ...parameters, streamDirection },
+      })),
+    });
+    assert.equal(run.ending, 'completed');
+    assert.deepEqual(run.errors, {});
+    const [both, up, down, upAgain] = onlyStep(run).entries!;
+    // Five senders that open five streams each.
+    assertExact(both!, 75, 75);
+    assertExact(up!, 75, 25);
+    assertExact(down!, 25, 75);
+    assertExact(upAgain!, 75, 25);
+    assertConsistent(run);
+  });
+
+  it('may be the same twice, in groups of their own, while connections come, go and move', async () => {
+    const groups = { groupCount: 3, groupsPerConnection: 2 };
+    const run = await loadRun({
+      target: hub.url,
+      workers: 2,
+      entries: [
+        { name: 'sendToGroup', parameters: groups },
+        { name: 'sendToGroup', parameters: { ...groups, groupCount: 5, sendersPer: 'group' } },
+        { name: 'frequentJoinLeaveGroup', parameters: { ...groups, joinLeaveInterval: '100ms' } },
+        { name: 'sendToClient' },
+        { name: 'broadcast', parameters: { sendingInterval: '100ms' } },
+      ],
+      config: {
+        connections: 40,
+        baseSending: 20,
+        sendingSteps: 1,
+        singleStepDuration: '1s',
+        lifetime: '600ms',
+      },
+    });
+    assert.equal(run.ending, 'completed');
+    const step = onlyStep(run);
+    assert.deepEqual(namesOf(step).slice(0, 3), [
+      'sendToGroup 1',
+      'sendToGroup 2',
+      'frequentJoinLeaveGroup',
+    ]);
+    assert.ok(run.connections.reconnected > 0, `${run.connections.reconnected} reconnected`);
+    assert.ok(step.membership!.joins > 0);
+    for (const { name, sent, lost, duplicated } of step.entries!) {
+      assert.deepEqual([lost, duplicated], [0, 0], name);
+      assert.ok(sent > 0, name);
+    }
+    assertConsistent(run);
+  });
+
+  it('keep the pacing of the seed tool apart', async () => {
+    const run = await loadRun({
+      target: hub.url,
+      workers: 2,
+      entries: [{ name: 'echo' }, { name: 'echo', parameters: { sendingInterval: '100ms' } }],
+      config: { pacing: 'closed', transport: 'ServerSentEvents', skipNegotiation: false },
+    });
+    const [quick, slow] = onlyStep(run).entries!;
+    assert.deepEqual([quick!.name, slow!.name], ['echo 1', 'echo 2']);
+    // Each sends at most once more, or less, than a true rate would.
+    assert.ok(quick!.sent > 60 && quick!.sent <= 110, `${quick!.sent} sent`);
+    assert.ok(slow!.sent > 30 && slow!.sent <= 60, `${slow!.sent} sent`);
+    assertConsistent(run);
+  });
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Result } from '../../src/results/result';
+import type { SetKey } from '../../src/results/scenarioCopy';
+import { notRunnable } from '../../src/scenario/notRunnable';
+import { parseScenario } from '../../src/scenario/parseScenario';
+import type { Scenario } from '../../src/scenario/scenario';
+import type { CliFolder } from './cliFolder';
+
+/** The shortest there is. */
+const storm = { 'config.dropAllAfter': '2s', 'config.singleStepDuration': '3s' } as const;
+const small = { 'config.connections': '20', 'config.singleStepDuration': '500ms' } as const;
+
+/** The scenario of a sample, with the key set if given; undefined when it cannot run. */
+export function sampleScenario(file: string, ...overrides: SetKey[]): Scenario | undefined {
+  const { scenario, problems } = parseScenario(readFileSync(file, 'utf8'), { overrides });
+  const wrong = problems.some(({ severity }) => severity === 'error');
+  return scenario === undefined || wrong || notRunnable(scenario) !== undefined
+    ? undefined
+    : scenario;
+}
+
+/** Runs a sample, made small, from the command line, and looks at its counts. */
+export async function runSample(
+  folder: CliFolder,
+  file: string,
+  sample: Scenario,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const run = ['run', path.resolve(file), '--json', '--keep-going', ...args];
+  const { stdout, stderr } = await folder.run([...run, ...smallFlags(sample)], env);
+  assert.notEqual(stdout, '', stderr);
+  const { connections, steps, scenario } = JSON.parse(stdout) as Result;
+  const sends = scenario.entries[0]!.name !== 'connectOnly';
+  assert.deepEqual([connections.connected, connections.dropped], [20, 0]);
+  assert.equal(steps.length, 1);
+  for (const { sent, expected, received, duplicated, extra, entries } of steps) {
+    assert.equal(entries?.length ?? 1, scenario.entries.length);
+    assert.ok((entries ?? []).every((entry) => entry.sent > 0 && entry.lost === 0));
+    assert.equal(sent > 0, sends);
+    assert.ok(expected >= sent, `${sent} sent, ${expected} expected`);
+    assert.deepEqual([received, duplicated], [expected, 0]);
+    // What reaches one that is joining or leaving is not meant for it.
+    if (!moves(scenario)) assert.equal(extra, 0);
+  }
+}
+
+/** Whether connections or members come and go. */
+const moves = ({ lifetimeMs, dropAllAfterMs, entries }: Scenario): boolean =>
+  lifetimeMs !== undefined ||
+  dropAllAfterMs !== undefined ||
+  entries[0]!.name === 'frequentJoinLeaveGroup';
+
+function smallFlags(scenario: Scenario): string[] {
+  const changes = {
+    ...small,
+    'config.warmup': '200ms',
+    'config.arrivingRate': '200',
+    'config.sendingSteps': '1',
+    ...entryChanges(scenario.entries),
+    ...(scenario.dropAllAfterMs === undefined ? {} : storm),
+    ...(scenario.upstream === undefined ? {} : { 'config.upstream.port': '0' }),
+  };
+  return Object.entries(changes).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+}
+
+function entryChanges(entries: Scenario['entries']): Record<string, string> {
+  const mixed = entries.length > 1;
+  const changes = entries.flatMap(({ parameters }, position) => {
+    const at = mixed ? `scenarios.${position}` : 'scenario';
+    return [
+      ...(mixed ? [[`${at}.senders`, `${Math.floor(100 / entries.length)}%`]] : []),
+      ...('sendingInterval' in parameters ? [[`${at}.parameters.sendingInterval`, '50ms']] : []),
+      ...('groupCount' in parameters ? [[`${at}.parameters.groupCount`, '5']] : []),
+      ...('rounds' in parameters ? [[`${at}.parameters.rounds`, '1']] : []),
+    ] as [string, string][];
+  });
+  return Object.fromEntries(changes);
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import {
+  startWebPubSubEmulator,
+  type WebPubSubEmulator,
+} from '../../src/servers/webpubsub/webPubSubEmulator';
+import { startRelay, type Relay } from '../fakes/relay';
+import { CliFolder } from './cliFolder';
+import { assertConsistent, loadRun, onlyStep } from './loadRun';
+
+const connections = 20;
+
+describe('the subprotocols of Azure Web PubSub, on its emulator', function () {
+  this.timeout(60_000);
+
+  let emulator: WebPubSubEmulator;
+  let relay: Relay;
+  before(async () => {
+    emulator = await startWebPubSubEmulator();
+    relay = await startRelay(Number(/:(\d+);/.exec(emulator.connectionString)?.[1]));
+  });
+  after(async () => {
+    relay.dispose();
+    await emulator.dispose();
+  });
+
+  /** The same run by clients whose sockets are all cut once a part of the messages has come. */
+  const cutRun = (subprotocol: string) =>
+    loadRun({
+      target: emulator.connectionString.replace(/:\d+;/, `:${relay.port};`),
+      useCase: 'restSendToGroup',
+      parameters: { groupCount: 4 },
+      config: { service: 'webpubsub', subprotocol, connections, baseSending: 4 },
+      keepGoing: true,
+      during: (run) => {
+        const until = emulator.counts.delivered + 150;
+        const timer = setInterval(() => {
+          if (emulator.counts.delivered < until) return;
+          clearInterval(timer);
+          relay.cut();
+        }, 5);
+        void run.finished.finally(() => clearInterval(timer));
+      },
+    });
+
+  it('lose nothing when sockets are cut, where they are reliable', async () => {
+    const run = await cutRun('reliableJson');
+    assertConsistent(run);
+    const { expected, received, lost } = onlyStep(run);
+    assert.deepEqual([expected, received, lost], [4 * 10 * 5, 200, 0]);
+    const { dropped, reconnected } = run.connections;
+    assert.deepEqual([dropped, reconnected], [connections, connections]);
+  });
+
+  it('count what members of groups publish in protobuf, and what comes by REST, exactly', async () => {
+    const run = await loadRun({
+      target: emulator.connectionString,
+      entries: ['sendToGroup', 'restSendToGroup'].map((name) => ({
+        ...{ name, senders: 4, parameters: { groupCount: 4 } },
+      })),
+      config: { service: 'webpubsub', subprotocol: 'protobuf', connections, baseSending: 8 },
+    });
+    assertConsistent(run);
+    assert.deepEqual(run.errors, {});
+    const { sent, expected, received, duplicated } = onlyStep(run);
+    assert.deepEqual([sent, expected, received, duplicated], [80, 400, 400, 0]);
+  });
+
+  it('count what comes back over plain WebSockets exactly', async () => {
+    const folder = new CliFolder();
+    try {
+      const file = folder.scenario('echo.yaml', {
+        target: 'local',
+        config: { service: 'webpubsub', subprotocol: 'none', connections, workers: 1 },
+        slo: { p99: '5s' },
+      });
+      const { code, stderr } = await folder.run(['run', file, '--out', 'results']);
+      // On a busy machine the step may be invalid; its counts are exact all the same.
+      assert.ok(code === 0 || code === 4, stderr);
+      const { steps, errors } = folder.result('results');
+      const { sent, expected, received, duplicated } = steps[0]!;
+      assert.deepEqual(errors, {});
+      assert.deepEqual([sent, expected, received, duplicated], [200, 200, 200, 0]);
+    } finally {
+      folder.dispose();
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { sideBySide } from '../fakes/sideBySide';
+
+/** What the tests use of panelBrowser.mjs and panelData.mjs. */
+interface PanelBrowser {
+  readonly open: (window?: {
+    readonly theme?: string;
+    readonly width?: number;
+    readonly zoom?: number;
+    readonly reducedMotion?: boolean;
+  }) => Promise<{ readonly page: Page; readonly problems: readonly string[] }>;
+  readonly close: () => Promise<void>;
+}
+interface Recording {
+  readonly snapshots: readonly { readonly atMs: number }[];
+}
+interface Modules {
+  readonly openPanelBrowser: () => Promise<PanelBrowser>;
+  readonly fill: (page: Page, recording: Recording | undefined) => Promise<void>;
+  readonly misfits: (page: Page) => Promise<string[]>;
+  readonly sendMore: (page: Page, last: unknown, count: number) => Promise<void>;
+  readonly toldEditor: (page: Page) => Promise<{
+    readonly orders: readonly string[];
+    readonly refused: readonly string[];
+    readonly kept: unknown;
+    readonly frameMs: readonly number[];
+  }>;
+  readonly squeezeTiles: (page: Page) => Promise<void>;
+  readonly focusRings: (page: Page) => Promise<string[]>;
+  readonly spokenTimes: (page: Page, during: () => Promise<void>) => Promise<number>;
+  readonly progressMotion: (page: Page) => Promise<string>;
+  readonly recordings: Readonly<Record<string, Recording>>;
+}
+
+async function load(): Promise<Modules> {
+  const [browser, data] = await Promise.all(
+    ['panelBrowser.mjs', 'panelData.mjs'].map(
+      (name) => import(pathToFileURL(path.resolve('test', 'ui', name)).href) as Promise<Modules>,
+    ),
+  );
+  return { ...browser!, ...data! };
+}
+
+describe('the page of the panel', () => {
+  let modules: Modules;
+  let browser: PanelBrowser;
+
+  before(async () => {
+    modules = await load();
+    browser = await modules.openPanelBrowser();
+  });
+
+  after(() => (browser as PanelBrowser | undefined)?.close());
+
+  const shown = async (state: string, window: Parameters<PanelBrowser['open']>[0] = {}) => {
+    const { page, problems } = await browser.open(window);
+    await modules.fill(page, modules.recordings[state]);
+    return { page, problems };
+  };
+
+  const beside = sideBySide(2);
+  const everyState = ['empty', 'connecting', 'live', 'done', 'errors', 'invalid', 'failed', 'long'];
+  for (const state of [...everyState, 'silent', 'silent-live', 'invalid-live']) {
+    beside(`fits into windows of every width: ${state}`, async () => {
+      const { page, problems } = await shown(state);
+      for (const width of [1400, 1000, 800, 700, 500, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        // The charts take their new width one frame later.
+        await page.waitForTimeout(50);
+        assert.deepEqual(await modules.misfits(page), [], `at ${width} px`);
+      }
+      const { refused } = await modules.toldEditor(page);
+      assert.deepEqual([problems, refused], [[], []]);
+      await page.close();
+    });
+  }
+
+  it('notices what does not fit', async () => {
+    const { page } = await shown('live');
+    await modules.squeezeTiles(page);
+    const found = (await modules.misfits(page)).join('\n');
+    assert.match(found, /lies on/);
+    assert.match(found, /"Sent" is cut/);
+    await page.close();
+  });
+
+  const ringColours = { dark: '0, 120, 212', hc: '243, 133, 24', 'hc-light': '0, 107, 189' };
+  for (const [theme, colour] of Object.entries(ringColours)) {
+    it(`shows at each control that it has the focus: ${theme}`, async () => {
+      const { page } = await shown('done', { theme, width: 800 });
+      const rings = await modules.focusRings(page);
+      assert.ok(rings.length >= 10, `${rings.length} controls`);
+      assert.deepEqual([...new Set(rings)], [`rgb(${colour})`]);
+      await page.close();
+    });
+  }
+
+  it('has the numbers of every chart in a table, opened by a key', async () => {
+    const { page } = await shown('done');
+    const charts = page.locator('section:has(.chart):visible');
+    assert.equal(await charts.count(), 5);
+    for (const chart of await charts.all()) {
+      await chart.locator('summary').focus();
+      await page.keyboard.press('Enter');
+      await chart.locator('.twin tbody tr').first().waitFor();
+      const rows = await chart.locator('.twin tbody tr').count();
+      assert.ok(rows >= 5 && rows <= 120, `${rows} rows`);
+    }
+    await page.close();
+  });
+
+  it('takes orders by keyboard, and keeps what finds its run again', async () => {
+    const { page } = await shown('live');
+    await page.locator('button', { hasText: 'Stop' }).focus();
+    await page.keyboard.press('Enter');
+    const { orders, kept } = await modules.toldEditor(page);
+    assert.deepEqual(orders, ['ready', 'stop']);
+    assert.deepEqual(kept, { runId: '2026-11-21T14-02-11-chat-room' });
+    await page.close();
+  });
+
+  it('speaks politely, and not with each second', async () => {
+    const { page } = await shown('live');
+    const region = page.locator('[role=status]');
+    assert.equal(await region.getAttribute('aria-live'), 'polite');
+    assert.match((await region.textContent()) ?? '', /Step 2 of 3/);
+    const last = modules.recordings['live']!.snapshots.at(-1);
+    const times = await modules.spokenTimes(page, () => modules.sendMore(page, last, 10));
+    assert.ok(times <= 1, `${times} times`);
+    await page.close();
+  });
+
+  it('stands still for people who want that', async () => {
+    for (const reducedMotion of [false, true]) {
+      const { page } = await shown('live', { reducedMotion });
+      assert.equal(await modules.progressMotion(page), reducedMotion ? '0s' : '0.4s');
+      await page.close();
+    }
+  });
+
+  it('draws a second more of an hour, and says how long that takes', async () => {
+    const { page, problems } = await shown('hour-live');
+    const { snapshots } = modules.recordings['hour-live']!;
+    assert.ok(snapshots.length >= 3600);
+    const before = (await modules.toldEditor(page)).frameMs.length;
+    await modules.sendMore(page, snapshots.at(-1), 20);
+    const frames = (await modules.toldEditor(page)).frameMs.slice(before);
+    // Each second is drawn in one frame; the others are those of the waiting.
+    const drawn = frames.filter((ms) => ms > 0.5).sort((a, b) => a - b);
+    const [median, most] = [drawn[drawn.length >> 1] ?? 0, drawn.at(-1) ?? 0];
+    const words = `${median.toFixed(1)} ms, at most ${most.toFixed(1)} ms`;
+    process.stdout.write(`      ${snapshots.length} samples and one more: ${words}\n`);
+    assert.ok(drawn.length > 0);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { howWords } from '../../../src/cli/howWords';
+import type { Scenario } from '../../../src/scenario/scenario';
+import { sampleScenario } from '../results/sampleResult';
+
+describe('howWords', () => {
+  it('says nothing of the usual way, however the dialect was found', () => {
+    assert.equal(howWords(sampleScenario), '');
+    assert.equal(howWords(sampleScenario, 'recordLatency'), '');
+  });
+
+  it('names each way that differs, and the dialect that was spoken before the one written', () => {
+    const closed = { ...sampleScenario, transport: 'ServerSentEvents', pacing: 'closed' } as const;
+    assert.equal(howWords(closed), 'over ServerSentEvents, closed pacing');
+    const written = { ...sampleScenario, dialect: 'measure' } as const;
+    assert.equal(howWords(written), 'dialect measure');
+    assert.equal(howWords(written, 'recordLatency'), '');
+  });
+
+  it('repeats nothing of a file that it does not know', () => {
+    const hostile = { transport: { toString: 1 }, protocol: '\u001b[2J', driver: 'toString' };
+    assert.equal(howWords(hostile as unknown as Scenario), '');
+  });
+});

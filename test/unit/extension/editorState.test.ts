@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { EditorState } from '../../../src/extension/editorState';
+
+/** What VS Code keeps for an extension, in memory. */
+function memento() {
+  const kept = new Map<string, unknown>();
+  return {
+    keys: () => [...kept.keys()],
+    get: <T>(key: string, or?: T): T => (kept.get(key) ?? or) as T,
+    update: (key: string, value: unknown) => {
+      kept.set(key, value);
+      return Promise.resolve();
+    },
+    setKeysForSync: () => undefined,
+  };
+}
+
+describe('EditorState', () => {
+  it('remembers the unfinished runs of several windows, and forgets each by itself', async () => {
+    const kept = memento();
+    const windows = [new EditorState(kept, memento()), new EditorState(kept, memento())] as const;
+    await windows[0].addUnfinishedRun({ folder: 'one', pid: 1 });
+    await windows[1].addUnfinishedRun({ folder: 'two', pid: 2 });
+    await windows[1].addUnfinishedRun({ folder: 'two', pid: 3 });
+    await windows[0].removeUnfinishedRun('one');
+    assert.deepEqual(windows[0].unfinishedRuns, [{ folder: 'two', pid: 3 }]);
+  });
+
+  it('remembers where scenarios of results were written, though their folders are renamed', async () => {
+    const everywhere = memento();
+    const state = new EditorState(memento(), everywhere);
+    await state.setOrigin('/r/one', 'file:///a/load.yaml');
+    await state.setOrigin('/r/two', 'file:///b/load.yaml');
+    await state.moveOrigin('/r/one', '/r/renamed');
+    await state.moveOrigin('/r/unknown', '/r/two');
+    const other = new EditorState(memento(), everywhere);
+    assert.deepEqual(
+      ['/r/one', '/r/renamed', '/r/two'].map((folder) => other.originOf(folder)),
+      [undefined, 'file:///a/load.yaml', 'file:///b/load.yaml'],
+    );
+    for (let number = 0; number < 501; number++) await state.setOrigin(String(number), 'file:///c');
+    assert.equal(state.originOf('/r/two'), undefined);
+    assert.equal(state.originOf('0'), undefined);
+    assert.equal(state.originOf('1'), 'file:///c');
+  });
+
+  it('remembers a bounded number of them', async () => {
+    const state = new EditorState(memento(), memento());
+    for (let number = 0; number < 25; number++) {
+      await state.addUnfinishedRun({ folder: String(number), pid: number });
+    }
+    assert.equal(state.unfinishedRuns.length, 20);
+    assert.equal(state.unfinishedRuns.at(-1)?.folder, '24');
+  });
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { Arrivals } from '../../../src/plan/arrivals';
+import { batchModes } from '../../../src/scenario/scenario';
+
+const wait = { batchWaitMs: 500 };
+
+describe('the ramp modes of the seed tool', () => {
+  it('HighPress limits the connects in flight, to half of the share at first', () => {
+    const arrivals = new Arrivals({ mode: 'HighPress', share: 9, ...wait });
+    assert.equal(arrivals.mayHaveBegun(0, 0), 5);
+    assert.equal(arrivals.mayHaveBegun(250, 0), 7);
+    assert.equal(arrivals.mayHaveBegun(5000, 0), 9);
+    assert.equal(arrivals.mayHaveBegun(5000, 40), 49);
+  });
+
+  it('LowPress opens batches with a pause, whatever became of the ones before', () => {
+    const arrivals = new Arrivals({ mode: 'LowPress', share: 20, ...wait });
+    const begun = [0, 499, 500, 1499, 1500].map((ms) => arrivals.mayHaveBegun(ms, 0));
+    assert.deepEqual(begun, [20, 20, 40, 60, 80]);
+    assert.equal(
+      new Arrivals({ mode: 'LowPress', share: 1, batchWaitMs: 0 }).mayHaveBegun(0, 0),
+      Infinity,
+    );
+  });
+
+  it('ExtLimitRatePress opens a tenth of the rate each 100 ms, fractions not lost', () => {
+    const arrivals = new Arrivals({ mode: 'ExtLimitRatePress', share: 55, ...wait });
+    const begun = [0, 99, 100, 200, 1000, 2000].map((ms) => arrivals.mayHaveBegun(ms, 0));
+    assert.deepEqual(begun, [0, 0, 5, 11, 55, 110]);
+  });
+
+  it('LimitRatePress opens no more than were over in the 100 ms before, and one at least', () => {
+    const arrivals = new Arrivals({ mode: 'LimitRatePress', share: 100, ...wait });
+    assert.equal(arrivals.mayHaveBegun(0, 0), 0);
+    assert.equal(arrivals.mayHaveBegun(100, 0), 1);
+    assert.equal(arrivals.mayHaveBegun(200, 0), 2);
+    assert.equal(arrivals.mayHaveBegun(300, 2), 4);
+    // Ten are allowed, whatever more were over.
+    assert.equal(arrivals.mayHaveBegun(400, 32), 14);
+  });
+
+  it('never take anything back', () => {
+    const moves = fc.array(fc.tuple(fc.nat(400), fc.nat(30)), { maxLength: 30 });
+    const rising = fc.property(
+      fc.constantFrom(...batchModes),
+      fc.integer({ min: 1, max: 200 }),
+      moves,
+      (mode, share, list) => {
+        const arrivals = new Arrivals({ mode, share, ...wait });
+        let [elapsedMs, over, last] = [0, 0, 0];
+        for (const [ms, more] of list) {
+          elapsedMs += ms;
+          over += more;
+          const begun = arrivals.mayHaveBegun(elapsedMs, over);
+          assert.ok(begun >= last, `${begun} after ${last}`);
+          last = begun;
+        }
+      },
+    );
+    fc.assert(rising, { seed: 1, numRuns: 200 });
+  });
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { hydrateMessage } from '../../../src/extension/panel/panelSession';
+import { storedSource } from '../../../src/extension/storedSource';
+import { resultEntry } from '../../../src/extension/resultEntry';
+import { entryDescription } from '../../../src/extension/resultsModel';
+import { summaryMarkdown } from '../../../src/cli/summaryMarkdown';
+import { panelStrings } from '../../../src/protocol/panelStrings';
+import { readResult } from '../../../src/results/readResult';
+import { english } from '../extension/english';
+import { sampleResult, sampleSnapshot } from './sampleResult';
+
+const actions = {
+  runAgain: () => undefined,
+  openScenario: () => undefined,
+  copySummary: () => undefined,
+};
+
+describe('a hostile result', () => {
+  let directory: string;
+  const file = (name = 'result.json'): string => path.join(directory, name);
+
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'signalr-bench-hostile-'));
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  /** A file that takes no place on disk. */
+  async function sparse(name: string, sizeBytes: number): Promise<void> {
+    const handle = await open(file(name), 'w');
+    await handle.truncate(sizeBytes);
+    await handle.close();
+  }
+
+  /** Everything that shows a result, and what it shows. */
+  async function shown(): Promise<{ summary: string; posted: string; described: string }> {
+    const entry = await resultEntry(directory, new Date());
+    assert.ok(entry && entry.status !== 'damaged', entry?.sentence);
+    const run = await readResult(directory);
+    assert.ok(run.kind === 'result');
+    const source = await storedSource(directory, actions);
+    return {
+      summary: summaryMarkdown(run.result),
+      posted: JSON.stringify(hydrateMessage(source, panelStrings)),
+      described: entryDescription(entry, english),
+    };
+  }
+
+  const broken: [string, () => Promise<void>, RegExp][] = [
+    ['of 200 MB', () => sparse('result.json', 200 * 1024 * 1024), /larger than 64 MB/],
+    [
+      'nested a hundred thousand levels deep',
+      () => {
+        const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+        const text = JSON.stringify({ ...sampleResult(), extra: 0 });
+        return writeFile(file(), text.replace('"extra":0', `"extra":${deep}`));
+      },
+      /nested deeper than 64 levels/,
+    ],
+    [
+      'with a number beyond all numbers',
+      () => writeFile(file(), JSON.stringify(sampleResult()).replace('"cores":2', '"cores":1e999')),
+      /machine\.cores: must be a number/,
+    ],
+  ];
+  for (const [name, write, why] of broken) {
+    it(`${name} is refused with the reason, and listed as damaged`, async () => {
+      await write();
+      await assert.rejects(readResult(directory), { code: 'result-damaged', message: why });
+      const entry = await resultEntry(directory, new Date());
+      assert.equal(entry?.status, 'damaged');
+      assert.match(entry.sentence, why);
+    });
+  }
+
+  it('that is a link to a device is refused, and not read for ever', async function () {
+    // Elsewhere there may be no /dev/zero, or no links for everybody.
+    if (process.platform !== 'linux') this.skip();
+    await symlink('/dev/zero', file());
+    await assert.rejects(readResult(directory), { code: 'result-damaged', message: /no file/ });
+    assert.equal((await resultEntry(directory, new Date()))?.status, 'damaged');
+  });
+
+  it('with the largest numbers there are is shown without harm', async () => {
+    const text = JSON.stringify(sampleResult()).replaceAll(
+      /"(senders|sent|received|p99|max|connections|groupCount|step)":[\d.]+/g,
+      '"$1":1e308',
+    );
+    await writeFile(file(), text);
+    const { posted, summary } = await shown();
+    assert.ok(summary.length < 20_000 && posted.length < 200_000);
+  });
+
+  it('with markup in its texts stays text', async () => {
+    const evil = '<script>alert(1)</script>[x](command:evil)|`\u202e\n# big';
+    const result = sampleResult();
+    const [entry] = result.scenario.entries;
+    await writeFile(
+      file(),
+      JSON.stringify({
+        ...result,
+        id: `2026-11-21T10-00-00-${evil}`,
+        ending: 'targetLost',
+        endingMessage: evil,
+        errors: { [evil]: 3 },
+        scenario: { ...result.scenario, entries: [{ ...entry, name: evil }] },
+      }),
+    );
+    const { summary } = await shown();
+    assert.ok(!/(?<!\\)<script|(?<!\\)\]\(|\u202e|\n# big/.test(summary), summary);
+  });
+
+  it('with __proto__ as a name changes no other object', async () => {
+    const text = JSON.stringify({ ...sampleResult(), errors: { one: 1 } });
+    await writeFile(
+      file(),
+      text
+        .replace('"errors":{"one":1}', '"errors":{"__proto__":7,"constructor":1}')
+        .replace('{', '{"__proto__":{"polluted":true},'),
+    );
+    const { summary } = await shown();
+    assert.match(summary, /7 \\_\\_proto\\_\\_, 1 constructor/);
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined);
+  });
+
+  it('has samples of one endless line, which is passed over', async () => {
+    await writeFile(file(), JSON.stringify(sampleResult()));
+    await sparse('samples.jsonl', 100 * 1024 * 1024);
+    assert.deepEqual((await storedSource(directory, actions)).snapshots, []);
+  });
+
+  it('has samples among lines of rubbish, and they are found', async () => {
+    const rubbish = ['{"tick":1}', '[]', 'null', '\u0000', `{"a":${'['.repeat(20_000)}`];
+    const good = JSON.stringify(sampleSnapshot(3, 1));
+    await writeFile(file('samples.jsonl'), [...rubbish, good, ...rubbish].join('\n'));
+    await writeFile(file(), JSON.stringify(sampleResult()));
+    const { snapshots } = await storedSource(directory, actions);
+    assert.deepEqual(
+      snapshots.map(({ tick }) => tick),
+      [3],
+    );
+  });
+});

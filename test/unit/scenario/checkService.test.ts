@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { brief as allProblems, problemOf, withConfig } from './parsed';
+
+/** Without the notes on what the seed tool does otherwise. */
+const brief = (text: string): string[] =>
+  allProblems(text).filter((line) => !line.includes('seed-difference'));
+
+const onService = (service: string, ...lines: string[]): string =>
+  withConfig(`service: ${service}`, ...lines);
+
+describe('a service', () => {
+  it('has rules for names of hubs', () => {
+    for (const service of ['signalr', 'webpubsub']) {
+      assert.deepEqual(brief(onService(service, 'hub: my-hub')), ['error hub-name "my-hub"']);
+      assert.deepEqual(brief(onService(service, 'hub: 1hub')), ['error hub-name "1hub"']);
+      assert.deepEqual(brief(onService(service, `hub: ${'h'.repeat(128)}`)), []);
+      assert.deepEqual(brief(onService(service, 'hub: chat_app.Hub')), []);
+    }
+    assert.equal(brief(onService('signalr', `hub: ${'h'.repeat(129)}`)).length, 1);
+    assert.deepEqual(brief(withConfig('hub: my-hub')), []);
+  });
+
+  it('may refuse a ramp that is too fast, which is only a hint', () => {
+    const steep = onService('signalr', 'unit: 10', 'connections: 1000', 'arrivingRate: 401');
+    assert.deepEqual(brief(steep), ['info connect-rate "401"']);
+    assert.match(
+      problemOf(steep, 'connect-rate').message,
+      /^Unit 10 may refuse more than 400 new connections per second .* maintainer/,
+    );
+    for (const [unit, rate] of [
+      [10, 400],
+      [20, 600],
+      [50, 2000],
+      [100, 8000],
+    ]) {
+      const at = (perSecond: number): string[] =>
+        brief(onService('webpubsub', `unit: ${unit!}`, `arrivingRate: ${perSecond}`));
+      assert.deepEqual(at(rate!), []);
+      assert.deepEqual(at(rate! + 1), [`info connect-rate "${rate! + 1}"`]);
+    }
+    const free = onService('signalr', 'sku: free', 'connections: 10', 'arrivingRate: 21');
+    assert.deepEqual(brief(free), ['info connect-rate "21"']);
+    assert.deepEqual(brief(onService('signalr', 'arrivingRate: 9000')), []);
+    assert.deepEqual(brief(withConfig('unit: 1', 'arrivingRate: 9000')), []);
+  });
+
+  it('counts the connections of app servers', () => {
+    const full = ['unit: 1', 'connections: 996', 'appServers: 1', 'serverConnections: 5'];
+    const text = onService('signalr', ...full);
+    assert.deepEqual(brief(text), ['warning server-connections "5"']);
+    assert.match(
+      problemOf(text, 'server-connections').message,
+      /^996 clients and 5 server connections are more than the 1,000 connections of Unit 1/,
+    );
+    assert.deepEqual(brief(onService('signalr', 'unit: 1', 'connections: 995')), []);
+    assert.deepEqual(brief(onService('webpubsub', ...full)), []);
+    assert.deepEqual(brief(onService('signalr', ...full, 'upstream: {}')), []);
+    const free = onService('signalr', 'sku: free', 'connections: 18', 'arrivingRate: 10');
+    assert.deepEqual(brief(free), ['warning server-connections "18"']);
+  });
+});

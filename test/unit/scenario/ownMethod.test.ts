@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { estimate } from '../../../src/capacity/estimate';
+import { loadOf } from '../../../src/capacity/loadOf';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import { brief, fixed, problemOf, scenarioOf } from './parsed';
+
+const file = (...parameters: readonly string[]): string =>
+  [
+    'config:',
+    '  target: local',
+    '  connections: 1000',
+    'scenario:',
+    '  name: invoke',
+    '  parameters:',
+    ...parameters.map((line) => `    ${line}`),
+    '',
+  ].join('\n');
+const method = 'method: Post';
+const callback = ['reply: callback', 'callback: Posted'];
+
+describe('a call of the user’s own method', () => {
+  it('keeps its arguments as they are written, however deep', () => {
+    const text = file(
+      method,
+      'arguments:',
+      "  - '{sender}'",
+      '  - 7',
+      '  - { room: a, tags: [x, { y: null }], on: true }',
+      "  - - 'x {text:100} {{brace}'",
+    );
+    assert.deepEqual(brief(text), []);
+    const { parameters } = scenarioOf(text).entries[0]!;
+    assert.deepEqual(JSON.parse(String(parameters['arguments'])), [
+      '{sender}',
+      7,
+      { room: 'a', tags: ['x', { y: null }], on: true },
+      ['x {text:100} {{brace}'],
+    ]);
+    assert.equal(parameters['reply'], 'completion');
+    assert.ok(Number(parameters['messageSize']) > 160 && Number(parameters['messageSize']) < 220);
+  });
+
+  for (const [title, lines, expected] of [
+    ['no method', ['reply: none'], ['error missing-method "invoke"']],
+    [
+      'no callback',
+      [method, 'reply: callback', "arguments: ['{text}']"],
+      ['error missing-callback "callback"'],
+    ],
+    ['a callback nobody waits for', [method, 'callback: X'], ['warning other-reply "X"']],
+    [
+      'no text to carry the stamp',
+      [method, ...callback, 'arguments: [1]'],
+      ['error no-stamp "[1]"'],
+    ],
+    [
+      'too small a text',
+      [method, ...callback, "arguments: ['{text:53}']"],
+      ['error no-stamp "[\'{text:53}\']"'],
+    ],
+    [
+      'an unknown placeholder',
+      [method, "arguments: ['to {sendr}']"],
+      ['error placeholder "{sendr}"'],
+    ],
+    [
+      'a size that is none',
+      [method, "arguments: ['{text:big}']"],
+      ['error placeholder "{text:big}"'],
+    ],
+    ['a value too many', [method, "arguments: ['{sender:3}']"], ['error placeholder "{sender:3}"']],
+    ['no quotes', [method, 'arguments:', '  - {text:2KB}'], ['error quotes "{text:2KB}"']],
+    ['a reference', [method, "arguments: ['${env:A}']"], ['error bad-reference "${env:A}"']],
+    ['no list', [method, 'arguments: 5'], ['error wrong-type "5"']],
+    [
+      'a file outside',
+      [method, "arguments: ['{file:../x}']"],
+      ['error payload-file "\'{file:../x}\'"', 'info file-size'],
+    ],
+    [
+      'a receiver nobody calls back',
+      [method, "arguments: ['{receiver}']"],
+      ['error placeholder "[\'{receiver}\']"'],
+    ],
+    [
+      'a group without a place in the message',
+      [method, ...callback, 'receivers: group', 'groupCount: 100', "arguments: ['{text}']"],
+      ['error missing-placeholder "group"'],
+    ],
+    [
+      'no number of groups',
+      [method, ...callback, 'receivers: group', "arguments: ['{group}', '{text}']"],
+      ['error group-count "invoke"'],
+    ],
+    ['a key twice', [method, 'arguments:', '  - a: 1', '    a: 2'], ['error duplicate-key "a"']],
+    [
+      'a number that cannot be sent',
+      [method, 'arguments: [12345678901234567890]'],
+      ['error arguments "12345678901234567890"'],
+    ],
+  ] as const) {
+    it(`is told of ${title}, where it stands`, () => {
+      const problems = brief(file(...lines));
+      assert.equal(problems.length, expected.length, problems.join('\n'));
+      expected.forEach((start, index) =>
+        assert.ok(
+          problems.some((one) => one.startsWith(start)),
+          `${start}: ${problems[index]}`,
+        ),
+      );
+    });
+  }
+
+  it('has fixes for placeholders', () => {
+    const quotes = file(method, 'arguments:', '  - {sender}');
+    assert.match(fixed(quotes, problemOf(quotes, 'quotes')), /- '\{sender\}'\n/);
+    const typed = file(method, "arguments: ['{sendr}']");
+    assert.match(fixed(typed, problemOf(typed, 'placeholder')), /\['\{sender\}'\]/);
+    const none = file('reply: none');
+    assert.match(fixed(none, problemOf(none, 'missing-method')), /method: Echo/);
+  });
+
+  it('takes a list from the command line', () => {
+    const path = 'scenario.parameters.arguments';
+    const text = file(method);
+    const read = (value: string) => parseScenario(text, { overrides: [{ path, value }] });
+    assert.deepEqual(read("['{sender}', 3]").problems, []);
+    assert.equal(
+      read("['{sender}', 3]").scenario!.entries[0]!.parameters['arguments'],
+      '["{sender}",3]',
+    );
+    assert.match(
+      read("['{x}']").problems[0]!.message,
+      /--set scenario\.parameters\.arguments: There is no placeholder/,
+    );
+  });
+
+  it('is bounded in values and bytes', () => {
+    const many = file(method, `arguments: [${'1,'.repeat(1500)}1]`);
+    assert.deepEqual(
+      brief(many).map((one) => one.split(' ').slice(0, 2).join(' ')),
+      ['error arguments'],
+    );
+    const large = file(method, "arguments: ['{text:16MB}', '{text:16MB}']");
+    assert.match(problemOf(large, 'arguments').message, /16 MB/);
+  });
+
+  it('is estimated by whom it reaches', () => {
+    const kinds = (...lines: readonly string[]) => {
+      const load = loadOf(scenarioOf(file(method, ...lines)));
+      assert.ok('input' in load);
+      return estimate(load.input).traffic_utilisation;
+    };
+    const echo = kinds("arguments: ['{text:2KB}']");
+    const all = kinds("arguments: ['{text:2KB}']", ...callback, 'receivers: everyone');
+    // Of the last step; the guides' tables are not for the same sizes.
+    assert.ok(all > 5 * echo, `${all} against ${echo}`);
+  });
+});
+
+describe('the dialect measure', () => {
+  const measure = (name: string, ...parameters: readonly string[]): string =>
+    `config:\n  target: local\n  dialect: measure\nscenario:\n  name: ${name}\n  parameters: { ${parameters.join(', ')} }\n`;
+
+  it('has bounds of its own', () => {
+    assert.deepEqual(brief(measure('echo', 'messageSize: 53')), ['error dialect "53"']);
+    assert.deepEqual(brief(measure('echo', 'messageSize: 54')), []);
+    assert.deepEqual(brief(measure('echo', 'messageSizes: 50-90')), ['error dialect "50-90"']);
+    assert.deepEqual(brief(measure('connectOnly')), []);
+  });
+});

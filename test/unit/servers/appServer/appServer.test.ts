@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { decodeJwt } from 'jose';
+import { startAppServer } from '../../../../src/servers/appServer/appServer';
+import { TokenCheck } from '../../../../src/servers/tokenCheck';
+import { encodeMessagePackMessage } from '../../../../src/wire/messagePackMessage';
+import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage';
+import { startStubService, type StubConnection } from '../../../fakes/stubService';
+import { serviceAt, until, withAppServer } from './appServerParts';
+
+const json = (...messages: readonly object[]): Buffer =>
+  Buffer.from(messages.map((each) => `${JSON.stringify(each)}\x1e`).join(''));
+
+const dataOf = (connectionId: string, payload: Buffer): ServiceMessage => ({
+  type: 6,
+  connectionId,
+  payload,
+});
+
+function opening(connectionId: string, protocol = 'json'): ServiceMessage[] {
+  return [
+    { type: 4, connectionId, claims: [], protocol },
+    dataOf(connectionId, json({ protocol, version: 1 })),
+  ];
+}
+
+/** What of a type a connection has got. */
+function typed<Type extends ServiceMessage['type']>(
+  { messages }: StubConnection,
+  type: Type,
+): Extract<ServiceMessage, { type: Type }>[] {
+  return messages.filter((each) => each.type === type) as Extract<ServiceMessage, { type: Type }>[];
+}
+
+const payload = { 'payload.MessageBlob': 'x' };
+const recordLatency = json({ type: 1, target: 'RecordLatency', arguments: [payload] });
+const completion = json({ type: 3, invocationId: '1', result: null });
+const call = (target: string, ...args: readonly unknown[]): Buffer =>
+  json({ type: 1, invocationId: '1', target, arguments: args });
+
+describe('app server', () => {
+  it('opens its connections with tokens, and negotiates clients on to the service', async () => {
+    await withAppServer({ serverConnections: 3 }, async (server, service) => {
+      assert.equal(service.connections.length, 3);
+      const ids = new Set<string>();
+      for (const { request } of service.connections) {
+        const url = new URL(request.url ?? '', service.origin);
+        assert.equal(`${url.pathname}?hub=${url.searchParams.get('hub')}`, '/server/?hub=bench');
+        ids.add(url.searchParams.get('cid') ?? '');
+        const serverId = String(request.headers['x-asrs-server-id']);
+        const token = String(request.headers.authorization).replace('Bearer ', '');
+        assert.equal(decodeJwt(token)['nameid'], serverId);
+        const check = new TokenCheck({ accessKeys: ['made up for tests'] });
+        const outcome = await check.check(token, [`${service.origin}/server/?hub=bench`]);
+        assert.ok('claims' in outcome);
+      }
+      assert.equal(ids.size, 3);
+      const response = await fetch(`${server.url}/negotiate?negotiateVersion=1&a=b%20c`, {
+        method: 'POST',
+      });
+      const answer = (await response.json()) as { url: string; accessToken: string };
+      const expected = `${service.origin}/client/?hub=bench&asrs.op=%2Fsignalrbench&negotiateVersion=1&a=b%20c&asrs_request_id=`;
+      assert.ok(answer.url.startsWith(expected), answer.url);
+      assert.equal(decodeJwt(answer.accessToken).aud, 'http://127.0.0.1/client/?hub=bench');
+      assert.equal((await fetch(`${server.url}/negotiate`)).status, 405);
+      assert.equal((await fetch(`${server.url}/other`, { method: 'POST' })).status, 404);
+    });
+  });
+
+  it('keeps its clients when asked to', async () => {
+    await withAppServer({ serverConnections: 1, isSticky: true }, async (server, service) => {
+      const response = await fetch(`${server.url}/negotiate`, { method: 'POST' });
+      const { accessToken } = (await response.json()) as { accessToken: string };
+      const claims = decodeJwt(accessToken);
+      const serverId = service.connections[0]!.request.headers['x-asrs-server-id'];
+      assert.equal(claims['asrs.s.sn'], serverId);
+      assert.equal(claims['asrs.s.ssticky'], 'Required');
+    });
+  });
+
+  it('hands what hub code sends to the service, encoded once for each protocol', async () => {
+    await withAppServer({ serverConnections: 1 }, async (_server, service) => {
+      const connection = service.connections[0]!;
+      connection.send(...opening('one'));
+      for (const target of ['Echo', 'Broadcast'])
+        connection.send(dataOf('one', call(target, payload)));
+      const toGroup = { ...payload, 'information.GroupName': 'g' };
+      const toClient = { ...payload, 'information.ConnectionId': 'elsewhere' };
+      connection.send(dataOf('one', call('SendToGroup', toGroup)));
+      connection.send(dataOf('one', call('SendToClient', toClient)));
+      await until('all completions', () => typed(connection, 6).length === 5);
+      const [connected, echo, direct] = typed(connection, 7);
+      assert.deepEqual(connected?.connectionIds, ['one']);
+      assert.deepEqual(echo, {
+        type: 7,
+        connectionIds: ['one'],
+        payloads: [['json', recordLatency]],
+      });
+      const packed = (value: object): Buffer =>
+        encodeMessagePackMessage({ type: 1, target: 'RecordLatency', arguments: [value] });
+      const inBoth = (value: object): (readonly [string, Buffer])[] => [
+        ['json', json({ type: 1, target: 'RecordLatency', arguments: [value] })],
+        ['messagepack', packed(value)],
+      ];
+      assert.deepEqual(direct?.connectionIds, ['elsewhere']);
+      assert.deepEqual(direct.payloads, inBoth(toClient));
+      assert.deepEqual(typed(connection, 10)[0]?.payloads, inBoth(payload));
+      assert.equal(typed(connection, 13)[0]?.groupName, 'g');
+      assert.deepEqual(typed(connection, 13)[0]?.payloads, inBoth(toGroup));
+      assert.deepEqual(typed(connection, 6)[1], { ...dataOf('one', completion), dataType: 2 });
+    });
+  });
+
+  it('joins groups once the service has acknowledged it', async () => {
+    await withAppServer({ serverConnections: 1 }, async (_server, service) => {
+      const connection = service.connections[0]!;
+      connection.send(...opening('one', 'messagepack'));
+      const join = { type: 1, invocationId: '1', target: 'JoinGroup', arguments: ['g'] } as const;
+      connection.send(dataOf('one', encodeMessagePackMessage(join)));
+      await until('the join', () => typed(connection, 18).length === 1);
+      assert.equal(typed(connection, 6).length, 1);
+      const { ackId } = typed(connection, 18)[0]!;
+      connection.send({ type: 20, ackId, status: 1, message: '' });
+      await until('the completion', () => typed(connection, 6).length === 2);
+      const done = encodeMessagePackMessage({ type: 3, invocationId: '1', result: null });
+      assert.deepEqual(typed(connection, 6)[1], { ...dataOf('one', done), dataType: 2 });
+      const callback = { type: 1, target: 'JoinGroup', arguments: [] } as const;
+      assert.deepEqual(typed(connection, 7)[1]?.payloads, [
+        ['messagepack', encodeMessagePackMessage(callback)],
+      ]);
+    });
+  });
+
+  it('holds what a paused client would get, and closes one that gets too much', async () => {
+    await withAppServer({ serverConnections: 1, maxUnreadBytes: 500 }, async (server, service) => {
+      const connection = service.connections[0]!;
+      const control = (operation: number): ServiceMessage => ({
+        ...{ type: 39, connectionId: 'one' },
+        ...{ connectionType: 1, operation },
+      });
+      connection.send(...opening('one'), control(1), dataOf('one', call('GetConnectionId')));
+      connection.send({ type: 3, messages: ['echo', 'a'] });
+      await until('the echo', () => typed(connection, 3).length === 1);
+      assert.deepEqual(typed(connection, 39), [control(2)]);
+      assert.equal(typed(connection, 6).length, 1);
+      connection.send(control(3));
+      await until('the completion', () => typed(connection, 6).length === 2);
+      connection.send(control(1));
+      for (let index = 0; index < 20; index++)
+        connection.send(dataOf('one', call('GetConnectionId')));
+      await until('the end of the client', () => typed(connection, 5).length === 1);
+      assert.equal(server.counts.clients, 0);
+    });
+  });
+
+  it('opens lost connections again, with growing waits after failures', async () => {
+    const problems: string[] = [];
+    const onProblem = (text: string): void => void problems.push(text);
+    await withAppServer({ onProblem }, async (server, service) => {
+      service.connections[0]!.send(...opening('one'));
+      await until('the client', () => server.counts.clients === 1);
+      service.refusals.push(503, 401);
+      for (const { socket } of service.connections) socket.terminate();
+      await until('the end of the client', () => server.counts.clients === 0);
+      const refused = await fetch(`${server.url}/negotiate`, { method: 'POST' });
+      assert.equal(refused.status, 500);
+      await until('two new connections', () => service.connections.length === 4);
+      await until('their handshakes', () => service.connections[3]!.messages.length === 1);
+      assert.equal(problems.length, 2);
+    });
+  });
+
+  it('opens a connection on demand, and leaves a service that is silent', async () => {
+    await withAppServer(
+      { serverConnections: 1, pingMs: 100, silenceMs: 1500 },
+      async (_server, service) => {
+        service.connections[0]!.send({ type: 3, messages: ['target', 'inst/ü'] });
+        await until('the connection', () => service.connections[1]?.messages.length === 1);
+        const { request, messages } = service.connections[1]!;
+        assert.match(request.url ?? '', /&target=inst%2F%C3%BC$/);
+        assert.equal((messages[0] as { connectionType?: number }).connectionType, 1);
+        await until('a connection in place of the first', () => service.connections.length === 3);
+        assert.ok(service.connections[0]!.isClosed);
+      },
+    );
+  });
+
+  it('writes nothing more after a service error, and tells its text', async () => {
+    const problems: string[] = [];
+    const options = { serverConnections: 1, onProblem: (text: string) => void problems.push(text) };
+    await withAppServer(options, async (_server, service) => {
+      const connection = service.connections[0]!;
+      connection.send({ type: 15, errorMessage: 'Quota reached: 100' }, ...opening('one'));
+      connection.send({ type: 3, messages: ['echo', 'a'] });
+      await until('the echo', () => typed(connection, 3).length === 1);
+      assert.equal(connection.messages.length, 2);
+      assert.deepEqual(problems, ['Azure SignalR Service reports: Quota reached: 100']);
+    });
+  });
+
+  it('says why it cannot start', async () => {
+    const service = await startStubService();
+    const options = { service: serviceAt(service.origin), hub: 'Bench', serverConnections: 2 };
+    service.refusals.push(404, 404);
+    await assert.rejects(startAppServer(options), /HTTP status 404\. Check the endpoint/);
+    const refusal = { type: 2, errorMessage: 'No serverless, please.' } as const;
+    service.handshakes.push(refusal, refusal);
+    await assert.rejects(startAppServer(options), /the service said "No serverless, please\."/);
+    const ping = { type: 3, messages: [] } as const;
+    service.handshakes.push(ping, ping);
+    await assert.rejects(startAppServer(options), /first message of the service is no handshake/);
+    await service.dispose();
+    await assert.rejects(startAppServer(options), { code: 'service-unreachable' });
+  });
+
+  it('survives whatever the service sends', async () => {
+    await withAppServer({ serverConnections: 1, backOffMs: 1 }, async (server, service) => {
+      const run = fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 })), async (pieces) => {
+        const connection = service.connections.at(-1)!;
+        connection.send(...opening('one'), dataOf('one', Buffer.concat(pieces)));
+        for (const piece of pieces) connection.socket.send(piece);
+        const count = service.connections.length;
+        // Some noise ends the connection by itself, some leaves it waiting for more.
+        connection.socket.close();
+        await until('a connection in its place', () => service.connections.length > count);
+        await until('its handshake', () => service.connections.at(-1)!.messages.length === 1);
+      });
+      await fc.assert(run, { numRuns: 40 });
+      await until('the end of all clients', () => server.counts.clients === 0);
+    });
+  });
+});

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import {
+  startAzureSignalr,
+  type AzureSignalr,
+} from '../../../../src/servers/azureSignalr/startAzureSignalr';
+import { flowOperation, serviceType } from '../../../../src/wire/service/serviceMessage';
+import { EmulatorPeer } from '../../../fakes/emulatorPeer';
+import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
+import { hubClient, kinds, notesOf, type HubClient } from './hubClients';
+
+const json = (...values: unknown[]): Buffer =>
+  Buffer.from(`${JSON.stringify({ type: 1, target: 'note', arguments: values })}\x1e`);
+
+describe('the Azure SignalR emulator in default mode', () => {
+  let service: AzureSignalr;
+  let peer: EmulatorPeer;
+  const clients: HubClient[] = [];
+  const servers: ScriptedAppServer[] = [];
+
+  beforeEach(async () => {
+    service = await startAzureSignalr();
+    peer = new EmulatorPeer(service.connectionString);
+  });
+  afterEach(async () => {
+    await service.dispose();
+    await Promise.all(clients.splice(0).map(({ connection }) => connection.stop()));
+    for (const { socket } of servers.splice(0)) socket.terminate();
+  });
+
+  async function appServer(serverId = 'server', kind = 0): Promise<ScriptedAppServer> {
+    const server = await ScriptedAppServer.connect(peer, 'chat', serverId, kind);
+    servers.push(server);
+    return server;
+  }
+
+  async function client(
+    claims: Readonly<Record<string, unknown>> = {},
+    kind = kinds[0] as (typeof kinds)[number],
+  ): Promise<HubClient> {
+    const made = await hubClient(peer, 'chat', kind, claims);
+    clients.push(made);
+    return made;
+  }
+
+  /** A client and its id, welcomed by an app server. */
+  async function joined(
+    server: ScriptedAppServer,
+    claims: Readonly<Record<string, unknown>> = {},
+  ): Promise<{ client: HubClient; id: string }> {
+    const made = await client(claims);
+    const starting = made.connection.start();
+    const { connectionId } = await server.welcome();
+    await starting;
+    return { client: made, id: connectionId };
+  }
+
+  async function ack(server: ScriptedAppServer): Promise<readonly [number, number]> {
+    const { ackId, status } = await server.next(serviceType.ack);
+    return [ackId, status];
+  }
+
+  it('lets every kind of client echo through an app server', async () => {
+    const server = await appServer();
+    server.echoes = true;
+    for (const kind of kinds) {
+      const { connection } = await client({}, kind);
+      await connection.start();
+      const calls = ['a', 'ü'.repeat(40_000)].map((text) => connection.invoke('Echo', text));
+      assert.deepEqual(await Promise.all(calls), ['a', 'ü'.repeat(40_000)]);
+      await connection.stop();
+      await server.next(serviceType.closeConnection);
+    }
+  });
+
+  it('tells the app server who the client is', async () => {
+    const server = await appServer();
+    const { client: one, id } = await joined(server, { 'asrs.s.uid': 'ann', role: ['a', 'b'] });
+    assert.notEqual(one.connection.connectionId, null);
+    const second = await client({ nameid: 'bob' });
+    const starting = second.connection.start();
+    const opened = await server.welcome();
+    await starting;
+    assert.notEqual(opened.connectionId, id);
+    assert.equal(opened.protocol, 'json');
+    assert.match(opened.queryString ?? '', /^\?hub=chat&id=[\w-]+$/);
+    const name = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier';
+    assert.ok(opened.claims.some(([type, value]) => type === name && value === 'bob'));
+    const headers = new Map(opened.headers);
+    assert.deepEqual(headers.get('X-Forwarded-For'), ['127.0.0.1']);
+    assert.equal(headers.has('authorization'), false);
+    assert.ok(headers.has('user-agent'));
+  });
+
+  it('delivers to all, groups, users and connections, and knows who is excluded', async () => {
+    const server = await appServer();
+    const { client: ann, id: annId } = await joined(server, { 'asrs.s.uid': 'ann' });
+    const { client: bob, id: bobId } = await joined(server, { 'asrs.s.uid': 'bob' });
+    const payloads = (text: string): [string, Buffer][] => [['json', json(text)]];
+    const { joinGroupWithAck, groupBroadcastData } = serviceType;
+    server.send(
+      { type: joinGroupWithAck, connectionId: annId, groupName: 'g', ackId: 1 },
+      { type: joinGroupWithAck, connectionId: 'nobody', groupName: 'g', ackId: 2 },
+      { type: serviceType.userJoinGroup, userId: 'bob', groupName: 'g' },
+      { type: serviceType.broadcastData, payloads: payloads('all') },
+      {
+        type: serviceType.broadcastData,
+        excludedConnectionIds: [annId],
+        payloads: payloads('not ann'),
+      },
+      { type: groupBroadcastData, groupName: 'g', payloads: payloads('group') },
+      {
+        type: groupBroadcastData,
+        groupName: 'g',
+        excludedUserIds: ['bob'],
+        payloads: payloads('group without bob'),
+      },
+      {
+        type: serviceType.multiGroupBroadcastData,
+        groupNames: ['g', 'x'],
+        payloads: payloads('groups'),
+      },
+      { type: serviceType.userData, userId: 'bob', payloads: payloads('user') },
+      { type: serviceType.multiUserData, userIds: ['ann', 'bob'], payloads: payloads('users') },
+      {
+        type: serviceType.multiConnectionData,
+        connectionIds: [bobId, 'nobody'],
+        payloads: payloads('connections'),
+      },
+      { type: serviceType.broadcastData, payloads: [['messagepack', Buffer.from('none')]] },
+      { type: serviceType.leaveGroupWithAck, connectionId: annId, groupName: 'g', ackId: 3 },
+      { type: groupBroadcastData, groupName: 'g', payloads: payloads('group again') },
+      { type: serviceType.broadcastData, payloads: payloads('end') },
+    );
+    assert.deepEqual(
+      [await ack(server), await ack(server), await ack(server)],
+      [
+        [1, 1],
+        [2, 2],
+        [3, 1],
+      ],
+    );
+    const forAnn = ['all', 'group', 'group without bob', 'groups', 'users', 'end'];
+    assert.deepEqual((await notesOf(ann, 6)).flat(), forAnn);
+    const forBob = [
+      'all',
+      'not ann',
+      'group',
+      'groups',
+      'user',
+      'users',
+      'connections',
+      'group again',
+      'end',
+    ];
+    assert.deepEqual((await notesOf(bob, 9)).flat(), forBob);
+  });
+
+  it('answers questions about who is there, and closes whom it is told to', async () => {
+    const server = await appServer();
+    const { client: ann, id } = await joined(server, { 'asrs.s.uid': 'ann' });
+    const { client: bob } = await joined(server, { 'asrs.s.uid': 'bob' });
+    const { client: eve, id: eveId } = await joined(server, { 'asrs.s.uid': 'eve' });
+    server.send(
+      { type: serviceType.checkConnectionExistenceWithAck, connectionId: id, ackId: 1 },
+      { type: serviceType.checkUserExistenceWithAck, userId: 'nobody', ackId: 2 },
+      { type: serviceType.userJoinGroupWithAck, userId: 'ann', groupName: 'g', ackId: 3 },
+      { type: serviceType.checkUserInGroupWithAck, userId: 'ann', groupName: 'g', ackId: 4 },
+      { type: serviceType.checkGroupExistenceWithAck, groupName: 'g', ackId: 5 },
+      { type: serviceType.userLeaveGroupWithAck, userId: 'ann', ackId: 6 },
+      { type: serviceType.checkGroupExistenceWithAck, groupName: 'g', ackId: 7 },
+      { type: serviceType.closeUserConnectionsWithAck, userId: 'ann', reason: 'bye', ackId: 8 },
+    );
+    const statuses: number[] = [];
+    for (let count = 0; count < 8; count++) statuses.push((await ack(server))[1]);
+    assert.deepEqual(statuses, [1, 2, 1, 1, 1, 1, 2, 1]);
+    assert.match(String(await ann.closed), /bye/);
+    await bob.connection.stop();
+    await server.next(serviceType.closeConnection);
+    server.data(eveId, '{"type":7,"error":"out"}\x1e');
+    server.send({ type: serviceType.closeConnection, connectionId: eveId, errorMessage: '' });
+    assert.match(String(await eve.closed), /out/);
+  });
+
+  it('puts a message together that comes in parts', async () => {
+    const server = await appServer();
+    const { client: ann, id } = await joined(server);
+    const bytes = json('whole');
+    server.data(id, bytes.subarray(0, 7), true);
+    server.data(id, bytes.subarray(7, 20), true);
+    server.data(id, bytes.subarray(20));
+    assert.deepEqual(await notesOf(ann, 1), [['whole']]);
+  });
+
+  it('spreads clients, sticks where the token says, and spares who leaves', async () => {
+    const [one, two, weak] = [
+      await appServer('one'),
+      await appServer('two'),
+      await appServer('weak', 2),
+    ];
+    for (const server of [one, two, weak]) server.echoes = true;
+    const start = async (claims: object = {}): Promise<unknown> => {
+      const { connection } = await client(claims as Record<string, unknown>);
+      return connection.start().catch((error: unknown) => error);
+    };
+    for (let count = 0; count < 4; count++) await start();
+    const opened = ({ messages }: ScriptedAppServer): number =>
+      messages.filter(({ type }) => type === serviceType.openConnection).length;
+    assert.deepEqual([one, two, weak].map(opened), [2, 2, 0]);
+    await start({ 'asrs.s.sn': 'two', 'asrs.s.ssticky': 'Required' });
+    await start({ 'asrs.s.sn': 'two', 'asrs.s.ssticky': 'Preferred' });
+    assert.deepEqual([one, two, weak].map(opened), [2, 4, 0]);
+    two.send({ type: serviceType.ping, messages: ['shutdown', 'fin:0'] });
+    assert.deepEqual((await two.next(serviceType.ping)).messages, ['shutdown', 'finack']);
+    await start({ 'asrs.s.sn': 'two', 'asrs.s.ssticky': 'Preferred' });
+    assert.equal(opened(one), 3);
+    const refused = await start({ 'asrs.s.sn': 'two', 'asrs.s.ssticky': 'Required' });
+    assert.match(String(refused), /No app server/);
+  });
+
+  it('closes the clients of a lost server connection, who may come back', async () => {
+    const server = await appServer();
+    const { client: ann } = await joined(server);
+    server.socket.terminate();
+    await ann.closed;
+    const two = await appServer();
+    const { client: bob } = await joined(two);
+    service.faults.closeServers('chat');
+    assert.equal(await two.closed, 1001);
+    await bob.closed;
+    assert.equal(service.counts.serverConnections, 0);
+  });
+
+  it('lets app servers ask clients of each other', async () => {
+    const [one, two] = [await appServer('one'), await appServer('two')];
+    const { client: ann, id } = await joined(one);
+    ann.connection.on('ask', (text: string) => `${text}!`);
+    const ask = Buffer.from('{"type":1,"invocationId":"i1","target":"ask","arguments":["q"]}\x1e');
+    const question = { invocationId: 'i1', connectionId: id, callerServerId: 'two' };
+    two.send({ type: serviceType.clientInvocation, ...question, payloads: [['json', ask]] });
+    assert.equal((await two.next(serviceType.serviceMapping)).connectionId, id);
+    assert.equal((await one.next(serviceType.clientInvocation)).invocationId, 'i1');
+    const { payload } = await one.next(serviceType.connectionData);
+    assert.deepEqual(JSON.parse(payload.toString().slice(0, -1)), {
+      type: 3,
+      invocationId: 'i1',
+      result: 'q!',
+    });
+    const answer = { ...question, callerServerId: 'one', protocol: 'json', payload };
+    one.send({ type: serviceType.clientCompletion, ...answer });
+    assert.equal((await two.next(serviceType.clientCompletion)).callerServerId, 'two');
+    const nobody = { ...question, connectionId: 'nobody' };
+    two.send({ type: serviceType.clientInvocation, ...nobody, payloads: [['json', ask]] });
+    const { error } = await two.next(serviceType.errorCompletion);
+    assert.equal(error, 'Connection does not exist');
+  });
+
+  it('does on demand what a real service does now and then', async () => {
+    const server = await appServer();
+    const { id } = await joined(server);
+    const { faults } = service;
+    faults.ping('chat', 'target', 'inst-2');
+    faults.ping('chat', 'offline', 'inst-1');
+    faults.serviceError('chat', 'Maximum message count limit reached: 100000');
+    faults.flowControl('chat', id, flowOperation.pause);
+    assert.deepEqual((await server.next(serviceType.ping)).messages, ['target', 'inst-2']);
+    assert.deepEqual((await server.next(serviceType.ping)).messages, ['offline', 'inst-1']);
+    const { errorMessage } = await server.next(serviceType.serviceError);
+    assert.equal(errorMessage, 'Maximum message count limit reached: 100000');
+    assert.equal((await server.next(serviceType.connectionFlowControl)).connectionId, id);
+    server.send({ type: serviceType.ping, messages: ['status', '1'] });
+    const status = (await server.next(serviceType.ping)).messages;
+    assert.deepEqual(status, ['status', '1', 'clientcount', '1', 'servercount', '1']);
+    server.send({ type: serviceType.ping, messages: ['servers', ''] });
+    assert.match((await server.next(serviceType.ping)).messages[1] ?? '', /^6\d{17}:server$/);
+  });
+});

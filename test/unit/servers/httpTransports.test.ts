@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
+import type { BenchHubOptions } from '../../../src/servers/benchHubOptions';
+import { handshake, RawClient, separator, type Message } from './rawClient';
+
+const events = { Accept: 'text/event-stream' };
+
+/** URL of a freshly negotiated connection. */
+async function negotiated(hub: BenchHub): Promise<string> {
+  const response = await fetch(`${hub.url}/negotiate?negotiateVersion=1`, { method: 'POST' });
+  const { connectionToken } = (await response.json()) as { connectionToken: string };
+  return `${hub.url}?id=${connectionToken}`;
+}
+
+function post(url: string, body: string): Promise<Response> {
+  return fetch(url, { method: 'POST', body });
+}
+
+/** Polls until the text contains the part; returns everything that came. */
+async function pollFor(url: string, part: string): Promise<string> {
+  let text = '';
+  while (!text.includes(part)) {
+    const response = await fetch(url);
+    assert.equal(response.status, 200);
+    text += await response.text();
+  }
+  return text;
+}
+
+function invocation(target: string, ...args: readonly unknown[]): string {
+  return JSON.stringify({ type: 1, target, arguments: args }) + separator;
+}
+
+describe('bench hub over HTTP transports', () => {
+  let hub: BenchHub;
+
+  async function start(options: BenchHubOptions = {}): Promise<void> {
+    hub = await startBenchHub(options);
+  }
+  afterEach(() => hub.dispose());
+
+  /** A long-polling connection past its handshake and its OnConnected. */
+  async function polling(): Promise<string> {
+    const url = await negotiated(hub);
+    const first = await fetch(url);
+    assert.equal(first.status, 200);
+    assert.equal(await first.text(), '', 'the first poll brings nothing');
+    assert.equal((await post(url, handshake)).status, 200);
+    const text = await pollFor(url, 'OnConnected');
+    assert.ok(text.startsWith(`{}${separator}`));
+    return url;
+  }
+
+  it('answers a poll as soon as there is something, several messages in order', async () => {
+    await start();
+    const url = await polling();
+    const poll = pollFor(url, 'third');
+    for (const text of ['first', 'second', 'third'])
+      assert.equal((await post(url, invocation('Echo', { text }))).status, 200);
+    const messages = (await poll).split(separator).slice(0, -1);
+    assert.deepEqual(
+      messages.map((text) => (JSON.parse(text) as Message).arguments),
+      [[{ text: 'first' }], [{ text: 'second' }], [{ text: 'third' }]],
+    );
+  });
+
+  it('ends a poll without messages after its time, and one that a second replaces', async () => {
+    await start({ pollTimeoutMs: 100 });
+    const url = await polling();
+    const empty = await fetch(url);
+    assert.deepEqual([empty.status, await empty.text()], [200, '']);
+    await hub.dispose();
+    await start();
+    const other = await polling();
+    const first = fetch(other);
+    // The first one has to be there before the second.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const second = fetch(other);
+    assert.equal((await first).status, 204);
+    await post(other, invocation('Echo', {}));
+    assert.match(await (await second).text(), /RecordLatency/);
+  }).timeout(10_000);
+
+  it('drops a long-polling client that does not poll', async () => {
+    await start({ disconnectTimeoutMs: 200 });
+    const url = await polling();
+    while (hub.connectionCount > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal((await fetch(url)).status, 404);
+    assert.equal((await post(url, handshake)).status, 404);
+  }).timeout(10_000);
+
+  it('ends long polling by DELETE', async () => {
+    await start();
+    const url = await polling();
+    const poll = fetch(url);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal((await fetch(url, { method: 'DELETE' })).status, 202);
+    assert.equal((await poll).status, 204);
+    assert.equal(hub.connectionCount, 0);
+    assert.equal((await fetch(url, { method: 'DELETE' })).status, 404);
+  });
+
+  it('tells why it closes, and then that it is over', async () => {
+    await start({ closeAfter: 1 });
+    const url = await polling();
+    await post(url, invocation('Echo', {}));
+    assert.match(await pollFor(url, '"type":7'), /Closed on purpose/);
+    assert.equal((await fetch(url)).status, 204);
+    assert.equal((await fetch(url)).status, 404);
+  });
+
+  it('streams events after a comment, line ends inside a message as lines', async () => {
+    await start();
+    const url = await negotiated(hub);
+    const stream = await fetch(url, { headers: events });
+    assert.equal(stream.headers.get('content-type'), 'text/event-stream');
+    assert.match(stream.headers.get('cache-control') ?? '', /no-cache/);
+    await post(url, handshake);
+    const pretty = '{"type":1,"target":"Echo","arguments":[{\r\n"a":\n1}]}';
+    await post(url, pretty + separator);
+    let text = '';
+    for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes('RecordLatency') && text.endsWith('\r\n\r\n')) break;
+    }
+    const [comment, ...lines] = text.split('\r\n');
+    assert.equal(comment, ':');
+    assert.equal(lines[0], `data: {}${separator}`);
+    assert.deepEqual(lines.slice(-5), [
+      'data: {"type":1,"target":"RecordLatency","arguments":[{',
+      'data: "a":',
+      `data: 1}]}${separator}`,
+      '',
+      '',
+    ]);
+  });
+
+  it('answers polls in MessagePack as bytes', async () => {
+    await start();
+    const url = await negotiated(hub);
+    await fetch(url);
+    await post(url, `{"protocol":"messagepack","version":1}${separator}`);
+    const response = await fetch(url);
+    assert.equal(response.headers.get('content-type'), 'application/octet-stream');
+    const bytes = Buffer.from(await response.arrayBuffer());
+    assert.equal(bytes.toString('latin1', 0, 3), `{}${separator}`);
+    assert.ok(bytes.length - 4 === bytes[3], 'one message behind the handshake, with its length');
+  });
+
+  it('refuses MessagePack over server-sent events in the words of ASP.NET Core', async () => {
+    await start();
+    const url = await negotiated(hub);
+    const stream = await fetch(url, { headers: events });
+    await post(url, `{"protocol":"messagepack","version":1}${separator}`);
+    assert.match(await stream.text(), /Cannot use the 'messagepack' protocol on the current/);
+    assert.equal(hub.connectionCount, 0);
+  });
+
+  it('refuses misuse', async () => {
+    await start({ maxPostBytes: 1000 });
+    assert.equal((await fetch(hub.url)).status, 400);
+    assert.equal((await post(hub.url, '')).status, 400);
+    assert.equal((await fetch(`${hub.url}?id=unknown`)).status, 404);
+    assert.equal((await post(`${hub.url}?id=unknown`, '')).status, 404);
+
+    const poll = await polling();
+    assert.equal((await fetch(poll, { headers: events })).status, 400, 'another transport');
+    assert.equal((await post(poll, 'x'.repeat(1001))).status, 413);
+
+    const streamed = await negotiated(hub);
+    const stream = await fetch(streamed, { headers: events });
+    assert.equal((await fetch(streamed, { headers: events })).status, 409);
+    assert.equal((await fetch(streamed)).status, 400, 'another transport');
+    assert.equal((await fetch(streamed, { method: 'DELETE' })).status, 400);
+    await stream.body?.cancel();
+
+    const socket = await negotiated(hub);
+    const client = await RawClient.connect(socket);
+    assert.equal((await post(socket, '')).status, 405);
+    assert.equal((await fetch(socket)).status, 400);
+    client.socket.close();
+  });
+
+  it('keeps sends waiting while the hub is stalled', async () => {
+    await start({ stall: { afterMs: 1, forMs: 600 } });
+    const url = await polling();
+    await post(url, invocation('Echo', { n: 1 }));
+    assert.match(await pollFor(url, '"n":1'), /RecordLatency/);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const sentMs = performance.now();
+    await post(url, invocation('Echo', { n: 2 }));
+    assert.ok(performance.now() - sentMs > 300, 'the send was answered in the stall');
+    assert.match(await pollFor(url, '"n":2'), /RecordLatency/);
+  });
+
+  it('closes a client that leaves too much unread', async () => {
+    await start({ maxUnreadBytes: 5000 });
+    const url = await polling();
+    const payload = { text: 'x'.repeat(2000) };
+    for (let sent = 0; sent < 5; sent++) await post(url, invocation('Echo', payload));
+    assert.match(await pollFor(url, '"type":7'), /more than 5000 bytes were waiting/);
+    assert.equal((await fetch(url)).status, 204);
+  });
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { groupPattern } from '../../../../src/servers/webpubsub/groupPattern';
+import { Permissions } from '../../../../src/servers/webpubsub/permissions';
+
+describe('patterns of group names', () => {
+  const table: [pattern: string, fits: string[], others: string[]][] = [
+    ['chat-*', ['chat-1', 'chat-room', 'chat-'], ['chat.1', 'xchat-1']],
+    ['a.*', ['a.b', 'a.1'], ['a.b.c', 'b.a', 'a']],
+    ['a.**', ['a.b', 'a.b.c', 'a.'], ['b.a', 'a']],
+    ['a.?1', ['a.b1', 'a.11'], ['a.1', 'a..1', 'a.bb1']],
+    ['x\\*y', ['x*y'], ['xay']],
+    ['\\\\?', ['\\a'], ['a']],
+    ['**.end', ['.end', 'a.b.end'], ['end', 'a.end.']],
+    ['', [''], ['a']],
+  ];
+  for (const [pattern, fits, others] of table) {
+    it(`mean what is documented: ${pattern}`, () => {
+      const match = groupPattern(pattern);
+      assert.ok(match !== undefined);
+      assert.deepEqual([...fits, ...others].filter(match), fits);
+    });
+  }
+
+  it('have at most five stars, and whole escapes', () => {
+    assert.ok(groupPattern('*a*b*c*d*') !== undefined);
+    assert.equal(groupPattern('**a**b**'), undefined);
+    assert.equal(groupPattern('a\\'), undefined);
+  });
+
+  it('stay quick on names made to be slow', () => {
+    const match = groupPattern('*a*a*a*a*b');
+    assert.equal(match?.('a'.repeat(1024)), false);
+  });
+});
+
+describe('permissions', () => {
+  it('come from roles', () => {
+    const some = Permissions.ofRoles([
+      'webpubsub.sendToGroup.a',
+      'webpubsub.sendToGroups.b.*',
+      'webpubsub.joinLeaveGroup',
+      'other.sendToGroup',
+    ]);
+    assert.deepEqual(
+      ['a', 'b.c', 'c', undefined].map((group) => some.allows('sendToGroup', group)),
+      [true, true, false, false],
+    );
+    assert.deepEqual(
+      ['a', undefined].map((group) => some.allows('joinLeaveGroup', group)),
+      [true, true],
+    );
+    assert.equal(Permissions.ofRoles([]).allows('joinLeaveGroup', 'a'), false);
+    assert.equal(
+      Permissions.ofRoles(['webpubsub.sendToGroups.**a**b**']).allows('sendToGroup', 'ab'),
+      false,
+    );
+  });
+
+  it('are granted and revoked for one client alone', () => {
+    const none = Permissions.ofRoles([]);
+    const one = none.granting('sendToGroup', 'a');
+    const all = one.granting('sendToGroup', undefined);
+    const allows = (them: Permissions): boolean[] =>
+      ['a', 'b'].map((group) => them.allows('sendToGroup', group));
+    assert.deepEqual([none, one, all].map(allows), [
+      [false, false],
+      [true, false],
+      [true, true],
+    ]);
+    assert.deepEqual(allows(all.revoking('sendToGroup', undefined)), [true, false]);
+    assert.deepEqual(allows(one.revoking('sendToGroup', 'a')), [false, false]);
+    assert.equal(Permissions.ofRoles([]).allows('sendToGroup', 'a'), false);
+  });
+});

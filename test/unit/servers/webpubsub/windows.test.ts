@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { AckIds } from '../../../../src/servers/webpubsub/ackIds';
+import { Delivery } from '../../../../src/servers/webpubsub/delivery';
+import { UnackedMessages } from '../../../../src/servers/webpubsub/unackedMessages';
+
+describe('ack ids', () => {
+  it('are new once, in whatever order they come', () => {
+    const id = fc.oneof(fc.nat(50), fc.bigInt(2n ** 60n, 2n ** 60n + 50n));
+    const check = fc.property(fc.array(id), (ids) => {
+      const known = new AckIds();
+      const seen = new Set<number | bigint>();
+      for (const next of ids) {
+        assert.equal(known.add(next), !seen.has(next));
+        seen.add(next);
+      }
+    });
+    fc.assert(check, { numRuns: 200 });
+  });
+
+  it('take no room when they count up, and little when they do not', () => {
+    const known = new AckIds();
+    for (let id = 1; id <= 5000; id++) assert.ok(known.add(id));
+    assert.equal(known.add(1), false);
+    for (let id = 10_000; id < 30_000; id += 2) assert.ok(known.add(id));
+    assert.equal(known.add(29_998), false);
+    // Forgotten: more than a thousand came after it.
+    assert.equal(known.add(10_000), true);
+  });
+});
+
+describe('unacknowledged messages', () => {
+  const delivery = (bytes: number): Delivery =>
+    new Delivery({
+      type: 'message',
+      from: 'server',
+      group: undefined,
+      fromUserId: undefined,
+      sequenceId: undefined,
+      payload: { dataType: 'binary', bytes: Buffer.alloc(bytes) },
+    });
+
+  it('are a thousand at most', () => {
+    const unacked = new UnackedMessages();
+    const message = delivery(1);
+    for (let n = 0; n < 1000; n++) assert.ok(unacked.add(message));
+    assert.equal(unacked.add(message), false);
+    assert.equal(unacked.at(1), message);
+    unacked.acknowledge(600);
+    assert.deepEqual(
+      [unacked.firstId, unacked.at(600), unacked.at(601)],
+      [601, undefined, message],
+    );
+    for (let n = 0; n < 600; n++) assert.ok(unacked.add(message));
+    assert.equal(unacked.add(message), false);
+    unacked.acknowledge(2n ** 60n);
+    assert.deepEqual(
+      [unacked.firstId, unacked.at(1600), unacked.at(1601)],
+      [1601, undefined, undefined],
+    );
+  });
+
+  it('are 16 MB at most', () => {
+    const unacked = new UnackedMessages();
+    const large = delivery(1024 * 1024);
+    for (let n = 0; n < 16; n++) assert.ok(unacked.add(large));
+    assert.equal(unacked.add(delivery(1)), false);
+    unacked.acknowledge(1);
+    assert.ok(unacked.add(large));
+  });
+});

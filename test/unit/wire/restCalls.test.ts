@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { decodeJwt } from 'jose';
+import { AccessTokens } from '../../../src/wire/accessTokens';
+import { recordLatencyShape } from '../../../src/wire/contractShape';
+import type { ServiceAccess } from '../../../src/wire/endpoint';
+import { RestCalls, type RestFailure } from '../../../src/wire/restCalls';
+import { emptyStamp } from '../../../src/wire/stamp';
+import { endpointOf } from '../../fakes/endpoint';
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly audience: unknown;
+  readonly body: string;
+}
+
+describe('REST calls', () => {
+  let server: Server | undefined;
+  let calls: RestCalls | undefined;
+  const failures: RestFailure[] = [];
+  const seen: Seen[] = [];
+
+  async function start(
+    answer: (request: IncomingMessage, response: ServerResponse) => void,
+    kind: ServiceAccess['kind'] = 'signalr',
+  ): Promise<RestCalls> {
+    failures.length = 0;
+    seen.length = 0;
+    server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8');
+      request.on('data', (text: string) => (body += text));
+      request.on('end', () => {
+        const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+        const { method, url } = request;
+        seen.push({ method, url, audience: decodeJwt(token).aud, body });
+        answer(request, response);
+      });
+    });
+    await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const restOrigin = `http://127.0.0.1:${port}`;
+    const access = { kind, hub: 'chat', audience: 'http://127.0.0.1', restOrigin, accessKey: 'k' };
+    calls = new RestCalls(endpointOf(restOrigin), access, new AccessTokens(access), (failure) => {
+      failures.push(failure);
+    });
+    return calls;
+  }
+
+  afterEach(() => {
+    calls?.close();
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  it('send to everybody, a user, a group and a connection, each with a token for its path', async () => {
+    const rest = await start((_, response) => response.writeHead(202).end());
+    for (const receiver of [
+      { kind: 'all' },
+      { kind: 'user', index: 3 },
+      { kind: 'group', group: 'a/b' },
+      { kind: 'connection', id: 'c' },
+    ] as const)
+      assert.equal(await rest.sent(receiver, Buffer.from('{}')), undefined);
+    const paths = ['', '/users/user3', '/groups/a%2Fb', '/connections/c'].map(
+      (part) => `/api/hubs/chat${part}/:send`,
+    );
+    assert.deepEqual(
+      seen.map(({ url }) => url),
+      paths.map((path) => `${path}?api-version=2022-11-01`),
+    );
+    assert.deepEqual(
+      seen.map(({ audience }) => audience),
+      paths.map((path) => `http://127.0.0.1${path}`),
+    );
+  });
+
+  it('carry an invocation to Azure SignalR and the bare payload to Web PubSub', async () => {
+    for (const kind of ['signalr', 'webpubsub'] as const) {
+      const rest = await start((_, response) => response.writeHead(202).end(), kind);
+      const template = rest.template(recordLatencyShape({ method: 'RecordLatency', blob: 'x' }));
+      const body = template.fill(emptyStamp(), undefined, Date.now());
+      assert.equal(await rest.sent({ kind: 'all' }, body), undefined);
+      const told = JSON.parse(seen[0]!.body) as Record<string, unknown>;
+      const data = kind === 'signalr' ? (told['arguments'] as [Record<string, unknown>])[0] : told;
+      assert.deepEqual(Object.keys(data), [
+        ...['bench.Stamp', 'payload.Timestamp', 'payload.MessageBlob'],
+      ]);
+      assert.equal(told['target'], kind === 'signalr' ? 'RecordLatency' : undefined);
+      calls?.close();
+      server?.close();
+    }
+  });
+
+  it('put users and connections into groups', async () => {
+    const rest = await start((_, response) => response.writeHead(200).end());
+    assert.equal(await rest.changeGroup('PUT', 4, 'g'), undefined);
+    assert.equal(await rest.changeGroup('DELETE', 'c', 'g'), undefined);
+    assert.deepEqual(
+      seen.map(({ method, url }) => `${method} ${url?.split('?', 1)[0]}`),
+      ['PUT /api/hubs/chat/users/user4/groups/g', 'DELETE /api/hubs/chat/groups/g/connections/c'],
+    );
+  });
+
+  it('are classed by status, with the sentence of the service', async () => {
+    const rest = await start((_, response) => {
+      response.writeHead(401).end(JSON.stringify({ code: 'x', message: 'bad\naudience' }));
+    });
+    assert.deepEqual(await rest.sent({ kind: 'all' }, Buffer.from('{}')), {
+      errorClass: 'unauthorized',
+      text: 'REST: POST answered 401: bad audience',
+    });
+    rest.send({ kind: 'all' }, Buffer.from('{}'));
+    while (failures[0] === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual(
+      failures.map(({ errorClass }) => errorClass),
+      ['unauthorized'],
+    );
+  });
+
+  it('wait as long as a service asks after 429, and repeat nothing', async () => {
+    const times: number[] = [];
+    const rest = await start((_, response) => {
+      times.push(performance.now());
+      if (times.length === 1) response.writeHead(429, { 'Retry-After': '1' }).end();
+      else response.writeHead(202).end();
+    });
+    const first = await rest.sent({ kind: 'all' }, Buffer.from('1'));
+    assert.equal(first?.errorClass, 'throttled');
+    assert.equal(await rest.sent({ kind: 'all' }, Buffer.from('2')), undefined);
+    assert.deepEqual(
+      seen.map(({ body }) => body),
+      ['1', '2'],
+    );
+    assert.ok(times[1]! - times[0]! >= 950, `${times[1]! - times[0]!} ms`);
+  });
+
+  it('fail with a class when nobody listens', async () => {
+    const rest = await start(() => undefined);
+    await new Promise((resolve) => server!.close(resolve));
+    const failure = await rest.sent({ kind: 'all' }, Buffer.from('{}'));
+    assert.equal(failure?.errorClass, 'refused');
+  });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { decodeJwt } from 'jose';
+import { AccessTokens } from '../../../../src/wire/accessTokens';
+import { recordLatencyShape } from '../../../../src/wire/contractShape';
+import { jsonCodec, messagePackCodec } from '../../../../src/wire/hubCodec';
+import { holeLengths, MessageTemplate } from '../../../../src/wire/messageTemplate';
+import { PersistentSends, type SendFailure } from '../../../../src/wire/service/persistentSends';
+import type { SendAudience } from '../../../../src/wire/service/sendLayout';
+import { emptyStamp } from '../../../../src/wire/stamp';
+import { endpointOf } from '../../../fakes/endpoint';
+import { startStubService, type StubService } from '../../../fakes/stubService';
+
+const shape = recordLatencyShape({ method: 'RecordLatency', blob: 'x'.repeat(100), binary: false });
+const stamp = { ...emptyStamp(), source: 7, sequence: 3 };
+
+describe('sends over a server connection', () => {
+  let service: StubService;
+  let sends: PersistentSends;
+  const failures: SendFailure[] = [];
+
+  beforeEach(async () => {
+    failures.length = 0;
+    service = await startStubService();
+    const restOrigin = service.origin;
+    const where = { hub: 'chat', audience: 'http://127.0.0.1', restOrigin };
+    const access = { kind: 'signalr', accessKey: 'k', ...where } as const;
+    const endpoint = endpointOf(restOrigin);
+    const told = (failure: SendFailure): unknown => failures.push(failure);
+    sends = new PersistentSends(endpoint, access, new AccessTokens(access), told, 20);
+  });
+  afterEach(async () => {
+    sends.close();
+    await service.dispose();
+  });
+
+  async function until(stands: () => boolean): Promise<void> {
+    while (!stands()) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  function send(audience: SendAudience, receiver?: string): void {
+    const name = receiver === undefined ? undefined : Buffer.from(receiver, 'utf8');
+    const template = sends.template(shape, audience, name);
+    if (!sends.send(template.fill(stamp, name, 1_800_000_000_000))) template.detach();
+  }
+
+  it('are a weak connection and whole frames of both hub protocols, byte for byte', async () => {
+    await sends.open();
+    assert.ok(sends.isOpen);
+    send('everyone');
+    send('user', 'user12');
+    send('group', 'gé');
+    const [connection] = service.connections;
+    assert.ok(connection);
+    await until(() => connection.messages.length === 4);
+    const [json, messagepack] = [jsonCodec, messagePackCodec].map((codec) =>
+      new MessageTemplate(shape, holeLengths(undefined), codec, false).fill(
+        stamp,
+        undefined,
+        1_800_000_000_000,
+      ),
+    );
+    const payloads = [
+      ['json', json],
+      ['messagepack', messagepack],
+    ];
+    const [handshake, everyone, user, group] = connection.messages;
+    assert.equal(handshake?.type === 1 && handshake.connectionType, 2);
+    assert.deepEqual(everyone, { type: 10, excludedConnectionIds: [], payloads });
+    assert.deepEqual(user, { type: 8, userId: 'user12', payloads });
+    assert.deepEqual(group, {
+      ...{ type: 13, groupName: 'gé', excludedConnectionIds: [], payloads },
+      excludedUserIds: [],
+    });
+    const { url, headers } = connection.request;
+    assert.match(url ?? '', /^\/server\/\?hub=chat&cid=/);
+    const claims = decodeJwt(headers.authorization!.replace('Bearer ', ''));
+    assert.equal(claims.aud, 'http://127.0.0.1/server/?hub=chat');
+    assert.equal(claims['nameid'], headers['x-asrs-server-id']);
+  });
+
+  it('answer echoes, and come back after an error of the service, whose text they tell', async () => {
+    await sends.open();
+    const [first] = service.connections;
+    first!.send({ type: 3, messages: [] }, { type: 3, messages: ['echo', 'a'] });
+    await until(() => first!.messages.length === 2);
+    assert.deepEqual(first!.messages[1], { type: 3, messages: ['echo', 'a'] });
+    first!.send({ type: 15, errorMessage: 'Maximum message count limit reached: 100000' });
+    await until(() => service.connections.length === 2 && sends.isOpen);
+    assert.deepEqual(failures, [
+      {
+        errorClass: 'closed',
+        text: 'server connection: the service reports an error: Maximum message count limit reached: 100000',
+      },
+    ]);
+  });
+
+  it('tell why they cannot be opened, and try again', async () => {
+    service.refusals.push(401);
+    await sends.open();
+    assert.equal(sends.isOpen, false);
+    service.handshakes.push({ type: 2, errorMessage: 'no such hub' });
+    await until(() => failures.length === 2);
+    assert.deepEqual(
+      failures.map(({ errorClass }) => errorClass),
+      ['unauthorized', 'handshake'],
+    );
+    assert.match(failures[1]!.text, /no such hub/);
+  });
+
+  it('give a service up that is silent, and one that sends garbage', async () => {
+    await sends.open();
+    sends.tick(performance.now() + 31_000);
+    assert.equal(failures[0]?.errorClass, 'timeout');
+    await until(() => sends.isOpen);
+    service.connections[1]!.send(Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]));
+    await until(() => failures.length === 2);
+    assert.equal(failures[1]?.errorClass, 'protocol');
+  });
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
+import {
+  behind,
+  extension,
+  hoverText,
+  openFile,
+  problemsOf,
+  until,
+  workspaceFolder,
+} from './editor';
+import { recordMessages } from './messages';
+
+const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
+  vscode.commands.executeCommand(`signalrBenchmark.${command}`, ...args);
+
+const settings = (): vscode.WorkspaceConfiguration =>
+  vscode.workspace.getConfiguration('signalrBenchmark');
+
+/** A stored result as a run leaves it; without `result` it was interrupted. */
+function storedFolder(name: string, { finished }: { readonly finished: boolean }): string {
+  const folder = path.join(workspaceFolder().fsPath, '.signalr-bench', name);
+  mkdirSync(folder, { recursive: true });
+  const scenario = 'config:\n  target: local\nscenario:\n  name: echo\n';
+  writeFileSync(path.join(folder, 'scenario.yaml'), scenario);
+  writeFileSync(path.join(folder, 'samples.jsonl'), `${JSON.stringify(sampleSnapshot(1, 1))}\n`);
+  const result = { ...sampleResult(), id: name };
+  if (finished) writeFileSync(path.join(folder, 'result.json'), JSON.stringify(result));
+  return folder;
+}
+
+const activeTab = (): vscode.Tab | undefined => vscode.window.tabGroups.activeTabGroup.activeTab;
+
+describe('commands', () => {
+  before(() => extension().activate());
+  afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  it('treat a file as a scenario, and no longer', async () => {
+    const { uri } = await openFile('settings.yaml');
+    await run('markScenario', uri);
+    const problems = await problemsOf(uri);
+    assert.equal(problems[0]?.source, 'SignalR Benchmark');
+    await run('markScenario', uri);
+    await problemsOf(uri, 'none');
+  });
+
+  it('say of a file that is a scenario by its name that it is one', async () => {
+    const window = vscode.window as { setStatusBarMessage: unknown };
+    const realBar = window.setStatusBarMessage;
+    const said: string[] = [];
+    window.setStatusBarMessage = (text: string): void => void said.push(text);
+    try {
+      const { uri } = await openFile('quick.signalr.yaml');
+      await run('markScenario', uri);
+      await run('markScenario', uri);
+    } finally {
+      window.setStatusBarMessage = realBar;
+    }
+    assert.equal(said.length, 2);
+    for (const text of said) assert.match(text, /is a SignalR scenario by its name/);
+  });
+
+  it('move a token out of a file, and say which one cannot be moved', async () => {
+    const messages = recordMessages();
+    const window = vscode.window as { showInputBox: unknown };
+    const realBox = window.showInputBox;
+    const proposed: (string | undefined)[] = [];
+    window.showInputBox = ({ value }: vscode.InputBoxOptions): Promise<string> => {
+      proposed.push(value);
+      return Promise.resolve(value ?? '');
+    };
+    const openText = async (content: string): Promise<vscode.TextDocument> => {
+      const document = await vscode.workspace.openTextDocument({ language: 'yaml', content });
+      await vscode.window.showTextDocument(document);
+      return document;
+    };
+    try {
+      const text = 'config:\n  target: local\n  accessToken: "abc"\n';
+      const document = await openText(text);
+      await run('moveSecret');
+      const name = proposed[0] ?? '';
+      assert.equal(document.getText(), text.replace('abc', `\${secret:${name}}`));
+      await run('moveSecret');
+      assert.ok(messages.find(/No secret was found/));
+      const other = 'config:\n  target: "http://b.example/hu\\u0062, http://u:pw@a.example/hub"\n';
+      const escaped = await openText(other);
+      await run('moveSecret');
+      assert.ok(messages.find(/cannot be moved/));
+      assert.equal(escaped.getText(), other);
+      const second = await openText(text);
+      await run('moveSecret');
+      assert.equal(proposed.length, 2);
+      assert.notEqual(proposed[1], name);
+      assert.equal(second.getText(), text.replace('abc', `\${secret:${proposed[1]}}`));
+    } finally {
+      window.showInputBox = realBox;
+      messages.dispose();
+      // Closing what was never saved would ask.
+      for (let left = 3; left > 0; left--) {
+        await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+      }
+    }
+  });
+
+  it('lead from the estimate above a scenario to where it comes from', async () => {
+    const document = await openFile('tooSmall.signalr.yaml');
+    await run('showEstimate', document.uri);
+    const { active } = vscode.window.activeTextEditor!.selection;
+    assert.deepEqual(active, behind(document, '\n  connections').translate(0, -11));
+  });
+
+  it('open a stored result under the name of its scenario', async () => {
+    const folder = storedFolder('2026-01-02T03-04-05-stored', { finished: true });
+    await run('openResult', folder);
+    const tab = await until('the tab of the result', () => {
+      const { input } = activeTab() ?? {};
+      return input instanceof vscode.TabInputCustom ? input : undefined;
+    });
+    assert.equal(path.dirname(tab.uri.fsPath), folder);
+  });
+
+  it('open what an interrupted run left', async () => {
+    const folder = storedFolder('2026-01-02T03-04-06-broken', { finished: false });
+    await run('openResult', folder);
+    await until('the panel', () =>
+      activeTab()?.input instanceof vscode.TabInputWebview ? true : undefined,
+    );
+    assert.equal(activeTab()?.label, 'broken');
+  });
+
+  it('delete a result for good when the way back is not taken', async () => {
+    const name = '2026-01-02T03-04-07-deleted';
+    const folder = storedFolder(name, { finished: true });
+    const deleted = run('deleteResult', folder);
+    await until('the folder goes', () => (existsSync(folder) ? undefined : true));
+    const left = (): string[] =>
+      readdirSync(path.dirname(folder)).filter((each) => each.endsWith(name));
+    await until('the question goes', async () => {
+      await vscode.commands.executeCommand('notifications.clearAll');
+      return left().length === 0 ? true : undefined;
+    });
+    await deleted;
+  });
+
+  it('show a result in the explorer', async () => {
+    await run('revealResult', storedFolder('2026-01-02T03-04-08-shown', { finished: true }));
+  });
+});
+
+describe('settings', () => {
+  const change = async (name: string, value: unknown): Promise<void> => {
+    await settings().update(name, value, vscode.ConfigurationTarget.Workspace);
+  };
+  afterEach(async () => {
+    for (const name of ['codeLens', 'inlayHints', 'hoverEstimate']) await change(name, undefined);
+  });
+
+  const provided = async (command: string, ...args: unknown[]): Promise<readonly unknown[]> =>
+    vscode.commands.executeCommand<unknown[]>(command, ...args);
+
+  it('switch the line above a scenario off', async () => {
+    const { uri } = await openFile('tooSmall.signalr.yaml');
+    assert.equal((await provided('vscode.executeCodeLensProvider', uri)).length, 2);
+    await change('codeLens', false);
+    assert.deepEqual(await provided('vscode.executeCodeLensProvider', uri), []);
+  });
+
+  it('switch the words beside values off', async () => {
+    const document = await openFile('tooSmall.signalr.yaml');
+    const all = new vscode.Range(0, 0, document.lineCount, 0);
+    const hints = (): Promise<readonly unknown[]> =>
+      provided('vscode.executeInlayHintProvider', document.uri, all);
+    assert.equal((await hints()).length, 3);
+    await change('inlayHints', false);
+    assert.deepEqual(await hints(), []);
+  });
+
+  it('leave the estimate out of hovers', async () => {
+    const document = await openFile('tooSmall.signalr.yaml');
+    const place = behind(document, '\n  connections').translate(0, -2);
+    const text = async (): Promise<string> => {
+      const hovers = await provided('vscode.executeHoverProvider', document.uri, place);
+      return hoverText(hovers as readonly vscode.Hover[]);
+    };
+    assert.match(await text(), /Unit 10/);
+    await change('hoverEstimate', false);
+    const without = await text();
+    assert.ok(!without.includes('Unit 10'), without);
+    assert.match(without, /onnections/);
+  });
+});

@@ -1,0 +1,51 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { openFile, until, workspaceFolder } from './editor';
+
+export const inWorkspace = (...names: string[]): string =>
+  path.join(workspaceFolder().fsPath, ...names);
+export const results = (...names: string[]): string => inWorkspace('.signalr-bench', ...names);
+
+export function resultNames(): string[] {
+  return existsSync(results()) ? readdirSync(results()) : [];
+}
+
+/** Writes a result folder and says where. */
+export function store(name: string, text: string): string {
+  mkdirSync(results(name), { recursive: true });
+  writeFileSync(results(name, 'result.json'), text);
+  writeFileSync(results(name, 'scenario.yaml'), 'scenario:\n  name: echo\n');
+  return results(name);
+}
+
+/** Starts a run of a copy of the long scenario; settles with its folder once it measures. */
+export async function startLong(
+  name: string,
+  text = readFileSync(inWorkspace('long.signalr.yaml'), 'utf8'),
+): Promise<string> {
+  writeFileSync(inWorkspace(name), text);
+  const before = new Set(resultNames());
+  // Named, not taken from the active editor: a panel that opens late would be that.
+  const { uri } = await openFile(name);
+  await vscode.commands.executeCommand('signalrBenchmark.run', uri);
+  return until(
+    `samples of ${name}`,
+    () =>
+      resultNames()
+        .filter((each) => !before.has(each))
+        .map((each) => results(each))
+        .find((folder) => {
+          const samples = path.join(folder, 'samples.jsonl');
+          return existsSync(samples) && readFileSync(samples, 'utf8').includes('"measuring"');
+        }),
+    15_000,
+  );
+}
+
+export const endingIn = (folder: string): Promise<string> =>
+  until(`a result in ${folder}`, () => {
+    const file = path.join(folder, 'result.json');
+    if (!existsSync(file)) return undefined;
+    return (JSON.parse(readFileSync(file, 'utf8')) as { ending: string }).ending;
+  });

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { sampleResult } from '../unit/results/sampleResult';
+import { openFile, until } from './editor';
+import { endingIn, resultNames, startLong, store } from './longRun';
+import { recordingMessages } from './messages';
+
+describe('while a run is going on', () => {
+  const test = recordingMessages();
+  const { said } = test;
+
+  it('it is neither deleted nor renamed, nor offered for it', async () => {
+    const stored = store('2026-11-21T10-00-00-over', JSON.stringify(sampleResult()));
+    const folder = await startLong('kept.signalr.yaml');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    const window = vscode.window as unknown as Record<string, unknown>;
+    const { showQuickPick } = window;
+    let offered: readonly string[] = [];
+    window['showQuickPick'] = (items: readonly { readonly folder: string }[]) => {
+      offered = items.map((item) => item.folder);
+      return Promise.resolve(undefined);
+    };
+    try {
+      for (const command of ['deleteResult', 'renameResult']) {
+        for (const argument of [folder, { kind: 'result', entry: { folder, status: 'running' } }]) {
+          test.messages.forget();
+          await vscode.commands.executeCommand(`signalrBenchmark.${command}`, argument);
+          await said(/kept is still going on\. Stop it first/);
+        }
+        await until(`${command} offers what is over`, async () => {
+          await vscode.commands.executeCommand(`signalrBenchmark.${command}`);
+          return offered.includes(stored) ? true : undefined;
+        });
+        assert.ok(!offered.includes(folder), command);
+      }
+      assert.ok(existsSync(folder));
+    } finally {
+      window['showQuickPick'] = showQuickPick;
+      await vscode.commands.executeCommand('signalrBenchmark.stop');
+    }
+    assert.equal(await endingIn(folder), 'stopped');
+    rmSync(stored, { recursive: true });
+  });
+
+  it('the waiting for it can be called off, and says so to whoever runs a third', async () => {
+    const folder = await startLong('waited.signalr.yaml');
+    const before = resultNames();
+    const window = vscode.window as unknown as Record<string, unknown>;
+    const { withProgress } = window;
+    const cancel = new vscode.CancellationTokenSource();
+    const waits: vscode.ProgressOptions[] = [];
+    window['withProgress'] = (
+      options: vscode.ProgressOptions,
+      task: (progress: unknown, token: vscode.CancellationToken) => Promise<unknown>,
+    ) => {
+      waits.push(options);
+      return task({ report: () => undefined }, cancel.token);
+    };
+    try {
+      test.messages.press = 'Wait for Its End';
+      const { uri } = await openFile('quick.signalr.yaml');
+      const waiting = vscode.commands.executeCommand('signalrBenchmark.run', uri);
+      const wait = await until('the waiting', () =>
+        waits.find(({ title }) => title?.includes('waits for the end of') === true),
+      );
+      assert.equal(wait.cancellable, true);
+      assert.match(wait.title!, /^quick\.signalr\.yaml waits for the end of waited\.signalr\.yaml/);
+      await vscode.commands.executeCommand('signalrBenchmark.run', uri);
+      await said(/quick\.signalr\.yaml waits .* Cancel its waiting to run something else/);
+      cancel.cancel();
+      await waiting;
+      assert.ok(!existsSync(path.join(folder, 'result.json')), 'the first run goes on');
+    } finally {
+      window['withProgress'] = withProgress;
+      await vscode.commands.executeCommand('signalrBenchmark.stop');
+    }
+    assert.equal(await endingIn(folder), 'stopped');
+    assert.deepEqual(resultNames(), before);
+  });
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { EditorState } from '../../src/extension/editorState';
+import { ResultPlaces } from '../../src/extension/resultPlaces';
+import { ResultsIndex } from '../../src/extension/resultsIndex';
+import { ResultsTree } from '../../src/extension/resultsTree';
+import { SecretStore } from '../../src/extension/secretStore';
+import { TargetsTree } from '../../src/extension/targetsTree';
+import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
+import { until, workspaceFolder } from './editor';
+
+function memento(): vscode.Memento {
+  const values = new Map<string, unknown>();
+  return {
+    keys: () => [...values.keys()],
+    get: <T>(key: string, fallback?: T) => (values.get(key) ?? fallback) as T,
+    update: (key: string, value: unknown) => Promise.resolve(void values.set(key, value)),
+  };
+}
+
+function secretStorage(): vscode.SecretStorage {
+  const values = new Map<string, string>();
+  return {
+    get: (key) => Promise.resolve(values.get(key)),
+    store: (key, value) => Promise.resolve(void values.set(key, value)),
+    delete: (key) => Promise.resolve(void values.delete(key)),
+    onDidChange: () => new vscode.Disposable(() => undefined),
+  };
+}
+
+describe('the Results view', () => {
+  const storage = mkdtempSync(path.join(tmpdir(), 'signalr-bench-'));
+  const state = new EditorState(memento(), memento());
+  const places = new ResultPlaces(vscode.Uri.file(storage), state);
+  let index: ResultsIndex;
+  let tree: ResultsTree;
+
+  before(() => {
+    index = new ResultsIndex(
+      places,
+      () => new Date(),
+      (folder) => state.originOf(folder),
+    );
+    tree = new ResultsTree(index);
+    write(path.join(storage, 'results'), '2026-01-03T00-00-00-older', storedText(3));
+    write(path.join(storage, 'results'), '2026-01-04T00-00-00-listed', storedText(4));
+    write(path.join(storage, 'results'), '2026-01-05T00-00-00-listed', storedText(5));
+    write(path.join(storage, 'results'), '2026-01-06T00-00-00-listed', '{');
+    write(path.join(storage, 'results'), '2026-01-07T00-00-00-listed', newerText);
+    const started = write(path.join(storage, 'results'), '2026-01-08T00-00-00-listed', undefined);
+    writeFileSync(path.join(started, 'samples.jsonl'), `${JSON.stringify(sampleSnapshot(1, 1))}\n`);
+  });
+  after(() => {
+    index.dispose();
+    rmSync(storage, { recursive: true });
+  });
+
+  const newerText = JSON.stringify({ schema: 'signalr-bench-result/2' });
+
+  function storedText(day: number): string {
+    const startedAt = `2026-01-0${day}T00:00:00.000Z`;
+    const id = `2026-01-0${day}T00-00-00-${day === 3 ? 'older' : 'listed'}`;
+    return JSON.stringify({ ...sampleResult(), id, startedAt });
+  }
+
+  function write(place: string, name: string, text: string | undefined): string {
+    const folder = path.join(place, name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'scenario.yaml'), 'scenario:\n  name: echo\n');
+    if (text !== undefined) writeFileSync(path.join(folder, 'result.json'), text);
+    return folder;
+  }
+
+  async function groupItems(name: string): Promise<vscode.TreeItem[] | undefined> {
+    const group = (await tree.getChildren()).find(
+      (node) => node.kind === 'group' && node.group.scenario === name,
+    );
+    return group && (await tree.getChildren(group)).map((node) => tree.getTreeItem(node));
+  }
+
+  it('groups by scenario, newest first, and shows what cannot be read', async () => {
+    const items = (await groupItems('listed')) ?? [];
+    const last = items.map(({ contextValue }) => contextValue);
+    // What was written a moment ago and has no result may still be running elsewhere.
+    assert.match(last[0]!, /^result\.(running|interrupted)$/);
+    assert.deepEqual(last.slice(1, 3), ['result.newer', 'result.damaged']);
+    const [passed] = items.slice(-1);
+    assert.ok(passed?.iconPath instanceof vscode.ThemeIcon);
+    assert.match(String(passed.description), /p99 .*Unit \d+/);
+    const groups = (await tree.getChildren()).map((node) => tree.getTreeItem(node).label);
+    assert.ok(groups.indexOf('listed') < groups.indexOf('older'));
+  });
+
+  it('follows the disk', async () => {
+    await tree.getChildren();
+    const place = path.join(workspaceFolder().fsPath, '.signalr-bench');
+    const folder = write(place, '2026-01-09T00-00-00-arrived', newerText);
+    await until('the new result', () => groupItems('arrived'));
+    rmSync(folder, { recursive: true });
+    await until('it goes', async () => ((await groupItems('arrived')) ? undefined : true));
+  });
+});
+
+describe('the Targets view', () => {
+  it('lists the local hub, hubs and names of secrets, and hears of new ones', async () => {
+    const state = new EditorState(memento(), memento());
+    const secrets = new SecretStore(secretStorage(), state);
+    const tree = new TargetsTree(state, secrets);
+    let changes = 0;
+    const subscription = tree.onDidChangeTreeData(() => changes++);
+    await state.rememberHub('http://127.0.0.1:5050/hub');
+    await secrets.set('production', 'value');
+    assert.equal(changes, 1);
+    const items = tree.getChildren().map((node) => tree.getTreeItem(node));
+    const kinds = items.map(({ contextValue }) => contextValue);
+    assert.deepEqual(kinds, ['target.local', 'target.hub', 'target.secret']);
+    assert.equal(items[2]?.label, 'production');
+    assert.ok(!JSON.stringify(items).includes('value"'));
+    await secrets.delete('production');
+    assert.equal(tree.getChildren().length, 2);
+    vscode.Disposable.from(subscription, tree, secrets).dispose();
+  });
+});
