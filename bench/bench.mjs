@@ -1,7 +1,10 @@
 // `npm run bench`: what one echo round trip costs the load generator, for our engine, the `ws` package and
-// the official client, side by side. Method: bench/README.md. Judges nothing.
+// the official client, side by side, and what a delivery of a broadcast costs our engine. Method:
+// bench/README.md. Judges nothing.
 //
-//   npm run bench -- [--clients engine,ws,signalr] [--connections 200,2000] [--rounds 5] [--seconds 2]
+//   npm run bench -- [--clients engine,ws,signalr,engine/messagepack,signalr/messagepack]
+//     [--connections 200,2000] [--rounds 4] [--seconds 2]
+//     [--transports WebSockets,ServerSentEvents,LongPolling]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
@@ -10,21 +13,46 @@ import { packageProgram, root, runNode } from '../scripts/nodeProgram.mjs';
 
 const { values } = parseArgs({
   options: {
-    clients: { type: 'string', default: 'engine,ws,signalr' },
+    clients: {
+      type: 'string',
+      default: 'engine,ws,signalr,engine/messagepack,signalr/messagepack',
+    },
     connections: { type: 'string', default: '200,2000' },
-    rounds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '2' },
+    transports: { type: 'string', default: 'WebSockets,ServerSentEvents,LongPolling' },
   },
 });
-const clients = values.clients.split(',');
-const connectionCounts = values.connections.split(',').map(Number);
-const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
+
+const protocolOf = (client) => client.split('/')[1] ?? 'json';
+
+/** Server-sent events carry text only. */
+const speaksOver = (transport, client) =>
+  transport !== 'ServerSentEvents' || protocolOf(client) === 'json';
+
+/** What is measured over a transport; the HTTP transports in short, as they cost many times more. */
+function workOf(transport) {
+  const clients = values.clients.split(',');
+  const connectionCounts = values.connections.split(',').map(Number);
+  const rounds = Number(values.rounds);
+  if (transport === 'WebSockets')
+    return { transport, clients, connectionCounts, rounds, script: 'bench/echoPeer.mjs' };
+  return {
+    transport,
+    clients: clients.filter((client) => client !== 'ws' && speaksOver(transport, client)),
+    connectionCounts: connectionCounts.slice(0, 1),
+    rounds: Math.min(rounds, 3),
+    script: 'bench/hubPeer.mjs',
+  };
+}
 
 /** A measurement that takes longer is stuck. */
 const measurementLimitMs = 30_000;
-/** No round begins that would end later than this. */
+/** No round over one transport begins that would end later than this. */
 const totalLimitMs = 230_000;
+const receivers = 2000;
+const streaming = 200;
 
 const median = (numbers) => {
   const sorted = [...numbers].sort((a, b) => a - b);
@@ -32,36 +60,41 @@ const median = (numbers) => {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 };
 
-async function startPeer() {
-  const peer = spawn(process.execPath, ['bench/echoPeer.mjs'], {
+async function startPeer(script) {
+  const peer = spawn(process.execPath, [script], {
     cwd: root,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   peer.once('exit', (code) => {
-    if (code !== 0) throw new Error(`the echo peer ended with ${code}`);
+    if (code !== 0) throw new Error(`the peer ended with ${code}`);
   });
   const [line] = await once(peer.stdout, 'data');
-  return { url: `http://127.0.0.1:${Number(line)}/hub`, stop: () => peer.stdin.end() };
+  return { url: String(line).trim(), stop: () => peer.stdin.end() };
 }
 
-async function measure(client, url, connections) {
-  const args = ['--expose-gc', 'bench/measure.mjs', client, url, connections, seconds].map(String);
+async function measure(client, transport, url, connections) {
+  const what = [client, transport, url, connections, seconds].map(String);
+  const args = ['--expose-gc', 'bench/measure.mjs', ...what];
+  return JSON.parse(await output(`${client} at ${connections} connections`, args));
+}
+
+/** What a measurement in a process of its own prints. */
+async function output(title, args) {
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: measurementLimitMs,
   });
-  let output = '';
-  child.stdout.on('data', (chunk) => (output += chunk));
+  let text = '';
+  child.stdout.on('data', (chunk) => (text += chunk));
   const [code, signal] = await once(child, 'close');
-  if (code !== 0)
-    throw new Error(`${client} at ${connections} connections: ended with ${code ?? signal}`);
-  return JSON.parse(output);
+  if (code !== 0) throw new Error(`${title}: ended with ${code ?? signal}`);
+  return text;
 }
 
 /** Measurements by connections and client; within a round every client has its turn, each round in
  * another order, so that a machine that gets slower slows down all of them. */
-async function measureAll(url) {
+async function measureAll({ transport, clients, connectionCounts, rounds }, url) {
   const found = new Map();
   const startedMs = performance.now();
   let done = 0;
@@ -73,7 +106,8 @@ async function measureAll(url) {
     for (const connections of connectionCounts) {
       for (const client of order) {
         const key = `${connections} ${client}`;
-        found.set(key, [...(found.get(key) ?? []), await measure(client, url, connections)]);
+        const one = await measure(client, transport, url, connections);
+        found.set(key, [...(found.get(key) ?? []), one]);
         process.stderr.write('.');
       }
     }
@@ -81,13 +115,13 @@ async function measureAll(url) {
   }
   process.stderr.write('\n');
   console.log(
-    `2 KB JSON echo, Node ${process.version}, ${cpus().length} cores, median of ${done}.`,
+    `2 KB echo over ${transport}, JSON unless said otherwise, Node ${process.version}, ${cpus().length} cores, median of ${done}.`,
   );
   return found;
 }
 
-function printTable(found) {
-  const widths = [11, 9, 14, 13, 9, 14, 13];
+function printTable({ clients, connectionCounts }, found) {
+  const widths = [11, 19, 14, 13, 9, 14, 13];
   const line = (cells) =>
     console.log(cells.map((cell, at) => cell.padStart(widths[at])).join('  '));
   const ratio = (value, other) => `${(other / value).toFixed(2)}x`;
@@ -102,28 +136,85 @@ function printTable(found) {
   ]);
   for (const connections of connectionCounts) {
     const of = (client, field) => found.get(`${connections} ${client}`).map((one) => one[field]);
-    const ours = median(of(clients[0], 'cpuUs'));
     for (const client of clients) {
       const cpu = of(client, 'cpuUs');
+      const base = baseOf(clients, client);
       line([
         String(connections),
         client,
         median(cpu).toFixed(1),
         `${Math.min(...cpu).toFixed(1)} - ${Math.max(...cpu).toFixed(1)}`,
-        client === clients[0] ? '' : ratio(ours, median(cpu)),
+        client === base ? '' : ratio(median(of(base, 'cpuUs')), median(cpu)),
         (median(of(client, 'bytesPerConnection')) / 1024).toFixed(1),
         Math.round(median(of(client, 'roundTripsPerSecond'))).toString(),
       ]);
     }
   }
-  console.log(`"CPU less": how many times less CPU ${clients[0]} takes than that client.`);
+  console.log('"CPU less": how many times less CPU the first client of that protocol takes.');
+}
+
+/** The client that another one is compared with: the first that speaks the same protocol. */
+const baseOf = (clients, client) =>
+  clients.find((other) => protocolOf(other) === protocolOf(client));
+
+/** What a broadcast costs its receivers, in each protocol. */
+async function printBroadcast(url) {
+  for (const [protocol, client] of [
+    ['JSON', 'broadcast'],
+    ['MessagePack', 'broadcast/messagepack'],
+  ]) {
+    const runs = [];
+    const reads = [];
+    for (let round = 0; round < 3; round++) {
+      runs.push((await measure(client, 'WebSockets', url, receivers)).cpuUs);
+      const reader = await output('reader', ['bench/reader.mjs', protocol.toLowerCase()]);
+      reads.push(JSON.parse(reader).us);
+    }
+    console.log(
+      `Broadcast of 2 KB to ${receivers} receivers, ${protocol}: ${median(runs).toFixed(2)} us of CPU per delivery, ` +
+        `${median(reads).toFixed(3)} us of them to read and count it.`,
+    );
+  }
+}
+
+/** What an item of a stream costs that goes up and comes back, beside the official client. */
+async function printStreams() {
+  const peer = await startPeer('bench/hubPeer.mjs');
+  try {
+    for (const [name, protocol] of [
+      ['JSON', 'json'],
+      ['MessagePack', 'messagepack'],
+    ]) {
+      const cpu = { streamEngine: [], streamSignalr: [] };
+      for (let round = 0; round < 3; round++) {
+        const clients = Object.keys(cpu);
+        for (const client of round % 2 === 0 ? clients : clients.reverse())
+          cpu[client].push(
+            (await measure(`${client}/${protocol}`, 'WebSockets', peer.url, streaming)).cpuUs,
+          );
+      }
+      const [ours, theirs] = Object.values(cpu).map(median);
+      console.log(
+        `Stream item of 2 KB, up and back, ${streaming} connections, ${name}: ${ours.toFixed(1)} us of CPU, ` +
+          `${theirs.toFixed(1)} us with the official client, ${(theirs / ours).toFixed(2)}x.`,
+      );
+    }
+  } finally {
+    peer.stop();
+  }
 }
 
 const code = await runNode([packageProgram('typescript', 'tsc'), '-b']);
 if (code !== 0) process.exit(code);
-const peer = await startPeer();
-try {
-  printTable(await measureAll(peer.url));
-} finally {
-  peer.stop();
+for (const work of values.transports.split(',').map(workOf)) {
+  const peer = await startPeer(work.script);
+  try {
+    printTable(work, await measureAll(work, peer.url));
+    if (work.transport === 'WebSockets') {
+      await printBroadcast(peer.url);
+      await printStreams();
+    }
+  } finally {
+    peer.stop();
+  }
 }

@@ -1,6 +1,6 @@
-// A SignalR hub reduced to what an echo needs, so that the load generator and not the server is what the
-// bench measures. Raw sockets; a message's `arguments` are copied as bytes, nothing is parsed as JSON.
-// Prints its port on standard output and ends when its standard input does.
+// A SignalR hub reduced to what an echo and a broadcast need, so that the load generator and not the server
+// is what the bench measures. Raw sockets; a message's `arguments` are copied as bytes, nothing is parsed.
+// Prints its URL on standard output and ends when its standard input does.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 
@@ -8,10 +8,17 @@ const recordEnd = 0x1e;
 const answerStart = Buffer.from('{"type":1,"target":"RecordLatency","arguments":');
 const answerEnd = Buffer.from('}\x1e');
 const argumentsKey = Buffer.from('"arguments":');
+const broadcast = Buffer.from('Broadcast');
+/** In MessagePack: [1, {}, nil, 'RecordLatency', … and no streams behind the arguments. */
+const packedStart = Buffer.concat([Buffer.from('960180c0ad', 'hex'), Buffer.from('RecordLatency')]);
+const packedEnd = Buffer.from([0x90]);
 /** RFC 6455, section 1.3. */
 const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-const opcode = { continuation: 0, text: 1, close: 8, ping: 9, pong: 10 };
+const opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 };
 const maxPayloadBytes = 1024 * 1024;
+
+/** Sockets past their handshake, for broadcasts. */
+const shaken = new Set();
 
 /** Aligned copy of the payload at hand, to unmask four bytes at a time. */
 const scratch = Buffer.from(new ArrayBuffer(maxPayloadBytes));
@@ -41,7 +48,9 @@ function textFrame(payload, code = opcode.text) {
   return frame.subarray(0, head + payload.length);
 }
 
-const handshakeAnswer = textFrame(Buffer.from('{}\x1e'));
+const handshakeText = Buffer.from('{}\x1e');
+const handshakeAnswer = textFrame(handshakeText);
+const packedHandshakeAnswer = textFrame(handshakeText, opcode.binary);
 
 /** Answers one hub message, `scratch[from … to)`, if it is an invocation. */
 function answerMessage(socket, from, to) {
@@ -50,13 +59,53 @@ function answerMessage(socket, from, to) {
   const start = from + key + argumentsKey.length;
   // Clients write the fields in different orders, but none has a bracket after the arguments.
   const end = scratch.lastIndexOf(0x5d, to - 1) + 1;
-  const bytes = answerStart.length + (end - start) + answerEnd.length;
+  answer(socket, opcode.text, answerStart, start, end, answerEnd, from);
+}
+
+/** Sends `scratch[start … end)` between head and tail back, or to everybody for a broadcast. */
+function answer(socket, code, head, start, end, tail, messageStart) {
+  const bytes = head.length + (end - start) + tail.length;
   const frame = Buffer.allocUnsafe(bytes + 10);
-  let at = frameHead(frame, opcode.text, bytes);
-  at += answerStart.copy(frame, at);
+  let at = frameHead(frame, code, bytes);
+  at += head.copy(frame, at);
   at += scratch.copy(frame, at, start, end);
-  at += answerEnd.copy(frame, at);
-  socket.write(frame.subarray(0, at));
+  at += tail.copy(frame, at);
+  const whole = frame.subarray(0, at);
+  if (scratch.subarray(messageStart, start).includes(broadcast)) {
+    for (const receiver of shaken) receiver.write(whole);
+  } else {
+    socket.write(whole);
+  }
+}
+
+/** A length as it stands before a message in MessagePack. */
+function lengthPrefix(length) {
+  const bytes = [];
+  let rest = length;
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
+/** Answers the invocations in `scratch[0 … bytes)`: [1, {}, nil, method, arguments] and perhaps []. */
+function handlePacked(socket, bytes) {
+  let from = 0;
+  while (from < bytes) {
+    let length = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = scratch[from++];
+      length += (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+    }
+    const to = from + length;
+    if (scratch[from + 1] === 1) {
+      const start = from + 5 + (scratch[from + 4] & 0x1f);
+      const end = scratch[from] === 0x96 ? to - 1 : to;
+      const body = packedStart.length + (end - start) + packedEnd.length;
+      const head = Buffer.concat([lengthPrefix(body), packedStart]);
+      answer(socket, opcode.binary, head, start, end, packedEnd, from);
+    }
+    from = to;
+  }
 }
 
 /** Handles the messages in `scratch[0 … bytes)`: first the handshake, then anything. */
@@ -69,7 +118,9 @@ function handleText(socket, state, bytes) {
       answerMessage(socket, from, to);
     } else {
       state.shaken = true;
-      socket.write(handshakeAnswer);
+      state.packed = scratch.subarray(from, to).includes('messagepack');
+      shaken.add(socket);
+      socket.write(state.packed ? packedHandshakeAnswer : handshakeAnswer);
     }
     from = to + 1;
   }
@@ -104,8 +155,10 @@ function handleFrame(socket, state, data, at) {
   }
   if (data.length < maskAt + 4 + bytes) return -1;
   unmask(data, maskAt, bytes);
-  if (code === opcode.text) handleText(socket, state, bytes);
-  else if (code === opcode.ping) {
+  if (code === opcode.text || code === opcode.binary) {
+    if (state.packed) handlePacked(socket, bytes);
+    else handleText(socket, state, bytes);
+  } else if (code === opcode.ping) {
     socket.write(textFrame(scratch.subarray(0, bytes), opcode.pong));
   } else if (code === opcode.close) {
     socket.end(textFrame(scratch.subarray(0, bytes), opcode.close));
@@ -133,7 +186,8 @@ function handleUpgrade(socket, data) {
 }
 
 const server = createServer({ noDelay: true }, (socket) => {
-  const state = { upgraded: false, shaken: false, rest: undefined };
+  const state = { upgraded: false, shaken: false, packed: false, rest: undefined };
+  socket.on('close', () => shaken.delete(socket));
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
     const data = state.rest === undefined ? chunk : Buffer.concat([state.rest, chunk]);
@@ -152,6 +206,6 @@ const server = createServer({ noDelay: true }, (socket) => {
 });
 
 server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, () => {
-  console.log(server.address().port);
+  console.log(`http://127.0.0.1:${server.address().port}/hub`);
 });
 process.stdin.on('end', () => process.exit(0)).resume();

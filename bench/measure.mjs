@@ -1,9 +1,10 @@
-// One measurement in a fresh process: `node --expose-gc bench/measure.mjs CLIENT URL CONNECTIONS SECONDS`.
-// Prints one line of JSON.
+// One measurement in a fresh process: `node --expose-gc bench/measure.mjs CLIENT TRANSPORT URL CONNECTIONS SECONDS`,
+// CLIENT as in `engine` or, for the other protocol, `engine/messagepack`. Prints one line of JSON.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { latencyHistogram, nowUs } from './stamp.mjs';
 
-const [name, url, connectionsText, secondsText] = process.argv.slice(2);
+const [client, transport, url, connectionsText, secondsText] = process.argv.slice(2);
+const [name, protocol = 'json'] = client.split('/');
 const connections = Number(connectionsText);
 const seconds = Number(secondsText);
 const warmupMs = 1000;
@@ -37,18 +38,19 @@ const record = (us) => histogram.recordValue(us);
 
 const { open } = await import(`./clients/${name}.mjs`);
 const emptyBytes = await residentBytes();
-const client = await open({ url, connections, batch, blob, nowUs, record });
+const options = { url, transport, connections, protocol, batch, blob, nowUs, record };
+const running = await open(options);
 const idleBytes = await residentBytes();
 
-client.start();
+running.start();
 await sleep(warmupMs);
 histogram.reset();
-const roundTripsBefore = client.roundTrips();
+const roundTripsBefore = running.roundTrips();
 const cpuBefore = process.cpuUsage();
 const startedMs = performance.now();
 await sleep(seconds * 1000);
 const cpu = process.cpuUsage(cpuBefore);
-const roundTrips = client.roundTrips() - roundTripsBefore;
+const roundTrips = running.roundTrips() - roundTripsBefore;
 const elapsedMs = performance.now() - startedMs;
 
 console.log(

@@ -3,15 +3,17 @@
 import { RoundTrips } from '../../out/src/runner/roundTrips.js';
 
 /** See bench/README.md, *A client*. */
-export async function open({ url, connections, batch, blob, record }) {
+export async function open({ url, transport, connections, protocol, batch, blob, record }) {
+  const webSockets = transport === 'WebSockets';
   const endpoint = {
     urls: [url],
     headers: {},
     query: {},
     insecureTls: false,
-    skipNegotiation: true,
+    skipNegotiation: webSockets,
+    ...(webSockets ? {} : { transport }),
   };
-  const trips = new RoundTrips(endpoint, connections, blob);
+  const trips = new RoundTrips(endpoint, connections, blob, protocol);
   trips.onRoundTrip = record;
   await batch(connections, () => trips.open());
   return { start: () => trips.start(), roundTrips: () => trips.count };

@@ -1,9 +1,10 @@
-// The official client: JSON protocol over WebSocket without negotiation, used as its documentation shows.
+// The official client, used as its documentation shows; without negotiation over WebSockets.
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
+import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { stampText } from '../stamp.mjs';
 
 /** See bench/README.md, *A client*. */
-export async function open({ url, connections, batch, blob, nowUs, record }) {
+export async function open({ url, transport, connections, protocol, batch, blob, nowUs, record }) {
   let roundTrips = 0;
 
   const send = (connection) => {
@@ -13,10 +14,14 @@ export async function open({ url, connections, batch, blob, nowUs, record }) {
   };
 
   const openOne = async () => {
-    const connection = new HubConnectionBuilder()
-      .withUrl(url, { skipNegotiation: true, transport: HttpTransportType.WebSockets })
-      .configureLogging(LogLevel.None)
-      .build();
+    const builder = new HubConnectionBuilder()
+      .withUrl(url, {
+        skipNegotiation: transport === 'WebSockets',
+        transport: HttpTransportType[transport],
+      })
+      .configureLogging(LogLevel.None);
+    if (protocol === 'messagepack') builder.withHubProtocol(new MessagePackHubProtocol());
+    const connection = builder.build();
     connection.on('RecordLatency', (message) => {
       roundTrips++;
       record(nowUs() - Number(message['payload.Timestamp']));

@@ -1,0 +1,52 @@
+// What reading one delivery costs without any socket: the receiver with all its counting, fed from memory as
+// 2,000 receivers of a broadcast would feed it. Prints one line of JSON: microseconds per delivery.
+import { populationsOf } from '../out/src/plan/population.js';
+import { Receiver } from '../out/src/runner/receiver.js';
+import { Recorder } from '../out/src/runner/recorder.js';
+import { codecOf } from '../out/src/wire/hubCodec.js';
+import { emptyStamp, stampKey, stampLength, writeStamp } from '../out/src/wire/stamp.js';
+import { broadcastPlan } from './broadcastPlan.mjs';
+
+const [protocol] = process.argv.slice(2);
+const receivers = 2000;
+const warmup = 200;
+const messages = 500;
+
+const plan = broadcastPlan(receivers, protocol);
+const codec = codecOf(protocol);
+const recorder = new Recorder();
+const step = recorder.beginStep(1);
+const receiver = new Receiver(plan, populationsOf(plan), recorder, {
+  isMember: () => true,
+  other: () => {},
+});
+const connections = Array.from({ length: receivers }, (_, index) => ({ index, stopped: false }));
+const stamp = Object.assign(emptyStamp(), { runId: plan.runId, step: 1 });
+const bytes = codec.encode({
+  type: 1,
+  target: 'RecordLatency',
+  arguments: [
+    {
+      [stampKey]: 's'.repeat(stampLength),
+      'payload.Timestamp': 1_800_000_000_000,
+      'payload.MessageBlob': 'x'.repeat(2048),
+    },
+  ],
+});
+const stampAt = bytes.indexOf('s'.repeat(stampLength));
+
+function broadcast(count) {
+  for (let message = 0; message < count; message++) {
+    writeStamp(bytes, stampAt, stamp);
+    stamp.sequence += 1;
+    for (const connection of connections)
+      receiver.received(connection, bytes, 0, bytes.length, bytes.length + 4, 100);
+  }
+}
+
+broadcast(warmup);
+const cpuBefore = process.cpuUsage();
+broadcast(messages);
+const { user, system } = process.cpuUsage(cpuBefore);
+if (step.received !== (warmup + messages) * receivers) throw new Error(`${step.received} counted`);
+console.log(JSON.stringify({ us: (user + system) / (messages * receivers) }));
