@@ -1,43 +1,30 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { exitCode, packageProgram, root, runNode, startNode } from './nodeProgram.mjs';
+import { exitCode, packageProgram, root, startNode } from './nodeProgram.mjs';
+import { prepare } from './preparations.mjs';
 
 /** How long a suite may hold its process open after its last test. */
 const lingerMs = 15_000;
 
 /**
- * The suites, in the order they run. `built`: needs the bundles in dist. `prepare`: script that runs
- * first, and `prepared`: the file it leaves when the suite can run; a script that succeeds without it has
- * said what is not installed. `runner`: script that runs the tests instead of mocha in plain Node, and
- * leaves the counts in the same way. `beside`: judges no times and mostly waits, so that it runs beside the
- * suites after it, and says what it has to say when they are over.
+ * The suites in their turns; those of one turn run beside each other. `needs`: preparations without which
+ * it cannot run. `jobs`: how many of its files run at once, each in a process of its own: right where tests
+ * mostly wait and judge no times. `runner`: script that runs the tests instead of mocha in plain Node, and
+ * leaves the counts in the same way.
  */
-export const suites = [
-  { name: 'unit', timeoutMs: 10_000, built: false },
-  { name: 'load', timeoutMs: 120_000, built: true },
-  {
-    name: 'interop',
-    timeoutMs: 120_000,
-    built: true,
-    prepare: 'scripts/buildInterop.mjs',
-    prepared: 'out/interop/aspnetcore/.published',
-    beside: true,
-  },
-  {
-    name: 'vscode',
-    built: true,
-    prepare: 'scripts/setupVscode.mjs',
-    prepared: 'out/vscodeHost.ready',
-    runner: 'scripts/runVscodeTests.mjs',
-  },
-  {
-    name: 'ui',
-    timeoutMs: 60_000,
-    built: true,
-    prepare: 'scripts/setupVscode.mjs',
-    prepared: 'out/vscodeHost.ready',
-  },
+export const turns = [
+  [{ name: 'unit', timeoutMs: 30_000, needs: [] }],
+  [
+    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 3 },
+    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'] },
+  ],
+  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'] }],
+  [{ name: 'vscode', needs: ['bundles', 'vscodeHost'], runner: 'scripts/runVscodeTests.mjs' }],
+  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2 }],
 ];
+
+const nothing = { passed: 0, failed: 0, skipped: 0 };
+const failure = { ...nothing, failed: 1 };
 
 function testFiles(name) {
   const folder = path.join(root, 'out', 'test', name);
@@ -54,25 +41,31 @@ function hasSource(name, file) {
 }
 
 /** Arguments of mocha for the files; with `onlyCount` it only goes through them. */
-function mochaArguments(suite, files, onlyCount) {
+function mochaArguments({ timeoutMs, jobs = 1 }, files, onlyCount) {
   return [
     packageProgram('mocha'),
     '--forbid-only',
-    `--timeout=${suite.timeoutMs}`,
+    `--timeout=${timeoutMs}`,
     '--reporter=scripts/suiteReporter.mjs',
+    ...(jobs > 1 ? ['--parallel', `--jobs=${jobs}`] : []),
     ...(onlyCount ? ['--dry-run'] : []),
     ...files,
   ];
 }
 
-/** Runs the program of a suite; settles with the counts it leaves. What it says is given to `hear`, if any. */
-async function runProgram(suite, args, { hear, stdio = hear ? 'pipe' : 'inherit' } = {}) {
-  const countsFile = path.join(root, 'out', `counts-${suite.name}.json`);
+/**
+ * Runs the program of a suite.
+ *
+ * @param {(chunk: Buffer) => void} [hear] gets what it says; without, that goes to this process's output
+ * @returns the counts it leaves
+ */
+async function runProgram({ name }, args, hear) {
+  const countsFile = path.join(root, 'out', `counts-${name}.json`);
   rmSync(countsFile, { force: true });
   mkdirSync(path.dirname(countsFile), { recursive: true });
+  const stdio = hear === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = startNode(args, { SUITE_COUNTS: countsFile }, stdio);
-  child.stdin?.end();
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => hear(chunk));
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', hear);
   let lingered = false;
   let deadline;
   const watch = setInterval(() => {
@@ -86,11 +79,11 @@ async function runProgram(suite, args, { hear, stdio = hear ? 'pipe' : 'inherit'
   clearInterval(watch);
 
   if (!existsSync(countsFile)) {
-    console.error(`The ${suite.name} suite ended without a result (exit code ${code}).`);
-    return { passed: 0, failed: 1, skipped: 0 };
+    console.error(`The ${name} suite ended without a result (exit code ${code}).`);
+    return failure;
   }
   const counts = JSON.parse(readFileSync(countsFile, 'utf8'));
-  if (lingered) console.error(`The ${suite.name} suite left something open and had to be ended.`);
+  if (lingered) console.error(`The ${name} suite left something open and had to be ended.`);
   // A suite that fails outside its tests must not look green.
   if (code !== 0 && counts.failed === 0) counts.failed = 1;
   return counts;
@@ -99,9 +92,7 @@ async function runProgram(suite, args, { hear, stdio = hear ? 'pipe' : 'inherit'
 /** How many tests the files hold; those that only load inside VS Code are counted by their sources. */
 async function countTests(suite, files) {
   if (suite.runner === undefined) {
-    const counts = await runProgram(suite, mochaArguments(suite, files, true), {
-      stdio: 'ignore',
-    });
+    const counts = await runProgram(suite, mochaArguments(suite, files, true), () => undefined);
     return counts.passed + counts.failed + counts.skipped;
   }
   const titles = files.map((file) => readFileSync(file, 'utf8').match(/^\s*it\(/gm) ?? []);
@@ -109,45 +100,36 @@ async function countTests(suite, files) {
 }
 
 /**
- * Prepares one suite and starts it in its own process.
+ * Runs one suite in its own process, when what it needs is there.
  *
- * @param {boolean} beside whether what it says is kept until it is asked for
- * @returns {Promise<() => Promise<{ passed: number, failed: number, skipped: number }>>} settles when the
- *   suite is running; the function waits for it and gives the tests by outcome, where a failure before the
- *   first test counts as one
+ * @param {boolean} quiet whether what it says is kept until it is over, because another suite is talking
+ * @returns {Promise<{ passed: number, failed: number, skipped: number }>} its tests by outcome; a failure
+ *   before the first test counts as one
  */
-export async function startSuite(suite, beside = false) {
-  const said = [`\n== ${suite.name} ==\n`];
-  if (!beside) process.stdout.write(said.pop());
-  const prepared = await prepareSuite(suite);
-  const counts =
-    'counts' in prepared
-      ? Promise.resolve(prepared.counts)
-      : runProgram(suite, prepared.args, beside ? { hear: (chunk) => said.push(chunk) } : {});
-  return async () => {
-    const outcome = await counts;
-    for (const part of said) process.stdout.write(part);
-    return outcome;
-  };
+export async function runSuite(suite, quiet) {
+  const needed = await Promise.all(suite.needs.map(prepare));
+  const said = [];
+  const hear = quiet ? (chunk) => said.push(chunk) : undefined;
+  if (!quiet) console.log(`\n== ${suite.name} ==\n`);
+  const counts = await countsOf(suite, needed, hear);
+  if (quiet) {
+    console.log(`\n== ${suite.name} ==\n`);
+    process.stdout.write(Buffer.concat(said));
+  }
+  return counts;
 }
 
-/** What to run, or the counts when there is nothing to. */
-async function prepareSuite(suite) {
+async function countsOf(suite, needed, hear) {
   const files = testFiles(suite.name);
   if (files.length === 0) {
     console.error(`The ${suite.name} suite has no test files.`);
-    return { counts: { passed: 0, failed: 1, skipped: 0 } };
+    return failure;
   }
-  if (suite.prepare !== undefined) {
-    if ((await runNode([suite.prepare])) !== 0) {
-      console.error(`Preparing the ${suite.name} suite failed (${suite.prepare}).`);
-      return { counts: { passed: 0, failed: 1, skipped: 0 } };
-    }
-    if (!existsSync(path.join(root, suite.prepared))) {
-      return { counts: { passed: 0, failed: 0, skipped: await countTests(suite, files) } };
-    }
+  if (needed.includes('failed')) {
+    console.error(`The ${suite.name} suite lacks something that failed above.`);
+    return failure;
   }
-  return {
-    args: suite.runner === undefined ? mochaArguments(suite, files, false) : [suite.runner],
-  };
+  if (needed.includes('missing')) return { ...nothing, skipped: await countTests(suite, files) };
+  const args = suite.runner === undefined ? mochaArguments(suite, files, false) : [suite.runner];
+  return runProgram(suite, args, hear);
 }

@@ -1,9 +1,11 @@
 // `npm test`: set up, check types, build, check, all suites, one line of totals at the end.
 // With names of suites only those run, after what they need.
 import { packageProgram, runNode } from './nodeProgram.mjs';
-import { startSuite, suites } from './suite.mjs';
+import { inBackground, prepare } from './preparations.mjs';
+import { runSuite, turns } from './suite.mjs';
 
 const names = process.argv.slice(2);
+const suites = turns.flat();
 const chosen = suites.filter(({ name }) => names.length === 0 || names.includes(name));
 const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -11,9 +13,19 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 /** Runs one step before the suites; a failure counts like a failed test. */
 async function step(title, args) {
   if ((await runNode(args)) === 0) return true;
+  failed(title);
+  return false;
+}
+
+function failed(title) {
   console.error(`Failed: ${title}.`);
   total.failed++;
-  return false;
+}
+
+async function check() {
+  const { code, said } = await inBackground(['scripts/check.mjs']);
+  process.stdout.write(said);
+  if (code !== 0) failed('check');
 }
 
 function add(counts) {
@@ -22,24 +34,19 @@ function add(counts) {
 
 async function run() {
   if (!(await step('setup', ['scripts/setup.mjs']))) return;
-  // Tests of code that does not compile or bundle would be tests of something older.
+  // What takes its time begins now; each suite waits for its own.
+  for (const name of new Set(chosen.flatMap(({ needs }) => needs))) void prepare(name);
+  // Tests of code that does not compile would be tests of something older.
   if (!(await step('type check', [packageProgram('typescript', 'tsc'), '-b']))) return;
-  const needsBundles = chosen.some(({ built }) => built);
-  const built = needsBundles ? step('build', ['scripts/build.mjs']) : Promise.resolve(true);
-  // Unit tests need neither: side by side both cores are busy, which saves minutes. What comes after
-  // measures, and waits.
-  const checked = names.length === 0 && built.then(() => step('check', ['scripts/check.mjs']));
-  const besides = [];
-  for (const suite of chosen) {
-    if (suite.built && !(await built)) break;
-    if (suite.name !== 'unit') await checked;
-    const beside = suite.beside === true && suite !== chosen.at(-1);
-    const counts = await startSuite(suite, beside);
-    if (beside) besides.push(counts);
-    else add(await counts());
+  const checked = names.length === 0 ? check() : Promise.resolve();
+  for (const turn of turns) {
+    const running = turn
+      .filter((suite) => chosen.includes(suite))
+      .map((suite, place) => runSuite(suite, place > 0));
+    for (const counts of await Promise.all(running)) add(counts);
+    // What comes after measures, and waits for pages to draw.
+    if (turn !== turns[0]) await checked;
   }
-  await checked;
-  for (const counts of besides) add(await counts());
 }
 
 if (unknown.length > 0) {

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { withHub } from '../fakes/loadHub';
-import { assertExact, loadRun, onlyStep } from './loadRun';
+import { assertExact, loadRun, onlyStep } from '../load/loadRun';
+import { assertBetween, retries } from './assertBetween';
 
-/** Fails with the figures when the value lies outside. Microseconds, limits in milliseconds. */
-function assertBetween(what: string, us: number, fromMs: number, toMs: number): void {
-  const ms = us / 1000;
-  assert.ok(ms >= fromMs && ms <= toMs, `${what} is ${ms} ms, not ${fromMs} to ${toMs}`);
-}
-
-describe('latency', function () {
+describe('latency over WebSockets', function () {
   this.timeout(60_000);
+  this.retries(retries);
 
   it('reads 50 ms from a server that answers after 50 ms', () =>
     withHub('--delay 50ms', async ({ url }) => {

@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { setPriority, constants } from 'node:os';
+import path from 'node:path';
+import { exitCode, root, startNode } from './nodeProgram.mjs';
+
+/**
+ * What suites need beside compiled code. `leaves`: the file that is there when it worked out; a script that
+ * succeeds without it has said what cannot be had on this machine. `after`: what must be there first.
+ */
+const preparations = {
+  bundles: { args: ['scripts/build.mjs'] },
+  aspnetServer: {
+    args: ['scripts/buildInterop.mjs'],
+    leaves: 'out/interop/aspnetcore/.published',
+  },
+  vscodeHost: { args: ['scripts/setupVscode.mjs'], leaves: 'out/vscodeHost.ready' },
+  vsix: { args: ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
+};
+
+/**
+ * Runs a script in the background, where it takes what others leave of the processor.
+ *
+ * @returns {Promise<{ code: number, said: Buffer }>} its exit code, and its output for whoever waits for it
+ */
+export async function inBackground(args) {
+  const child = startNode(args, {}, ['ignore', 'pipe', 'pipe']);
+  const said = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(chunk));
+  try {
+    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended already, or the system does not allow it; then it runs like the others.
+  }
+  const code = await exitCode(child);
+  return { code, said: Buffer.concat(said) };
+}
+
+/** Each preparation that was asked for, begun once. */
+const begun = new Map();
+
+/**
+ * Begins a preparation, or joins in the one that is under way.
+ *
+ * @param {keyof typeof preparations} name
+ * @returns {Promise<'ready' | 'failed' | 'missing'>} `missing`: this machine cannot have it
+ */
+export function prepare(name) {
+  if (!begun.has(name)) begun.set(name, carryOut(preparations[name]));
+  return begun.get(name);
+}
+
+async function carryOut({ args, leaves, after }) {
+  if (after !== undefined && (await prepare(after)) !== 'ready') return 'failed';
+  const { code, said } = await inBackground(args);
+  process.stdout.write(said);
+  if (code !== 0) {
+    console.error(`Failed: ${args[0]}.`);
+    return 'failed';
+  }
+  return leaves === undefined || existsSync(path.join(root, leaves)) ? 'ready' : 'missing';
+}
