@@ -15,7 +15,7 @@ const lingerMs = 15_000;
 export const turns = [
   [{ name: 'unit', timeoutMs: 30_000, needs: [] }],
   [
-    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 3 },
+    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2 },
     { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'] },
   ],
   [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'] }],

@@ -28,6 +28,7 @@ describe('latency over WebSockets', function () {
         target: url,
         config: { connections: 10, singleStepDuration: '10s', warmup: 0, drain: '5s' },
         parameters: { sendingInterval: '100ms' },
+        slo: { p99: '1s' },
       });
       const step = onlyStep(run);
       // Nothing is lost: what was sent meanwhile waits in the server.
@@ -53,6 +54,7 @@ describe('latency over WebSockets', function () {
         target: url,
         config: { connections: 10, singleStepDuration: '2s', warmup: 0 },
         parameters: { sendingInterval: '20ms' },
+        slo: { p99: '1s' },
         workerScript: require.resolve('../fakes/loadSleepyWorker'),
       });
       const step = onlyStep(run);

@@ -119,7 +119,7 @@ describe('connections that come and go', function () {
         target: url,
         useCase: 'sendToGroup',
         parameters: { groupCount: 4 },
-        config: { repair: true, reconnectDelay: '100ms', singleStepDuration: '4s' },
+        config: { repair: true, reconnectDelay: '100ms', singleStepDuration: '4s', drain: '1s' },
         workers: 2,
       });
       assert.equal(run.ending, 'completed');

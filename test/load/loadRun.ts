@@ -66,7 +66,8 @@ export function scenarioText(test: LoadTest): string {
       step: 0,
       singleStepDuration: '500ms',
       warmup: '200ms',
-      drain: '5s',
+      // Ends when all has come, however slow the machine is just now.
+      drain: '20s',
       skipNegotiation: true,
       ...test.config,
     },
@@ -83,7 +84,8 @@ export function scenarioText(test: LoadTest): string {
             parameters: { ...message, ...parameters },
           })),
         }),
-    ...(test.slo !== undefined && { slo: test.slo }),
+    // Far from what a busy machine reaches, so that only counts decide.
+    slo: test.slo ?? { p99: '10s' },
   });
 }
 
