@@ -6,9 +6,10 @@ import { exitCode, root, startNode } from './nodeProgram.mjs';
 /**
  * What suites need beside compiled code. `leaves`: the file that is there when it worked out; a script that
  * succeeds without it has said what cannot be had on this machine. `after`: what must be there first.
+ * `soon`: waited for before the others.
  */
 const preparations = {
-  bundles: { args: ['scripts/build.mjs'] },
+  bundles: { args: ['scripts/build.mjs'], soon: true },
   aspnetServer: {
     args: ['scripts/buildInterop.mjs'],
     leaves: 'out/interop/aspnetcore/.published',
@@ -18,16 +19,17 @@ const preparations = {
 };
 
 /**
- * Runs a script in the background, where it takes what others leave of the processor.
+ * Runs a script in the background.
  *
+ * @param {number} priority as `os.setPriority` has it; low takes only what others leave of the processor
  * @returns {Promise<{ code: number, said: Buffer }>} its exit code, and its output for whoever waits for it
  */
-export async function inBackground(args) {
+export async function inBackground(args, priority = constants.priority.PRIORITY_LOW) {
   const child = startNode(args, {}, ['ignore', 'pipe', 'pipe']);
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(chunk));
   try {
-    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    setPriority(child.pid, priority);
   } catch {
     // It has ended already, or the system does not allow it; then it runs like the others.
   }
@@ -49,9 +51,10 @@ export function prepare(name) {
   return begun.get(name);
 }
 
-async function carryOut({ args, leaves, after }) {
+async function carryOut({ args, leaves, after, soon }) {
   if (after !== undefined && (await prepare(after)) !== 'ready') return 'failed';
-  const { code, said } = await inBackground(args);
+  const { PRIORITY_NORMAL, PRIORITY_LOW } = constants.priority;
+  const { code, said } = await inBackground(args, soon ? PRIORITY_NORMAL : PRIORITY_LOW);
   process.stdout.write(said);
   if (code !== 0) {
     console.error(`Failed: ${args[0]}.`);
