@@ -137,6 +137,17 @@ describe('REST calls', () => {
     assert.ok(times[1]! - times[0]! >= 950, `${times[1]! - times[0]!} ms`);
   });
 
+  it('that wait fail when the calls are closed, and so do later ones', async () => {
+    const rest = await start((_, response) => response.writeHead(429).end());
+    await rest.sent({ kind: 'all' }, Buffer.from('1'));
+    const waiting = rest.changeGroup('PUT', 1, 'g');
+    rest.close();
+    const over = { errorClass: 'closed', text: 'REST: the run is over' };
+    assert.deepEqual(await waiting, over);
+    assert.deepEqual(await rest.health(), over);
+    assert.equal(seen.length, 1);
+  });
+
   it('fail with a class when nobody listens', async () => {
     const rest = await start(() => undefined);
     await new Promise((resolve) => server!.close(resolve));
