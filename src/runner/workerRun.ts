@@ -84,10 +84,7 @@ export class WorkerRun {
         this.loop.inputHandled(nowUs);
       },
       lost: (connection) => {
-        this.members.leave(connection.index);
-        this.preparation.lost(connection);
-        for (const mover of this.movers) mover.lost(connection.index);
-        this.senders.lost(connection.index);
+        this.takesNoPart(connection);
         this.life?.lost(connection.index);
       },
       failed: (index) => this.life?.lost(index),
@@ -201,14 +198,20 @@ export class WorkerRun {
       prepare: (connection) => preparation.runOne(connection),
       leave: (index) => members.leave(index),
       close: (connection) => {
-        members.leave(connection.index);
-        preparation.lost(connection);
-        for (const mover of this.movers) mover.lost(connection.index);
-        this.senders.lost(connection.index);
+        this.takesNoPart(connection);
         connections.closeOne(connection);
       },
       failed: ({ errorClass, message }) => recorder.error(errorClass, message),
     });
+  }
+
+  /** The connection is gone, or about to go. */
+  private takesNoPart(connection: HubConnection): void {
+    const { index } = connection;
+    this.members.leave(index);
+    this.preparation.lost(connection);
+    for (const mover of this.movers) mover.lost(index);
+    this.senders.lost(index);
   }
 
   private moversOf({ plan, worker }: WorkerStart): GroupMover[] {
