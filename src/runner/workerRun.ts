@@ -7,8 +7,9 @@ import { AccessTokens } from '../wire/accessTokens';
 import type { HubConnection } from '../wire/hubConnection';
 import type { HubMessage } from '../wire/hubMessage';
 import { shownText } from '../wire/connectFailure';
-import { RestCalls, type RestFailure } from '../wire/restCalls';
+import { RestCalls } from '../wire/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
+import type { ServiceFailure } from '../wire/serviceFailure';
 import { ConnectionLife } from './connectionLife';
 import { Connections } from './connections';
 import { EntrySenders } from './entrySenders';
@@ -69,7 +70,7 @@ export class WorkerRun {
     const { service } = endpoint;
     const tokens = service === undefined ? undefined : new AccessTokens(service);
     if (service !== undefined && tokens !== undefined) {
-      const told = ({ errorClass, text }: RestFailure): void => {
+      const told = ({ errorClass, text }: ServiceFailure): void => {
         this.recorder.error(errorClass, text);
       };
       this.rest = new RestCalls(endpoint, service, tokens, told);

@@ -1,6 +1,5 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { ErrorClass } from '../base/errorClass';
 import { AccessTokens, userOf } from './accessTokens';
 import {
   classOfStatus,
@@ -15,12 +14,7 @@ import type { MessageShape } from './messageLayout';
 import { holeLengths, MessageTemplate } from './messageTemplate';
 import { negotiateAgents, type NegotiateAgents } from './negotiate';
 import { restLayout } from './restLayout';
-
-/** Why a call was not accepted. */
-export interface RestFailure {
-  readonly errorClass: ErrorClass;
-  readonly text: string;
-}
+import type { ServiceFailure } from './serviceFailure';
 
 /** Who gets what a REST call sends: everybody, the user of a connection, one connection, or a group. */
 export type RestReceiver =
@@ -41,13 +35,13 @@ const maximumPauseMs = 60_000;
 const maximumErrorBytes = 4096;
 
 /** What calls are told that can no longer be made. */
-const runIsOver: RestFailure = { errorClass: 'closed', text: 'REST: the run is over' };
+const runIsOver: ServiceFailure = { errorClass: 'closed', text: 'REST: the run is over' };
 
 interface Call {
   readonly method: 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   readonly path: string;
   readonly body?: Buffer;
-  readonly settle: (failure: RestFailure | undefined) => void;
+  readonly settle: (failure: ServiceFailure | undefined) => void;
 }
 
 /**
@@ -66,7 +60,7 @@ export class RestCalls {
   private pausedUntilMs = 0;
   private pauseTimer: NodeJS.Timeout | undefined;
   private closed = false;
-  private readonly told = (failure: RestFailure | undefined): void => {
+  private readonly told = (failure: ServiceFailure | undefined): void => {
     if (failure !== undefined) this.refused(failure);
   };
 
@@ -75,7 +69,7 @@ export class RestCalls {
     endpoint: Endpoint,
     private readonly access: ServiceAccess,
     private readonly tokens = new AccessTokens(access),
-    private readonly refused: (failure: RestFailure) => void = () => undefined,
+    private readonly refused: (failure: ServiceFailure) => void = () => undefined,
   ) {
     this.origin = new URL(access.restOrigin);
     this.query = `?api-version=${apiVersions[access.kind]}`;
@@ -99,7 +93,7 @@ export class RestCalls {
   }
 
   /** As {@link send}; settles when the service has answered. */
-  sent(receiver: RestReceiver, body: Buffer): Promise<RestFailure | undefined> {
+  sent(receiver: RestReceiver, body: Buffer): Promise<ServiceFailure | undefined> {
     return this.call({ ...this.sendingTo(receiver), body });
   }
 
@@ -111,7 +105,7 @@ export class RestCalls {
     method: 'PUT' | 'DELETE',
     member: string | number,
     group: string,
-  ): Promise<RestFailure | undefined> {
+  ): Promise<ServiceFailure | undefined> {
     const groupPath = `groups/${encodeURIComponent(group)}`;
     const path =
       typeof member === 'number'
@@ -121,18 +115,18 @@ export class RestCalls {
   }
 
   /** Whether the service is well; it says so to everybody. */
-  health(): Promise<RestFailure | undefined> {
+  health(): Promise<ServiceFailure | undefined> {
     return this.call({ method: 'HEAD', path: '/api/health' });
   }
 
   /** Whether somebody is in a group: a failure of class `notFound` says that nobody is. */
-  groupExists(group: string): Promise<RestFailure | undefined> {
+  groupExists(group: string): Promise<ServiceFailure | undefined> {
     const path = this.receiverPath({ kind: 'group', group });
     return this.call({ method: 'HEAD', path });
   }
 
   /** Tells an emulator where events of the hub go; the services themselves have no such call. */
-  registerHandler(url: string): Promise<RestFailure | undefined> {
+  registerHandler(url: string): Promise<ServiceFailure | undefined> {
     const path = `/emulator/hubs/${encodeURIComponent(this.access.hub)}/handler`;
     const body = Buffer.from(JSON.stringify({ url }), 'utf8');
     return this.call({ method: 'PUT', path, body });
@@ -147,7 +141,7 @@ export class RestCalls {
     for (const call of this.waiting.splice(0)) call.settle(runIsOver);
   }
 
-  private call(call: Omit<Call, 'settle'>): Promise<RestFailure | undefined> {
+  private call(call: Omit<Call, 'settle'>): Promise<ServiceFailure | undefined> {
     return new Promise((settle) => {
       this.begin({ ...call, settle });
     });
@@ -204,7 +198,7 @@ export class RestCalls {
     }
   }
 
-  private async carryOut(call: Call): Promise<RestFailure | undefined> {
+  private async carryOut(call: Call): Promise<ServiceFailure | undefined> {
     const token = await this.tokens.forRest(call.path);
     // A socket opened now would outlive the others.
     if (this.closed) return runIsOver;
@@ -243,7 +237,7 @@ export class RestCalls {
   private readAnswer(
     response: http.IncomingMessage,
     { method }: Call,
-    resolve: (failure: RestFailure | undefined) => void,
+    resolve: (failure: ServiceFailure | undefined) => void,
   ): void {
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) {

@@ -5,7 +5,8 @@ import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../src/wire/accessTokens';
 import { recordLatencyShape } from '../../../src/wire/contractShape';
 import type { ServiceAccess } from '../../../src/wire/endpoint';
-import { RestCalls, type RestFailure } from '../../../src/wire/restCalls';
+import { RestCalls } from '../../../src/wire/restCalls';
+import type { ServiceFailure } from '../../../src/wire/serviceFailure';
 import { emptyStamp } from '../../../src/wire/stamp';
 import { endpointOf } from '../../fakes/endpoint';
 
@@ -19,7 +20,7 @@ interface Seen {
 describe('REST calls', () => {
   let server: Server | undefined;
   let calls: RestCalls | undefined;
-  const failures: RestFailure[] = [];
+  const failures: ServiceFailure[] = [];
   const seen: Seen[] = [];
 
   async function start(
