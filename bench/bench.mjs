@@ -1,15 +1,15 @@
 // `npm run bench`: what one echo round trip costs the load generator, for our engine, the `ws` package and
-// the official client, side by side, and what a delivery of a broadcast costs our engine. Method:
-// bench/README.md. Judges nothing.
+// the official client, side by side, what a delivery of a broadcast costs our engine, and what the ways of the
+// two services cost. Method: bench/README.md. Judges nothing.
 //
 //   npm run bench -- [--clients engine,ws,signalr,engine/messagepack,signalr/messagepack]
 //     [--connections 200,2000] [--rounds 4] [--seconds 2]
-//     [--transports WebSockets,ServerSentEvents,LongPolling]
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+//     [--transports WebSockets,ServerSentEvents,LongPolling] [--services ratios,appServer,runs]
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { packageProgram, root, runNode } from '../scripts/nodeProgram.mjs';
+import { packageProgram, runNode } from '../scripts/nodeProgram.mjs';
+import { measure, median, output, startPeer } from './processes.mjs';
+import { services } from './services.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -21,9 +21,11 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '2' },
     transports: { type: 'string', default: 'WebSockets,ServerSentEvents,LongPolling' },
+    services: { type: 'string', default: 'ratios,appServer,runs' },
   },
 });
 const seconds = Number(values.seconds);
+const listOf = (text) => text.split(',').filter((name) => name !== '');
 
 const protocolOf = (client) => client.split('/')[1] ?? 'json';
 
@@ -47,50 +49,10 @@ function workOf(transport) {
   };
 }
 
-/** A measurement that takes longer is stuck. */
-const measurementLimitMs = 30_000;
 /** No round over one transport begins that would end later than this. */
 const totalLimitMs = 230_000;
 const receivers = 2000;
 const streaming = 200;
-
-const median = (numbers) => {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-};
-
-async function startPeer(script) {
-  const peer = spawn(process.execPath, [script], {
-    cwd: root,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  peer.once('exit', (code) => {
-    if (code !== 0) throw new Error(`the peer ended with ${code}`);
-  });
-  const [line] = await once(peer.stdout, 'data');
-  return { url: String(line).trim(), stop: () => peer.stdin.end() };
-}
-
-async function measure(client, transport, url, connections) {
-  const what = [client, transport, url, connections, seconds].map(String);
-  const args = ['--expose-gc', 'bench/measure.mjs', ...what];
-  return JSON.parse(await output(`${client} at ${connections} connections`, args));
-}
-
-/** What a measurement in a process of its own prints. */
-async function output(title, args) {
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: measurementLimitMs,
-  });
-  let text = '';
-  child.stdout.on('data', (chunk) => (text += chunk));
-  const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${title}: ended with ${code ?? signal}`);
-  return text;
-}
 
 /** Measurements by connections and client; within a round every client has its turn, each round in
  * another order, so that a machine that gets slower slows down all of them. */
@@ -106,7 +68,7 @@ async function measureAll({ transport, clients, connectionCounts, rounds }, url)
     for (const connections of connectionCounts) {
       for (const client of order) {
         const key = `${connections} ${client}`;
-        const one = await measure(client, transport, url, connections);
+        const one = await measure(client, transport, url, connections, seconds);
         found.set(key, [...(found.get(key) ?? []), one]);
         process.stderr.write('.');
       }
@@ -166,7 +128,7 @@ async function printBroadcast(url) {
     const runs = [];
     const reads = [];
     for (let round = 0; round < 3; round++) {
-      runs.push((await measure(client, 'WebSockets', url, receivers)).cpuUs);
+      runs.push((await measure(client, 'WebSockets', url, receivers, seconds)).cpuUs);
       const reader = await output('reader', ['bench/reader.mjs', protocol.toLowerCase()]);
       reads.push(JSON.parse(reader).us);
     }
@@ -190,7 +152,8 @@ async function printStreams() {
         const clients = Object.keys(cpu);
         for (const client of round % 2 === 0 ? clients : clients.reverse())
           cpu[client].push(
-            (await measure(`${client}/${protocol}`, 'WebSockets', peer.url, streaming)).cpuUs,
+            (await measure(`${client}/${protocol}`, 'WebSockets', peer.url, streaming, seconds))
+              .cpuUs,
           );
       }
       const [ours, theirs] = Object.values(cpu).map(median);
@@ -204,9 +167,11 @@ async function printStreams() {
   }
 }
 
-const code = await runNode([packageProgram('typescript', 'tsc'), '-b']);
-if (code !== 0) process.exit(code);
-for (const work of values.transports.split(',').map(workOf)) {
+for (const build of [[packageProgram('typescript', 'tsc'), '-b'], ['scripts/build.mjs']]) {
+  const code = await runNode(build);
+  if (code !== 0) process.exit(code);
+}
+for (const work of listOf(values.transports).map(workOf)) {
   const peer = await startPeer(work.script);
   try {
     printTable(work, await measureAll(work, peer.url));
@@ -218,3 +183,4 @@ for (const work of values.transports.split(',').map(workOf)) {
     peer.stop();
   }
 }
+for (const part of listOf(values.services)) await services[part](seconds);

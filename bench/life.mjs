@@ -4,16 +4,11 @@
 //   node bench/life.mjs storm [CONNECTIONS]   all dropped at once and opened again, 5,000 by default
 //
 // The hub has a process of its own. Linux only, since memory is read from /proc. Judges nothing.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { root } from '../scripts/nodeProgram.mjs';
+import { readFile } from 'node:fs/promises';
+import { runScenario, serve } from './processes.mjs';
 
 const [kind = 'idle', countText] = process.argv.slice(2);
 const connections = Number(countText ?? (kind === 'idle' ? 10_000 : 5000));
-const cli = path.join(root, 'dist', 'cli.js');
 
 const common = `  connections: ${connections}
   arrivingRate: 1500
@@ -44,20 +39,9 @@ async function memoryOf(pid) {
 
 const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
 
-const folder = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
-const hub = spawn(process.execPath, [cli, 'serve', 'hub', '--port', '0', '--exit-with-stdin'], {
-  stdio: ['pipe', 'pipe', 'inherit'],
-});
-try {
-  const [line] = await once(hub.stdout, 'data');
-  const { url } = JSON.parse(String(line));
-  const file = path.join(folder, 'scenario.yaml');
-  await writeFile(file, scenarios[kind]);
-  const args = [cli, 'run', file, '--target', url, '--json', '--out', folder];
-  const run = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  run.stdout.on('data', (chunk) => (output += chunk));
-  let memory = { nowBytes: 0, mostBytes: 0 };
+const { target, stop } = await serve('hub');
+let memory = { nowBytes: 0, mostBytes: 0 };
+const { code, result } = await runScenario(scenarios[kind], target, (run) => {
   const timer = setInterval(() => {
     // The last reading counts: while all connections stand.
     memoryOf(run.pid).then(
@@ -65,23 +49,18 @@ try {
       () => undefined,
     );
   }, 2000);
-  const [code] = await once(run, 'close');
-  clearInterval(timer);
-  const result = JSON.parse(output);
-  const { connected, dropped, failed, reconnected } = result.connections;
-  console.log(`${kind}, ${connections} connections, Node ${process.version}, exit code ${code}`);
-  console.log(
-    `connected ${connected}, failed ${failed}, dropped ${dropped}, reconnected ${reconnected}`,
-  );
-  console.log(
-    `memory of the process: ${megabytes(memory.nowBytes)} at the end, ${megabytes(memory.mostBytes)} at most`,
-  );
-  for (const step of result.steps) {
-    const { expected, received, lost, duplicated, outOfOrder, extra, recoveries = [] } = step;
-    console.log(JSON.stringify({ expected, received, lost, duplicated, outOfOrder, extra }));
-    for (const recovery of recoveries) console.log(JSON.stringify(recovery));
-  }
-} finally {
-  hub.stdin.end();
-  await rm(folder, { recursive: true });
+  run.once('close', () => clearInterval(timer));
+}).finally(stop);
+const { connected, dropped, failed, reconnected } = result.connections;
+console.log(`${kind}, ${connections} connections, Node ${process.version}, exit code ${code}`);
+console.log(
+  `connected ${connected}, failed ${failed}, dropped ${dropped}, reconnected ${reconnected}`,
+);
+console.log(
+  `memory of the process: ${megabytes(memory.nowBytes)} at the end, ${megabytes(memory.mostBytes)} at most`,
+);
+for (const step of result.steps) {
+  const { expected, received, lost, duplicated, outOfOrder, extra, recoveries = [] } = step;
+  console.log(JSON.stringify({ expected, received, lost, duplicated, outOfOrder, extra }));
+  for (const recovery of recoveries) console.log(JSON.stringify(recovery));
 }

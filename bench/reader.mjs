@@ -1,27 +1,19 @@
 // What reading one delivery costs without any socket: the receiver with all its counting, fed from memory as
 // 2,000 receivers of a broadcast would feed it. Prints one line of JSON: microseconds per delivery.
-import { populationsOf } from '../out/src/plan/population.js';
-import { Receiver } from '../out/src/runner/receiver.js';
-import { Recorder } from '../out/src/runner/recorder.js';
+import { closedPlan } from '../out/src/runner/closedPlan.js';
 import { codecOf } from '../out/src/wire/hubCodec.js';
-import { emptyStamp, stampKey, stampLength, writeStamp } from '../out/src/wire/stamp.js';
-import { broadcastPlan } from './broadcastPlan.mjs';
+import { stampKey, stampLength, writeStamp } from '../out/src/wire/stamp.js';
+import { counting } from './engineParts.mjs';
 
 const [protocol] = process.argv.slice(2);
 const receivers = 2000;
 const warmup = 200;
 const messages = 500;
 
-const plan = broadcastPlan(receivers, protocol);
 const codec = codecOf(protocol);
-const recorder = new Recorder();
-const step = recorder.beginStep(1);
-const receiver = new Receiver(plan, populationsOf(plan), recorder, {
-  isMember: () => true,
-  other: () => {},
-});
+const plan = closedPlan(receivers, protocol, 'broadcast', { messageSize: 2048 });
+const { step, stamp, receiver } = counting(plan);
 const connections = Array.from({ length: receivers }, (_, index) => ({ index, stopped: false }));
-const stamp = Object.assign(emptyStamp(), { runId: plan.runId, step: 1 });
 const bytes = codec.encode({
   type: 1,
   target: 'RecordLatency',

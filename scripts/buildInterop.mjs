@@ -1,22 +1,45 @@
 // Publishes the ASP.NET Core server of the interop tests into out/interop/aspnetcore, when its sources
-// are newer than what is there. Without a usable .NET SDK it says so and succeeds, so that the tests can
+// are newer than what is there. Its hubs are those that people are told to write (src/cli/hubSnippet.ts, as
+// the type check has compiled it). Without a usable .NET SDK it says so and succeeds, so that the tests can
 // be skipped; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hubSnippet, measureSnippet } from '../out/src/cli/hubSnippet.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sourceDir = join(root, 'test', 'interop', 'aspnetcore');
 const outDir = join(root, 'out', 'interop', 'aspnetcore');
+const hubsDir = join(root, 'out', 'interop', 'hubs');
 // Written last: a publish that was interrupted is not taken for a finished one.
 const stamp = join(outDir, '.published');
 /** First SDK whose web framework has all that the server uses. */
 const oldestSdk = 8;
 
+/** Writes `BenchHub.cs` of a snippet, in a namespace of its own, unless it is there. */
+function writeHub(snippet, name) {
+  const file = join(hubsDir, `${name}.cs`);
+  const code = snippet.slice(snippet.indexOf('// BenchHub.cs'));
+  const text = code.replace(/(using .*\n)+/, `$&\nnamespace BenchServer.${name};\n`);
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+}
+
 function newestSourceMs() {
-  const files = readdirSync(sourceDir).filter((name) => /\.(cs|csproj|config)$/.test(name));
-  return Math.max(...files.map((name) => statSync(join(sourceDir, name)).mtimeMs));
+  const files = [sourceDir, hubsDir].flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => /\.(cs|csproj|config)$/.test(name))
+      .map((name) => join(folder, name)),
+  );
+  return Math.max(...files.map((file) => statSync(file).mtimeMs));
 }
 
 /** Major version of the .NET SDK; a text says why there is none to use. */
@@ -48,6 +71,9 @@ function publish(major) {
 }
 
 function main() {
+  mkdirSync(hubsDir, { recursive: true });
+  writeHub(hubSnippet, 'RecordLatency');
+  writeHub(measureSnippet, 'Measure');
   if (existsSync(stamp) && statSync(stamp).mtimeMs > newestSourceMs()) {
     console.log('ASP.NET Core interop server: up to date.');
     return 0;

@@ -2,8 +2,7 @@
 // what comes down. Each item that comes back sends the next, and ten make a stream.
 import { HttpTransportType, HubConnectionBuilder, LogLevel, Subject } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import { stampText } from '../stamp.mjs';
-import { itemsPerStream } from '../streamPlan.mjs';
+import { itemsPerStream, stampText } from '../stamp.mjs';
 
 /** See bench/README.md, *A client*. */
 export async function open({ url, connections, protocol, batch, blob, nowUs, record }) {

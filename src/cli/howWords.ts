@@ -1,16 +1,7 @@
+import { howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario } from '../scenario/scenario';
 
-/** What is said of the ways that are not the usual ones, by the names they have in a scenario. */
-const english = {
-  ServerSentEvents: 'over ServerSentEvents',
-  LongPolling: 'over LongPolling',
-  messagepack: 'messagepack',
-  sdk: 'official client',
-  measure: 'dialect measure',
-  closed: 'closed pacing',
-} as const;
-
-type HowTexts = Readonly<Record<keyof typeof english, string>>;
+type HowTexts = Readonly<Record<keyof typeof howTexts, string>>;
 
 /**
  * How a run is driven, as far as that is not the usual way: `over LongPolling, messagepack`. Empty for
@@ -22,10 +13,10 @@ type HowTexts = Readonly<Record<keyof typeof english, string>>;
 export function howWords(
   scenario: Pick<Scenario, 'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing'>,
   dialect: Dialect = scenario.dialect,
-  texts: HowTexts = english,
+  texts: HowTexts = howTexts,
 ): string {
   const { transport, protocol, driver, pacing } = scenario;
   const ways: readonly string[] = [transport, protocol, driver, dialect, pacing];
-  const said = (Object.keys(english) as (keyof HowTexts)[]).filter((way) => ways.includes(way));
+  const said = (Object.keys(howTexts) as (keyof HowTexts)[]).filter((way) => ways.includes(way));
   return said.map((way) => texts[way]).join(', ');
 }

@@ -1,3 +1,5 @@
+import { howTexts } from './howTexts';
+
 /**
  * Every text of the panel that is not a sentence of the run itself, in English. The host translates the
  * values and sends them along; `{0}`, `{1}` … stand for what is filled in. It is a table of texts without
@@ -37,12 +39,7 @@ export const panelStrings = {
   interruptedWhy: 'the run was broken off without a result. This is what was measured until then.',
   unreadable: 'This result cannot be shown:',
 
-  ServerSentEvents: 'over ServerSentEvents',
-  LongPolling: 'over LongPolling',
-  messagepack: 'messagepack',
-  sdk: 'official client',
-  measure: 'dialect measure',
-  closed: 'closed pacing',
+  ...howTexts,
 
   p99Tile: 'p99 from the intended time',
   p99Details: 'p50 {0} · p99.9 {1} · max {2}',

@@ -1,12 +1,9 @@
 import { seededRandom, type Random } from '../base/random';
 import { PairTable } from '../measure/pairTable';
-import { ClosedPace } from '../plan/closedPace';
-import { Pace, type Pacing } from '../plan/pace';
 import { entryRun } from '../plan/entryRun';
-import type { Plan, PlanEntry, PlanStep } from '../plan/plan';
+import type { Plan, PlanStep } from '../plan/plan';
 import { payloadPicker, type PayloadPicker } from '../plan/payloadPicker';
-import { ranksOf, sendersOf, type Population } from '../plan/population';
-import { numberOf } from '../usecases/parameterSpec';
+import type { Population } from '../plan/population';
 import type { Audience } from '../usecases/useCase';
 import type { HubConnection } from '../wire/hubConnection';
 import { codecOf } from '../wire/hubCodec';
@@ -19,6 +16,7 @@ import { emptyStamp } from '../wire/stamp';
 import type { EntrySender } from './entrySenders';
 import { messageMaker, type MessageMaker } from './messageShape';
 import type { EntryRecorder } from './recorder';
+import { stepPacing, type StepPacing } from './stepPacing';
 
 /** What the sender needs to know about the connections of the whole run. */
 export interface SenderDependencies {
@@ -46,11 +44,8 @@ const burst = 256;
 /** Backlog is worked off this long after the last message was due; the rest counts as offered, not sent. */
 const graceUs = 1_000_000;
 
-interface ActiveStep {
+interface ActiveStep extends StepPacing {
   readonly recorder: EntryRecorder;
-  readonly pace: Pacing;
-  /** Connection index of each of the worker's senders. */
-  readonly senders: Uint32Array;
   readonly startUs: number;
   readonly warmupUs: number;
   readonly endUs: number;
@@ -80,7 +75,6 @@ export class MessageSender implements EntrySender {
 
   /** By connection: 1 once it has asked whether the hub takes its messages. */
   private readonly asked: Uint8Array;
-  private readonly entry: PlanEntry;
   /** Whether messages may hold the sender's id or index. */
   private readonly namesSender: boolean;
   private readonly rest: RestCalls | undefined;
@@ -94,34 +88,26 @@ export class MessageSender implements EntrySender {
     private readonly population: Population,
     private readonly dependencies: SenderDependencies,
   ) {
-    this.entry = plan.entries[position]!;
-    const { via } = entryRun(this.entry);
+    const entry = plan.entries[position]!;
+    const { via, ownCall } = entryRun(entry);
     this.rest = via === 'rest' ? dependencies.rest : undefined;
     this.persistent = via === 'persistent' ? dependencies.persistent : undefined;
     if (via !== undefined && (this.rest ?? this.persistent) === undefined)
-      throw new Error(`${this.entry.useCase} needs a service to call`);
+      throw new Error(`${entry.useCase} needs a service to call`);
     this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker ^ (position << 16));
-    this.payload = payloadPicker(this.entry, plan.seed);
-    this.maker = messageMaker(plan, this.entry, Math.max(0, ...this.payload.sizes));
+    this.payload = payloadPicker(entry, plan.seed);
+    this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
     this.stamp.runId = plan.runId;
     this.asked = new Uint8Array(plan.connections);
-    this.namesSender = entryRun(this.entry).ownCall !== undefined;
+    this.namesSender = ownCall !== undefined;
   }
 
   /** Begins a step whose warm-up starts at `startUs` (run time). */
   begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void {
-    const { plan, population, entry } = this;
-    const intervalUs =
-      this.maker === undefined ? 0 : numberOf(entry.parameters, 'sendingInterval') * 1000;
-    const senders = sendersOf(step, this.position);
-    const ranks = ranksOf(population.senderOrder, senders, this.worker, plan.workers.length);
+    const { plan, position, worker, population, random } = this;
     this.step = {
       recorder,
-      pace:
-        plan.pacing === 'open'
-          ? new Pace(ranks, senders, intervalUs)
-          : new ClosedPace(ranks.length, intervalUs, this.random),
-      senders: ranks.map((rank) => population.senderOrder[rank]!),
+      ...stepPacing(plan, position, worker, population, step, random),
       startUs,
       warmupUs: step.warmupMs * 1000,
       endUs: (step.warmupMs + step.measureMs) * 1000,

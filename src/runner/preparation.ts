@@ -5,7 +5,7 @@ import type { HubConnection } from '../wire/hubConnection';
 import type { HubMessage } from '../wire/hubMessage';
 import { ConnectFailure, shownText } from '../wire/connectFailure';
 import { Invocations, type InvocationOutcome } from '../wire/invocations';
-import type { RestFailure } from '../wire/restCalls';
+import type { ServiceFailure } from '../wire/serviceFailure';
 import type { SharedMembers } from './sharedMembers';
 
 /** Connections of a worker that are being prepared at the same time. */
@@ -33,7 +33,10 @@ export class Preparation {
     private readonly populations: readonly Population[],
     private readonly members: SharedMembers,
     /** Puts a connection into a group from outside, where no hub does it; else the connection asks. */
-    private readonly joinFor?: (index: number, group: string) => Promise<RestFailure | undefined>,
+    private readonly joinFor?: (
+      index: number,
+      group: string,
+    ) => Promise<ServiceFailure | undefined>,
   ) {
     const runs = plan.entries.map(entryRun);
     this.needsId = runs.some(

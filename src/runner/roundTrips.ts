@@ -1,6 +1,4 @@
-import { defaultSlo } from '../base/slo';
 import { populationsOf } from '../plan/population';
-import type { Plan } from '../plan/plan';
 import type { Endpoint } from '../wire/endpoint';
 import { connectHub } from '../wire/connectHub';
 import type { HubConnection, HubListener } from '../wire/hubConnection';
@@ -9,6 +7,7 @@ import { recordLatencyShape } from '../wire/contractShape';
 import { holeLengths, MessageTemplate } from '../wire/messageTemplate';
 import { negotiateAgents } from '../wire/negotiate';
 import { emptyStamp } from '../wire/stamp';
+import { closedPlan } from './closedPlan';
 import { machineClock } from './machineClock';
 import { Receiver } from './receiver';
 import { Recorder } from './recorder';
@@ -42,7 +41,7 @@ export class RoundTrips implements HubListener {
     blob: string,
     protocol: HubProtocol = 'json',
   ) {
-    const plan = echoPlan(connections, blob.length, protocol);
+    const plan = closedPlan(connections, protocol, 'echo', { messageSize: blob.length });
     this.codec = codecOf(protocol);
     const recorder = new Recorder();
     this.step = recorder.beginStep(1);
@@ -123,22 +122,4 @@ export class RoundTrips implements HubListener {
   private nowUs(): number {
     return this.clock.nowUs() - this.originUs;
   }
-}
-
-function echoPlan(connections: number, messageSize: number, protocol: HubProtocol): Plan {
-  return {
-    runId: 1,
-    seed: 1,
-    connections,
-    arrivingRate: connections,
-    connectInFlight: connections,
-    connectTimeoutMs: 10_000,
-    pacing: 'closed',
-    protocol,
-    dialect: 'recordLatency',
-    entries: [{ useCase: 'echo', parameters: { messageSize, sendingInterval: 1000 } }],
-    steps: [],
-    slo: defaultSlo,
-    workers: [{ worker: 0, workers: 1, connectInFlight: connections }],
-  };
 }

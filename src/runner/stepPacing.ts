@@ -21,7 +21,10 @@ export function stepPacing(
   step: PlanStep,
   random: Random,
 ): StepPacing {
-  const intervalUs = numberOf(plan.entries[position]!.parameters, 'sendingInterval') * 1000;
+  const { parameters } = plan.entries[position]!;
+  // What sends nothing has no interval, and no senders.
+  const intervalUs =
+    'sendingInterval' in parameters ? numberOf(parameters, 'sendingInterval') * 1000 : 0;
   const senders = sendersOf(step, position);
   const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
   const pace =

@@ -7,8 +7,9 @@ import { AccessTokens } from '../wire/accessTokens';
 import type { HubConnection } from '../wire/hubConnection';
 import type { HubMessage } from '../wire/hubMessage';
 import { shownText } from '../wire/connectFailure';
-import { RestCalls, type RestFailure } from '../wire/restCalls';
+import { RestCalls } from '../wire/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
+import type { ServiceFailure } from '../wire/serviceFailure';
 import { ConnectionLife } from './connectionLife';
 import { Connections } from './connections';
 import { EntrySenders } from './entrySenders';
@@ -69,7 +70,7 @@ export class WorkerRun {
     const { service } = endpoint;
     const tokens = service === undefined ? undefined : new AccessTokens(service);
     if (service !== undefined && tokens !== undefined) {
-      const told = ({ errorClass, text }: RestFailure): void => {
+      const told = ({ errorClass, text }: ServiceFailure): void => {
         this.recorder.error(errorClass, text);
       };
       this.rest = new RestCalls(endpoint, service, tokens, told);
@@ -84,10 +85,7 @@ export class WorkerRun {
         this.loop.inputHandled(nowUs);
       },
       lost: (connection) => {
-        this.members.leave(connection.index);
-        this.preparation.lost(connection);
-        for (const mover of this.movers) mover.lost(connection.index);
-        this.senders.lost(connection.index);
+        this.takesNoPart(connection);
         this.life?.lost(connection.index);
       },
       failed: (index) => this.life?.lost(index),
@@ -201,14 +199,20 @@ export class WorkerRun {
       prepare: (connection) => preparation.runOne(connection),
       leave: (index) => members.leave(index),
       close: (connection) => {
-        members.leave(connection.index);
-        preparation.lost(connection);
-        for (const mover of this.movers) mover.lost(connection.index);
-        this.senders.lost(connection.index);
+        this.takesNoPart(connection);
         connections.closeOne(connection);
       },
       failed: ({ errorClass, message }) => recorder.error(errorClass, message),
     });
+  }
+
+  /** The connection is gone, or about to go. */
+  private takesNoPart(connection: HubConnection): void {
+    const { index } = connection;
+    this.members.leave(index);
+    this.preparation.lost(connection);
+    for (const mover of this.movers) mover.lost(index);
+    this.senders.lost(index);
   }
 
   private moversOf({ plan, worker }: WorkerStart): GroupMover[] {

@@ -1,7 +1,6 @@
 import type { ErrorClass } from '../base/errorClass';
 import type { ServiceConnection } from '../scenario/connectionString';
 import { parseScenario } from '../scenario/parseScenario';
-import { AccessTokens } from '../wire/accessTokens';
 import { RestCalls } from '../wire/restCalls';
 import { serviceTarget } from './serviceTarget';
 import type { TargetContext } from './target';
@@ -31,7 +30,7 @@ export async function probeService(
   const { endpoint } = await serviceTarget(kind, connection, '/', scenario!, context);
   const service = endpoint.service!;
   const url = service.restOrigin;
-  const calls = new RestCalls(endpoint, service, new AccessTokens(service), () => undefined);
+  const calls = new RestCalls(endpoint, service);
   const startedMs = performance.now();
   try {
     const unhealthy = await calls.health();

@@ -1,6 +1,5 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
-import { AccessTokens } from '../wire/accessTokens';
 import { RestCalls } from '../wire/restCalls';
 import { startServerProcess } from './serverProcess';
 import type { OpenTarget, TargetContext } from './target';
@@ -41,8 +40,7 @@ export async function withUpstream(
 }
 
 async function register({ endpoint }: OpenTarget, url: string): Promise<void> {
-  const service = endpoint.service!;
-  const calls = new RestCalls(endpoint, service, new AccessTokens(service), () => undefined);
+  const calls = new RestCalls(endpoint, endpoint.service!);
   try {
     const failure = await calls.registerHandler(url);
     if (failure === undefined) return;

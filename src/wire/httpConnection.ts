@@ -1,15 +1,9 @@
 import type { HttpTransport } from '../base/endpoint';
-import type { ErrorClass } from '../base/errorClass';
+import { ClientConnection } from './clientConnection';
 import { classOfClosing, ConnectFailure, shownText } from './connectFailure';
 import type { ConnectStopwatch } from './connectStopwatch';
-import { shownUrl, type Endpoint } from './endpoint';
-import {
-  handshakeEnd,
-  type HubConnection,
-  type HubConnectionOptions,
-  type HubListener,
-} from './hubConnection';
-import { jsonCodec, type HubCodec } from './hubCodec';
+import type { Endpoint } from './endpoint';
+import { handshakeEnd, type HubConnectionOptions, type HubListener } from './hubConnection';
 import { HubMessageError } from './hubMessage';
 import { EventStreamInput, PollInput, type HttpInput, type InputOwner } from './httpInput';
 import { HttpOutbox } from './httpOutbox';
@@ -26,28 +20,21 @@ const closeTimeoutMs = 2000;
  * One client connection over server-sent events or long polling: messages come in over one socket, and
  * leave as POSTs over another.
  */
-export class HttpConnection implements HubConnection, InputOwner {
-  lastReceivedUs = 0;
-  closeReason: string | undefined;
-  readonly codec: HubCodec;
-  private state: 'connecting' | 'handshaking' | 'open' | 'closed' = 'connecting';
-  private settle: ((failure: ConnectFailure | undefined) => void) | undefined;
-  /** Until the connection is open. */
-  private stopwatch: ConnectStopwatch | undefined;
+export class HttpConnection extends ClientConnection implements InputOwner {
   readonly connectionId: string | undefined;
   private readonly input: HttpInput;
   private readonly outbox: HttpOutbox;
   private timer: NodeJS.Timeout | undefined;
 
   private constructor(
-    readonly index: number,
+    index: number,
     private readonly transport: HttpTransport,
     where: Negotiated,
     endpoint: Endpoint,
-    private readonly listener: HubListener,
-    private readonly options: HubConnectionOptions,
+    listener: HubListener,
+    options: HubConnectionOptions,
   ) {
-    this.codec = options.codec ?? jsonCodec;
+    super(index, listener, options);
     this.connectionId = where.connectionId;
     const requests = new HttpRequests(where, this.codec);
     const Input = transport === 'LongPolling' ? PollInput : EventStreamInput;
@@ -74,30 +61,10 @@ export class HttpConnection implements HubConnection, InputOwner {
   ): Promise<HttpConnection> {
     const { transport } = endpoint;
     if (transport === undefined) throw new Error('an HTTP connection needs its transport');
-    return new Promise((resolve, reject) => {
-      const connection = new HttpConnection(index, transport, where, endpoint, listener, options);
-      const onAbort = (): void => {
-        const url = shownUrl(where.url.href);
-        connection.drop('timeout', `no answer from ${url} in time, while ${connection.state}`);
-      };
-      connection.settle = (failure) => {
-        signal.removeEventListener('abort', onAbort);
-        if (failure === undefined) resolve(connection);
-        else reject(failure);
-      };
-      connection.stopwatch = stopwatch;
+    const connection = new HttpConnection(index, transport, where, endpoint, listener, options);
+    return connection.opening(where.url.href, signal, stopwatch, () => {
       connection.input.open(stopwatch);
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
     });
-  }
-
-  get isOpen(): boolean {
-    return this.state === 'open';
-  }
-
-  get stopped(): boolean {
-    return this.state === 'closed';
   }
 
   /** Every poll that ends shows that the server is there; it sends no pings. */
@@ -139,10 +106,6 @@ export class HttpConnection implements HubConnection, InputOwner {
     this.outbox.destroy();
   }
 
-  drop(errorClass: ErrorClass, text: string): void {
-    this.onFailure(new ConnectFailure(errorClass, text));
-  }
-
   onReady(): void {
     this.state = 'handshaking';
     this.stopwatch?.done('upgrade');
@@ -155,7 +118,7 @@ export class HttpConnection implements HubConnection, InputOwner {
       else if (this.state === 'handshaking' && start < end)
         this.shakeHands(buffer, start, end, wireBytes);
     } catch (error) {
-      if (error instanceof ConnectFailure) this.onFailure(error);
+      if (error instanceof ConnectFailure) this.fail(error);
       else if (error instanceof HubMessageError) this.drop('protocol', error.message);
       else throw error;
     }
@@ -170,31 +133,21 @@ export class HttpConnection implements HubConnection, InputOwner {
   }
 
   onFailure(failure: ConnectFailure): void {
-    if (this.state === 'closed') return;
-    const { settle } = this;
-    this.settle = undefined;
-    this.destroy();
-    if (settle !== undefined) settle(failure);
-    else this.listener.lost(this, failure.errorClass, failure.message);
+    this.fail(failure);
   }
 
   private shakeHands(buffer: Buffer, start: number, end: number, wireBytes: number): void {
     const behind = handshakeEnd(buffer, start, end);
-    const { settle } = this;
-    this.state = 'open';
-    this.stopwatch?.done('handshake');
-    this.stopwatch = undefined;
-    this.settle = undefined;
-    settle?.(undefined);
+    this.becomeOpen();
     // The server may put hub messages right behind its answer.
     if (behind < end) this.listener.received(this, buffer, behind, end, wireBytes);
   }
 
   private sendFailed(failure: ConnectFailure): void {
     if (this.state !== 'open') {
-      this.onFailure(failure);
+      this.fail(failure);
       return;
     }
-    this.timer ??= setTimeout(() => this.onFailure(failure), reasonWaitMs);
+    this.timer ??= setTimeout(() => this.fail(failure), reasonWaitMs);
   }
 }

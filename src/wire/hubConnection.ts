@@ -1,11 +1,12 @@
 import type * as net from 'node:net';
 import type { ErrorClass } from '../base/errorClass';
 import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from './connectFailure';
+import { ClientConnection } from './clientConnection';
 import type { ConnectStopwatch } from './connectStopwatch';
-import { shownUrl, type Endpoint } from './endpoint';
+import type { Endpoint } from './endpoint';
 import { clientFrame, opcode } from './frame';
 import { FrameError, FrameReader, type FrameListener } from './frameReader';
-import { jsonCodec, type HubCodec } from './hubCodec';
+import type { HubCodec } from './hubCodec';
 import { HubMessageError, readHandshakeAnswer, recordSeparator } from './hubMessage';
 import type { Negotiated } from './negotiate';
 import { connectSocket, type SocketOwner } from './socket';
@@ -78,12 +79,10 @@ export interface HubConnection {
 }
 
 /** State that is needed only until the connection is open. */
-interface Opening {
+interface Upgrading {
   readonly url: URL;
   readonly accept: string;
   head: Buffer;
-  readonly stopwatch: ConnectStopwatch | undefined;
-  settle(failure: ConnectFailure | undefined): void;
 }
 
 const normalClosure = Buffer.from([0x03, 0xe8]);
@@ -92,25 +91,22 @@ const normalClosure = Buffer.from([0x03, 0xe8]);
  * One client connection over its own WebSocket: upgrade, hub handshake, messages. It uses no timer and no
  * promise per message, and keeps as little memory as it can.
  */
-export class WebSocketConnection implements HubConnection, FrameListener, SocketOwner {
-  lastReceivedUs = 0;
-  closeReason: string | undefined;
+export class WebSocketConnection extends ClientConnection implements FrameListener, SocketOwner {
   closeCode: number | undefined;
-  readonly codec: HubCodec;
   readonly hasOwnKeepAlive = false;
-  private state: 'upgrading' | 'handshaking' | 'open' | 'closed' = 'upgrading';
-  private opening: Opening | undefined;
+  private upgrading: Upgrading | undefined;
   private readonly reader: FrameReader;
   private socket!: net.Socket;
 
   private constructor(
-    readonly index: number,
+    index: number,
     readonly connectionId: string | undefined,
-    private readonly listener: HubListener,
-    private readonly options: HubConnectionOptions,
+    listener: HubListener,
+    options: HubConnectionOptions,
   ) {
+    super(index, listener, options);
     this.reader = new FrameReader(options.maximumMessageBytes);
-    this.codec = options.codec ?? jsonCodec;
+    this.state = 'upgrading';
   }
 
   /**
@@ -127,44 +123,14 @@ export class WebSocketConnection implements HubConnection, FrameListener, Socket
     signal: AbortSignal,
     stopwatch?: ConnectStopwatch,
   ): Promise<WebSocketConnection> {
-    return new Promise((resolve, reject) => {
-      const connection = new WebSocketConnection(index, where.connectionId, listener, options);
-      const request = upgradeRequest(where, connection.codec.subprotocol);
-      const onAbort = (): void => {
-        connection.drop(
-          'timeout',
-          `no answer from ${shownUrl(where.url.href)} in time, while ${connection.state}`,
-        );
-      };
-      connection.opening = {
-        url: where.url,
-        accept: request.accept,
-        head: Buffer.alloc(0),
-        stopwatch,
-        settle: (failure) => {
-          signal.removeEventListener('abort', onAbort);
-          if (failure === undefined) resolve(connection);
-          else reject(failure);
-        },
-      };
-      connection.socket = connectSocket(
-        where.url,
-        endpoint,
-        connection,
-        () => connection.socket.write(request.bytes, 'latin1'),
-        stopwatch,
-      );
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
+    const { url, connectionId } = where;
+    const connection = new WebSocketConnection(index, connectionId, listener, options);
+    return connection.opening(url.href, signal, stopwatch, () => {
+      const { accept, bytes } = upgradeRequest(where, connection.codec.subprotocol);
+      const greet = (): boolean => connection.socket.write(bytes, 'latin1');
+      connection.upgrading = { url, accept, head: Buffer.alloc(0) };
+      connection.socket = connectSocket(url, endpoint, connection, greet, stopwatch);
     });
-  }
-
-  get isOpen(): boolean {
-    return this.state === 'open';
-  }
-
-  get stopped(): boolean {
-    return this.state === 'closed';
   }
 
   send(frame: Buffer): boolean {
@@ -198,10 +164,6 @@ export class WebSocketConnection implements HubConnection, FrameListener, Socket
     this.socket.destroy();
   }
 
-  drop(errorClass: ErrorClass, text: string): void {
-    this.fail(new ConnectFailure(errorClass, text));
-  }
-
   onBytes(buffer: Buffer, length: number): void {
     try {
       const start = this.state === 'upgrading' ? this.takeHead(buffer, length) : 0;
@@ -232,11 +194,7 @@ export class WebSocketConnection implements HubConnection, FrameListener, Socket
       return;
     }
     const behind = (this.codec.greetingEnd ?? handshakeEnd)(buffer, start, end);
-    const { opening } = this;
-    this.state = 'open';
-    this.opening = undefined;
-    opening?.stopwatch?.done('handshake');
-    opening?.settle(undefined);
+    this.becomeOpen();
     // The server may put hub messages right behind its answer.
     if (behind < end) this.listener.received(this, buffer, behind, end, frameBytes);
   }
@@ -259,43 +217,34 @@ export class WebSocketConnection implements HubConnection, FrameListener, Socket
 
   /** Collects the head of the upgrade answer; returns where the first frame begins. */
   private takeHead(buffer: Buffer, length: number): number {
-    const opening = this.opening!;
-    const before = opening.head.length;
-    opening.head = Buffer.concat([
-      opening.head,
+    const upgrading = this.upgrading!;
+    const before = upgrading.head.length;
+    upgrading.head = Buffer.concat([
+      upgrading.head,
       buffer.subarray(0, Math.min(length, maximumHeadBytes)),
     ]);
-    const end = opening.head.indexOf('\r\n\r\n');
+    const end = upgrading.head.indexOf('\r\n\r\n');
     if (end < 0) {
-      if (opening.head.length >= maximumHeadBytes)
+      if (upgrading.head.length >= maximumHeadBytes)
         throw new ConnectFailure('protocol', 'upgrade: the answer has no end');
       return length;
     }
     checkUpgradeAnswer(
-      opening.head.toString('latin1', 0, end),
-      opening.accept,
-      opening.url,
+      upgrading.head.toString('latin1', 0, end),
+      upgrading.accept,
+      upgrading.url,
       this.codec.subprotocol,
     );
+    this.upgrading = undefined;
     this.state = 'handshaking';
-    opening.stopwatch?.done('upgrade');
+    this.stopwatch?.done('upgrade');
     const { handshake, opcode: kind, opensAtOnce } = this.codec;
     if (handshake.length > 0) this.socket.write(clientFrame(kind, handshake));
     if (opensAtOnce === true) {
-      this.state = 'open';
-      this.opening = undefined;
-      opening.settle(undefined);
+      this.stopwatch = undefined;
+      this.becomeOpen();
     }
     return end + 4 - before;
-  }
-
-  private fail(failure: ConnectFailure): void {
-    if (this.state === 'closed') return;
-    const { opening } = this;
-    this.opening = undefined;
-    this.destroy();
-    if (opening !== undefined) opening.settle(failure);
-    else this.listener.lost(this, failure.errorClass, failure.message);
   }
 }
 

@@ -33,7 +33,7 @@ const renewalMs = 10_000;
 
 type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies: Cookies };
 
-/** Connections kept open between negotiations, one pool a worker. */
+/** Connections kept open between requests, one pool a worker and purpose. */
 export interface NegotiateAgents {
   readonly http: http.Agent;
   readonly https: https.Agent;
@@ -42,7 +42,7 @@ export interface NegotiateAgents {
 const maximumRedirects = 20;
 const maximumAnswerBytes = 256 * 1024;
 
-/** Pool for negotiations; `destroy` both when the ramp is over. */
+/** Pool for negotiations or calls; `destroy` both when they are over. */
 export function negotiateAgents(endpoint: Endpoint, maximumSockets: number): NegotiateAgents {
   const pool = {
     keepAlive: true,

@@ -1,8 +1,8 @@
 import type { ErrorClass } from '../base/errorClass';
+import { ClientConnection } from './clientConnection';
 import { ConnectFailure } from './connectFailure';
 import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
-import { jsonCodec, type HubCodec } from './hubCodec';
 import {
   WebSocketConnection,
   type HubConnection,
@@ -29,27 +29,16 @@ const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
   'notFound',
 ]);
 
-/** Who waits for the connection to open. */
-interface Opening {
-  readonly stopwatch: ConnectStopwatch | undefined;
-  settle(failure: ConnectFailure | undefined): void;
-}
-
 /**
  * A client of a reliable subprotocol of Azure Web PubSub: it acknowledges what it receives, and takes
  * another socket when it loses one. The service sends again what was not acknowledged, and what is sent
  * meanwhile waits here, so that the owner sees one connection. Source: "Azure Web PubSub supported Reliable
  * JSON WebSocket subprotocol" and "Create reliable WebSocket clients".
  */
-export class ReliableConnection implements HubConnection, HubListener {
-  lastReceivedUs = 0;
-  closeReason: string | undefined;
-  readonly codec: HubCodec;
+export class ReliableConnection extends ClientConnection implements HubListener {
   readonly hasOwnKeepAlive = false;
   connectionId: string | undefined;
-  private state: 'opening' | 'open' | 'recovering' | 'closed' = 'opening';
   private socket: WebSocketConnection | undefined;
-  private opening: Opening | undefined;
   private reconnectionToken = '';
   /** Largest sequence id so far, and what has come since the last acknowledgement. */
   private largestId = 0;
@@ -63,13 +52,13 @@ export class ReliableConnection implements HubConnection, HubListener {
   private retryTimer: NodeJS.Timeout | undefined;
 
   private constructor(
-    readonly index: number,
+    index: number,
     private readonly where: Negotiated,
     private readonly endpoint: Endpoint,
-    private readonly listener: HubListener,
-    private readonly options: HubConnectionOptions,
+    listener: HubListener,
+    options: HubConnectionOptions,
   ) {
-    this.codec = options.codec ?? jsonCodec;
+    super(index, listener, options);
   }
 
   /**
@@ -77,7 +66,7 @@ export class ReliableConnection implements HubConnection, HubListener {
    *
    * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
    */
-  static async open(
+  static open(
     index: number,
     where: Negotiated,
     endpoint: Endpoint,
@@ -87,30 +76,13 @@ export class ReliableConnection implements HubConnection, HubListener {
     stopwatch?: ConnectStopwatch,
   ): Promise<ReliableConnection> {
     const connection = new ReliableConnection(index, where, endpoint, listener, options);
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => {
-        connection.drop('timeout', 'the service did not say in time that the client is connected');
-      };
-      connection.opening = {
-        stopwatch,
-        settle: (failure) => {
-          signal.removeEventListener('abort', onAbort);
-          if (failure === undefined) resolve();
-          else reject(failure);
-        },
-      };
-      signal.addEventListener('abort', onAbort);
+    return connection.opening(where.url.href, signal, stopwatch, () => {
       void connection.openSocket(where, signal, stopwatch);
     });
-    return connection;
   }
 
-  get isOpen(): boolean {
+  override get isOpen(): boolean {
     return this.state === 'open' || this.state === 'recovering';
-  }
-
-  get stopped(): boolean {
-    return this.state === 'closed';
   }
 
   send(frame: Buffer): boolean {
@@ -118,7 +90,7 @@ export class ReliableConnection implements HubConnection, HubListener {
     this.waiting.push(frame);
     this.waitingBytes += frame.length;
     if (this.waitingBytes > this.options.maximumUnsentBytes)
-      this.end('blocked', `${this.waitingBytes} bytes were waiting for another socket`);
+      super.drop('blocked', `${this.waitingBytes} bytes were waiting for another socket`);
     return false;
   }
 
@@ -137,8 +109,8 @@ export class ReliableConnection implements HubConnection, HubListener {
     this.socket?.destroy();
   }
 
-  drop(errorClass: ErrorClass, text: string): void {
-    if (this.socket === undefined) this.end(errorClass, text);
+  override drop(errorClass: ErrorClass, text: string): void {
+    if (this.socket === undefined) super.drop(errorClass, text);
     else this.socket.drop(errorClass, text);
   }
 
@@ -168,7 +140,7 @@ export class ReliableConnection implements HubConnection, HubListener {
     this.socket = undefined;
     const gaveUp = socket.closeCode === policyViolation;
     if (this.state !== 'open' || gaveUp || final.has(errorClass)) {
-      this.end(errorClass, text);
+      super.drop(errorClass, text);
       return;
     }
     this.state = 'recovering';
@@ -222,10 +194,9 @@ export class ReliableConnection implements HubConnection, HubListener {
 
   private failed(failure: ConnectFailure): void {
     if (this.stopped) return;
-    const { errorClass, message } = failure;
     const isOver = performance.now() - this.lostMs > recoverableMs;
-    if (this.state === 'opening' || isOver || final.has(errorClass)) {
-      this.end(errorClass, message, failure);
+    if (this.state === 'connecting' || isOver || final.has(failure.errorClass)) {
+      this.fail(failure);
       return;
     }
     // Spread, so that those who were lost together do not come back together.
@@ -236,12 +207,7 @@ export class ReliableConnection implements HubConnection, HubListener {
     const { connectionId, reconnectionToken } = fields;
     if (typeof connectionId === 'string') this.connectionId = connectionId;
     if (typeof reconnectionToken === 'string') this.reconnectionToken = reconnectionToken;
-    const { opening } = this;
-    if (opening === undefined) return;
-    this.opening = undefined;
-    this.state = 'open';
-    opening.stopwatch?.done('handshake');
-    opening.settle(undefined);
+    if (this.state === 'connecting') this.becomeOpen();
   }
 
   private note(sequenceId: number, bytes: number): void {
@@ -267,15 +233,5 @@ export class ReliableConnection implements HubConnection, HubListener {
     this.waiting = [];
     clearTimeout(this.ackTimer);
     clearTimeout(this.retryTimer);
-  }
-
-  /** The client is gone for good. */
-  private end(errorClass: ErrorClass, text: string, failure?: ConnectFailure): void {
-    if (this.stopped) return;
-    this.destroy();
-    const { opening } = this;
-    this.opening = undefined;
-    if (opening !== undefined) opening.settle(failure ?? new ConnectFailure(errorClass, text));
-    else this.listener.lost(this, errorClass, text);
   }
 }

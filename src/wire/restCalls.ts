@@ -1,7 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { ErrorClass } from '../base/errorClass';
-import { userOf, type AccessTokens } from './accessTokens';
+import { AccessTokens, userOf } from './accessTokens';
 import {
   classOfStatus,
   classOfSystemError,
@@ -13,14 +12,9 @@ import type { Endpoint, ServiceAccess } from './endpoint';
 import { jsonCodec } from './hubCodec';
 import type { MessageShape } from './messageLayout';
 import { holeLengths, MessageTemplate } from './messageTemplate';
-import { ProxiedHttpAgent, ProxiedHttpsAgent } from './proxyAgents';
+import { negotiateAgents, type NegotiateAgents } from './negotiate';
 import { restLayout } from './restLayout';
-
-/** Why a call was not accepted. */
-export interface RestFailure {
-  readonly errorClass: ErrorClass;
-  readonly text: string;
-}
+import type { ServiceFailure } from './serviceFailure';
 
 /** Who gets what a REST call sends: everybody, the user of a connection, one connection, or a group. */
 export type RestReceiver =
@@ -40,11 +34,14 @@ const answerTimeoutMs = 10_000;
 const maximumPauseMs = 60_000;
 const maximumErrorBytes = 4096;
 
+/** What calls are told that can no longer be made. */
+const runIsOver: ServiceFailure = { errorClass: 'closed', text: 'REST: the run is over' };
+
 interface Call {
   readonly method: 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   readonly path: string;
   readonly body?: Buffer;
-  readonly settle: (failure: RestFailure | undefined) => void;
+  readonly settle: (failure: ServiceFailure | undefined) => void;
 }
 
 /**
@@ -54,7 +51,7 @@ interface Call {
  * reference".
  */
 export class RestCalls {
-  private readonly agent: http.Agent;
+  private readonly agents: NegotiateAgents;
   private readonly origin: URL;
   private readonly query: string;
   private readonly hubPath: string;
@@ -63,7 +60,7 @@ export class RestCalls {
   private pausedUntilMs = 0;
   private pauseTimer: NodeJS.Timeout | undefined;
   private closed = false;
-  private readonly told = (failure: RestFailure | undefined): void => {
+  private readonly told = (failure: ServiceFailure | undefined): void => {
     if (failure !== undefined) this.refused(failure);
   };
 
@@ -71,21 +68,13 @@ export class RestCalls {
   constructor(
     endpoint: Endpoint,
     private readonly access: ServiceAccess,
-    private readonly tokens: AccessTokens,
-    private readonly refused: (failure: RestFailure) => void,
+    private readonly tokens = new AccessTokens(access),
+    private readonly refused: (failure: ServiceFailure) => void = () => undefined,
   ) {
     this.origin = new URL(access.restOrigin);
     this.query = `?api-version=${apiVersions[access.kind]}`;
     this.hubPath = `/api/hubs/${encodeURIComponent(access.hub)}`;
-    const pool = { keepAlive: true, maxSockets: maximumSockets, scheduling: 'lifo' as const };
-    this.agent =
-      this.origin.protocol === 'https:'
-        ? new ProxiedHttpsAgent(endpoint, {
-            ...pool,
-            ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
-            rejectUnauthorized: !endpoint.insecureTls,
-          })
-        : new ProxiedHttpAgent(endpoint, pool);
+    this.agents = negotiateAgents(endpoint, maximumSockets);
   }
 
   /** A message encoded once, as the body of calls. */
@@ -104,10 +93,8 @@ export class RestCalls {
   }
 
   /** As {@link send}; settles when the service has answered. */
-  sent(receiver: RestReceiver, body: Buffer): Promise<RestFailure | undefined> {
-    return new Promise((settle) => {
-      this.begin({ ...this.sendingTo(receiver), body, settle });
-    });
+  sent(receiver: RestReceiver, body: Buffer): Promise<ServiceFailure | undefined> {
+    return this.call({ ...this.sendingTo(receiver), body });
   }
 
   /**
@@ -118,47 +105,46 @@ export class RestCalls {
     method: 'PUT' | 'DELETE',
     member: string | number,
     group: string,
-  ): Promise<RestFailure | undefined> {
+  ): Promise<ServiceFailure | undefined> {
     const groupPath = `groups/${encodeURIComponent(group)}`;
     const path =
       typeof member === 'number'
         ? `${this.receiverPath({ kind: 'user', index: member })}/${groupPath}`
         : `${this.hubPath}/${groupPath}/connections/${encodeURIComponent(member)}`;
-    return new Promise((settle) => {
-      this.begin({ method, path, settle });
-    });
+    return this.call({ method, path });
   }
 
   /** Whether the service is well; it says so to everybody. */
-  health(): Promise<RestFailure | undefined> {
-    return new Promise((settle) => {
-      this.begin({ method: 'HEAD', path: '/api/health', settle });
-    });
+  health(): Promise<ServiceFailure | undefined> {
+    return this.call({ method: 'HEAD', path: '/api/health' });
   }
 
   /** Whether somebody is in a group: a failure of class `notFound` says that nobody is. */
-  groupExists(group: string): Promise<RestFailure | undefined> {
+  groupExists(group: string): Promise<ServiceFailure | undefined> {
     const path = this.receiverPath({ kind: 'group', group });
-    return new Promise((settle) => {
-      this.begin({ method: 'HEAD', path, settle });
-    });
+    return this.call({ method: 'HEAD', path });
   }
 
   /** Tells an emulator where events of the hub go; the services themselves have no such call. */
-  registerHandler(url: string): Promise<RestFailure | undefined> {
+  registerHandler(url: string): Promise<ServiceFailure | undefined> {
     const path = `/emulator/hubs/${encodeURIComponent(this.access.hub)}/handler`;
     const body = Buffer.from(JSON.stringify({ url }), 'utf8');
-    return new Promise((settle) => {
-      this.begin({ method: 'PUT', path, body, settle });
-    });
+    return this.call({ method: 'PUT', path, body });
   }
 
-  /** Lets go of the sockets; calls that wait or are under way fail. */
+  /** Lets go of the sockets; calls that wait fail as `closed`, those under way as their sockets end. */
   close(): void {
     this.closed = true;
     clearTimeout(this.pauseTimer);
-    this.agent.destroy();
-    for (const call of this.waiting.splice(0)) call.settle(undefined);
+    this.agents.http.destroy();
+    this.agents.https.destroy();
+    for (const call of this.waiting.splice(0)) call.settle(runIsOver);
+  }
+
+  private call(call: Omit<Call, 'settle'>): Promise<ServiceFailure | undefined> {
+    return new Promise((settle) => {
+      this.begin({ ...call, settle });
+    });
   }
 
   private sendingTo(receiver: RestReceiver): Pick<Call, 'method' | 'path'> {
@@ -180,7 +166,7 @@ export class RestCalls {
 
   private begin(call: Call): void {
     if (this.closed) {
-      call.settle({ errorClass: 'closed', text: 'REST: the run is over' });
+      call.settle(runIsOver);
     } else if (this.waiting.length >= maximumWaiting) {
       const text = `${maximumWaiting} REST calls were waiting for the service to answer`;
       call.settle({ errorClass: 'blocked', text });
@@ -212,17 +198,20 @@ export class RestCalls {
     }
   }
 
-  private async carryOut(call: Call): Promise<RestFailure | undefined> {
+  private async carryOut(call: Call): Promise<ServiceFailure | undefined> {
     const token = await this.tokens.forRest(call.path);
+    // A socket opened now would outlive the others.
+    if (this.closed) return runIsOver;
     return new Promise((resolve) => {
-      const { origin, agent } = this;
+      const { origin, agents } = this;
       const { body } = call;
-      const request = (origin.protocol === 'https:' ? https : http).request({
+      const secure = origin.protocol === 'https:';
+      const request = (secure ? https : http).request({
         host: origin.hostname.replace(/^\[|\]$/g, ''),
         port: origin.port,
         path: `${call.path}${this.query}`,
         method: call.method,
-        agent,
+        agent: secure ? agents.https : agents.http,
         timeout: answerTimeoutMs,
         headers: {
           Authorization: `Bearer ${token}`,
@@ -248,7 +237,7 @@ export class RestCalls {
   private readAnswer(
     response: http.IncomingMessage,
     { method }: Call,
-    resolve: (failure: RestFailure | undefined) => void,
+    resolve: (failure: ServiceFailure | undefined) => void,
   ): void {
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) {

@@ -1,14 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  startAzureSignalr,
-  type AzureSignalr,
-} from '../../src/servers/azureSignalr/startAzureSignalr';
-import {
-  startWebPubSubEmulator,
-  type WebPubSubEmulator,
-} from '../../src/servers/webpubsub/webPubSubEmulator';
 import { sideBySide } from '../fakes/sideBySide';
+import { bothEmulators } from './bothEmulators';
 import { withFolder } from './cliFolder';
 import { runSample, sampleScenario } from './smallSample';
 
@@ -25,18 +18,7 @@ const references = { signalr: '${env:AZURE_SIGNALR}', webpubsub: '${env:AZURE_WE
 
 describe('examples, with nothing but a connection string in the environment', function () {
   this.timeout(60_000);
-  let azureSignalr: AzureSignalr;
-  let webPubSub: WebPubSubEmulator;
-
-  before(async () => {
-    azureSignalr = await startAzureSignalr();
-    webPubSub = await startWebPubSubEmulator({});
-  });
-  after(async () => {
-    await azureSignalr.dispose();
-    await webPubSub.dispose();
-  });
-
+  const connectionStrings = bothEmulators();
   const test = sideBySide();
 
   for (const name of readdirSync('examples')) {
@@ -53,8 +35,8 @@ describe('examples, with nothing but a connection string in the environment', fu
         // They share an emulator, but no hub.
         const args = ['--set', `config.hub=${name.replace(/\W/g, '_')}`];
         return runSample(folder, file, sample, named ? args : ['--target', reference, ...args], {
-          AZURE_SIGNALR: azureSignalr.connectionString,
-          AZURE_WEBPUBSUB: webPubSub.connectionString,
+          AZURE_SIGNALR: connectionStrings.signalr,
+          AZURE_WEBPUBSUB: connectionStrings.webpubsub,
         });
       }),
     );

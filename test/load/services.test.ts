@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  startAzureSignalr,
-  type AzureSignalr,
-} from '../../src/servers/azureSignalr/startAzureSignalr';
-import {
-  startWebPubSubEmulator,
-  type WebPubSubEmulator,
-} from '../../src/servers/webpubsub/webPubSubEmulator';
 import { sideBySide } from '../fakes/sideBySide';
+import { bothEmulators } from './bothEmulators';
 import { assertConsistent, assertExact, loadRun, onlyStep, type LoadTest } from './loadRun';
 
 const connections = 20;
@@ -40,18 +33,7 @@ const rest: readonly Case[] = [
 /** Each run is a mix, so that one has room for all that goes one way. */
 describe('services, on their emulators', function () {
   this.timeout(60_000);
-  let azureSignalr: AzureSignalr;
-  let webPubSub: WebPubSubEmulator;
-
-  before(async () => {
-    azureSignalr = await startAzureSignalr();
-    webPubSub = await startWebPubSubEmulator({});
-  });
-  after(async () => {
-    await azureSignalr.dispose();
-    await webPubSub.dispose();
-  });
-
+  const connectionStrings = bothEmulators();
   const beside = sideBySide();
   let hubs = 0;
 
@@ -68,7 +50,7 @@ describe('services, on their emulators', function () {
       `${way} each of ${cases.map(({ name }) => name).join(', ')} counts exactly`,
       async () => {
         const run = await loadRun({
-          target: (service === 'signalr' ? azureSignalr : webPubSub).connectionString,
+          target: connectionStrings[service],
           entries: cases.map(({ name, parameters = {} }) => ({ name, senders, parameters })),
           workers: 2,
           config: { service, hub, connections, skipNegotiation: false, ...config },

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { codecOf, type HubCodec } from '../../wire/hubCodec';
 import { HubMessageError, type Invocation } from '../../wire/hubMessage';
-import type { RestCalls, RestFailure, RestReceiver } from '../../wire/restCalls';
+import type { RestCalls, RestReceiver } from '../../wire/restCalls';
+import type { ServiceFailure } from '../../wire/serviceFailure';
 import { isSigned } from './signatureCheck';
 
 const connectionIdKey = 'information.ConnectionId';
@@ -110,7 +111,7 @@ function carryOut(
   connectionId: string,
   { arguments: args }: Invocation,
   calls: RestCalls,
-): Promise<RestFailure | undefined> {
+): Promise<ServiceFailure | undefined> {
   if ('result' in deed) return Promise.resolve(undefined);
   if ('change' in deed) return calls.changeGroup(deed.change, connectionId, deed.group);
   const body = Buffer.from(JSON.stringify({ target: 'RecordLatency', arguments: args }), 'utf8');

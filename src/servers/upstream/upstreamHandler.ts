@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { ExpectedError } from '../../base/expectedError';
-import { AccessTokens } from '../../wire/accessTokens';
 import type { Endpoint, ServiceAccess } from '../../wire/endpoint';
 import { RestCalls } from '../../wire/restCalls';
 import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
@@ -42,8 +41,7 @@ export async function startUpstreamHandler(
   port: number,
 ): Promise<{ readonly url: string; dispose(): Promise<void> }> {
   const { accessKey } = service;
-  const tokens = new AccessTokens(service);
-  const calls = new RestCalls(endpoint, service, tokens, () => undefined);
+  const calls = new RestCalls(endpoint, service);
   const answer = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
     if (isCloudEvent(request)) answerCloudEvent(request, response, body, accessKey);
     else void answerHubEvent(request, response, body, { accessKey, calls });

@@ -6,15 +6,14 @@ import {
   type IHttpConnectionOptions,
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
-import type { ErrorClass } from '../../base/errorClass';
+import { ClientConnection } from '../clientConnection';
 import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
 import type { ConnectContext, OpenConnection } from '../connectHub';
 import type { ConnectStopwatch } from '../connectStopwatch';
 import { Cookies } from '../cookies';
-import { shownUrl, type Endpoint } from '../endpoint';
+import type { Endpoint } from '../endpoint';
 import { clientPayload } from '../frame';
-import { jsonCodec, type HubCodec, type Span } from '../hubCodec';
-import type { HubConnection, HubConnectionOptions, HubListener } from '../hubConnection';
+import type { Span } from '../hubCodec';
 import { HubMessageError, type HubMessage } from '../hubMessage';
 import { negotiateAgents, renewedToken, withQuery } from '../negotiate';
 import { SdkCalls } from './sdkCalls';
@@ -49,16 +48,9 @@ export function sdkOpener(endpoint: Endpoint): OpenConnection {
  * One connection of the official client, as the rest of the runner sees connections: what is sent is read
  * and handed to the client's own methods; what the client reads is written again and handed on.
  */
-export class SdkConnection implements HubConnection, SdkProtocolOwner, SdkSocketOwner {
-  lastReceivedUs = 0;
-  closeReason: string | undefined;
-  readonly codec: HubCodec;
+export class SdkConnection extends ClientConnection implements SdkProtocolOwner, SdkSocketOwner {
   /** The client pings and watches the server by itself. */
   readonly hasOwnKeepAlive = true;
-  private state: 'connecting' | 'open' | 'closed' = 'connecting';
-  private settle: ((failure: ConnectFailure | undefined) => void) | undefined;
-  private readonly listener: HubListener;
-  private readonly options: HubConnectionOptions;
   private readonly framed: boolean;
   private readonly hub: SdkHubConnection;
   private readonly protocol: SdkProtocol;
@@ -73,15 +65,13 @@ export class SdkConnection implements HubConnection, SdkProtocolOwner, SdkSocket
   private unsentBytes = 0;
 
   private constructor(
-    readonly index: number,
+    index: number,
     url: string,
     context: ConnectContext,
-    private readonly stopwatch: ConnectStopwatch | undefined,
+    stopwatch: ConnectStopwatch | undefined,
   ) {
     const { endpoint, listener, options } = context;
-    this.listener = listener;
-    this.options = options;
-    this.codec = options.codec ?? jsonCodec;
+    super(index, listener, options);
     this.framed = endpoint.transport === undefined;
     this.ping = this.codec.encode({ type: 6 }).toString('latin1');
     const way: SdkWay = {
@@ -123,35 +113,17 @@ export class SdkConnection implements HubConnection, SdkProtocolOwner, SdkSocket
     signal: AbortSignal,
     stopwatch?: ConnectStopwatch,
   ): Promise<SdkConnection> {
-    return new Promise((resolve, reject) => {
-      const connection = new SdkConnection(index, url, context, stopwatch);
-      const onAbort = (): void => {
-        connection.drop('timeout', `no answer from ${shownUrl(url)} in time, while connecting`);
-      };
-      connection.settle = (failure) => {
-        signal.removeEventListener('abort', onAbort);
-        if (failure === undefined) resolve(connection);
-        else reject(failure);
-      };
+    const connection = new SdkConnection(index, url, context, stopwatch);
+    return connection.opening(url, signal, stopwatch, () => {
       connection.hub.start().then(
         () => connection.started(),
         (error: unknown) => connection.ended(error),
       );
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
     });
   }
 
   get connectionId(): string | undefined {
     return this.hub.connectionId ?? undefined;
-  }
-
-  get isOpen(): boolean {
-    return this.state === 'open';
-  }
-
-  get stopped(): boolean {
-    return this.state === 'closed';
   }
 
   send(frame: Buffer): boolean {
@@ -178,10 +150,6 @@ export class SdkConnection implements HubConnection, SdkProtocolOwner, SdkSocket
     this.giveUp.abort();
     this.socket?.terminate();
     this.hub.stop().catch(ignore);
-  }
-
-  drop(errorClass: ErrorClass, text: string): void {
-    this.fail(new ConnectFailure(errorClass, text));
   }
 
   opened(socket: WebSocket): void {
@@ -257,12 +225,7 @@ export class SdkConnection implements HubConnection, SdkProtocolOwner, SdkSocket
   }
 
   private started(): void {
-    if (this.state !== 'connecting') return;
-    const { settle } = this;
-    this.state = 'open';
-    this.stopwatch?.done('handshake');
-    this.settle = undefined;
-    settle?.(undefined);
+    if (this.state === 'connecting') this.becomeOpen();
   }
 
   /** One of the client's parts has failed; what becomes of the connection is usually told afterwards. */
@@ -298,15 +261,6 @@ export class SdkConnection implements HubConnection, SdkProtocolOwner, SdkSocket
     if (this.state === 'open' || text === '' || this.closeReason !== undefined)
       return new ConnectFailure(classOfClosing(reason), `the server ended the connection${said}`);
     return failureOfSocket(error as Error);
-  }
-
-  private fail(failure: ConnectFailure): void {
-    if (this.state === 'closed') return;
-    const { settle } = this;
-    this.settle = undefined;
-    this.destroy();
-    if (settle !== undefined) settle(failure);
-    else this.listener.lost(this, failure.errorClass, failure.message);
   }
 }
 

@@ -8,17 +8,12 @@ import { WebSocketConnection, type HubConnection, type HubListener } from '../hu
 import { HubMessageError } from '../hubMessage';
 import { holeLengths, MessageTemplate } from '../messageTemplate';
 import type { MessageShape } from '../messageLayout';
+import type { ServiceFailure } from '../serviceFailure';
 import { sendLayout, type SendAudience } from './sendLayout';
 import { ServiceFrames } from './serviceFrames';
 import { serverConnectionType, serviceType, type ServiceMessage } from './serviceMessage';
 import { readServiceMessage } from './serviceReader';
 import { encodeServiceMessage } from './serviceWriter';
-
-/** What a person is told about the server connection. */
-export interface SendFailure {
-  readonly errorClass: ErrorClass;
-  readonly text: string;
-}
 
 const connectTimeoutMs = 15_000;
 const longestBackOffMs = 60_000;
@@ -79,7 +74,7 @@ export class PersistentSends implements HubListener {
     private readonly endpoint: Endpoint,
     { restOrigin, hub }: ServiceAccess,
     private readonly tokens: AccessTokens,
-    private readonly told: (failure: SendFailure) => void,
+    private readonly told: (failure: ServiceFailure) => void,
     private readonly backOffMs = 1000,
   ) {
     this.url = new URL(`${restOrigin}/server/?hub=${encodeURIComponent(hub)}`);

@@ -4,13 +4,24 @@ using Microsoft.AspNetCore.SignalR;
 namespace BenchServer;
 
 /// <summary>The connections that are there, so that a test can end them all.</summary>
-public sealed class LiveConnections
+public sealed class LiveConnections : IHubFilter
 {
     private readonly ConcurrentDictionary<string, HubCallerContext> all = new();
 
-    public void Add(HubCallerContext context) => all[context.ConnectionId] = context;
+    public Task OnConnectedAsync(HubLifetimeContext context, Func<HubLifetimeContext, Task> next)
+    {
+        all[context.Context.ConnectionId] = context.Context;
+        return next(context);
+    }
 
-    public void Remove(HubCallerContext context) => all.TryRemove(context.ConnectionId, out _);
+    public Task OnDisconnectedAsync(
+        HubLifetimeContext context,
+        Exception? exception,
+        Func<HubLifetimeContext, Exception?, Task> next)
+    {
+        all.TryRemove(context.Context.ConnectionId, out _);
+        return next(context, exception);
+    }
 
     public int AbortAll()
     {

@@ -6,6 +6,9 @@ using Microsoft.AspNetCore.Authentication;
 using Microsoft.AspNetCore.Authentication.Cookies;
 using Microsoft.AspNetCore.DataProtection;
 using Microsoft.AspNetCore.Http.Connections;
+using Microsoft.AspNetCore.SignalR;
+using BenchHub = BenchServer.RecordLatency.BenchHub;
+using MeasureHub = BenchServer.Measure.BenchHub;
 
 // Arguments, all optional:
 //   --port N (0 = any free port)       --max-message-bytes N      --transports WebSockets,LongPolling
@@ -31,9 +34,10 @@ var token = builder.Configuration.GetValue("token", "")!;
 var affinity = builder.Configuration.GetValue("affinity", false);
 
 builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(System.Net.IPAddress.Loopback, port));
-builder.Services.AddSingleton<LiveConnections>();
+var live = new LiveConnections();
 builder.Services.AddSignalR(hub =>
 {
+    hub.AddFilter(live);
     hub.EnableDetailedErrors = false;
     hub.MaximumReceiveMessageSize = maxMessageBytes;
     hub.KeepAliveInterval = TimeSpan.FromMilliseconds(keepAliveMs);
@@ -88,7 +92,7 @@ if (auth != "")
 app.MapPost("/signin", (HttpContext context) => context.SignInAsync(
     CookieAuthenticationDefaults.AuthenticationScheme,
     new ClaimsPrincipal(new ClaimsIdentity([new(ClaimTypes.Name, "tester")], "signin"))));
-app.MapPost("/drop", (LiveConnections live) => live.AbortAll().ToString());
+app.MapPost("/drop", () => live.AbortAll().ToString());
 app.MapPost("/kill", () => Process.GetCurrentProcess().Kill());
 await app.StartAsync();
 

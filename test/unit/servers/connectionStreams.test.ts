@@ -8,7 +8,7 @@ import {
   type HubConnection,
 } from '@microsoft/signalr';
 import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
-import { RawClient, separator } from './rawClient';
+import { hubAndClient, RawClient, separator } from './rawClient';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -33,10 +33,7 @@ const ended = (id = '1'): object => ({ type: 3, invocationId: id });
 describe('StreamingEcho of the bench hub', () => {
   let hub: BenchHub;
   let client: RawClient;
-  beforeEach(async () => {
-    hub = await startBenchHub();
-    client = await RawClient.connect(hub.url);
-  });
+  beforeEach(async () => ({ hub, client } = await hubAndClient()));
   afterEach(() => hub.dispose());
 
   it('gives every item back with the id of the call, byte for byte', async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
 
 export const separator = '\x1e';
 export const handshake = `{"protocol":"json","version":1}${separator}`;
@@ -109,4 +110,10 @@ export async function upgradeStatus(url: string): Promise<number> {
 
 interface StatusHolder {
   readonly statusCode?: number;
+}
+
+/** A hub, and a client of it. */
+export async function hubAndClient(): Promise<{ hub: BenchHub; client: RawClient }> {
+  const hub = await startBenchHub();
+  return { hub, client: await RawClient.connect(hub.url) };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
-import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
+import type { BenchHub } from '../../../src/servers/benchHub';
 import { jsonProtocol } from '../../../src/servers/jsonProtocol';
 import { messagePackProtocol } from '../../../src/servers/messagePackProtocol';
 import { encodeValue } from '../../../src/wire/messagePackWriter';
-import { RawClient } from './rawClient';
+import { hubAndClient, type RawClient } from './rawClient';
 
 const item = (n: unknown): object => ({ type: 2, invocationId: 's', item: { n } });
 const upload = { type: 1, invocationId: '1', target: 'StreamingUpload', arguments: [] };
@@ -26,10 +26,7 @@ const over = { type: 3, invocationId: '1' };
 describe('StreamingUpload of the bench hub', () => {
   let hub: BenchHub;
   let client: RawClient;
-  beforeEach(async () => {
-    hub = await startBenchHub();
-    client = await RawClient.connect(hub.url);
-  });
+  beforeEach(async () => ({ hub, client } = await hubAndClient()));
   afterEach(() => hub.dispose());
 
   it('answers with the number of items, which is the delivery', async () => {
@@ -58,10 +55,7 @@ describe('StreamingUpload of the bench hub', () => {
 describe('StreamingDownload of the bench hub', () => {
   let hub: BenchHub;
   let client: RawClient;
-  beforeEach(async () => {
-    hub = await startBenchHub();
-    client = await RawClient.connect(hub.url);
-  });
+  beforeEach(async () => ({ hub, client } = await hubAndClient()));
   afterEach(() => hub.dispose());
 
   it('gives the dictionary back, numbered, and completes', async () => {

@@ -7,6 +7,7 @@ import { connectHub } from '../../../src/wire/connectHub';
 import type { Endpoint } from '../../../src/wire/endpoint';
 import type { HubConnection } from '../../../src/wire/hubConnection';
 import { negotiateAgents } from '../../../src/wire/negotiate';
+import { RestCalls } from '../../../src/wire/restCalls';
 import { proxyFor } from '../../../src/wire/proxy';
 import { startBenchHub } from '../../../src/servers/benchHub';
 import { endpointOf } from '../../fakes/endpoint';
@@ -191,7 +192,7 @@ describe('a client certificate', () => {
     }
   }
 
-  it('is shown to a server that wants one, by WebSocket and by negotiate', async () => {
+  it('is shown to a server that wants one, by WebSocket, negotiate and REST calls', async () => {
     const hub = await startRawHub({ secure: true, clientCertificate: true });
     const server = https.createServer(tlsServerOptions(true), (_, response) =>
       response.end('{"error":"reached"}'),
@@ -213,6 +214,14 @@ describe('a client certificate', () => {
           return true;
         });
       }
+      const access = { kind: 'signalr', hub: 'h', audience: url, restOrigin: url } as const;
+      const health = (changes: Partial<Endpoint>): ReturnType<RestCalls['health']> => {
+        const endpoint = endpointOf('', { ca: certificate, ...changes });
+        const calls = new RestCalls(endpoint, { ...access, accessKey: 'k' });
+        return calls.health().finally(() => calls.close());
+      };
+      assert.equal(await health({ clientCertificate }), undefined);
+      assert.notEqual(await health({}), undefined);
       await assert.rejects(open(url, { skipNegotiation: false }), (error: Error) => {
         assert.doesNotMatch(error.message, /reached/);
         return true;

@@ -5,7 +5,8 @@ import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../src/wire/accessTokens';
 import { recordLatencyShape } from '../../../src/wire/contractShape';
 import type { ServiceAccess } from '../../../src/wire/endpoint';
-import { RestCalls, type RestFailure } from '../../../src/wire/restCalls';
+import { RestCalls } from '../../../src/wire/restCalls';
+import type { ServiceFailure } from '../../../src/wire/serviceFailure';
 import { emptyStamp } from '../../../src/wire/stamp';
 import { endpointOf } from '../../fakes/endpoint';
 
@@ -19,7 +20,7 @@ interface Seen {
 describe('REST calls', () => {
   let server: Server | undefined;
   let calls: RestCalls | undefined;
-  const failures: RestFailure[] = [];
+  const failures: ServiceFailure[] = [];
   const seen: Seen[] = [];
 
   async function start(
@@ -135,6 +136,17 @@ describe('REST calls', () => {
       ['1', '2'],
     );
     assert.ok(times[1]! - times[0]! >= 950, `${times[1]! - times[0]!} ms`);
+  });
+
+  it('that wait fail when the calls are closed, and so do later ones', async () => {
+    const rest = await start((_, response) => response.writeHead(429).end());
+    await rest.sent({ kind: 'all' }, Buffer.from('1'));
+    const waiting = rest.changeGroup('PUT', 1, 'g');
+    rest.close();
+    const over = { errorClass: 'closed', text: 'REST: the run is over' };
+    assert.deepEqual(await waiting, over);
+    assert.deepEqual(await rest.health(), over);
+    assert.equal(seen.length, 1);
   });
 
   it('fail with a class when nobody listens', async () => {

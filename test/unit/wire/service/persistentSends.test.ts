@@ -4,7 +4,8 @@ import { AccessTokens } from '../../../../src/wire/accessTokens';
 import { recordLatencyShape } from '../../../../src/wire/contractShape';
 import { jsonCodec, messagePackCodec } from '../../../../src/wire/hubCodec';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/messageTemplate';
-import { PersistentSends, type SendFailure } from '../../../../src/wire/service/persistentSends';
+import { PersistentSends } from '../../../../src/wire/service/persistentSends';
+import type { ServiceFailure } from '../../../../src/wire/serviceFailure';
 import type { SendAudience } from '../../../../src/wire/service/sendLayout';
 import { emptyStamp } from '../../../../src/wire/stamp';
 import { endpointOf } from '../../../fakes/endpoint';
@@ -16,7 +17,7 @@ const stamp = { ...emptyStamp(), source: 7, sequence: 3 };
 describe('sends over a server connection', () => {
   let service: StubService;
   let sends: PersistentSends;
-  const failures: SendFailure[] = [];
+  const failures: ServiceFailure[] = [];
 
   beforeEach(async () => {
     failures.length = 0;
@@ -25,7 +26,7 @@ describe('sends over a server connection', () => {
     const where = { hub: 'chat', audience: 'http://127.0.0.1', restOrigin };
     const access = { kind: 'signalr', accessKey: 'k', ...where } as const;
     const endpoint = endpointOf(restOrigin);
-    const told = (failure: SendFailure): unknown => failures.push(failure);
+    const told = (failure: ServiceFailure): unknown => failures.push(failure);
     sends = new PersistentSends(endpoint, access, new AccessTokens(access), told, 20);
   });
   afterEach(async () => {

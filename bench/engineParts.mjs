@@ -1,0 +1,73 @@
+// What clients that use our engine's parts by themselves have in common.
+import { populationsOf } from '../out/src/plan/population.js';
+import { Receiver } from '../out/src/runner/receiver.js';
+import { Recorder } from '../out/src/runner/recorder.js';
+import { parseScenario } from '../out/src/scenario/parseScenario.js';
+import { openConnection } from '../out/src/targets/connectionString.js';
+import { WebSocketConnection } from '../out/src/wire/hubConnection.js';
+import { codecOf } from '../out/src/wire/hubCodec.js';
+import { emptyStamp } from '../out/src/wire/stamp.js';
+
+export const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };
+
+/**
+ * Our receiver with everything a run counts.
+ *
+ * @param other is told of hub messages that are no deliveries
+ */
+export function counting(plan, other = () => {}) {
+  const recorder = new Recorder();
+  const step = recorder.beginStep(1);
+  const populations = populationsOf(plan);
+  const receiver = new Receiver(plan, populations, recorder, { isMember: () => true, other });
+  return {
+    step,
+    receiver,
+    populations,
+    stamp: Object.assign(emptyStamp(), { runId: plan.runId, step: 1 }),
+    /** Reads what has come; returns how many deliveries it was. */
+    count(connection, buffer, start, end, frameBytes, now) {
+      const before = step.received;
+      receiver.received(connection, buffer, start, end, frameBytes, now);
+      if (step.duplicated + step.extra + step.outOfOrder > 0) throw new Error('not exactly once');
+      return step.received - before;
+    },
+  };
+}
+
+/** Listener of connections that must not be lost. */
+export const listener = (received) => ({
+  received,
+  lost(_connection, errorClass, text) {
+    throw new Error(`a connection was lost: ${errorClass}: ${text}`);
+  },
+});
+
+/** An endpoint whose hub is not negotiated with. */
+export const endpointAt = (url) => ({
+  urls: [url],
+  headers: {},
+  query: {},
+  insecureTls: false,
+  skipNegotiation: true,
+});
+
+/** Opens our own connections to a hub, which shake hands at once. */
+export function openAll({ url, connections, protocol, batch }, received) {
+  const where = { url: new URL(url), headers: {} };
+  const options = { ...limits, codec: codecOf(protocol) };
+  const onward = listener(received);
+  let next = 0;
+  return batch(connections, () => {
+    const { signal } = new AbortController();
+    return WebSocketConnection.open(next++, where, endpointAt(url), onward, options, signal);
+  });
+}
+
+/** The endpoint of a hub on Azure Web PubSub, as a run opens it. */
+export async function webPubSubEndpoint(connectionString) {
+  const text = 'config: { service: webpubsub }\nscenario: { name: connectOnly }\n';
+  const { scenario } = parseScenario(text);
+  const context = { reference: () => undefined };
+  return (await openConnection(connectionString, scenario, context)).endpoint;
+}

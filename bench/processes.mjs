@@ -1,0 +1,99 @@
+// The processes of a bench: a peer, measurements that each have a process of their own, runs of the built
+// command line.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { root } from '../scripts/nodeProgram.mjs';
+
+/** A measurement that takes longer is stuck. */
+const measurementLimitMs = 30_000;
+const cli = path.join(root, 'dist', 'cli.js');
+
+export const median = (numbers) => {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+
+/** Starts a program that prints where it is and ends with its standard input. */
+export async function startPeer(...args) {
+  const peer = spawn(process.execPath, args, { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] });
+  peer.once('exit', (code) => {
+    if (code !== 0) throw new Error(`the peer ended with ${code}`);
+  });
+  const [line] = await once(peer.stdout, 'data');
+  return { url: String(line).trim(), stop: () => peer.stdin.end() };
+}
+
+/** Something that the command line serves; tells its URL or connection string. */
+export async function serve(what) {
+  const { url: line, stop } = await startPeer(
+    cli,
+    'serve',
+    what,
+    '--port',
+    '0',
+    '--exit-with-stdin',
+  );
+  const { url, connectionString = url } = JSON.parse(line);
+  return { target: connectionString, stop };
+}
+
+/** What a measurement in a process of its own prints. */
+export async function output(title, args) {
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: measurementLimitMs,
+  });
+  const [text, [code, signal]] = await Promise.all([textOf(child.stdout), once(child, 'close')]);
+  if (code !== 0) throw new Error(`${title}: ended with ${code ?? signal}`);
+  return text;
+}
+
+/** One measurement of a client, see bench/README.md. */
+export async function measure(client, transport, url, connections, seconds) {
+  const what = [client, transport, url, connections, seconds].map(String);
+  const args = ['--expose-gc', 'bench/measure.mjs', ...what];
+  return JSON.parse(await output(`${client} at ${connections} connections`, args));
+}
+
+/**
+ * One whole run of the built command line.
+ *
+ * @param target URL or connection string
+ * @param watch is given the process
+ */
+export async function runScenario(scenario, target, watch = () => {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
+  try {
+    const file = path.join(folder, 'scenario.yaml');
+    await writeFile(file, scenario);
+    const reference = ['--target', '${env:BENCH_TARGET}'];
+    const run = spawn(
+      process.execPath,
+      [cli, 'run', file, ...reference, '--json', '--out', folder],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, BENCH_TARGET: target },
+      },
+    );
+    watch(run);
+    const [text, progress, [code]] = await Promise.all([
+      ...[run.stdout, run.stderr].map(textOf),
+      once(run, 'close'),
+    ]);
+    if (text === '') throw new Error(`a run ended with ${code}: ${progress}`);
+    return { code, result: JSON.parse(text) };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function textOf(stream) {
+  let text = '';
+  for await (const chunk of stream) text += chunk;
+  return text;
+}

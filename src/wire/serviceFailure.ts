@@ -1,0 +1,7 @@
+import type { ErrorClass } from '../base/errorClass';
+
+/** Why a service did not take what it was sent, or do what it was asked for. */
+export interface ServiceFailure {
+  readonly errorClass: ErrorClass;
+  readonly text: string;
+}
