@@ -54,12 +54,24 @@ export class RunTotals {
     for (const step of sample.steps) this.steps[step.step - 1]?.add(step);
     if (generator.step > 0) this.steps[generator.step - 1]?.addGenerator(worker, generator);
     addErrors(this.errors, sample.errors);
-    for (const { errorClass, text } of sample.errorExamples) {
-      const example = { errorClass, text: this.shown(text) };
-      const kept = this.errorExamples.filter(({ errorClass }) => errorClass === example.errorClass);
-      const known = kept.some(({ text }) => text === example.text);
-      if (kept.length < examplesPerClass && !known) this.errorExamples.push(example);
-    }
+    for (const { errorClass, text } of sample.errorExamples) this.keep(errorClass, text);
+  }
+
+  /**
+   * Counts what a server that was started for the run has told.
+   * @returns its sentence as it may be shown
+   */
+  addProblem(text: string, count: number): string {
+    addErrors(this.errors, { ownServer: count });
+    return this.keep('ownServer', text);
+  }
+
+  private keep(errorClass: string, text: string): string {
+    const example = { errorClass, text: this.shown(text) };
+    const kept = this.errorExamples.filter((each) => each.errorClass === errorClass);
+    const known = kept.some((each) => each.text === example.text);
+    if (kept.length < examplesPerClass && !known) this.errorExamples.push(example);
+    return example.text;
   }
 
   private addConnections({
