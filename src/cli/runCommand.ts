@@ -220,7 +220,7 @@ async function watch(
     folder.appendSample(snapshot);
     view.update(snapshot);
     const { problem } = snapshot;
-    if (problem !== undefined && problem !== told) view.message(`warning: ${problem}`);
+    if (problem !== undefined && problem !== told) view.message(`warning: ${redactText(problem)}`);
     told = problem;
   });
   stop.handle((times) => {

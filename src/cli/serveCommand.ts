@@ -17,6 +17,7 @@ import {
   type WebPubSubEmulatorOptions,
   type WebPubSubFlags,
 } from '../servers/webpubsub/emulatorOptions';
+import { redactText } from '../results/redact';
 import { upstreamVariable } from '../targets/upstreamVariable';
 import { exitCode } from './exitCode';
 import type { Surroundings } from './surroundings';
@@ -129,7 +130,7 @@ export function serveAppServerCommand(
     const problems = problemsTo(surroundings);
     const server = await deps.startAppServer({
       ...(JSON.parse(options) as AppServerOptions),
-      onProblem: (text) => problems.tell(text),
+      onProblem: (text) => problems.tell(redactText(text)),
     });
     const note = 'Serving the bench methods behind Azure SignalR Service; Ctrl+C ends it.';
     const dispose = (): Promise<void> => server.dispose().finally(() => problems.flush());
@@ -149,7 +150,9 @@ export function serveUpstreamCommand(
   return serve(exitWithStdin, surroundings, deps, async () => {
     const problems = problemsTo(surroundings);
     const settings = surroundings.env[upstreamVariable];
-    const handler = await deps.startUpstreamHandler(settings, port, (text) => problems.tell(text));
+    const handler = await deps.startUpstreamHandler(settings, port, (text) =>
+      problems.tell(redactText(text)),
+    );
     const note = 'Serving the bench methods as an upstream handler; Ctrl+C ends it.';
     const dispose = (): Promise<void> => handler.dispose().finally(() => problems.flush());
     return { firstLine: { url: handler.url }, note, dispose };

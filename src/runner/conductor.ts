@@ -99,7 +99,7 @@ export class Conductor implements Run {
     });
     context.problems?.listen((text, count) => {
       if (this.phase === 'done') return;
-      const shown = this.totals.addProblem(text, count);
+      const shown = this.totals.addError('ownServer', text, count);
       if (shown === this.problem) return;
       this.problem = shown;
       this.emit();

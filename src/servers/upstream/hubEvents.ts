@@ -65,7 +65,8 @@ async function outcomeOf(
   const { invocationId } = invocation;
   const failure = await carryOut(deed, connectionId, invocation, calls);
   if (failure !== undefined) {
-    onProblem(`The upstream handler could not send a message: ${failure.text}.`);
+    const reason = failure.text.replace(/[.\s]+$/, '');
+    onProblem(`The upstream handler could not send a message: ${reason}.`);
     return { status: 502 };
   }
   if (invocationId === undefined) return { status: 200 };
