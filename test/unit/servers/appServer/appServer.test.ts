@@ -158,6 +158,22 @@ describe('app server', () => {
     });
   });
 
+  it('ends a client whose message is longer than the hub takes, however it comes', async () => {
+    const options = { serverConnections: 1, maxMessageBytes: 1000 };
+    await withAppServer(options, async (server, service) => {
+      const connection = service.connections[0]!;
+      const long = call('Echo', { 'payload.MessageBlob': 'x'.repeat(1000) });
+      const halves = [long.subarray(0, 600), long.subarray(600)];
+      connection.send(...opening('whole'), dataOf('whole', long));
+      connection.send(...opening('pieces'), ...halves.map((half) => dataOf('pieces', half)));
+      await until('the end of both', () => typed(connection, 5).length === 2);
+      const said = typed(connection, 6).map(({ payload: sent }) => String(sent));
+      const ends = said.filter((text) => text.includes('A message is longer than 1000 bytes.'));
+      assert.equal(ends.length, 2);
+      assert.equal(server.counts.clients, 0);
+    });
+  });
+
   it('opens lost connections again, with growing waits after failures', async () => {
     const problems: string[] = [];
     const onProblem = (text: string): void => void problems.push(text);
