@@ -21,6 +21,8 @@ export const errorClasses = {
   blocked: 'closed by us: the server stopped reading what was sent',
   protocol: 'the server sent something that is no valid WebSocket or hub message',
   invocation: 'the hub answered an invocation with an error',
+  ownServer:
+    'a server that was started for the run reported a problem, or ended: hub, emulator, app server or upstream handler',
   descriptors: 'this process ran out of file descriptors',
   ports: 'this machine ran out of local ports',
   other: 'another failure',
@@ -51,6 +53,8 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   slowConsumer: 'Use fewer connections per machine, more `workers`, or smaller messages.',
   blocked: 'The server cannot keep up with what is sent: lower the load or give it more power.',
   invocation: 'Run `signalr-bench doctor --target URL`: it names the hub methods that are missing.',
+  ownServer:
+    'See what it says below; the connections it served are lost, and counted by their own class.',
   descriptors: 'Raise the limit (`ulimit -n`) or use fewer connections.',
   ports: 'Use fewer connections, or targets on several addresses.',
 };

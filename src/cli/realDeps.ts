@@ -58,11 +58,11 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
       );
       return startAppServer(options);
     },
-    startUpstreamHandler: async (settings, port) => {
+    startUpstreamHandler: async (settings, port, onProblem) => {
       const { upstreamHandler } = await import(
         /* webpackChunkName: "upstream" */ '../servers/upstream/upstreamHandler.js'
       );
-      return upstreamHandler(settings, port);
+      return upstreamHandler(settings, port, onProblem);
     },
     stdinEnded,
   };

@@ -215,9 +215,13 @@ async function watch(
   folder: ResultFolder,
   stop: SignalStop,
 ): Promise<RunSummary> {
+  let told: string | undefined;
   const subscription = run.onSnapshot((snapshot) => {
     folder.appendSample(snapshot);
     view.update(snapshot);
+    const { problem } = snapshot;
+    if (problem !== undefined && problem !== told) view.message(`warning: ${redactText(problem)}`);
+    told = problem;
   });
   stop.handle((times) => {
     if (times <= 2) run.stop('interrupted');

@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import { appServerVariable } from '../targets/appServerVariable';
 import type { AppServerOptions } from '../servers/appServer/appServer';
+import { ProblemLines } from '../servers/problemLines';
 import {
   parseAzureSignalrFlags,
   type AzureSignalrFlags,
@@ -16,6 +17,7 @@ import {
   type WebPubSubEmulatorOptions,
   type WebPubSubFlags,
 } from '../servers/webpubsub/emulatorOptions';
+import { redactText } from '../results/redact';
 import { upstreamVariable } from '../targets/upstreamVariable';
 import { exitCode } from './exitCode';
 import type { Surroundings } from './surroundings';
@@ -48,6 +50,7 @@ export interface ServeDeps {
   readonly startUpstreamHandler: (
     settings: string | undefined,
     port: number,
+    onProblem: (text: string) => void,
   ) => Promise<Disposable & { readonly url: string }>;
   readonly startWebPubSubEmulator: (
     options: WebPubSubEmulatorOptions,
@@ -124,12 +127,14 @@ export function serveAppServerCommand(
     const options = surroundings.env[appServerVariable];
     if (options === undefined)
       throw new ExpectedError('bad-option', 'An app server is started by a run, not by hand.');
+    const problems = problemsTo(surroundings);
     const server = await deps.startAppServer({
       ...(JSON.parse(options) as AppServerOptions),
-      onProblem: (text) => surroundings.stderr.write(`${text}\n`),
+      onProblem: (text) => problems.tell(redactText(text)),
     });
     const note = 'Serving the bench methods behind Azure SignalR Service; Ctrl+C ends it.';
-    return { firstLine: { url: server.url }, note, dispose: () => server.dispose() };
+    const dispose = (): Promise<void> => server.dispose().finally(() => problems.flush());
+    return { firstLine: { url: server.url }, note, dispose };
   });
 }
 
@@ -143,11 +148,20 @@ export function serveUpstreamCommand(
   deps: ServeDeps,
 ): Promise<number> {
   return serve(exitWithStdin, surroundings, deps, async () => {
-    const handler = await deps.startUpstreamHandler(surroundings.env[upstreamVariable], port);
+    const problems = problemsTo(surroundings);
+    const settings = surroundings.env[upstreamVariable];
+    const handler = await deps.startUpstreamHandler(settings, port, (text) =>
+      problems.tell(redactText(text)),
+    );
     const note = 'Serving the bench methods as an upstream handler; Ctrl+C ends it.';
-    return { firstLine: { url: handler.url }, note, dispose: () => handler.dispose() };
+    const dispose = (): Promise<void> => handler.dispose().finally(() => problems.flush());
+    return { firstLine: { url: handler.url }, note, dispose };
   });
 }
+
+/** Each as a line of JSON, for the run that has started this process. */
+const problemsTo = ({ stdout }: Surroundings): ProblemLines =>
+  new ProblemLines((line) => stdout.write(`${JSON.stringify(line)}\n`));
 
 /** Starts something, prints its line, and keeps it until it has to stop. */
 async function serve(

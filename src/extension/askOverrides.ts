@@ -4,6 +4,7 @@ import { parseScenario } from '../scenario/parseScenario';
 import { pickTarget } from './pickTarget';
 import { answerProblem, runQuestions, type RunQuestion } from './runQuestions';
 import type { Services } from './services';
+import { targetKeys } from './targetsModel';
 
 /**
  * Asks what to change for one run; Enter keeps what the scenario says. Undefined when turned away.
@@ -15,14 +16,16 @@ export async function askOverrides(
   services: Services,
   asInFile: boolean,
 ): Promise<SetKey[] | undefined> {
+  // Where the file holds no scenario, the run says what is wrong with it.
+  const { scenario } = parseScenario(text);
   const target = await pickTarget(services, {
     title: vscode.l10n.t('Run with: target'),
     asInFile,
+    service: scenario?.service,
   });
   if (target === undefined) return undefined;
-  const answers: SetKey[] = target === '' ? [] : [{ path: 'config.target', value: target }];
-  // Where the file holds no scenario, the run says what is wrong with it.
-  const { scenario } = parseScenario(text);
+  const answers: SetKey[] =
+    target === 'asInFile' ? [] : targetKeys(target, scenario?.service ?? 'hub');
   for (const question of scenario ? runQuestions(scenario, vscode.l10n.t) : []) {
     const answer = await ask(question, text, answers);
     if (answer === undefined) return undefined;

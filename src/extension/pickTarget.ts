@@ -1,30 +1,48 @@
 import * as vscode from 'vscode';
 import { hubUrlProblem } from '../scenario/hubUrl';
+import type { Scenario } from '../scenario/scenario';
 import type { Services } from './services';
-import { targetLook, targetNodes, targetText } from './targetsModel';
+import { fitsService, targetLook, targetNodes, type TargetNode } from './targetsModel';
 
-type TargetItem = vscode.QuickPickItem & { readonly text?: string };
+type TargetItem = vscode.QuickPickItem & { readonly target?: TargetNode | 'asInFile' };
+
+export interface TargetQuestion {
+  readonly title: string;
+  /** Whether the target of the file is one to choose. */
+  readonly asInFile: boolean;
+  /** Only what a scenario of this service can run on is offered; absent is everything. */
+  readonly service?: Scenario['service'] | undefined;
+}
 
 /**
- * Asks for a target: a remembered one or a hub URL. Empty text stands for the one in the file; undefined
- * when the person turned away.
+ * Asks for a target: one on this machine, a remembered one, or a hub URL. Undefined when the person turned
+ * away.
  */
 export async function pickTarget(
   { state, secrets }: Services,
-  { title, asInFile }: { readonly title: string; readonly asInFile: boolean },
-): Promise<string | undefined> {
-  const known = targetNodes(state.hubs, secrets.names).map((node): TargetItem => {
-    const { label, description, icon } = targetLook(node, vscode.l10n.t);
-    return { label: `$(${icon}) ${label}`, description, text: targetText(node) };
-  });
+  { title, asInFile, service }: TargetQuestion,
+): Promise<TargetNode | 'asInFile' | undefined> {
+  const fits = (node: TargetNode): boolean => service === undefined || fitsService(node, service);
+  const known = targetNodes(state.hubs, secrets.names)
+    .filter(fits)
+    .map((node): TargetItem => {
+      const { label, description, icon } = targetLook(node, vscode.l10n.t);
+      return { label: `$(${icon}) ${label}`, description, target: node };
+    });
   const items: TargetItem[] = [
-    ...(asInFile ? [{ label: `$(file) ${vscode.l10n.t('As in the file')}`, text: '' }] : []),
+    ...(asInFile
+      ? [{ label: `$(file) ${vscode.l10n.t('As in the file')}`, target: 'asInFile' as const }]
+      : []),
     ...known,
-    { label: `$(edit) ${vscode.l10n.t('Another hub URL…')}` },
+    ...(fits({ kind: 'hub', url: '' })
+      ? [{ label: `$(edit) ${vscode.l10n.t('Another hub URL…')}` }]
+      : []),
   ];
   const answer = await vscode.window.showQuickPick(items, { title });
   if (!answer) return undefined;
-  return answer.text ?? askHubUrl(title);
+  if (answer.target !== undefined) return answer.target;
+  const url = await askHubUrl(title);
+  return url === undefined ? undefined : { kind: 'hub', url };
 }
 
 /** A whole hub URL; undefined when the person turned away. */

@@ -3,26 +3,35 @@ import { readScenarioFile } from '../cli/scenarioFile';
 import { hideSecrets } from '../runner/hideSecrets';
 import { notRunnable } from '../scenario/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
-import { probeConnection } from '../targets/probeConnection';
+import type { Scenario } from '../scenario/scenario';
+import { probeEmulator, probeConnection } from '../targets/probeConnection';
 import type { ServiceProbe } from '../targets/probeService';
 import { openTarget } from '../targets/registry';
 import type { TargetContext } from '../targets/target';
 import { probeHub, type HubProbe } from '../wire/probeHub';
 import { noticeText } from './noticeText';
 
+/** What is asked: the text of `config.target`, and of which service the emulator is when that is `local`. */
+export interface ProbedTarget {
+  readonly text: string;
+  readonly service: Scenario['service'];
+}
+
 /**
- * Connects once to what `config.target` would say; asks a service whether it takes the key.
+ * Connects once to what `config.target` would say; asks a service, or the emulator of one, whether it takes
+ * the key.
  *
  * @throws ExpectedError when it is no target, or one of a kind that cannot be opened yet
  */
 export async function probeTarget(
-  text: string,
+  { text, service }: ProbedTarget,
   reference: TargetContext['reference'],
   serverScript: string,
 ): Promise<HubProbe | ServiceProbe> {
   const context = { reference, serverScript, readFile: readScenarioFile };
-  const service = await probeConnection(text, context);
-  if (service !== undefined) return service;
+  if (service !== 'hub') return probeEmulator(service, context);
+  const probe = await probeConnection(text, context);
+  if (probe !== undefined) return probe;
   const { scenario, problems } = parseScenario('mode: simple\n', {
     overrides: [{ path: 'config.target', value: text }],
   });
@@ -32,10 +41,10 @@ export async function probeTarget(
   if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
   const target = await openTarget(scenario, context);
   try {
-    const probe = await probeHub(target.endpoint);
-    if (probe.reachable) return probe;
+    const hub = await probeHub(target.endpoint);
+    if (hub.reachable) return hub;
     // A server may repeat what it was sent.
-    return { ...probe, message: noticeText(hideSecrets(probe.message, target.secrets)) };
+    return { ...hub, message: noticeText(hideSecrets(hub.message, target.secrets)) };
   } finally {
     await target.dispose();
   }

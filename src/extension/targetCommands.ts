@@ -75,11 +75,10 @@ export async function removeTarget(argument: unknown, services: Services): Promi
 /** Connects once and says which methods of a benchmark the hub has, or whether a service takes the key. */
 export async function testTarget(argument: unknown, services: Services): Promise<void> {
   if (!(await trusted())) return;
-  const node = nodeOf(argument);
   const title = vscode.l10n.t('Test Connection');
-  const text = node ? targetText(node) : await pickTarget(services, { title, asInFile: false });
-  if (text === undefined) return;
-  const name = node ? targetLook(node, vscode.l10n.t).label : redactUrl(text);
+  const node = nodeOf(argument) ?? (await pickTarget(services, { title, asInFile: false }));
+  if (node === undefined || node === 'asInFile') return;
+  const name = redactUrl(targetLook(node, vscode.l10n.t).label);
   try {
     const probe = await vscode.window.withProgress(
       {
@@ -87,9 +86,11 @@ export async function testTarget(argument: unknown, services: Services): Promise
         title: vscode.l10n.t('Connecting to {0}', name),
       },
       async () => {
+        const text = targetText(node);
+        const service = node.kind === 'local' ? node.service : 'hub';
         const reference = await services.secrets.referencesOf([text]);
         const { probeTarget } = await import(/* webpackChunkName: "run" */ './probeTarget.js');
-        return probeTarget(text, reference, services.serverScript);
+        return probeTarget({ text, service }, reference, services.serverScript);
       },
     );
     await sayProbe(name, probe, services);

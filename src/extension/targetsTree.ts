@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import type { EditorState } from './editorState';
 import type { SecretStore } from './secretStore';
-import { targetLook, targetNodes, targetText, type TargetNode } from './targetsModel';
+import { targetKeys, targetLook, targetNodes, type TargetNode } from './targetsModel';
 
-/** The Targets view: local hub, hubs used last, connection strings and URLs kept by name. */
+/** The Targets view: local hub and emulators, hubs used last, connection strings and URLs kept by name. */
 export class TargetsTree implements vscode.TreeDataProvider<TargetNode>, vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.emitter.event;
@@ -27,11 +27,12 @@ export class TargetsTree implements vscode.TreeDataProvider<TargetNode>, vscode.
   getTreeItem(node: TargetNode): vscode.TreeItem {
     const { label, description, icon } = targetLook(node, vscode.l10n.t);
     const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.None);
-    item.id = `target:${targetText(node)}`;
+    const keys = targetKeys(node, 'hub').map(({ path, value }) => `${path}: ${value}`);
+    item.id = `target:${keys.join()}`;
     item.contextValue = `target.${node.kind}`;
     item.description = description;
     item.iconPath = new vscode.ThemeIcon(icon);
-    item.tooltip = `target: ${targetText(node)}`;
+    item.tooltip = keys.join('\n').replaceAll('config.', '');
     return item;
   }
 

@@ -1,5 +1,5 @@
 import { connectPhases, type ConnectPhase } from '../base/connectPhase';
-import { addErrors, type ErrorCounts } from '../base/errorClass';
+import { addErrors, type ErrorClass, type ErrorCounts } from '../base/errorClass';
 import type { ConnectTimes, DroppedConnection } from './connectionSummary';
 import { LatencyHistogram } from './histogram';
 import { LifeTotals } from './lifeTotals';
@@ -54,12 +54,24 @@ export class RunTotals {
     for (const step of sample.steps) this.steps[step.step - 1]?.add(step);
     if (generator.step > 0) this.steps[generator.step - 1]?.addGenerator(worker, generator);
     addErrors(this.errors, sample.errors);
-    for (const { errorClass, text } of sample.errorExamples) {
-      const example = { errorClass, text: this.shown(text) };
-      const kept = this.errorExamples.filter(({ errorClass }) => errorClass === example.errorClass);
-      const known = kept.some(({ text }) => text === example.text);
-      if (kept.length < examplesPerClass && !known) this.errorExamples.push(example);
-    }
+    for (const { errorClass, text } of sample.errorExamples) this.addExample(errorClass, text);
+  }
+
+  /**
+   * Counts an error that no worker has met.
+   * @returns its text as it may be shown
+   */
+  addError(errorClass: ErrorClass, text: string, count = 1): string {
+    addErrors(this.errors, { [errorClass]: count });
+    return this.addExample(errorClass, text);
+  }
+
+  private addExample(errorClass: string, text: string): string {
+    const example = { errorClass, text: this.shown(text) };
+    const kept = this.errorExamples.filter((each) => each.errorClass === errorClass);
+    const known = kept.some((each) => each.text === example.text);
+    if (kept.length < examplesPerClass && !known) this.errorExamples.push(example);
+    return example.text;
   }
 
   private addConnections({

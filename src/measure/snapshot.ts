@@ -83,6 +83,8 @@ export interface Snapshot {
     readonly latencyUs: LatencySummary;
   };
   readonly errors: ErrorCounts;
+  /** The latest sentence of a server that was started for the run. */
+  readonly problem?: string;
   /** False when a worker's sample for this tick came too late to be in it. */
   readonly complete: boolean;
 }

@@ -239,5 +239,6 @@ export const sampleShape: Shape = {
       },
     },
     errors: counts,
+    problem: { optional: 'string' },
   },
 };

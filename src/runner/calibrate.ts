@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startLocalHub } from '../targets/local';
+import { startLocalServer } from '../targets/local';
 import { CpuMeter } from './cpuMeter';
 import { RoundTrips } from './roundTrips';
 
@@ -21,9 +21,9 @@ const measureMs = 1200;
  * @param serverScript script that understands `serve hub`
  */
 export async function calibrate(serverScript: string): Promise<Calibration> {
-  const hub = await startLocalHub(serverScript);
+  const hub = await startLocalServer('hub', serverScript);
   const endpoint = {
-    urls: [hub.url],
+    urls: [hub.value],
     headers: {},
     query: {},
     insecureTls: false,

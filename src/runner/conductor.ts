@@ -10,6 +10,7 @@ import { judgeConnections } from '../measure/verdict';
 import type { Plan, PlanStep } from '../plan/plan';
 import { sendersOf } from '../plan/population';
 import type { FromWorker, WorkerStart } from '../protocol/worker';
+import type { TargetProblems } from '../targets/targetProblems';
 import { entryNames } from '../usecases/entryNames';
 import { entryRun } from '../plan/entryRun';
 import { CpuMeter } from './cpuMeter';
@@ -33,6 +34,8 @@ export interface ConductorFacts {
   /** URLs that are told apart, as they may be shown. */
   readonly targetUrls: readonly string[];
   readonly target: RunSummary['target'];
+  /** Of the servers that were started for the run. */
+  readonly problems?: TargetProblems | undefined;
   readonly machine: RunSummary['machine'];
 }
 
@@ -63,7 +66,10 @@ export class Conductor implements Run {
   private readonly recovery: RecoveryPolling;
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
-  private endingMessage: string | undefined;
+  /** Asked at the end: what a server has told of it may come a moment later. */
+  private endingMessage: (() => string) | undefined;
+  /** The latest sentence of a server that was started for the run. */
+  private problem: string | undefined;
   private endingStack: string | undefined;
   private step: RunningStep | undefined;
   /** Connections that were asked for so far. */
@@ -88,8 +94,15 @@ export class Conductor implements Run {
       },
       lost: (_worker, error) => {
         if (this.ending === undefined) this.endingStack = error.stack;
-        this.end('workerLost', `A worker of the load generator was lost: ${error.message}`);
+        this.end('workerLost', () => `A worker of the load generator was lost: ${error.message}`);
       },
+    });
+    context.problems?.listen((text, count) => {
+      if (this.phase === 'done') return;
+      const shown = this.totals.addError('ownServer', text, count);
+      if (shown === this.problem) return;
+      this.problem = shown;
+      this.emit();
     });
     this.finished = this.conduct();
   }
@@ -286,7 +299,8 @@ export class Conductor implements Run {
     ) {
       this.end(
         'targetLost',
-        `All ${formatCount(connected)} connections were lost. ${firstErrorWords(this.totals.errorExamples)}`,
+        () =>
+          `All ${formatCount(connected)} connections were lost. ${firstErrorWords(this.totals.errorExamples)}`,
       );
     }
   }
@@ -295,11 +309,12 @@ export class Conductor implements Run {
     const { failed } = this.totals.connections();
     this.end(
       'targetLost',
-      `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(this.totals.errorExamples)}`,
+      () =>
+        `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(this.totals.errorExamples)}`,
     );
   }
 
-  private end(ending: Ending, message?: string): void {
+  private end(ending: Ending, message?: () => string): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
     this.endingMessage = message;
@@ -357,6 +372,7 @@ export class Conductor implements Run {
       stepCount: plan.steps.length,
       ...intervalOf(tick, this.windows),
       errors: { ...totals.errors },
+      ...(this.problem === undefined ? {} : { problem: this.problem }),
       complete: tick?.complete ?? true,
     });
   }
@@ -373,7 +389,7 @@ export class Conductor implements Run {
       startedAt: this.startedAt.toISOString(),
       endedAt: new Date(this.startedAt.getTime() + elapsedMs).toISOString(),
       ending: this.ending ?? 'completed',
-      ...(this.endingMessage === undefined ? {} : { endingMessage: this.endingMessage }),
+      ...(this.endingMessage === undefined ? {} : { endingMessage: this.endingMessage() }),
       ...(this.endingStack === undefined ? {} : { endingStack: this.endingStack }),
       target: this.context.target,
       machine: this.context.machine,

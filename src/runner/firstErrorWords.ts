@@ -1,8 +1,9 @@
 import { errorAdvice, type ErrorClass } from '../base/errorClass';
 import type { ErrorExample } from '../measure/summary';
 
-/** The first error of a run with what to do about it, for the end of a run that came to nothing. */
-export function firstErrorWords([example]: readonly ErrorExample[]): string {
+/** The first error of a run, that of a server of its own before others, with what to do about it, for the end of a run that came to nothing. */
+export function firstErrorWords(examples: readonly ErrorExample[]): string {
+  const example = examples.find(({ errorClass }) => errorClass === 'ownServer') ?? examples[0];
   if (example === undefined) return 'The target did not answer.';
   const { errorClass, text } = example;
   const advice = errorAdvice[errorClass as ErrorClass] ?? '';

@@ -48,6 +48,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
     secrets: target.secrets,
     nowUs: () => clock.nowUs() - originUs,
     openConnections: () => openConnections(population),
+    problems: target.problems,
     targetUrls: urls.slice(0, toldApart(urls.length)).map(shownUrl),
     target: {
       kind: target.kind,

@@ -22,6 +22,7 @@ import {
   subprotocols,
   reconnectPolicies,
   skus,
+  stickyModes,
   targetChoices,
   transports,
 } from './scenario';
@@ -97,6 +98,7 @@ export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario 
     insecureTls: flagIn(config, 'insecureTls'),
     appServers: numberIn(config, 'appServers'),
     serverConnections: numberIn(config, 'serverConnections'),
+    ...present('serverStickyMode', choiceIn(config, 'serverStickyMode', stickyModes)),
     ...present('upstream', upstream),
     ...present(
       'resultFilePath',

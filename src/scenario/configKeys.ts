@@ -6,6 +6,7 @@ import {
   dialects,
   protocols,
   skus,
+  stickyModes,
   subprotocols,
   targetChoices,
   transports,
@@ -140,6 +141,14 @@ const targetKeys: readonly KeySpec[] = [
     minimum: 1,
     maximum: 1000,
     summary: 'Connections of each internal app server to the service.',
+  },
+  {
+    name: 'serverStickyMode',
+    type: 'choice',
+    choices: stickyModes,
+    defaultText: 'disabled',
+    summary:
+      'Whether a client of a service in default mode is served by the app server it has negotiated with: `disabled`, by any; `preferred`, by that one while it is connected; `required`, by no other.',
   },
   {
     name: 'upstream',

@@ -25,6 +25,9 @@ export const subprotocols = ['json', 'reliableJson', 'protobuf', 'none'] as cons
 export type Subprotocol = (typeof subprotocols)[number];
 export const dialects = ['auto', 'recordLatency', 'measure'] as const;
 export type Dialect = (typeof dialects)[number];
+/** Whether a client is served by the app server it has negotiated with. */
+export const stickyModes = ['disabled', 'preferred', 'required'] as const;
+
 export const skus = ['free', 'standard', 'premium'] as const;
 export type Sku = (typeof skus)[number];
 export const batchModes = ['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress'] as const;
@@ -116,6 +119,7 @@ export interface Scenario {
   readonly insecureTls: boolean;
   readonly appServers: number;
   readonly serverConnections: number;
+  readonly serverStickyMode?: (typeof stickyModes)[number];
   readonly upstream?: UpstreamSpec;
   /** The seed tool's counter file; written only when the file names it. */
   readonly resultFilePath?: string;

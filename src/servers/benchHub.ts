@@ -14,7 +14,8 @@ import type { HubMessage } from './hubMessage';
 import { HubPause } from './hubPause';
 import type { DeliveryFrames } from './payloadFrames';
 import { admitUpgrade, answerRequest, refuseUpgrade, type RequestContext } from './hubRequests';
-import { WebSocketTransport, type HubTransport } from './hubTransport';
+import type { HubTransport } from './hubTransport';
+import { WebSocketTransport } from './webSocketTransport';
 import { HttpClients, type HttpClientsHost } from './httpClients';
 import type { PollLimits } from './httpTransport';
 import {

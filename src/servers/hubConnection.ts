@@ -174,13 +174,18 @@ export class HubConnection implements TransportOwner {
           return;
         }
       }
-      const end = this.protocol.messageEnd(this.rest, data, start, this.host.maxMessageBytes);
+      const { maxMessageBytes } = this.host;
+      const end = this.protocol.messageEnd(this.rest, data, start, maxMessageBytes);
+      if (end === 'incomplete') {
+        this.keep(data.subarray(start));
+        return;
+      }
       if (end === 'invalid') {
         this.fail();
         return;
       }
-      if (end === 'incomplete') {
-        this.keep(data.subarray(start));
+      if (end === 'tooLong' || (this.rest?.length ?? 0) + end - start > maxMessageBytes) {
+        this.failTooLong();
         return;
       }
       if (this.rest === undefined) {
@@ -206,7 +211,7 @@ export class HubConnection implements TransportOwner {
   private keep(piece: Buffer): void {
     this.rest ??= new ByteRest();
     this.rest.append(piece);
-    if (this.rest.length > this.host.maxMessageBytes) this.fail();
+    if (this.rest.length > this.host.maxMessageBytes) this.failTooLong();
   }
 
   private message(bytes: Buffer, start: number, end: number): void {
@@ -255,8 +260,12 @@ export class HubConnection implements TransportOwner {
     this.host.opened(this);
   }
 
-  private fail(): void {
+  private failTooLong(): void {
+    this.fail(`${closedWithError} A message is longer than ${this.host.maxMessageBytes} bytes.`);
+  }
+
+  private fail(reason = closedWithError): void {
     if (this.state === 'handshake') this.end(handshakeErrorFrame(handshakeFailed), 1000);
-    else this.close(closedWithError, true);
+    else this.close(reason, true);
   }
 }

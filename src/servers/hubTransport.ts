@@ -1,6 +1,3 @@
-import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
-
 /** What a transport tells the connection it carries. */
 export interface TransportOwner {
   arrived(data: Buffer, isBinary: boolean): void;
@@ -30,62 +27,4 @@ export interface HubTransport {
   resume(): void;
   /** Time-outs; called about once a second. */
   tick(nowMs: number): void;
-}
-
-/** An accepted WebSocket. */
-export class WebSocketTransport implements HubTransport {
-  readonly hasOwnKeepAlive = false;
-  readonly carriesBinary = true;
-
-  /** @param raw the stream under `socket`, for frames that are already encoded */
-  constructor(
-    private readonly socket: WebSocket,
-    private readonly raw: Duplex,
-  ) {}
-
-  get unreadBytes(): number {
-    return this.raw.writableLength;
-  }
-
-  get isWritable(): boolean {
-    return this.raw.writable;
-  }
-
-  attach(owner: TransportOwner): void {
-    const { socket } = this;
-    socket.on('message', (data: Buffer, isBinary: boolean) => owner.arrived(data, isBinary));
-    // Answered here instead of by `ws`, so that pings without end meet the bound on unread bytes too.
-    socket.on('ping', (data: Buffer) => {
-      if (owner.hasRoom()) socket.pong(data, false);
-    });
-    // A broken frame or a lost socket: `ws` closes by itself, `close` follows.
-    socket.on('error', () => undefined);
-    socket.on('close', () => owner.gone());
-  }
-
-  write(frames: Buffer): void {
-    this.raw.write(frames);
-  }
-
-  close(code: number): void {
-    this.socket.close(code);
-    // The answering close frame has to be read even while the hub is held.
-    this.socket.resume();
-  }
-
-  terminate(): void {
-    this.socket.terminate();
-  }
-
-  pause(): void {
-    this.socket.pause();
-  }
-
-  resume(): void {
-    this.socket.resume();
-  }
-
-  tick(): void {
-    // `ws` has its own time-out for closing.
-  }
 }

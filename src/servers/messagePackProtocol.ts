@@ -88,7 +88,7 @@ export const messagePackProtocol: ServerProtocol = {
     const prefix = prefixBytes(beginning, 0, beginning.length);
     if (typeof prefix === 'string') return prefix;
     const length = prefix + bodyLengthAt(beginning, 0, prefix);
-    if (length > maxBytes) return 'invalid';
+    if (length > maxBytes) return 'tooLong';
     const end = start + length - kept;
     return end <= data.length ? end : 'incomplete';
   },

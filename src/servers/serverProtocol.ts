@@ -21,7 +21,7 @@ export interface ServerProtocol {
     data: Buffer,
     start: number,
     maxBytes: number,
-  ): number | 'incomplete' | 'invalid';
+  ): number | 'incomplete' | 'invalid' | 'tooLong';
   /** Reads the envelope of a whole message with what marks its end; undefined when it is malformed. */
   read(bytes: Buffer, start: number, end: number): HubMessage | undefined;
 

@@ -1,6 +1,7 @@
 import type { AppServerOptions } from '../servers/appServer/appServer';
 import { appServerVariable } from './appServerVariable';
 import { startServerProcess } from './serverProcess';
+import type { ProblemListener } from './targetProblems';
 
 /** What a run says about its app servers. */
 export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
@@ -19,16 +20,18 @@ const served = { args: ['app-server'], name: 'app server', tells: 'url' } as con
  * Starts `count` app servers with the same settings.
  *
  * @param serverScript script that understands `serve`
+ * @param onProblem told what goes wrong with one of them, from then on
  * @throws ExpectedError `local-hub` with why one of them did not start; none is left then
  */
 export async function startAppServers(
   serverScript: string,
   settings: AppServerSettings,
   count: number,
+  onProblem?: ProblemListener,
 ): Promise<AppServers> {
   const env = { [appServerVariable]: JSON.stringify(settings) };
   const starting = Array.from({ length: count }, () =>
-    startServerProcess(serverScript, served, env),
+    startServerProcess(serverScript, served, { env, onProblem }),
   );
   const outcomes = await Promise.allSettled(starting);
   const running = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

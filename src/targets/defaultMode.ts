@@ -30,12 +30,14 @@ export async function openDefaultMode(
       service: { clientEndpoint, serverEndpoint, audience, accessKey },
       hub: scenario.hub,
       serverConnections: scenario.serverConnections,
+      ...(scenario.serverStickyMode !== undefined && { stickyMode: scenario.serverStickyMode }),
       // All clients are those of the run.
       protocols: [scenario.protocol],
       insecureTls: scenario.insecureTls,
       ...(resolved.ca !== undefined && { ca: resolved.ca }),
     },
     scenario.appServers,
+    context.onProblem,
   );
   return {
     kind: 'connectionString',

@@ -3,14 +3,15 @@ import { openConnection } from './connectionString';
 import { resolveEndpoint, secretsOf } from './resolveEndpoint';
 import { startServerProcess, type ServedThing } from './serverProcess';
 import type { OpenTarget, Target, TargetContext } from './target';
+import type { ProblemListener } from './targetProblems';
 
 /** The embedded hub on loopback, or the emulator of the scenario's service. */
 export const local: Target = {
   kind: 'local',
   open: async (scenario, context) => {
     const { service } = scenario;
-    const server = servers[service];
-    const { value, dispose } = await startServerProcess(context.serverScript, server);
+    const { serverScript, onProblem } = context;
+    const { value, dispose } = await startLocalServer(service, serverScript, onProblem);
     try {
       if (service === 'hub') return { ...(await openHub(value, scenario, context)), dispose };
       const opened = await openConnection(value, scenario, context);
@@ -49,10 +50,11 @@ const servers: Readonly<Record<Scenario['service'], ServedThing>> = {
   },
 };
 
-/** The embedded hub, see {@link startServerProcess}. */
-export async function startLocalHub(
+/** The embedded hub or an emulator, see {@link startServerProcess}. */
+export function startLocalServer(
+  service: Scenario['service'],
   serverScript: string,
-): Promise<{ readonly url: string; readonly dispose: () => Promise<void> }> {
-  const { value, dispose } = await startServerProcess(serverScript, servers.hub);
-  return { url: value, dispose };
+  onProblem?: ProblemListener,
+): ReturnType<typeof startServerProcess> {
+  return startServerProcess(serverScript, servers[service], { onProblem });
 }

@@ -2,6 +2,7 @@ import { isOneReference, looksLikeConnectionString } from '../scenario/connectio
 import { serviceConnection } from './connectionString';
 import type { ServiceProbe } from './probeService';
 import { resolveText } from './resolveEndpoint';
+import { startLocalServer } from './local';
 import type { TargetContext } from './target';
 
 /**
@@ -21,4 +22,23 @@ export async function probeConnection(
   const connection = serviceConnection(resolved);
   const { probeService } = await import(/* webpackChunkName: "azure" */ './probeService.js');
   return probeService(connection, context);
+}
+
+/**
+ * Starts the emulator of a service, asks it as {@link probeConnection} does, and ends it.
+ *
+ * @throws ExpectedError `local-hub` when it does not start
+ */
+export async function probeEmulator(
+  service: 'signalr' | 'webpubsub',
+  context: TargetContext,
+): Promise<ServiceProbe> {
+  const { value, dispose } = await startLocalServer(service, context.serverScript);
+  try {
+    const probe = await probeConnection(value, context);
+    if (probe === undefined) throw new Error('an emulator without a connection string');
+    return probe;
+  } finally {
+    await dispose();
+  }
 }

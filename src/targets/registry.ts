@@ -4,6 +4,7 @@ import { connectionString } from './connectionString';
 import { hubUrl } from './hubUrl';
 import { local } from './local';
 import type { OpenTarget, Target, TargetContext } from './target';
+import { TargetProblems } from './targetProblems';
 
 /** All kinds of targets. */
 export const targets: { readonly [Kind in Target['kind']]: Target } = {
@@ -24,5 +25,7 @@ export async function openTarget(scenario: Scenario, context: TargetContext): Pr
       'The scenario names no target. Write `target: local` or the hub URL into the file, or use --target.',
     );
   }
-  return targets[scenario.target.kind].open(scenario, context);
+  const problems = new TargetProblems();
+  const target = targets[scenario.target.kind];
+  return { ...(await target.open(scenario, { ...context, onProblem: problems.tell })), problems };
 }

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
+import type { ProblemListener } from './targetProblems';
 
 const startMs = 15_000;
 const stopMs = 3000;
@@ -13,18 +14,24 @@ export interface ServedThing {
   readonly tells: 'url' | 'connectionString';
 }
 
+export interface ServerProcessOptions {
+  /** What no other user of this machine may read: arguments can be listed. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Told what the server says in further lines (`{"problem":…,"count":…}`), and that it has ended by itself. */
+  readonly onProblem?: ProblemListener | undefined;
+}
+
 /**
  * Starts a server in a process of its own, so that it does not share a thread with the load.
  *
  * @param serverScript script that understands `serve`
- * @param env what no other user of this machine may read: arguments can be listed
  * @returns the URL or connection string of its first line
  * @throws ExpectedError `local-hub` with what the process said
  */
 export async function startServerProcess(
   serverScript: string,
   served: ServedThing,
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, onProblem }: ServerProcessOptions = {},
 ): Promise<{ readonly value: string; readonly dispose: () => Promise<void> }> {
   const child = spawn(
     process.execPath,
@@ -36,50 +43,95 @@ export async function startServerProcess(
     },
   );
   try {
-    return { value: await firstValue(child, served), dispose: () => stop(child) };
+    const process = new ServerLines(child, served, onProblem);
+    const value = await process.value;
+    return {
+      value,
+      dispose: () => {
+        process.isWanted = false;
+        return stop(child);
+      },
+    };
   } catch (error) {
     await stop(child);
     throw error;
   }
 }
 
-/** What the server prints once it listens. */
-function firstValue(child: ChildProcess, { name, tells }: ServedThing): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let errors = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      if (errors.length < keptErrorBytes) errors += chunk.toString('utf8');
+/** What a server prints: its value once it listens, then its problems. */
+class ServerLines {
+  /** Its end is no news from the moment it is asked for. */
+  isWanted = true;
+  readonly value: Promise<string>;
+  private errors = '';
+  private resolve!: (value: string) => void;
+  private reject!: (error: ExpectedError) => void;
+  private state: 'starting' | 'serving' | 'failed' = 'starting';
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    child: ChildProcess,
+    private readonly served: ServedThing,
+    private readonly onProblem: ProblemListener = () => undefined,
+  ) {
+    this.value = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
     });
-    const fail = (why: string): void => {
-      clearTimeout(timer);
-      reject(
-        new ExpectedError(
-          'local-hub',
-          `The ${name} did not start: ${why}. ${reasonIn(errors)}`.trim(),
-          { cause: new Error(errors.slice(0, keptErrorBytes).trim()) },
-        ),
-      );
-    };
-    const timer = setTimeout(() => {
-      fail(`it did not answer within ${startMs / 1000} s`);
+    this.timer = setTimeout(() => {
+      this.fail(`it did not answer within ${startMs / 1000} s`);
     }, startMs);
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (this.errors.length < keptErrorBytes) this.errors += chunk.toString('utf8');
+    });
     child.once('error', (error) => {
-      fail(error.message);
+      this.fail(error.message);
     });
     // Not `exit`: what it wrote about its end may still be on its way then.
-    child.once('close', (code) => {
-      fail(`it ended with code ${String(code)}`);
+    child.once('close', (code, signal) => {
+      this.ended(code === null ? `signal ${String(signal)}` : `code ${code}`);
     });
-    createInterface({ input: child.stdout! }).once('line', (line) => {
-      const value = valueIn(line, tells);
-      if (value === undefined) {
-        fail(tells === 'url' ? 'it printed no URL' : 'it printed no connection string');
-        return;
-      }
-      clearTimeout(timer);
-      resolve(value);
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      this.said(line);
     });
-  });
+  }
+
+  private said(line: string): void {
+    const fields = fieldsOf(line);
+    const { problem, count } = fields;
+    if (typeof problem === 'string') {
+      this.onProblem(problem, typeof count === 'number' ? count : 1);
+    } else if (this.state === 'starting') {
+      const { tells } = this.served;
+      const value = fields[tells];
+      if (typeof value === 'string') this.started(value);
+      else this.fail(tells === 'url' ? 'it printed no URL' : 'it printed no connection string');
+    }
+  }
+
+  private started(value: string): void {
+    clearTimeout(this.timer);
+    this.state = 'serving';
+    this.resolve(value);
+  }
+
+  private ended(how: string): void {
+    if (this.state === 'starting') this.fail(`it ended with ${how}`);
+    else if (this.state === 'serving' && this.isWanted) {
+      const text = `The ${this.served.name} ended by itself with ${how}. ${reasonIn(this.errors)}`;
+      this.onProblem(text.trim(), 1);
+    }
+  }
+
+  private fail(why: string): void {
+    if (this.state !== 'starting') return;
+    clearTimeout(this.timer);
+    this.state = 'failed';
+    const { errors } = this;
+    const message = `The ${this.served.name} did not start: ${why}. ${reasonIn(errors)}`.trim();
+    const cause = new Error(errors.slice(0, keptErrorBytes).trim());
+    this.reject(new ExpectedError('local-hub', message, { cause }));
+  }
 }
 
 /** The line that says why, of what a program wrote at its end: a stack stands around it. */
@@ -88,12 +140,11 @@ function reasonIn(errors: string): string {
   return (lines.find((line) => /^\w*Error\b.*: /.test(line)) ?? lines[0]!).trim();
 }
 
-function valueIn(line: string, name: ServedThing['tells']): string | undefined {
+function fieldsOf(line: string): Readonly<Record<string, unknown>> {
   try {
-    const value = (JSON.parse(line) as Partial<Record<typeof name, unknown>>)[name];
-    return typeof value === 'string' ? value : undefined;
+    return (JSON.parse(line) ?? {}) as Record<string, unknown>;
   } catch {
-    return undefined;
+    return {};
   }
 }
 

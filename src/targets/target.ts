@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint } from '../wire/endpoint';
+import type { ProblemListener, TargetProblems } from './targetProblems';
 
 /** What a target needs from its surroundings. */
 export interface TargetContext {
@@ -9,6 +10,8 @@ export interface TargetContext {
   readonly serverScript: string;
   /** Reads a file the scenario names, relative to the scenario file. */
   readFile(path: string): Promise<string>;
+  /** Told what goes wrong with a server that was started for the target. */
+  readonly onProblem?: ProblemListener;
 }
 
 /** A target ready for connections. */
@@ -21,6 +24,8 @@ export interface OpenTarget {
   readonly url: string;
   /** Whether every host is this machine. */
   readonly loopback: boolean;
+  /** Of the servers that were started for the target. */
+  readonly problems?: TargetProblems;
   /** Stops what was started for the target. */
   dispose(): Promise<void>;
 }

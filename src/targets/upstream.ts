@@ -27,7 +27,10 @@ export async function withUpstream(
       name: 'upstream handler',
       tells: 'url',
     },
-    { [upstreamVariable]: JSON.stringify({ endpoint, service }) },
+    {
+      env: { [upstreamVariable]: JSON.stringify({ endpoint, service }) },
+      onProblem: context.onProblem,
+    },
   );
   const dispose = (): Promise<void> => opened.dispose().finally(handler.dispose);
   try {

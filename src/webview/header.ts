@@ -1,6 +1,6 @@
 import type { FromPanel } from '../protocol/panel';
 import { element, setText } from './element';
-import type { ShownRun } from './panelState';
+import { problemOf, type ShownRun } from './panelState';
 import { sentenceOf } from './sentence';
 import { progressOf } from './stepBands';
 import { tilesOf } from './tiles';
@@ -40,6 +40,7 @@ export function createHeader(state: ShownRun, send: (message: FromPanel) => void
   const [lead, rest] = [element('strong'), element('span')];
   const verdict = element('p', { class: 'verdict' });
   verdict.append(sign, element('span', { children: [lead, ' ', rest] }));
+  const problem = element('p', { class: 'problem', attributes: { role: 'status' } });
   const tiles = createTiles(state);
   const where = [state.load, run.targetUrl].filter((text) => text !== '').join(' → ');
   const root = element('header', {
@@ -57,6 +58,7 @@ export function createHeader(state: ShownRun, send: (message: FromPanel) => void
       }),
       progress,
       verdict,
+      problem,
       tiles.root,
     ],
   });
@@ -75,6 +77,9 @@ export function createHeader(state: ShownRun, send: (message: FromPanel) => void
       setText(sign, sentence.sign);
       setText(lead, sentence.lead);
       setText(rest, sentence.rest);
+      const said = problemOf(next);
+      problem.hidden = said === '';
+      setText(problem, said);
       tiles.update(next);
     },
   };

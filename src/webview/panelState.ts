@@ -65,6 +65,9 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   return { ...state, snapshots };
 }
 
+/** The latest sentence of a server that was started for the run; empty without. */
+export const problemOf = ({ snapshots }: ShownRun): string => snapshots.at(-1)?.problem ?? '';
+
 /** The newest progress of a step, if need be of a certain kind. */
 export function latestStep(
   snapshots: readonly Snapshot[],

@@ -5,7 +5,7 @@ import type { GeneratorHealth, StepSummary, VerdictStatus } from '../measure/sum
 import type { StepProgress } from '../measure/snapshot';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { columnsOf } from './columns';
-import { latestStep, type ShownRun } from './panelState';
+import { latestStep, problemOf, type ShownRun } from './panelState';
 import { decisiveStep } from './tiles';
 import type { SeriesSpec, TimeChartSpec } from './timeCharts';
 import { fill, latencyOrDash, rateWords, timeLabel, valueWords } from './wording';
@@ -149,7 +149,8 @@ function stepNumbers(step: StepNumbers, { noValue }: PanelStrings): string[] {
 const longestExample = 300;
 
 /** Each class of error with its count, its meaning, and a text that was kept. Most frequent first. */
-export function errorsTable({ result, snapshots, strings }: ShownRun): TableView {
+export function errorsTable(state: ShownRun): TableView {
+  const { result, snapshots, strings } = state;
   const counts = result?.errors ?? snapshots.at(-1)?.errors ?? {};
   const rows = Object.entries(counts)
     .filter(([, count]) => count > 0)
@@ -158,15 +159,19 @@ export function errorsTable({ result, snapshots, strings }: ShownRun): TableView
       name,
       formatCount(count),
       (errorClasses as Readonly<Record<string, string>>)[name] ?? strings.otherError,
-      result?.errorExamples
-        .find(({ errorClass }) => errorClass === name)
-        ?.text.slice(0, longestExample) ?? '',
+      exampleOf(name, state).slice(0, longestExample),
     ]);
   return {
     heads: [strings.errorClass, strings.count, strings.meaning, strings.example],
     rows,
     textColumns: [0, 2, 3],
   };
+}
+
+/** Texts come with the result; that of a server of the run is known before. */
+function exampleOf(name: string, state: ShownRun): string {
+  const kept = state.result?.errorExamples.find(({ errorClass }) => errorClass === name);
+  return kept?.text ?? (name === 'ownServer' ? problemOf(state) : '');
 }
 
 /** What the load generator itself had to do, in the last step. */

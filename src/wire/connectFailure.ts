@@ -98,7 +98,9 @@ export function classOfStatus(
 
 /** Class of a server's closing a connection, told by the text it gave. */
 export function classOfClosing(text: string): 'slowConsumer' | 'closed' {
-  return /too slow|slow consumer|send buffer|waiting to be (sent|read)|were waiting/i.test(text)
+  return /too slow|slow ?(consumer|client)|send buffer|waiting to be (sent|read)|were waiting/i.test(
+    text,
+  )
     ? 'slowConsumer'
     : 'closed';
 }

@@ -293,13 +293,14 @@ function post(
       response.on('end', () => {
         const status = response.statusCode ?? 0;
         const { location } = response.headers;
-        if (status === 200) resolve({ body: Buffer.concat(chunks).toString('utf8') });
+        const body = Buffer.concat(chunks).toString('utf8');
+        if (status === 200) resolve({ body });
         else if (
           (status === 307 || status === 308 || status === 302 || status === 301) &&
           location !== undefined
         )
           resolve({ body: '', location });
-        else reject(statusFailure(status, url, response.headers['retry-after']));
+        else reject(statusFailure(status, url, response.headers, body));
       });
     });
     request.end();
@@ -325,8 +326,15 @@ export function unsendable(error: unknown): Error {
   );
 }
 
-function statusFailure(status: number, url: URL, retryAfter: string | undefined): ConnectFailure {
-  const message = `negotiate: ${shownUrl(url.href)} answered ${status}`;
+function statusFailure(
+  status: number,
+  url: URL,
+  { 'content-type': type = 'text/plain', 'retry-after': retryAfter }: http.IncomingHttpHeaders,
+  body: string,
+): ConnectFailure {
+  // Services say in plain text what is wrong, the SDK of app servers without a content type.
+  const said = /^text\/plain\b/i.test(type) ? shownText(body) : '';
+  const message = `negotiate: ${shownUrl(url.href)} answered ${status}${said === '' ? '' : `: ${said}`}`;
   return new ConnectFailure(
     classOfStatus(status, 'negotiate'),
     message,

@@ -105,7 +105,7 @@ describe('the Results view', () => {
 });
 
 describe('the Targets view', () => {
-  it('lists the local hub, hubs and names of secrets, and hears of new ones', async () => {
+  it('lists the local hub, the emulators, hubs and names of secrets, and hears of new ones', async () => {
     const state = new EditorState(memento(), memento());
     const secrets = new SecretStore(secretStorage(), state);
     const tree = new TargetsTree(state, secrets);
@@ -116,11 +116,15 @@ describe('the Targets view', () => {
     assert.equal(changes, 1);
     const items = tree.getChildren().map((node) => tree.getTreeItem(node));
     const kinds = items.map(({ contextValue }) => contextValue);
-    assert.deepEqual(kinds, ['target.local', 'target.hub', 'target.secret']);
-    assert.equal(items[2]?.label, 'production');
+    assert.deepEqual(kinds, [
+      ...Array<string>(3).fill('target.local'),
+      'target.hub',
+      'target.secret',
+    ]);
+    assert.equal(items[4]?.label, 'production');
     assert.ok(!JSON.stringify(items).includes('value"'));
     await secrets.delete('production');
-    assert.equal(tree.getChildren().length, 2);
+    assert.equal(tree.getChildren().length, 4);
     vscode.Disposable.from(subscription, tree, secrets).dispose();
   });
 });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { hostname } from 'node:os';
 import { ExpectedError } from '../../base/expectedError';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
+import { shownText } from '../../wire/connectFailure';
 import { answerJson, refuse } from '../httpAnswers';
 import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
 import {
@@ -11,14 +12,14 @@ import {
   type AppServerHubCounts,
   type AppServerHubOptions,
 } from './appServerHub';
-import { AppTokens, type ServiceInstance } from './appTokens';
+import { AppTokens, type ServiceInstance, type StickyMode } from './appTokens';
+import { endAdvice, endText, type ConnectionEnd } from './connectionEnd';
 import {
-  endText,
   ServerConnections,
   type ServerConnectionsHost,
   type ServerConnectionsOptions,
 } from './serverConnections';
-import type { ConnectionEnd, ServerConnection } from './serverConnection';
+import type { ServerConnection } from './serverConnection';
 
 export interface AppServerOptions
   extends
@@ -29,8 +30,8 @@ export interface AppServerOptions
   readonly hub: string;
   /** Connections to the service, default 5; for broadcasts and large groups 40 are advised. */
   readonly serverConnections?: number;
-  /** Whether clients that negotiate here are served by this process, default false. */
-  readonly isSticky?: boolean;
+  /** Whether clients that negotiate here are served by this process, default `disabled`. */
+  readonly stickyMode?: StickyMode;
   /** Port of the negotiate endpoint on loopback; 0, the default, takes any free one. */
   readonly port?: number;
   /** Takes what a person may want to read, such as an error of the service; nothing secret is in it. */
@@ -67,10 +68,10 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
   private disposed: Promise<void> | undefined;
 
   constructor(private readonly options: AppServerOptions) {
-    const { service, isSticky = false } = options;
+    const { service, stickyMode = 'disabled' } = options;
     this.hubName = options.hub.toLowerCase();
     const serverId = `${hostname()}_${randomBytes(16).toString('hex')}`;
-    this.tokens = new AppTokens(service, this.hubName, serverId, isSticky);
+    this.tokens = new AppTokens(service, this.hubName, serverId, stickyMode);
     this.hub = new AppServerHub(options);
     this.connections = new ServerConnections(this, {
       ...options,
@@ -106,8 +107,9 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
   received(connection: ServerConnection, message: ServiceMessage): void {
     if (message.type === serviceType.serviceError) {
       // From now on the service takes nothing from this connection; there is no code, only the text.
+      if (connection.isUsable)
+        this.problem(`Azure SignalR Service reports: ${message.errorMessage}`);
       connection.mute();
-      this.problem(`Azure SignalR Service reports: ${message.errorMessage}`);
     } else {
       this.hub.received(connection, message);
     }
@@ -122,7 +124,7 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
   }
 
   problem(text: string): void {
-    this.options.onProblem?.(text);
+    this.options.onProblem?.(shownText(text));
   }
 
   dispose(): Promise<void> {
@@ -180,21 +182,11 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
 }
 
 /** Why no server connection could be opened, for a person. */
-function startFailure(end: ConnectionEnd): ExpectedError {
-  const { status } = end;
-  const advice =
-    status === 401
-      ? 'Check the access key, and the clock of this machine.'
-      : status === 404
-        ? 'Check the endpoint and the name of the hub.'
-        : status === 429
-          ? 'All connections that this size allows are in use; server connections count too.'
-          : 'Check the endpoint, and that the service is in its default mode.';
-  return new ExpectedError(
+const startFailure = (end: ConnectionEnd): ExpectedError =>
+  new ExpectedError(
     'service-unreachable',
-    `No server connection to Azure SignalR Service could be opened: ${endText(end)}. ${advice}`,
+    `No server connection to Azure SignalR Service could be opened: ${endText(end)}. ${endAdvice(end)}`,
   );
-}
 
 /**
  * Starts an app server with the bench hub: it opens its connections to the service, and sends clients that

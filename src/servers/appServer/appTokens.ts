@@ -12,6 +12,15 @@ export interface ServiceInstance {
   readonly accessKey: string;
 }
 
+/**
+ * Whether a client is served by the app server it has negotiated with: never minded, where that server has
+ * connections, or only there. Source: Azure/azure-signalr, `ServerStickyMode`.
+ */
+export type StickyMode = 'disabled' | 'preferred' | 'required';
+
+/** What a token says of it. */
+const stickyClaims = { preferred: 'Preferred', required: 'Required' } as const;
+
 /** Clients over HTTP show their token with each request, so a long run must not outlive it. */
 const lifeS = 24 * 3600;
 /** A token of clients is given out for so long. */
@@ -25,12 +34,11 @@ export class AppTokens {
   private readonly key: Uint8Array;
   private kept: { readonly token: Promise<string>; readonly untilS: number } | undefined;
 
-  /** @param isSticky whether clients stay with this app server */
   constructor(
     private readonly service: ServiceInstance,
     private readonly hub: string,
     private readonly serverId: string,
-    private readonly isSticky: boolean,
+    private readonly stickyMode: StickyMode,
     private readonly nowS: () => number = () => Math.floor(Date.now() / 1000),
   ) {
     this.key = new TextEncoder().encode(service.accessKey);
@@ -44,8 +52,12 @@ export class AppTokens {
   /** For any client: they are nobody in particular, so one signature serves many. */
   forClient(): Promise<string> {
     if (this.kept === undefined || this.kept.untilS <= this.nowS()) {
-      const sticky = { 'asrs.s.sn': this.serverId, 'asrs.s.ssticky': 'Required' };
-      const token = this.sign('client', this.isSticky ? sticky : {});
+      const { serverId, stickyMode } = this;
+      const claims: Record<string, string> =
+        stickyMode === 'disabled'
+          ? {}
+          : { 'asrs.s.sn': serverId, 'asrs.s.ssticky': stickyClaims[stickyMode] };
+      const token = this.sign('client', claims);
       this.kept = { token, untilS: this.nowS() + keptS };
     }
     return this.kept.token;

@@ -12,17 +12,8 @@ import {
 import { ServiceOutput } from '../../wire/service/serviceOutput';
 import { readServiceMessage } from '../../wire/service/serviceReader';
 import { encodeServiceMessage } from '../../wire/service/serviceWriter';
+import type { ConnectionEnd } from './connectionEnd';
 import type { ServiceClient } from './serviceClient';
-
-/** Why a server connection is no more, as far as it is known. */
-export interface ConnectionEnd {
-  /** HTTP status that refused the WebSocket. */
-  readonly status?: number;
-  /** What the service answered to the handshake. */
-  readonly refusal?: string;
-  /** Of the network, or of us. */
-  readonly reason?: string;
-}
 
 /** Whom a server connection works for. */
 export interface ServerConnectionHost {
@@ -71,6 +62,8 @@ export class ServerConnection {
   private state: 'handshake' | 'open' | 'over' = 'handshake';
   private isMuted = false;
   private isHeldUp = false;
+  /** Whether a message that could not be read was told of. */
+  private hasPuzzled = false;
   private flushing: NodeJS.Immediate | undefined;
   private readonly startedMs = performance.now();
   private lastSeenMs = this.startedMs;
@@ -219,7 +212,9 @@ export class ServerConnection {
     } catch (error) {
       if (!(error instanceof HubMessageError)) throw error;
       // One message that cannot be read is dropped; those behind it are not affected.
-      this.host.problem(`A message of the service could not be read: ${error.message}.`);
+      if (!this.hasPuzzled)
+        this.host.problem(`A message of the service could not be read: ${error.message}.`);
+      this.hasPuzzled = true;
     }
     if (this.state === 'handshake') this.handshake(message);
     else if (message !== undefined && this.state === 'open') this.host.received(this, message);

@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
-import {
-  ServerConnection,
-  type ConnectionEnd,
-  type ServerConnectionOptions,
-} from './serverConnection';
+import { endAdvice, endText, type ConnectionEnd } from './connectionEnd';
+import { ServerConnection, type ServerConnectionOptions } from './serverConnection';
 
 /** What the connections of an app server need. */
 export interface ServerConnectionsHost {
@@ -132,6 +129,9 @@ export class ServerConnections {
       else this.waiting++;
     } else {
       this.settleFirst(connection, end);
+      this.host.problem(
+        `A server connection could not be opened: ${endText(end)}. ${endAdvice(end)}`,
+      );
       this.tryLater();
     }
   }
@@ -218,12 +218,6 @@ export class ServerConnections {
     if (this.isOver) connection.terminate();
     return connection;
   }
-}
-
-/** What a person reads about the end of a connection. */
-export function endText({ status, refusal, reason }: ConnectionEnd): string {
-  if (status !== undefined) return `the service answered with HTTP status ${status}`;
-  return refusal === undefined ? (reason ?? 'no reason is known') : `the service said "${refusal}"`;
 }
 
 async function inTime(promise: Promise<unknown>, limitMs: number): Promise<void> {

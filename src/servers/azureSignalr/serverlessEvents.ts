@@ -3,7 +3,8 @@ import { serverFrame } from '../serverFrame';
 import { opcode } from '../../wire/frame';
 import type { ServerProtocol } from '../serverProtocol';
 import type { ServerlessClient } from './serverlessClient';
-import type { Upstream, UpstreamAnswer, UpstreamEvent } from './upstream';
+import type { UpstreamAnswer } from '../upstreamCalls';
+import type { Upstream, UpstreamEvent } from './upstream';
 
 type ConnectionEvent = 'connected' | 'disconnected';
 
@@ -72,7 +73,8 @@ export class ServerlessEvents {
   private async post(url: string, event: UpstreamEvent): Promise<UpstreamAnswer> {
     this.counts.sent++;
     const answer = await this.upstream.post(url, event);
-    if ('error' in answer || (answer.status !== 200 && answer.status !== 204)) this.counts.failed++;
+    if ('failure' in answer || (answer.status !== 200 && answer.status !== 204))
+      this.counts.failed++;
     return answer;
   }
 }
@@ -93,8 +95,8 @@ function answerFrame(
   invocationId: string,
   answer: UpstreamAnswer,
 ): Buffer {
-  if ('error' in answer) {
-    return protocol.errorFrame(invocationId, `Invocation failed, error: ${answer.error}.`);
+  if ('failure' in answer) {
+    return protocol.errorFrame(invocationId, `Invocation failed. ${answer.failure}`);
   }
   const { status, body } = answer;
   if (status !== 200 && status !== 204) {

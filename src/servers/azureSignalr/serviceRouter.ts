@@ -11,7 +11,7 @@ import { bearerToken } from '../tokenCheck';
 import { allowsTransport, identityOf, type ClientIdentity } from './clientIdentity';
 import type { ConnectionQuota } from '../connectionQuota';
 import { answerRest, type RestContext } from './restApi';
-import { isUpstreamUrl } from './serviceOptions';
+import { isUpstreamUrl, type UpstreamTemplate } from './serviceOptions';
 import { hubOfQuery } from './serviceNames';
 import type { Upstream } from './upstream';
 
@@ -175,7 +175,7 @@ function answersPreflight(request: IncomingMessage, response: ServerResponse): b
   return true;
 }
 
-/** `PUT /emulator/hubs/{hub}/handler` with `{"url":…}`: all events of the hub go there from now on. */
+/** `PUT /emulator/hubs/{hub}/handler`: from now on, events of the hub go where its body says. */
 async function register(
   context: ServiceContext,
   request: IncomingMessage,
@@ -196,14 +196,10 @@ async function register(
     refuse(response, { status: 405, text: 'A handler is PUT.', headers: { Allow: 'PUT' } });
   } else {
     const take = (body: Buffer): void => {
-      const url = handlerUrl(body);
-      if (url === undefined) {
-        const text = 'The body must be {"url":…} with an http or https address of this machine.';
-        refuse(response, { status: 400, text });
-        return;
-      }
-      context.upstream.register(hub, url);
-      response.writeHead(204).end();
+      const handlers = handlersIn(body);
+      if (handlers === undefined) refuse(response, { status: 400, text: handlersForm });
+      else if (context.upstream.register(hub, handlers)) response.writeHead(204).end();
+      else refuse(response, { status: 400, text: 'Too many hubs have handlers of their own.' });
     };
     const headers = { Connection: 'close' };
     const tooLong = (): void =>
@@ -212,13 +208,30 @@ async function register(
   }
 }
 
-/** The address in a registration. Only this machine: whoever has the key must not reach further. */
-function handlerUrl(body: Buffer): string | undefined {
+const handlersForm =
+  'The body must be {"url":…} with an http or https address of this machine, if need be with categories and events: "*" or names with commas between; or {"handlers":[…]} with several of these, of which the first that wants an event gets it.';
+/** Handlers of one hub. */
+const maxHandlers = 100;
+
+/** What a registration names: one handler, or a list of them. */
+function handlersIn(body: Buffer): UpstreamTemplate[] | undefined {
+  let parsed: unknown;
   try {
-    const { url } = JSON.parse(body.toString('utf8')) as { url?: unknown };
-    if (typeof url !== 'string' || !isUpstreamUrl(url)) return undefined;
-    return isLoopback(url.replace(/[{}]/g, '')) ? url : undefined;
+    parsed = JSON.parse(body.toString('utf8'));
   } catch {
     return undefined;
   }
+  const { handlers = [parsed] } = (parsed ?? {}) as { handlers?: unknown };
+  if (!Array.isArray(handlers) || handlers.length > maxHandlers) return undefined;
+  const read = handlers.map((each: unknown) => handlerIn(each));
+  return read.includes(undefined) ? undefined : (read as UpstreamTemplate[]);
+}
+
+/** Only on this machine: whoever has the key must not reach further. */
+function handlerIn(value: unknown): UpstreamTemplate | undefined {
+  const { url, categories = '*', events = '*' } = (value ?? {}) as Record<string, unknown>;
+  if (typeof url !== 'string' || typeof categories !== 'string' || typeof events !== 'string')
+    return undefined;
+  if (!isUpstreamUrl(url) || !isLoopback(url.replace(/[{}]/g, ''))) return undefined;
+  return { url, categories, events };
 }

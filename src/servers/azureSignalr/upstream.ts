@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { fitsPattern } from '../eventPattern';
+import { UpstreamCalls, type UpstreamAnswer } from '../upstreamCalls';
 import { claimPairs, type ClientIdentity } from './clientIdentity';
 import type { UpstreamTemplate } from './serviceOptions';
 
@@ -15,22 +15,12 @@ export interface UpstreamEvent {
   readonly body: Buffer;
 }
 
-/** What came back, or why nothing did. */
-export type UpstreamAnswer =
-  { readonly status: number; readonly body: Buffer } | { readonly error: string };
-
 /** Largest answer that is read, as in Microsoft's emulator. */
 const maxAnswerBytes = 16 * 1024 * 1024;
-/** Connections to the webhooks; further requests wait for one. */
-const maxSockets = 256;
 /** Headers of a request stay below what servers take. */
 const maxHeaderChars = 8 * 1024;
-
-function fits(pattern: string | undefined, value: string): boolean {
-  if (pattern === undefined || pattern === '*') return true;
-  const wanted = pattern.split(',').map((part) => part.trim().toLowerCase());
-  return wanted.includes(value.toLowerCase());
-}
+/** Hubs with handlers of their own. */
+const maxHubs = 1000;
 
 /** Percent-encodes a text; halves of a character, which have no form in UTF-8, become `\ufffd`. */
 function encodeText(text: string): string {
@@ -44,75 +34,48 @@ function headerText(text: string): string {
 
 /** Sends events of serverless clients to the webhooks that want them. */
 export class Upstream {
-  /** Of a hub; they come before the common ones. */
-  private readonly registered = new Map<string, UpstreamTemplate>();
-  private readonly agents = {
-    'http:': new HttpAgent({ keepAlive: true, maxSockets }),
-    'https:': new HttpsAgent({ keepAlive: true, maxSockets }),
-  };
+  /** Of a hub; they come in place of the common ones. */
+  private readonly registered = new Map<string, readonly UpstreamTemplate[]>();
+  private readonly calls: UpstreamCalls;
 
   constructor(
     private readonly templates: readonly UpstreamTemplate[],
-    private readonly timeoutMs: number,
+    timeoutMs: number,
     private readonly accessKeys: () => readonly string[],
-  ) {}
+  ) {
+    this.calls = new UpstreamCalls({ timeoutMs, maxAnswerBytes });
+  }
 
-  /** From now on, all events of the hub go there. */
-  register(hub: string, url: string): void {
-    this.registered.set(hub, { url });
+  /**
+   * From now on, an event of the hub goes to the first of these that wants it.
+   * @returns false when there are too many hubs
+   */
+  register(hub: string, templates: readonly UpstreamTemplate[]): boolean {
+    if (!this.registered.has(hub) && this.registered.size >= maxHubs) return false;
+    this.registered.set(hub, templates);
+    return true;
   }
 
   /** Where an event goes; undefined when nobody wants it. */
   urlFor(hub: string, category: string, event: string): string | undefined {
-    const template =
-      this.registered.get(hub) ??
-      this.templates.find(
-        ({ hubs, categories, events }) =>
-          fits(hubs, hub) && fits(categories, category) && fits(events, event),
-      );
+    const template = (this.registered.get(hub) ?? this.templates).find(
+      ({ hubs, categories, events }) =>
+        fitsPattern(hubs, hub) && fitsPattern(categories, category) && fitsPattern(events, event),
+    );
     const values: Record<string, string> = { hub, category, event };
     return template?.url.replace(/\{(hub|category|event)\}/g, (_all, name: string) =>
       encodeText(values[name]!),
     );
   }
 
-  /** Sends one event; settles with what came back, or with an error that can be shown to a client. */
+  /** Sends one event; settles with what came back, or with a sentence that can be shown to a client. */
   post(url: string, event: UpstreamEvent): Promise<UpstreamAnswer> {
-    return new Promise((resolve) => {
-      const target = new URL(url);
-      const isSecure = target.protocol === 'https:';
-      const request = (isSecure ? httpsRequest : httpRequest)(target, {
-        method: 'POST',
-        agent: this.agents[isSecure ? 'https:' : 'http:'],
-        headers: this.headersOf(event),
-        signal: AbortSignal.timeout(this.timeoutMs),
-      });
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        const isLate = error.name === 'AbortError' || error.name === 'TimeoutError';
-        const why = isLate ? 'no answer in time' : (error.code ?? 'the request failed');
-        resolve({ error: why });
-      });
-      request.on('response', (response) => {
-        const chunks: Buffer[] = [];
-        let length = 0;
-        response.on('data', (chunk: Buffer) => {
-          length += chunk.length;
-          chunks.push(chunk);
-          if (length <= maxAnswerBytes) return;
-          resolve({ error: 'response too large' });
-          request.destroy();
-        });
-        response.on('error', () => resolve({ error: 'the answer broke off' }));
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) });
-        });
-      });
-      request.end(event.body);
-    });
+    const headers = this.headersOf(event);
+    return this.calls.call({ method: 'POST', url: new URL(url), headers, body: event.body });
   }
 
   dispose(): void {
-    for (const agent of Object.values(this.agents)) agent.destroy();
+    this.calls.dispose();
   }
 
   private headersOf(event: UpstreamEvent): Record<string, string> {

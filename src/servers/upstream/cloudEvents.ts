@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isSigned } from './signatureCheck';
+import type { Application } from './hubEvents';
+import { isSigned, wrongSignature } from './signatureCheck';
 
 /** Whether a request belongs to Azure Web PubSub; all of its events have this header. */
 export const isCloudEvent = ({ headers }: IncomingMessage): boolean =>
@@ -19,13 +20,14 @@ export function answerCloudEvent(
   { headers }: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  accessKey: string,
+  { accessKey, onProblem }: Pick<Application, 'accessKey' | 'onProblem'>,
 ): void {
   const header = (name: string): string | undefined => {
     const value = headers[name];
     return typeof value === 'string' ? value : undefined;
   };
   if (!isSigned(header('ce-signature'), header('ce-connectionid'), accessKey)) {
+    onProblem(wrongSignature);
     response.writeHead(401, { 'Content-Length': 0 });
     response.end();
   } else if (header('ce-type')?.startsWith('azure.webpubsub.user.') === true && body.length > 0) {

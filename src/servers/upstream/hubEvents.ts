@@ -3,7 +3,7 @@ import { codecOf, type HubCodec } from '../../wire/hubCodec';
 import { HubMessageError, type Invocation } from '../../wire/hubMessage';
 import type { RestCalls, RestReceiver } from '../../wire/restCalls';
 import type { ServiceFailure } from '../../wire/serviceFailure';
-import { isSigned } from './signatureCheck';
+import { isSigned, wrongSignature } from './signatureCheck';
 
 const connectionIdKey = 'information.ConnectionId';
 const groupNameKey = 'information.GroupName';
@@ -32,9 +32,12 @@ export async function answerHubEvent(
   response.end(completion);
 }
 
-interface Application {
+/** The application's side of a service. */
+export interface Application {
   readonly accessKey: string;
   readonly calls: RestCalls;
+  /** Told why an event was not answered as it should be. */
+  readonly onProblem: (text: string) => void;
 }
 
 function headerIn(headers: IncomingHttpHeaders, name: string): string {
@@ -45,11 +48,14 @@ function headerIn(headers: IncomingHttpHeaders, name: string): string {
 async function outcomeOf(
   headers: IncomingHttpHeaders,
   body: Buffer,
-  { accessKey, calls }: Application,
+  { accessKey, calls, onProblem }: Application,
 ): Promise<{ readonly status: number; readonly completion?: Uint8Array }> {
   const connectionId = headerIn(headers, 'x-asrs-connection-id');
   const signature = headerIn(headers, 'x-asrs-signature');
-  if (!isSigned(signature, connectionId, accessKey)) return { status: 401 };
+  if (!isSigned(signature, connectionId, accessKey)) {
+    onProblem(wrongSignature);
+    return { status: 401 };
+  }
   if (headerIn(headers, 'x-asrs-category') !== 'messages') return { status: 200 };
   const inMessagePack = headerIn(headers, 'content-type').includes('msgpack');
   const codec = codecOf(inMessagePack ? 'messagepack' : 'json');
@@ -58,7 +64,12 @@ async function outcomeOf(
   const deed = deedOf(invocation, connectionId);
   if (deed === undefined) return { status: 404 };
   const { invocationId } = invocation;
-  if ((await carryOut(deed, connectionId, invocation, calls)) !== undefined) return { status: 502 };
+  const failure = await carryOut(deed, connectionId, invocation, calls);
+  if (failure !== undefined) {
+    const reason = failure.text.replace(/[.\s]+$/, '');
+    onProblem(`The upstream handler could not send a message: ${reason}.`);
+    return { status: 502 };
+  }
   if (invocationId === undefined) return { status: 200 };
   const result = 'result' in deed ? { result: deed.result } : {};
   return { status: 200, completion: codec.encode({ type: 3, invocationId, ...result }) };

@@ -1,5 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+/** What is said of an event without the right one. */
+export const wrongSignature =
+  'The upstream handler refused an event with 401: it is not signed with the access key of the connection string.';
+
 /**
  * Whether a service has signed an event: `sha256=<hex>` for each of its keys, separated by commas, over
  * the id of the connection. The services differ in the case of the digits.

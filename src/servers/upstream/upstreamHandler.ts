@@ -19,12 +19,13 @@ const maximumBodyBytes = 2 * 1024 * 1024;
 export function upstreamHandler(
   settings: string | undefined,
   port: number,
+  onProblem: (text: string) => void,
 ): ReturnType<typeof startUpstreamHandler> {
   if (settings === undefined)
     throw new ExpectedError('upstream', 'An upstream handler is started by runs that need one.');
   const { endpoint, service } = JSON.parse(settings) as Record<'endpoint', Endpoint> &
     Record<'service', ServiceAccess>;
-  return startUpstreamHandler(endpoint, service, port);
+  return startUpstreamHandler(endpoint, service, port, onProblem);
 }
 
 /**
@@ -33,18 +34,21 @@ export function upstreamHandler(
  *
  * @param endpoint how to reach the service's REST API
  * @param port 0 takes any free one
+ * @param onProblem told why an event was not answered as it should be
  * @throws ExpectedError `port-taken` or `port-refused`
  */
 export async function startUpstreamHandler(
   endpoint: Endpoint,
   service: ServiceAccess,
   port: number,
+  onProblem: (text: string) => void,
 ): Promise<{ readonly url: string; dispose(): Promise<void> }> {
   const { accessKey } = service;
   const calls = new RestCalls(endpoint, service);
   const answer = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
-    if (isCloudEvent(request)) answerCloudEvent(request, response, body, accessKey);
-    else void answerHubEvent(request, response, body, { accessKey, calls });
+    const application = { accessKey, calls, onProblem };
+    if (isCloudEvent(request)) answerCloudEvent(request, response, body, application);
+    else void answerHubEvent(request, response, body, application);
   };
   const server = createServer((request, response) => {
     if (request.method === 'OPTIONS') {

@@ -9,8 +9,8 @@ import type { ProtobufServerMessage, ServerMessage } from '../../wire/webpubsub/
 import type { Subprotocol } from '../../wire/webpubsub/subprotocol';
 import type { GroupMember } from '../hubGroups';
 import { serverFrame } from '../serverFrame';
+import type { WebSocketTransport } from '../webSocketTransport';
 import { AckIds } from './ackIds';
-import { maxUnreadBytes, type ClientSocket, type SocketOwner } from './clientSocket';
 import { opcodes, type Delivery } from './delivery';
 import { EventQueue } from './eventQueue';
 import type { Permissions } from './permissions';
@@ -27,6 +27,10 @@ export interface ClientHost {
   ended(client: Client, reason: string): void;
 }
 
+/** A client that leaves more than this unread is closed. */
+const maxUnreadBytes = 1024 * 1024;
+/** With more than this unread, what can wait does. */
+const flowingBytes = 256 * 1024;
 /** Default of the service, 20 s; a client that is silent for two of them and more is lost. */
 const keepAliveMs = 20_000;
 const silenceMs = 50_000;
@@ -46,14 +50,14 @@ export interface ClientIdentity {
 }
 
 /** One client of a hub; reliable ones outlive their socket for a while. */
-export class Client implements SocketOwner, GroupMember {
+export class Client implements GroupMember {
   readonly id: string;
   readonly userId: string | undefined;
   readonly subprotocol: Subprotocol | undefined;
   groups: Set<string> | undefined;
   /** What the event handler has asked to get back with every event. */
   connectionState: string | undefined;
-  private socket: ClientSocket | undefined;
+  private socket: WebSocketTransport | undefined;
   private isOver = false;
   private ackIds: AckIds | undefined;
   private readonly unacked: UnackedMessages | undefined;
@@ -82,11 +86,16 @@ export class Client implements SocketOwner, GroupMember {
   }
 
   /** Takes a socket, the first one or one more, and says that the client is connected. */
-  attach(socket: ClientSocket): void {
+  attach(socket: WebSocketTransport): void {
     this.socket?.terminate();
     this.socket = socket;
     this.seen();
-    socket.attach(this);
+    socket.attach({
+      arrived: (data, isBinary) => this.arrived(socket, data, isBinary),
+      seen: () => this.seen(),
+      hasRoom: () => socket === this.socket && !this.isOver && this.hasRoom(),
+      gone: (code) => this.gone(socket, code),
+    });
     if (this.unacked !== undefined) this.reconnectionToken = randomBytes(24);
     const { id: connectionId, userId } = this;
     const reconnectionToken = this.reconnectionToken?.toString('base64url');
@@ -178,11 +187,11 @@ export class Client implements SocketOwner, GroupMember {
     this.socket?.terminate();
   }
 
-  seen(): void {
+  private seen(): void {
     this.lastSeenMs = this.host.tickMs;
   }
 
-  arrived(socket: ClientSocket, data: Buffer, isBinary: boolean): void {
+  private arrived(socket: WebSocketTransport, data: Buffer, isBinary: boolean): void {
     this.seen();
     if (this.isOver || socket !== this.socket) return;
     if (this.subprotocol === undefined) {
@@ -199,13 +208,13 @@ export class Client implements SocketOwner, GroupMember {
     }
   }
 
-  gone(socket: ClientSocket, code: number): void {
+  private gone(socket: WebSocketTransport, code: number | undefined): void {
     // A recovered client has another one already.
     if (socket !== this.socket) return;
     this.socket = undefined;
     if (this.isOver) return;
     this.seen();
-    if (this.unacked !== undefined && !orderlyCodes.includes(code)) return;
+    if (this.unacked !== undefined && !orderlyCodes.some((each) => each === code)) return;
     this.isOver = true;
     this.host.ended(this, code === 1006 ? 'The connection was lost.' : '');
   }
@@ -215,7 +224,7 @@ export class Client implements SocketOwner, GroupMember {
     const { unacked, socket, subprotocol } = this;
     if (unacked === undefined || socket === undefined || subprotocol === undefined) return;
     this.nextSent = Math.max(this.nextSent, unacked.firstId);
-    while (socket.isFlowing) {
+    while (socket.isWritable && socket.unreadBytes <= flowingBytes) {
       const delivery = unacked.at(this.nextSent);
       if (delivery === undefined) return;
       const sequenceId = this.nextSent++;

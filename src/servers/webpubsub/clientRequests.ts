@@ -1,13 +1,13 @@
 import type { ClientMessage, SendToGroup, WireId } from '../../wire/webpubsub/clientMessage';
 import type { Payload } from '../../wire/webpubsub/payload';
 import type { MessageError } from '../../wire/webpubsub/serverMessage';
+import type { AnsweredUpstream, UpstreamAnswer } from '../upstreamCalls';
 import type { Client } from './client';
 import { Delivery } from './delivery';
 import { payloadOfBody, userEvent, type EventSource } from './cloudEvent';
 import { isGroupName } from './names';
 import { deliverTo, type PubSubHub } from './pubSubHub';
 import type { Upstream } from './upstream';
-import type { UpstreamAnswer } from './upstreamRequest';
 
 /** What requests of clients are carried out with. */
 export interface ClientContext {
@@ -51,7 +51,7 @@ export function carryOut(
       const { event, ackId, payload } = message;
       if (ackId !== undefined && !client.isNewAck(ackId)) {
         acknowledge(client, ackId, errors.duplicate);
-      } else if (!context.upstream.hasHandler(hub.name)) {
+      } else if (!context.upstream.hasHandler(hub.name, event)) {
         acknowledge(client, ackId, errors.noHandler);
       } else {
         raise(context, hub, client, event, payload, ackId);
@@ -159,7 +159,8 @@ export function raiseMessage(
   client: Client,
   payload: Payload,
 ): void {
-  if (context.upstream.hasHandler(hub.name)) raise(context, hub, client, 'message', payload);
+  if (context.upstream.hasHandler(hub.name, 'message'))
+    raise(context, hub, client, 'message', payload);
   else client.end('The hub has no event handler, and this client can only send events.');
 }
 
@@ -177,7 +178,7 @@ function invoke(
       payload: reply,
       error,
     });
-  if (!context.upstream.hasHandler(hub.name)) {
+  if (!context.upstream.hasHandler(hub.name, event)) {
     respond(undefined, errors.noHandler);
     return;
   }
@@ -201,8 +202,6 @@ export const sourceOf = (hub: PubSubHub, client: Client): EventSource => ({
   connectionState: client.connectionState,
 });
 
-type Answered = Exclude<UpstreamAnswer, { failure: string }>;
-
 /** Why an answer is none to go on with; undefined when it is one. */
 export function failureOf(answer: UpstreamAnswer): string | undefined {
   if ('failure' in answer) return answer.failure;
@@ -211,12 +210,12 @@ export function failureOf(answer: UpstreamAnswer): string | undefined {
 }
 
 /** The state a handler wants back with every event. */
-export function keepState(client: Client, { headers }: Answered): void {
+export function keepState(client: Client, { headers }: AnsweredUpstream): void {
   const state = headers['ce-connectionstate'];
   if (typeof state === 'string') client.connectionState = state;
 }
 
-function replyIn({ status, headers, body }: Answered): Payload | undefined {
+function replyIn({ status, headers, body }: AnsweredUpstream): Payload | undefined {
   if (status === 204 || body.length === 0) return undefined;
   return payloadOfBody(headers['content-type'], body);
 }

@@ -14,7 +14,7 @@ import {
   wantedBy,
   type RestCall,
 } from './restCall';
-import type { Upstream } from './upstream';
+import type { HandlerSettings, Upstream } from './upstream';
 
 /** What REST calls are carried out with. */
 export interface RestContext {
@@ -139,14 +139,34 @@ async function generateToken({ hub, query }: RestCall, context: RestContext): Pr
   return { status: 200, body: { token } };
 }
 
-async function registerHandler(call: RestCall, { upstream }: RestContext): Promise<RestAnswer> {
-  const { url, systemEvents: asked = systemEvents } = objectIn(call);
+/** One handler, or a list of them in `handlers`; undefined for anything else. */
+function handlersIn(body: Readonly<Record<string, unknown>>): HandlerSettings[] | undefined {
+  const { handlers = [body] } = body;
+  if (!Array.isArray(handlers)) return undefined;
+  const read = handlers.map((each) => handlerIn(each as unknown));
+  return read.includes(undefined) ? undefined : (read as HandlerSettings[]);
+}
+
+function handlerIn(value: unknown): HandlerSettings | undefined {
+  const fields = (typeof value === 'object' ? value : null) as Readonly<
+    Record<string, unknown>
+  > | null;
+  const { url, userEvents, systemEvents: asked = systemEvents } = fields ?? {};
   const wanted = systemEvents.filter((event) => Array.isArray(asked) && asked.includes(event));
-  const isUnderstood = Array.isArray(asked) && asked.length === wanted.length;
+  const areEvents = Array.isArray(asked) && asked.length === wanted.length;
+  if (typeof url !== 'string' || !areEvents) return undefined;
+  if (userEvents === undefined) return { url, systemEvents: wanted };
+  return typeof userEvents === 'string' ? { url, userEvents, systemEvents: wanted } : undefined;
+}
+
+const handlerForm = `{"url":…}, if need be with userEvents: "*" or names with commas between, and with systemEvents: a list of ${systemEvents.join(', ')}`;
+
+async function registerHandlers(call: RestCall, { upstream }: RestContext): Promise<RestAnswer> {
+  const handlers = handlersIn(objectIn(call));
   const problem =
-    typeof url === 'string' && isUnderstood
-      ? await upstream.register(call.hub.name, url, wanted)
-      : `The body has to be {"url":…}, if need be with systemEvents: a list of ${systemEvents.join(', ')}.`;
+    handlers === undefined
+      ? `The body has to be ${handlerForm}; or {"handlers":[…]} with several of these, of which the first that wants an event gets it.`
+      : await upstream.register(call.hub.name, handlers);
   if (problem !== undefined) throw new RestError(400, 'InvalidEventHandler', problem);
   return ok;
 }
@@ -209,7 +229,7 @@ export const dataPlane: readonly RestRoute[] = [
 
 /** What only the emulator has: event handlers, which the service has in its settings. */
 export const ownRoutes: readonly RestRoute[] = [
-  route('PUT', 'handler', registerHandler),
+  route('PUT', 'handler', registerHandlers),
   route('DELETE', 'handler', ({ hub }, { upstream }) =>
     upstream.unregister(hub.name) ? noContent : { status: 404 },
   ),

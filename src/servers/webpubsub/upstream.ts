@@ -1,5 +1,6 @@
-import { Agent } from 'node:http';
 import { isLoopbackHost } from '../../wire/isLoopback';
+import { fitsPattern } from '../eventPattern';
+import { UpstreamCalls, type UpstreamAnswer } from '../upstreamCalls';
 import {
   eventHeaders,
   signature,
@@ -8,86 +9,93 @@ import {
   type EventSource,
   type SystemEvent,
 } from './cloudEvent';
-import { callUpstream, type UpstreamAnswer } from './upstreamRequest';
 
-/** Where the events of a hub go. */
-interface Handler {
+/** Where events of a hub go, as one entry of its settings says. */
+export interface HandlerSettings {
   /** With `{hub}` and `{event}` where those belong. */
-  readonly template: string;
-  /** Those it wants besides the events that clients send. */
-  readonly systemEvents: readonly SystemEvent[];
+  readonly url: string;
+  /** Names of the events of clients that it wants, see {@link fitsPattern}; absent is all. */
+  readonly userEvents?: string | undefined;
+  /** Those it wants besides; absent is all. */
+  readonly systemEvents?: readonly SystemEvent[] | undefined;
+}
+
+interface Handler extends HandlerSettings {
   /** Whether it has agreed to get events, asked once; undefined before. */
   agreed: Promise<string | undefined> | undefined;
 }
 
 export interface UpstreamOptions {
   readonly accessKeys: readonly string[];
-  /** Handler of hubs for which none is registered. */
-  readonly url?: string | undefined;
+  /** Handlers of hubs for which none are registered; the first that wants an event gets it. */
+  readonly handlers: readonly HandlerSettings[];
   /** For each answer, default 10 s. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Sockets to handlers that are open at once; further events wait for one. */
-const maxSockets = 256;
-/** Hubs with a handler of their own. */
-const maxHandlers = 1000;
+/** Largest answer; what goes to clients may not be larger either. */
+const maxAnswerBytes = 1024 * 1024;
+/** Hubs with handlers of their own, and handlers of one hub. */
+const maxHubs = 1000;
+const maxHandlers = 100;
 
 /** Sends the events of clients to handlers of the application, over HTTP and on this machine only. */
 export class Upstream {
   /** Host and port of the emulator, known once it listens. */
   origin = '';
-  private readonly agent = new Agent({ keepAlive: true, maxSockets });
-  private readonly handlers = new Map<string, Handler>();
-  private readonly otherHubs: Handler | undefined;
-  private readonly timeoutMs: number;
-  private lastId = 0;
   /** Events are signed with each of them. */
   accessKeys: readonly string[];
+  private readonly calls: UpstreamCalls;
+  private readonly handlers = new Map<string, readonly Handler[]>();
+  private readonly otherHubs: readonly Handler[];
+  private lastId = 0;
 
-  constructor(options: UpstreamOptions) {
-    this.accessKeys = options.accessKeys;
-    this.timeoutMs = options.timeoutMs ?? 10_000;
-    const { url } = options;
-    this.otherHubs =
-      url === undefined ? undefined : { template: url, systemEvents, agreed: undefined };
+  constructor({ accessKeys, handlers, timeoutMs = 10_000 }: UpstreamOptions) {
+    this.accessKeys = accessKeys;
+    this.calls = new UpstreamCalls({ timeoutMs, maxAnswerBytes });
+    this.otherHubs = handlers.map((settings) => ({ ...settings, agreed: undefined }));
   }
 
-  /** Registers the handler of a hub. @returns what speaks against it, undefined when it was accepted */
-  async register(
-    hub: string,
-    url: string,
-    wanted: readonly SystemEvent[] = systemEvents,
-  ): Promise<string | undefined> {
-    const problem = handlerProblem(url);
-    if (problem !== undefined) return problem;
-    if (!this.handlers.has(hub) && this.handlers.size >= maxHandlers) {
-      return `There are ${maxHandlers} event handlers already.`;
+  /**
+   * Registers the handlers of a hub in the order in which they are asked.
+   * @returns what speaks against one of them, undefined when all were accepted
+   */
+  async register(hub: string, settings: readonly HandlerSettings[]): Promise<string | undefined> {
+    if (settings.length > maxHandlers) return `A hub has at most ${maxHandlers} event handlers.`;
+    for (const { url } of settings) {
+      const problem = handlerProblem(url);
+      if (problem !== undefined) return problem;
     }
-    const handler: Handler = { template: url, systemEvents: wanted, agreed: undefined };
-    const refusal = await this.askOnce(handler, hub);
-    if (refusal === undefined) this.handlers.set(hub, handler);
-    return refusal;
+    if (!this.handlers.has(hub) && this.handlers.size >= maxHubs) {
+      return `There are ${maxHubs} hubs with event handlers already.`;
+    }
+    const handlers = settings.map((each): Handler => ({ ...each, agreed: undefined }));
+    for (const handler of handlers) {
+      const refusal = await this.askOnce(handler, hub);
+      if (refusal !== undefined) return refusal;
+    }
+    this.handlers.set(hub, handlers);
+    return undefined;
   }
 
-  /** Whether a handler was registered for this hub. */
+  /** Whether handlers were registered for this hub. */
   unregister(hub: string): boolean {
     return this.handlers.delete(hub);
   }
 
-  /** Whether there is a handler for what clients of the hub send. */
-  hasHandler(hub: string): boolean {
-    return this.handlerOf(hub) !== undefined;
+  /** Whether there is a handler for an event that clients of the hub send. */
+  hasHandler(hub: string, event: string): boolean {
+    return this.handlerOf(hub, { kind: 'user', name: event }) !== undefined;
   }
 
-  /** Whether the handler of the hub wants to hear of this. */
+  /** Whether a handler of the hub wants to hear of this. */
   wants(hub: string, event: SystemEvent): boolean {
-    return this.handlerOf(hub)?.systemEvents.includes(event) === true;
+    return this.handlerOf(hub, { kind: 'sys', name: event }) !== undefined;
   }
 
-  /** Delivers one event; a hub without a handler is a failure as well. Never rejects. */
+  /** Delivers one event; an event that no handler wants is a failure as well. Never rejects. */
   async send(event: CloudEvent, source: EventSource): Promise<UpstreamAnswer> {
-    const handler = this.handlerOf(source.hub);
+    const handler = this.handlerOf(source.hub, event);
     if (handler === undefined) return { failure: 'The hub has no event handler.' };
     const refusal = await this.askOnce(handler, source.hub);
     if (refusal !== undefined) return { failure: refusal };
@@ -96,17 +104,23 @@ export class Upstream {
       signature: signature(this.accessKeys, source.connectionId),
       origin: this.origin,
     });
-    const url = handlerUrl(handler.template, source.hub, event.name);
-    const { agent, timeoutMs } = this;
-    return callUpstream({ agent, timeoutMs, method: 'POST', url, headers, body: event.body });
+    const url = handlerUrl(handler.url, source.hub, event.name);
+    return this.calls.call({ method: 'POST', url, headers, body: event.body });
   }
 
   dispose(): void {
-    this.agent.destroy();
+    this.calls.dispose();
   }
 
-  private handlerOf(hub: string): Handler | undefined {
-    return this.handlers.get(hub) ?? this.otherHubs;
+  /** The first that wants the event, as the service has it. */
+  private handlerOf(
+    hub: string,
+    { kind, name }: Pick<CloudEvent, 'kind' | 'name'>,
+  ): Handler | undefined {
+    const handlers = this.handlers.get(hub) ?? this.otherHubs;
+    return handlers.find(({ userEvents, systemEvents: system = systemEvents }) =>
+      kind === 'user' ? fitsPattern(userEvents, name) : system.some((event) => event === name),
+    );
   }
 
   /** Events go only to who wants them. A refusal is asked again: the handler may not have been up yet. */
@@ -119,17 +133,14 @@ export class Upstream {
   }
 
   /** The handshake against abuse of the CloudEvents webhook specification, section 4. */
-  private async ask({ template }: Handler, hub: string): Promise<string | undefined> {
-    const answer = await callUpstream({
-      agent: this.agent,
-      timeoutMs: this.timeoutMs,
+  private async ask({ url }: Handler, hub: string): Promise<string | undefined> {
+    const answer = await this.calls.call({
       method: 'OPTIONS',
-      url: handlerUrl(template, hub, 'validate'),
+      url: handlerUrl(url, hub, 'validate'),
       headers: {
         'WebHook-Request-Origin': this.origin,
         'ce-awpsversion': '1.0',
       },
-      body: undefined,
     });
     if ('failure' in answer) return answer.failure;
     if (answer.status < 200 || answer.status > 299) {

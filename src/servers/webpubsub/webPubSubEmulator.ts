@@ -18,6 +18,7 @@ import {
   webSocketServer,
 } from '../loopbackServer';
 import { TokenCheck } from '../tokenCheck';
+import { WebSocketTransport } from '../webSocketTransport';
 import {
   admit,
   readConnect,
@@ -26,7 +27,6 @@ import {
   type ConnectRequest,
 } from './admission';
 import { Client } from './client';
-import { ClientSocket } from './clientSocket';
 import { carryOut, raiseMessage, sourceOf, type ClientContext } from './clientRequests';
 import { systemEvent } from './cloudEvent';
 import type { WebPubSubEmulatorOptions } from './emulatorOptions';
@@ -87,9 +87,10 @@ class RunningEmulator
     this.allowAnonymous = options.allowAnonymous ?? false;
     this.quota = new ConnectionQuota(options);
     const { upstream: url, upstreamTimeoutMs: timeoutMs } = options;
+    const handlers = url === undefined ? [] : [{ url }];
     this.accessKeys = options.accessKeys ?? [publicAccessKey];
     this.tokens = new TokenCheck({ accessKeys: this.accessKeys });
-    this.upstream = new Upstream({ accessKeys: this.accessKeys, url, timeoutMs });
+    this.upstream = new Upstream({ accessKeys: this.accessKeys, handlers, timeoutMs });
     this.sockets = webSocketServer(maxMessageBytes);
     this.sockets.options.handleProtocols = (_, request) => this.chosen.get(request) ?? false;
     this.server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) =>
@@ -181,7 +182,7 @@ class RunningEmulator
       if (admission.protocolName !== undefined) this.chosen.set(request, admission.protocolName);
       // Calls back at once, or never when the handshake is bad.
       this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-        this.connected(connect.hub, id, admission, new ClientSocket(accepted, socket));
+        this.connected(connect.hub, id, admission, new WebSocketTransport(accepted, socket));
       });
     }
     if (this.connectionCount === before) this.quota.release();
@@ -191,7 +192,7 @@ class RunningEmulator
     hubName: string,
     id: string,
     { userId, roles, groups, subprotocol, connectionState }: Admission,
-    socket: ClientSocket,
+    socket: WebSocketTransport,
   ): void {
     const hub = this.hub(hubName);
     const client = new Client({ id, userId, subprotocol }, Permissions.ofRoles(roles), hub);
@@ -220,7 +221,7 @@ class RunningEmulator
     const mayRecover = client?.mayRecover(token, subprotocolNamed(name)) === true;
     if (subprotocolNamed(name) !== undefined) this.chosen.set(request, name);
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      if (mayRecover) client.attach(new ClientSocket(accepted, socket));
+      if (mayRecover) client.attach(new WebSocketTransport(accepted, socket));
       else {
         accepted.on('error', () => undefined);
         accepted.close(1008, 'This connection cannot be recovered.');

@@ -184,19 +184,21 @@ describe('commands', () => {
   });
 
   describe('serve app-server', () => {
-    it('takes its options from the environment, and tells problems on standard error', async () => {
+    it('takes its options from the environment, and tells problems in lines of their own', async () => {
       const process = fakeSurroundings({ env: { SIGNALR_BENCH_APP_SERVER: '{"hub":"bench"}' } });
       const deps = fakeDeps({
         stdinEnded: () => Promise.resolve(),
         startAppServer: ({ hub, onProblem }) => {
-          onProblem?.('A server connection was lost.');
+          for (let count = 0; count < 3; count++) onProblem?.('Lost; AccessKey=abcdefgh12345678.');
           return Promise.resolve({ url: `http://${hub}`, dispose: () => Promise.resolve() });
         },
       });
       const code = await runProgram(['serve', 'app-server', '--exit-with-stdin'], process, deps);
       assert.equal(code, 0);
-      assert.equal(process.out(), '{"url":"http://bench"}\n');
-      assert.equal(process.err(), 'A server connection was lost.\n');
+      const problem = 'Lost; AccessKey=(redacted)';
+      const lines = [{ url: 'http://bench' }, { problem, count: 3 }];
+      assert.equal(process.out(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      assert.equal(process.err(), '');
       const byHand = await at.run(['serve', 'app-server']);
       assert.equal(byHand.code, 2);
       assert.match(byHand.err, /started by a run, not by hand/);

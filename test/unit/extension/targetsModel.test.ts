@@ -1,18 +1,47 @@
 import assert from 'node:assert/strict';
-import { targetLook, targetNodes, targetText, withHub } from '../../../src/extension/targetsModel';
+import {
+  fitsService,
+  targetKeys,
+  targetLook,
+  targetNodes,
+  targetText,
+  withHub,
+} from '../../../src/extension/targetsModel';
 import { redactUrl } from '../../../src/results/redact';
 import { english } from './english';
 
 describe('targetNodes', () => {
-  it('lists the local hub, hubs in their order, and secrets by name', () => {
+  it('lists the local hub and emulators, hubs in their order, and secrets by name', () => {
     const nodes = targetNodes(['http://b/hub', 'http://a/hub'], ['two', 'one']);
     assert.deepEqual(nodes.map(targetText), [
+      'local',
+      'local',
       'local',
       'http://b/hub',
       'http://a/hub',
       '${secret:one}',
       '${secret:two}',
     ]);
+  });
+
+  const fitting = (service: 'hub' | 'signalr' | 'webpubsub'): string[] =>
+    targetNodes(['http://a/hub'], ['one'])
+      .filter((node) => fitsService(node, service))
+      .map((node) => targetLook(node, english).label);
+
+  it('knows what a scenario of a service can run on', () => {
+    const emulator = 'Local Azure SignalR emulator';
+    assert.deepEqual(fitting('hub'), ['Local hub', emulator, 'http://a/hub', 'one']);
+    assert.deepEqual(fitting('signalr'), [emulator, 'http://a/hub', 'one']);
+    assert.deepEqual(fitting('webpubsub'), ['Local Web PubSub emulator', 'one']);
+  });
+
+  it('says the service of an emulator only where the scenario does not', () => {
+    const emulator = { kind: 'local', service: 'signalr' } as const;
+    const target = { path: 'config.target', value: 'local' };
+    assert.deepEqual(targetKeys(emulator, 'signalr'), [target]);
+    const service = { path: 'config.service', value: 'signalr' };
+    assert.deepEqual(targetKeys(emulator, 'hub'), [target, service]);
   });
 
   it('shows a secret by its name only', () => {

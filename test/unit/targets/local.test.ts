@@ -40,6 +40,30 @@ describe('the embedded hub', () => {
     await target.dispose();
   });
 
+  it('tells what goes wrong with it later, and that it has ended, to whoever listens to the target', async () => {
+    const problem = `console.log(JSON.stringify({ problem: 'late', count: 2 })); console.log('noise');`;
+    const dies = `setTimeout(() => { ${problem} console.error('Error: gone'); process.exit(3); }, 50);`;
+    const target = await open(line + dies);
+    const told: unknown[] = [];
+    await new Promise<void>((resolve) => {
+      target.problems?.listen((text, count) => {
+        if (told.push([text, count]) === 2) resolve();
+      });
+    });
+    assert.deepEqual(told, [
+      ['late', 2],
+      ['The embedded hub ended by itself with code 3. Error: gone', 1],
+    ]);
+    await target.dispose();
+  });
+
+  it('is not said to have ended by itself when it was told to', async () => {
+    const target = await open(line + untilStdinEnds);
+    target.problems?.listen((text) => assert.fail(text));
+    await target.dispose();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+
   const failures: readonly (readonly [string, string, RegExp])[] = [
     ['ends', 'console.error("port taken"); process.exit(4)', /ended with code 4\. port taken$/],
     ['throws', `throw new Error('disk full')`, /ended with code 1\. Error: disk full$/],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/heatMap';
+import { problemOf } from '../../../src/webview/panelState';
 import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/spectrumView';
 import { plannedEndS, progressOf, stepBands } from '../../../src/webview/stepBands';
 import {
@@ -87,6 +88,16 @@ describe('tables of the panel', () => {
       ],
     );
     assert.equal(rows[0]?.[3]?.length, 300);
+  });
+
+  it('say what a server of the run has told, also before there is a result', () => {
+    const problem = 'A server connection was lost.';
+    const told = { ...measured(30, 1), errors: { ownServer: 2 }, problem };
+    const live = shownRun([told]);
+    assert.equal(problemOf(live), problem);
+    assert.deepEqual(errorsTable(live).rows[0]?.slice(0, 2), ['ownServer', '2']);
+    assert.equal(errorsTable(live).rows[0]?.[3], problem);
+    assert.equal(problemOf(shownRun([])), '');
   });
 
   it('have a row per use case of a mix and step, and none for one use case', () => {

@@ -189,6 +189,12 @@ describe('WebSocketConnection', () => {
       /too slow/,
     ],
     [
+      'being too slow for Azure Web PubSub',
+      serverFrame(opcode.close, Buffer.from('\x03\xf0SlowClient', 'latin1')),
+      'slowConsumer',
+      /1008: SlowClient/,
+    ],
+    [
       'an end in the middle of a frame',
       hubFrame(ping).subarray(0, 5),
       'closed',

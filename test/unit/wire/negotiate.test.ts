@@ -226,7 +226,19 @@ describe('negotiate', () => {
     ['a redirect to no URL', json({ url: 'http://' }), 'negotiate', /no URL/],
     ['401', (_request, response) => response.writeHead(401).end(), 'unauthorized', /answered 401$/],
     ['404', (_request, response) => response.writeHead(404).end(), 'notFound', /answered 404$/],
-    ['500', (_request, response) => response.writeHead(500).end('x'), 'negotiate', /answered 500$/],
+    [
+      '500 with a sentence',
+      (_request, response) => response.writeHead(500).end('Not connected\nyet.'),
+      'negotiate',
+      /answered 500: Not connected yet\.$/,
+    ],
+    [
+      '500 with a page',
+      (_request, response) =>
+        response.writeHead(500, { 'Content-Type': 'text/html' }).end('<html>hidden'),
+      'negotiate',
+      /answered 500$/,
+    ],
     ['a connection that ends', (request) => request.socket.destroy(), 'reset', /negotiate: /],
     ['garbage', (request) => request.socket.end('garbage\r\n\r\n'), 'other', /negotiate: /],
   ];

@@ -67,16 +67,21 @@ describe('app server', () => {
     });
   });
 
-  it('keeps its clients when asked to', async () => {
-    await withAppServer({ serverConnections: 1, isSticky: true }, async (server, service) => {
-      const response = await fetch(`${server.url}/negotiate`, { method: 'POST' });
-      const { accessToken } = (await response.json()) as { accessToken: string };
-      const claims = decodeJwt(accessToken);
-      const serverId = service.connections[0]!.request.headers['x-asrs-server-id'];
-      assert.equal(claims['asrs.s.sn'], serverId);
-      assert.equal(claims['asrs.s.ssticky'], 'Required');
+  for (const [stickyMode, claim] of [
+    ['disabled', undefined],
+    ['preferred', 'Preferred'],
+    ['required', 'Required'],
+  ] as const)
+    it(`says in tokens of clients whether they are kept: ${stickyMode}`, async () => {
+      await withAppServer({ serverConnections: 1, stickyMode }, async (server, service) => {
+        const response = await fetch(`${server.url}/negotiate`, { method: 'POST' });
+        const { accessToken } = (await response.json()) as { accessToken: string };
+        const claims = decodeJwt(accessToken);
+        const serverId = service.connections[0]!.request.headers['x-asrs-server-id'];
+        assert.equal(claims['asrs.s.sn'], claim && serverId);
+        assert.equal(claims['asrs.s.ssticky'], claim);
+      });
     });
-  });
 
   it('hands what hub code sends to the service, encoded once for each protocol', async () => {
     await withAppServer({ serverConnections: 1 }, async (_server, service) => {
@@ -153,6 +158,22 @@ describe('app server', () => {
     });
   });
 
+  it('ends a client whose message is longer than the hub takes, however it comes', async () => {
+    const options = { serverConnections: 1, maxMessageBytes: 1000 };
+    await withAppServer(options, async (server, service) => {
+      const connection = service.connections[0]!;
+      const long = call('Echo', { 'payload.MessageBlob': 'x'.repeat(1000) });
+      const halves = [long.subarray(0, 600), long.subarray(600)];
+      connection.send(...opening('whole'), dataOf('whole', long));
+      connection.send(...opening('pieces'), ...halves.map((half) => dataOf('pieces', half)));
+      await until('the end of both', () => typed(connection, 5).length === 2);
+      const said = typed(connection, 6).map(({ payload: sent }) => String(sent));
+      const ends = said.filter((text) => text.includes('A message is longer than 1000 bytes.'));
+      assert.equal(ends.length, 2);
+      assert.equal(server.counts.clients, 0);
+    });
+  });
+
   it('opens lost connections again, with growing waits after failures', async () => {
     const problems: string[] = [];
     const onProblem = (text: string): void => void problems.push(text);
@@ -166,7 +187,13 @@ describe('app server', () => {
       assert.equal(refused.status, 500);
       await until('two new connections', () => service.connections.length === 4);
       await until('their handshakes', () => service.connections[3]!.messages.length === 1);
-      assert.equal(problems.length, 2);
+      assert.deepEqual(
+        problems.map(
+          (text) => /^A server connection (was lost|could not be opened)/.exec(text)?.[1],
+        ),
+        ['was lost', 'was lost', 'could not be opened', 'could not be opened'],
+      );
+      assert.match(problems.join(), /HTTP status 503.*HTTP status 401\. Check the access key/);
     });
   });
 
@@ -190,11 +217,16 @@ describe('app server', () => {
     const options = { serverConnections: 1, onProblem: (text: string) => void problems.push(text) };
     await withAppServer(options, async (_server, service) => {
       const connection = service.connections[0]!;
-      connection.send({ type: 15, errorMessage: 'Quota reached: 100' }, ...opening('one'));
+      const quota = { type: 15, errorMessage: 'Quota reached: 100' } as const;
+      const unreadable = Buffer.from('0292c1', 'hex');
+      connection.send(unreadable, unreadable, quota, quota, ...opening('one'));
       connection.send({ type: 3, messages: ['echo', 'a'] });
       await until('the echo', () => typed(connection, 3).length === 1);
       assert.equal(connection.messages.length, 2);
-      assert.deepEqual(problems, ['Azure SignalR Service reports: Quota reached: 100']);
+      // Each once, however often it comes.
+      assert.equal(problems.length, 2);
+      assert.match(problems[0]!, /^A message of the service could not be read: /);
+      assert.equal(problems[1], 'Azure SignalR Service reports: Quota reached: 100');
     });
   });
 

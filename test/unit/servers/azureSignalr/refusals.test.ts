@@ -106,6 +106,9 @@ describe('what the Azure SignalR emulator refuses', () => {
     const large = JSON.stringify({ target: 'a', arguments: ['x'.repeat(1024 * 1024)] });
     assert.equal(await code('POST', send, large), '413 Error.Request.TooLarge');
     assert.equal(await code('POST', '/api/hubs/chat/x/y/z/:send'), '404 Error.Path.NotFound');
+    const stream = '/api/hubs/chat/connections/one/streams/1';
+    for (const end of [':send', ':complete'])
+      assert.equal(await code('POST', `${stream}/${end}`), '404 Error.Path.NotFound');
     assert.equal(await code('PUT', send), '405 Error.Method.NotAllowed');
     assert.equal(await code('POST', '/api/elsewhere'), '404 Error.Path.NotFound');
   });

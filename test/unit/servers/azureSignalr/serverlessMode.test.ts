@@ -238,7 +238,10 @@ describe('the Azure SignalR emulator in serverless mode', () => {
   it('says so when a webhook cannot be reached, and takes its address from a client of its key', async () => {
     await start({ upstreams: [{ url: 'http://127.0.0.1:1/', events: 'Gone' }] });
     const { connection } = await connected();
-    await assert.rejects(connection.invoke('Gone'), /Invocation failed, error: ECONNREFUSED/);
+    await assert.rejects(
+      connection.invoke('Gone'),
+      /Invocation failed. The upstream handler could not be reached \(ECONNREFUSED\)/,
+    );
     await connection.send('Unwanted');
     const url = await webhook([], () => [204, '']);
     const put = async (body: object, token?: string): Promise<number> =>
@@ -247,6 +250,28 @@ describe('the Azure SignalR emulator in serverless mode', () => {
     assert.equal(await put({ url }, 'none'), 401);
     assert.equal(await put({ url }), 204);
     assert.equal(await connection.invoke('Unwanted'), undefined);
+    const seen: Seen[] = [];
+    const other = await webhook(seen, () => [204, '']);
+    const handlers = [
+      { url: `${other}/first/{hub}/{event}`, categories: 'messages', events: 'One, two' },
+      { url: `${other}/rest/{category}/{event}` },
+      { url: `${other}/never` },
+    ];
+    assert.equal(await put({ handlers: [...handlers, { url: 'http://example.org/' }] }), 400);
+    assert.equal(await put({ handlers: [{ url: other, events: 7 }] }), 400);
+    assert.equal(await put({ handlers }), 204);
+    for (const name of ['one', 'Two', 'Three']) await connection.invoke(name);
+    await connection.stop();
+    while (seen.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual(
+      seen.map((one) => one.url),
+      [
+        '/first/chat/one',
+        '/first/chat/Two',
+        '/rest/messages/Three',
+        '/rest/connections/disconnected',
+      ],
+    );
   });
 
   it('takes no app servers when it is forced to be serverless, but those that only send', async () => {

@@ -259,6 +259,37 @@ describe('upstream events of the emulator of Web PubSub', () => {
     });
   });
 
+  it('go to the first handler of the hub that wants them', async () => {
+    emulator = await startWebPubSubEmulator();
+    const put = async (body: object): Promise<number> => {
+      const path = '/emulator/hubs/chat/handler';
+      return (await rest(emulator, 'PUT', path, { body: JSON.stringify(body) })).status;
+    };
+    const handlers = [
+      { url: `${origin}/first/{hub}/{event}`, userEvents: 'one,two', systemEvents: ['connected'] },
+      { url: `${origin}/second`, userEvents: '', systemEvents: ['connect', 'connected'] },
+      { url: `${origin}/third/{event}`, userEvents: 'three', systemEvents: [] },
+    ];
+    assert.equal(await put({ handlers: [...handlers, { url: 'http://example.com' }] }), 400);
+    assert.equal(await put({ handlers: [{ url: origin, userEvents: ['one'] }] }), 400);
+    assert.equal(await put({ handlers: 'one' }), 400);
+    assert.equal(await put({ handlers }), 200);
+    events.length = 0;
+    const peer = await Peer.connect(emulator);
+    for (const [index, event] of ['two', 'three', 'one', 'four'].entries()) {
+      const ack = await peer.ask({ type: 'event', event, ackId: index + 1, data: 1 });
+      assert.equal(ack['success'], event !== 'four', event);
+    }
+    const posted = events.filter(({ method }) => method === 'POST').map(({ url }) => url);
+    assert.deepEqual(posted.sort(), [
+      '/first/chat/connected',
+      '/first/chat/one',
+      '/first/chat/two',
+      '/second',
+      '/third/three',
+    ]);
+  });
+
   it('refuse clients while the handler cannot be reached, and take them once it can', async () => {
     const { port } = handler.address() as AddressInfo;
     await start();

@@ -1,0 +1,29 @@
+/** Why a server connection is no more, as far as it is known. */
+export interface ConnectionEnd {
+  /** HTTP status that refused the WebSocket. */
+  readonly status?: number;
+  /** What the service answered to the handshake. */
+  readonly refusal?: string;
+  /** Of the network, or of us. */
+  readonly reason?: string;
+}
+
+/** What a person reads about the end of a connection. */
+export function endText({ status, refusal, reason }: ConnectionEnd): string {
+  if (status !== undefined) return `the service answered with HTTP status ${status}`;
+  return refusal === undefined ? (reason ?? 'no reason is known') : `the service said "${refusal}"`;
+}
+
+/** What a person can do about a connection that could not be opened. */
+export function endAdvice({ status }: ConnectionEnd): string {
+  switch (status) {
+    case 401:
+      return 'Check the access key, and the clock of this machine.';
+    case 404:
+      return 'Check the endpoint and the name of the hub.';
+    case 429:
+      return 'All connections that this size allows are in use; server connections count too.';
+    default:
+      return 'Check the endpoint, and that the service is in its default mode.';
+  }
+}

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { firstErrorWords } from '../../../src/runner/firstErrorWords';
+
+describe('the first error of a run', () => {
+  it('is told with what to do about it', () => {
+    const words = firstErrorWords([{ errorClass: 'refused', text: 'nobody there.' }]);
+    assert.match(words, /^First error: refused: nobody there\. Start the server/);
+    assert.equal(firstErrorWords([]), 'The target did not answer.');
+  });
+
+  it('is that of a server of the run, which has caused the others', () => {
+    const errors = ['closed', 'ownServer'].map((errorClass) => ({ errorClass, text: 'gone' }));
+    assert.match(firstErrorWords(errors), /^First error: ownServer: gone\./);
+  });
+});

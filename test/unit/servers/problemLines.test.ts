@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { ProblemLines, type ProblemLine } from '../../../src/servers/problemLines';
+
+describe('problem lines', () => {
+  it('tell the same sentence once with its count, and of a flood of others only the first twenty', () => {
+    const lines: ProblemLine[] = [];
+    const problems = new ProblemLines((line) => lines.push(line));
+    for (let index = 0; index < 300; index++) problems.tell('the same');
+    for (let index = 0; index < 100; index++) problems.tell(`another ${index}`);
+    assert.deepEqual(lines, []);
+    problems.flush();
+    assert.deepEqual(lines[0], { problem: 'the same', count: 300 });
+    assert.equal(lines.length, 20);
+    assert.equal(
+      lines.reduce((sum, { count }) => sum + count, 0),
+      400,
+    );
+    problems.flush();
+    assert.equal(lines.length, 20);
+  });
+
+  it('are told a moment later by themselves', async () => {
+    const line = await new Promise<ProblemLine>((resolve) => {
+      new ProblemLines(resolve).tell('soon');
+    });
+    assert.deepEqual(line, { problem: 'soon', count: 1 });
+  });
+});
