@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { startAzureSignalr } from '../../../src/servers/azureSignalr/startAzureSignalr';
 import { listenOnLoopback } from '../../../src/servers/loopbackServer';
 import { startWebPubSubEmulator } from '../../../src/servers/webpubsub/webPubSubEmulator';
-import { probeConnection } from '../../../src/targets/probeConnection';
+import { probeConnection, probeEmulator } from '../../../src/targets/probeConnection';
 import type { ServiceProbe } from '../../../src/targets/probeService';
 
 const probe = (
@@ -39,6 +43,31 @@ describe('probeConnection', () => {
       }
     });
   }
+
+  it('starts the emulator of a service, asks it, and ends it', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
+    const emulator = await startWebPubSubEmulator({ port: 0 });
+    try {
+      const { connectionString } = emulator;
+      const serverScript = path.join(folder, 'server.cjs');
+      const ended = path.join(folder, 'ended');
+      const end = `require('fs').writeFileSync(${JSON.stringify(ended)}, ''); process.exit(0);`;
+      await writeFile(
+        serverScript,
+        `if (process.argv[3] !== 'web-pubsub') process.exit(1);
+        console.log(${JSON.stringify(JSON.stringify({ connectionString }))});
+        process.stdin.resume().on('end', () => { ${end} });`,
+      );
+      const readFile = (): Promise<string> => Promise.reject(new Error('nothing to read'));
+      const context = { reference: () => undefined, serverScript, readFile };
+      assert.equal((await probeEmulator('webpubsub', context)).reachable, true);
+      assert.ok(existsSync(ended));
+      await assert.rejects(probeEmulator('signalr', context), { code: 'local-hub' });
+    } finally {
+      await emulator.dispose();
+      await rm(folder, { recursive: true });
+    }
+  });
 
   it('tells a server that is no service, and one that is not there', async () => {
     const server = createServer((_request, response) => {

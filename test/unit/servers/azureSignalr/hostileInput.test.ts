@@ -96,6 +96,30 @@ describe('the Azure SignalR emulator with garbage', () => {
       bounded,
     ));
 
+  it('takes anything that clients post', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...handshakes, ''),
+        fc.array(fc.oneof(hubBytes, bytes), { maxLength: 5 }),
+        async (handshake, pieces) => {
+          const headers = { Authorization: `Bearer ${await peer.token(client)}` };
+          const query = '?hub=chat&negotiateVersion=1';
+          const init = { method: 'POST', headers };
+          const answer = await fetch(`${peer.url}/client/negotiate${query}`, init);
+          const { connectionToken } = (await answer.json()) as { connectionToken: string };
+          const url = `${peer.url}${client}&id=${connectionToken}`;
+          assert.equal((await fetch(url, { headers })).status, 200);
+          for (const body of [handshake, ...pieces]) {
+            // Who has sent nonsense is gone by the next piece.
+            const { status } = await fetch(url, { ...init, body });
+            assert.ok([200, 404].includes(status), String(status));
+          }
+          await fetch(url, { method: 'DELETE', headers });
+        },
+      ),
+      { numRuns: 20 },
+    ));
+
   it('hands anything from clients on to their app server, byte for byte', async () => {
     const server = await ScriptedAppServer.connect(peer, 'chat');
     await fc.assert(
