@@ -139,6 +139,18 @@ export function judgeConnections(
   return connectionCheck(connections, slo)?.reason;
 }
 
+/** A step's verdict, to which its connections may add a miss. */
+export function withConnections(
+  verdict: Verdict,
+  connections: Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped'>,
+  slo: Slo,
+): Verdict {
+  const dropped = judgeConnections(connections, slo);
+  if (dropped === undefined) return verdict;
+  const status = verdict.status === 'pass' ? 'fail' : verdict.status;
+  return { ...verdict, status, reasons: [...verdict.reasons, dropped] };
+}
+
 function connectionCheck(
   { requested, failed, dropped }: Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped'>,
   slo: Slo,

@@ -6,7 +6,7 @@ import type { Phase, Snapshot } from '../measure/snapshot';
 import type { StepTotals } from '../measure/stepTotals';
 import type { Ending, RunSummary, Verdict } from '../measure/summary';
 import { TickMerger, type MergedTick } from '../measure/tickMerger';
-import { judgeConnections } from '../measure/verdict';
+import { withConnections } from '../measure/verdict';
 import type { Plan, PlanStep } from '../plan/plan';
 import { sendersOf } from '../plan/population';
 import type { FromWorker, WorkerStart } from '../protocol/worker';
@@ -209,7 +209,9 @@ export class Conductor implements Run {
     const { held } = this.totals;
     const open = context.openConnections();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
-    totals.verdict = this.verdictOf(totals);
+    const { slo } = plan;
+    const now = { ...this.totals.connections(), requested: this.requested };
+    totals.verdict = withConnections(totals.judge(slo), now, slo);
     this.emit();
     const last = step.index === plan.steps.length;
     if (totals.verdict.status !== 'pass' && !context.keepGoing && !last) this.end('threshold');
@@ -224,15 +226,6 @@ export class Conductor implements Run {
       if (totals.received >= totals.expected || this.context.nowUs() >= untilUs) return;
       await this.reached(Math.min(untilUs, this.context.nowUs() + drainPollMs * 1000));
     }
-  }
-
-  private verdictOf(totals: StepTotals): Verdict {
-    const verdict = totals.judge(this.plan.slo);
-    const connections = { ...this.totals.connections(), requested: this.requested };
-    const dropped = judgeConnections(connections, this.plan.slo);
-    if (dropped === undefined) return verdict;
-    const status = verdict.status === 'pass' ? 'fail' : verdict.status;
-    return { ...verdict, status, reasons: [...verdict.reasons, dropped] };
   }
 
   /** After an early ending: stop sending, and give what is on its way a moment to arrive. */

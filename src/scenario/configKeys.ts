@@ -6,11 +6,11 @@ import {
   dialects,
   protocols,
   skus,
-  stickyModes,
   subprotocols,
   targetChoices,
   transports,
 } from './scenario';
+import { serviceKeys } from './serviceKeys';
 
 /** Where the load goes and how to get in. */
 const targetKeys: readonly KeySpec[] = [
@@ -125,52 +125,6 @@ const targetKeys: readonly KeySpec[] = [
     type: 'flag',
     default: false,
     summary: 'Accepts any certificate. For test systems only.',
-  },
-  {
-    name: 'appServers',
-    type: 'count',
-    default: 1,
-    minimum: 1,
-    maximum: 100,
-    summary: 'Internal app servers, for a service in default mode.',
-  },
-  {
-    name: 'serverConnections',
-    type: 'count',
-    default: 5,
-    minimum: 1,
-    maximum: 1000,
-    summary: 'Connections of each internal app server to the service.',
-  },
-  {
-    name: 'serverStickyMode',
-    type: 'choice',
-    choices: stickyModes,
-    defaultText: 'disabled',
-    summary:
-      'Whether a client of a service in default mode is served by the app server it has negotiated with: `disabled`, by any; `preferred`, by that one while it is connected; `required`, by no other.',
-  },
-  {
-    name: 'upstream',
-    type: 'section',
-    summary: 'Handler hosted by the benchmark for the calls of the service.',
-    keys: [
-      {
-        name: 'port',
-        type: 'count',
-        default: 0,
-        minimum: 0,
-        maximum: 65_535,
-        summary: 'Local port of the handler; 0 takes a free one.',
-      },
-      {
-        name: 'publicUrl',
-        type: 'text',
-        references: true,
-        summary:
-          'URL under which the service reaches the handler; required unless the service runs on this machine.',
-      },
-    ],
   },
 ];
 
@@ -398,6 +352,7 @@ const loadKeys: readonly KeySpec[] = [
 /** Every key under `config`. */
 export const configKeys: readonly KeySpec[] = [
   ...targetKeys,
+  ...serviceKeys,
   ...connectionKeys,
   ...lifeKeys,
   ...loadKeys,

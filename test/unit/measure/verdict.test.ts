@@ -5,6 +5,7 @@ import type { Ending, RunSummary, StepSummary, Verdict } from '../../../src/meas
 import {
   generatorProblems,
   judgeConnections,
+  withConnections,
   judgeRun,
   judgeStep,
   type StepMeasures,
@@ -181,6 +182,20 @@ describe('generatorProblems', () => {
   it('does not judge the slip without a latency objective', () => {
     const generator = { ...calm, slipP99Us: 5e6 };
     assert.deepEqual(generatorProblems({ offered: 1, sent: 1, generator }, { latencyUs: {} }), []);
+  });
+});
+
+describe('withConnections', () => {
+  it('fails a step that has passed, and adds its reason to any other', () => {
+    const lost = { requested: 10, failed: 0, dropped: 10 };
+    const judged = (status: 'pass' | 'invalid', dropped = lost) => {
+      const reasons = status === 'pass' ? [] : [{ code: 'slip', message: 'late' }];
+      const verdict = withConnections({ status, reasons }, dropped, defaultSlo);
+      return [verdict.status, ...verdict.reasons.map(({ code }) => code)];
+    };
+    assert.deepEqual(judged('pass', { ...lost, dropped: 0 }), ['pass']);
+    assert.deepEqual(judged('pass'), ['fail', 'slo-dropped']);
+    assert.deepEqual(judged('invalid'), ['invalid', 'slip', 'slo-dropped']);
   });
 });
 

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { StepSummary } from '../../src/measure/summary';
+import type { Result } from '../../src/results/result';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/startAzureSignalr';
+import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
+import type { CliResult } from '../fakes/loadCli';
+import { CliFolder } from './cliFolder';
+import type { LoadTest } from './loadRun';
+
+export const key = 'S3rviceKeyThatNobodyMaySee0123456789abcdefgh=';
+export const otherKey = 'AnotherKeyThatNobodyMaySee0123456789abcdefgh=';
+
+export interface Outcome {
+  readonly done: CliResult;
+  /** Absent when nothing was started. */
+  readonly result: Result | undefined;
+}
+
+export interface Bad extends Omit<LoadTest, 'target'> {
+  readonly service: 'signalr' | 'webpubsub';
+  readonly connectionString: string;
+  /** Called once the run is measuring. */
+  readonly fault?: () => unknown;
+  /** A server that the run has started dies then: what it is told to serve. */
+  readonly dies?: 'app-server' | 'upstream' | 'azure-signalr' | 'web-pubsub';
+}
+
+/** Runs from the command line; wherever the keys could show, they must not. */
+export async function runBad({
+  service,
+  connectionString,
+  fault,
+  dies,
+  ...test
+}: Bad): Promise<Outcome> {
+  const folder = new CliFolder();
+  try {
+    const file = folder.scenario('bad.yaml', {
+      ...test,
+      target: connectionString === 'local' ? connectionString : '${env:SERVICE}',
+      config: { service, connections: 10, skipNegotiation: false, ...test.config },
+    });
+    const args = ['run', file, '--out', 'out', '--keep-going'];
+    const deadly = path.join(folder.path, 'dead');
+    const process = folder.start(args, {
+      SERVICE: connectionString,
+      ...(dies !== undefined && {
+        NODE_OPTIONS: `--require=${JSON.stringify(path.resolve('out/test/fakes/loadDyingServer.js'))}`,
+        LOAD_SERVER_DIES: dies,
+        LOAD_SERVER_DIES_WITH: deadly,
+      }),
+    });
+    if (fault !== undefined || dies !== undefined) {
+      await process.said('measuring');
+      // Something is measured first.
+      await setTimeout(300);
+      await fault?.();
+      if (dies !== undefined) folder.write('dead', '');
+    }
+    const done = await process.finished;
+    const out = path.join(folder.path, 'out');
+    const files = readdirSync(folder.path).includes('out')
+      ? readdirSync(out, { recursive: true, withFileTypes: true })
+      : [];
+    const texts = files
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), 'utf8'));
+    const all = [done.stdout, done.stderr, ...texts].join('\n');
+    for (const secret of [key, otherKey, encodeURIComponent(key), 'eyJ'])
+      assert.ok(!all.includes(secret), `a secret shows: ${all}`);
+    return { done, result: texts.length === 0 ? undefined : folder.result('out') };
+  } finally {
+    folder.dispose();
+  }
+}
+
+export const withKey = (connectionString: string, wanted: string): string =>
+  connectionString.replace(/AccessKey=[^;]*/, `AccessKey=${wanted}`);
+
+/** What each end of a service says; `errors` are all there are. */
+export function assertNobodyIn({ done, result }: Outcome, errors: object, says: RegExp): void {
+  assert.equal(done.code, 3, done.stderr);
+  assert.equal(result?.ending, 'targetLost');
+  assert.equal(result.connections.connected, 0);
+  assert.deepEqual([result.errors, result.steps], [errors, []]);
+  assert.match(result.endingMessage ?? '', says);
+}
+
+/** Nothing was started. */
+export function assertRefused({ done, result }: Outcome, code: number, says: RegExp): void {
+  assert.deepEqual([done.code, result], [code, undefined], done.stderr);
+  assert.match(done.stderr.trimEnd().split('\n').at(-1)!, says);
+}
+
+/** Text of the first error of a class. */
+export const textOf = ({ result }: Outcome, errorClass: string): string =>
+  result?.errorExamples.find((example) => example.errorClass === errorClass)?.text ?? '';
+
+/**
+ * The only step of a run that went to its end in spite of errors.
+ * @param says for each class that occurred, what its first error says
+ */
+export function assertLost(outcome: Outcome, says: Readonly<Record<string, RegExp>>): StepSummary {
+  const { done, result } = outcome;
+  // On a busy machine the step may be invalid as well.
+  assert.ok(done.code === 1 || done.code === 4, done.stderr);
+  assert.equal(result?.ending, 'completed');
+  assert.deepEqual(Object.keys(result.errors).sort(), Object.keys(says).sort());
+  for (const [errorClass, words] of Object.entries(says))
+    assert.match(textOf(outcome, errorClass), words);
+  const step = result.steps[0]!;
+  assert.ok(step.lost > 0);
+  assert.equal(step.expected, step.received + step.lost);
+  return step;
+}
+
+/** A run that has lost all connections in its step, and kept what it had measured. */
+export function assertOver({ done, result }: Outcome, says: RegExp): Result {
+  assert.equal(done.code, 3, done.stderr);
+  assert.equal(result?.ending, 'targetLost');
+  assert.match(result.endingMessage ?? '', says);
+  const { connected, dropped } = result.connections;
+  assert.deepEqual([connected, dropped], [10, 10]);
+  const [step] = result.steps;
+  assert.ok(step!.received > 0);
+  assert.equal(step!.expected, step!.received + step!.lost);
+  return result;
+}
+
+export const services = { signalr: startAzureSignalr, webpubsub: startWebPubSubEmulator };
+export const longer = { singleStepDuration: '1s', drain: '500ms' };
+export const big = { messageSize: '1100KB', sendingInterval: '250ms' };
+export const oneSender = { ...longer, baseSending: 1, sendingSteps: 1, warmup: 0 };

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/startAzureSignalr';
+import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
+import { sideBySide } from '../fakes/sideBySide';
+import {
+  assertLost,
+  assertOver,
+  key,
+  longer,
+  otherKey,
+  runBad,
+  services,
+  textOf,
+} from './badServiceRun';
+
+describe('services that fail or end while a run goes on', function () {
+  this.timeout(60_000);
+  const test = sideBySide();
+
+  test('signalr: a key that is rotated while clients come and go and server connections end', async () => {
+    const emulator = await startAzureSignalr({ accessKeys: [key] });
+    const outcome = await runBad({
+      ...{ service: 'signalr', connectionString: emulator.connectionString },
+      config: { lifetime: '1s', singleStepDuration: '3s', drain: '500ms' },
+      fault: () => {
+        emulator.rotateKeys([otherKey]);
+        emulator.faults.closeServers('signalrbench', { count: 1, abruptly: true });
+      },
+    });
+    await emulator.dispose();
+    const { result, done } = outcome;
+    assert.equal(result?.ending, 'completed', done.stderr);
+    const { received } = result.steps[0]!;
+    assert.ok(received > 0);
+    // Who comes back is refused, and so is the app server.
+    assert.match(textOf(outcome, 'unauthorized'), /401/);
+    const texts = result.errorExamples.filter(({ errorClass }) => errorClass === 'ownServer');
+    assert.match(texts[0]!.text, /^A server connection was lost/);
+    assert.match(texts[1]!.text, /could not be opened: .* 401\. Check the access key/);
+    assert.match(done.stderr, /warning: A server connection could not be opened/);
+  });
+
+  test('signalr: a quota that is used up mid-run', async () => {
+    const emulator = await startAzureSignalr({ accessKeys: [key] });
+    const text = 'Maximum message count limit reached: 20000';
+    const outcome = await runBad({
+      ...{ service: 'signalr', connectionString: emulator.connectionString, config: longer },
+      fault: () => emulator.faults.serviceError('signalrbench', text),
+    });
+    await emulator.dispose();
+    const { sent } = assertLost(outcome, { ownServer: /reports: Maximum message count limit/ });
+    assert.deepEqual([sent, outcome.result?.errors], [200, { ownServer: 5 }]);
+    assert.match(
+      outcome.done.stderr,
+      new RegExp(`warning: Azure SignalR Service reports: ${text}`),
+    );
+    assert.match(outcome.done.stdout, new RegExp(`e\\.g\\. Azure SignalR Service reports`));
+  });
+
+  for (const [mode, service, useCase] of [
+    ['in default mode', 'signalr', 'echo'],
+    ['in serverless mode', 'signalr', 'restSendToUser'],
+    ['', 'webpubsub', 'restSendToUser'],
+  ] as const)
+    test(`${service} ${mode}: a service that goes away mid-run`, async () => {
+      const emulator = await services[service]({ accessKeys: [key] });
+      const outcome = await runBad({
+        ...{ service, useCase, connectionString: emulator.connectionString, config: longer },
+        fault: () => emulator.dispose(),
+      });
+      const { errors } = assertOver(outcome, /All 10 connections were lost/);
+      assert.equal(errors.closed, 10);
+      assert.equal((errors.ownServer ?? 0) > 0, useCase === 'echo');
+    });
+
+  test('signalr: an app server that dies', async () => {
+    const emulator = await startAzureSignalr({ accessKeys: [key] });
+    const { connectionString } = emulator;
+    const test = { service: 'signalr' as const, connectionString, config: longer };
+    const outcome = await runBad({ ...test, dies: 'app-server' });
+    await emulator.dispose();
+    const says = /ownServer: The app server ended by itself with code 7\. Error: this server dies/;
+    const { errors } = assertOver(outcome, says);
+    assert.deepEqual(errors, { closed: 10, ownServer: 1 });
+  });
+
+  test('webpubsub: an upstream handler that dies', async () => {
+    const emulator = await startWebPubSubEmulator({ accessKeys: [key] });
+    const { connectionString } = emulator;
+    const test = { service: 'webpubsub' as const, connectionString, config: longer };
+    const outcome = await runBad({ ...test, dies: 'upstream' });
+    await emulator.dispose();
+    const { errors } = assertOver(outcome, /ownServer: The upstream handler ended by itself/);
+    assert.deepEqual(errors, { closed: 10, ownServer: 1 });
+    assert.match(textOf(outcome, 'closed'), /upstream handler could not be reached/);
+  });
+
+  test('signalr: an upstream handler that dies', async () => {
+    const emulator = await startAzureSignalr({ accessKeys: [key] });
+    const { connectionString } = emulator;
+    const config = { ...longer, upstream: { port: 0 } };
+    const test = { service: 'signalr' as const, connectionString, config };
+    const outcome = await runBad({ ...test, dies: 'upstream' });
+    await emulator.dispose();
+    // Nobody waits for an answer to these messages, so that only the handler itself tells.
+    assertLost(outcome, { ownServer: /^The upstream handler ended by itself with code 7/ });
+    assert.equal(outcome.result?.connections.dropped, 0);
+  });
+
+  for (const service of ['signalr', 'webpubsub'] as const)
+    test(`${service}: a key that is rotated under an upstream handler`, async () => {
+      const emulator = await services[service]({ accessKeys: [key] });
+      const config = { ...longer, upstream: { port: 0 } };
+      const outcome = await runBad({
+        ...{ service, connectionString: emulator.connectionString, config },
+        fault: () => emulator.rotateKeys([otherKey]),
+      });
+      await emulator.dispose();
+      const says = /refused an event with 401: it is not signed with the access key/;
+      const texts = outcome.result!.errorExamples.map(({ text }) => text);
+      assert.ok(
+        texts.some((text) => says.test(text)),
+        texts.join('\n'),
+      );
+      assert.ok(outcome.result!.steps[0]!.lost > 0);
+    });
+
+  for (const [service, dies, name] of [
+    ['signalr', 'azure-signalr', 'emulator of Azure SignalR Service'],
+    ['webpubsub', 'web-pubsub', 'emulator of Azure Web PubSub'],
+  ] as const)
+    test(`${service}: a local emulator that dies`, async () => {
+      const useCase = 'restSendToUser';
+      const test = { service, useCase, connectionString: 'local', config: longer };
+      const outcome = await runBad({ ...test, dies });
+      const { errors } = assertOver(outcome, new RegExp(`ownServer: The ${name} ended by itself`));
+      assert.equal(errors.ownServer, 1);
+    });
+
+  test('signalr: server connections that end', async () => {
+    const emulator = await startAzureSignalr({ accessKeys: [key] });
+    const { result } = await runBad({
+      service: 'signalr',
+      connectionString: emulator.connectionString,
+      config: longer,
+      fault: () => emulator.faults.closeServers('signalrbench', { abruptly: true }),
+    });
+    await emulator.dispose();
+    assert.equal(result?.connections.dropped, 10);
+    assert.deepEqual(result.errors, { closed: 10, ownServer: 5 });
+    const [step] = result.steps;
+    assert.ok(step!.lost < 10 * 20 && step!.expected === step!.received + step!.lost);
+  });
+});
