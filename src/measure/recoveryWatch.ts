@@ -1,6 +1,7 @@
 import type { LatencyMetric, Slo } from '../base/slo';
 import type { Recovery } from './connectionSummary';
 import type { LatencySummary } from './summary';
+import { summaryKeys } from './summaryKeys';
 
 /** Longest list of one step; connections that flap more than that are no recovery. */
 const mostRecoveries = 100;
@@ -89,13 +90,3 @@ export class RecoveryWatch {
     return limits.every(([metric, limit]) => summary[summaryKeys[metric]] <= limit);
   }
 }
-
-const summaryKeys = {
-  p50: 'p50',
-  p90: 'p90',
-  p95: 'p95',
-  p99: 'p99',
-  'p99.9': 'p999',
-  'p99.99': 'p9999',
-  max: 'max',
-} as const satisfies Record<LatencyMetric, keyof LatencySummary>;

@@ -1,4 +1,5 @@
 import type { Slo } from '../base/slo';
+import type { WireProtocol } from '../base/wireProtocol';
 import type { BatchMode, ReconnectPolicy, TargetChoice } from '../scenario/scenario';
 import type { Parameters } from '../usecases/parameterSpec';
 
@@ -67,13 +68,7 @@ export interface Plan {
   readonly connectInFlight: number;
   readonly connectTimeoutMs: number;
   readonly pacing: 'open' | 'closed';
-  readonly protocol:
-    | 'json'
-    | 'messagepack'
-    | 'webpubsub'
-    | 'webpubsubReliable'
-    | 'webpubsubNone'
-    | 'webpubsubProtobuf';
+  readonly protocol: WireProtocol;
   readonly dialect: 'auto' | 'recordLatency' | 'measure';
   /** What runs side by side; never empty. Who sends for which: {@link import('./population').Population}. */
   readonly entries: readonly PlanEntry[];

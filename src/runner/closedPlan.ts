@@ -1,10 +1,11 @@
 import { defaultSlo } from '../base/slo';
+import type { WireProtocol } from '../base/wireProtocol';
 import type { Plan, PlanEntry } from '../plan/plan';
 
 /** A plan for code that paces itself in a closed loop: only what sending and receiving need is real. */
 export function closedPlan(
   connections: number,
-  protocol: Plan['protocol'],
+  protocol: WireProtocol,
   useCase: string,
   parameters: PlanEntry['parameters'],
 ): Plan {

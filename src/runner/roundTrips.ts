@@ -1,8 +1,9 @@
+import type { WireProtocol } from '../base/wireProtocol';
 import { populationsOf } from '../plan/population';
 import type { Endpoint } from '../wire/endpoint';
 import { connectHub } from '../wire/connectHub';
 import type { HubConnection, HubListener } from '../wire/hubConnection';
-import { codecOf, type HubProtocol } from '../wire/hubCodec';
+import { codecOf } from '../wire/hubCodec';
 import { recordLatencyShape } from '../wire/contractShape';
 import { holeLengths, MessageTemplate } from '../wire/messageTemplate';
 import { negotiateAgents } from '../wire/negotiate';
@@ -39,7 +40,7 @@ export class RoundTrips implements HubListener {
     private readonly endpoint: Endpoint,
     connections: number,
     blob: string,
-    protocol: HubProtocol = 'json',
+    protocol: WireProtocol = 'json',
   ) {
     const plan = closedPlan(connections, protocol, 'echo', { messageSize: blob.length });
     this.codec = codecOf(protocol);

@@ -1,4 +1,4 @@
-import type { HubProtocol } from '../wire/hubCodec';
+import type { WireProtocol } from '../base/wireProtocol';
 import type { HubMessage } from '../wire/hubMessage';
 import { readHex, stampKey, stampLength, stampMarker } from '../wire/stamp';
 import { itemDigits, itemKey, streamLayoutOf } from '../wire/streamLayout';
@@ -15,7 +15,7 @@ export class StreamItemForm implements DeliveryForm {
   private id = '';
   private digits: string | undefined;
 
-  constructor(protocol: HubProtocol) {
+  constructor(protocol: WireProtocol) {
     const { echoed, numbered } = streamLayoutOf(protocol);
     this.forms = [new ItemForm(echoed), new ItemForm(numbered)];
   }

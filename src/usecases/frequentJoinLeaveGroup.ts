@@ -22,14 +22,5 @@ export const frequentJoinLeaveGroup: UseCase = {
   ],
   traffic: (parameters, load, service) => sendToGroup.traffic(parameters, load, service),
   deliveries: (parameters, load) => sendToGroup.deliveries(parameters, load),
-  run: {
-    preparation: 'joinGroups',
-    audience: 'group',
-    message: {
-      method: 'SendToGroup',
-      receiverKey: 'information.GroupName',
-      measureMethod: 'GroupBroadcast',
-    },
-    othersMove: true,
-  },
+  run: { ...sendToGroup.run, othersMove: true },
 };

@@ -3,10 +3,10 @@ import { formatCount } from '../base/units';
 import { latencyWords, latencyWordsBeside } from '../measure/sloWords';
 import type { Snapshot } from '../measure/snapshot';
 import type { LatencySummary } from '../measure/summary';
+import { summaryKeys } from '../measure/summaryKeys';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type { ShownRun } from './panelState';
-import { summaryKeys } from './spectrumView';
 import { endedLosses } from './tiles';
 import { fill, timeLeftWords } from './wording';
 

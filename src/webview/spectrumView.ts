@@ -1,7 +1,8 @@
-import { latencyMetrics, latencyShare, type LatencyMetric } from '../base/slo';
+import { latencyMetrics, latencyShare } from '../base/slo';
 import { formatCount } from '../base/units';
 import { latencyWords } from '../measure/sloWords';
 import type { LatencySummary } from '../measure/summary';
+import { summaryKeys } from '../measure/summaryKeys';
 import { latestStep, type ShownRun } from './panelState';
 import type { TableView } from './tables';
 import { decisiveStep } from './tiles';
@@ -35,17 +36,6 @@ export function percentilePlace(share: number): number {
 
 /** What the axis names. */
 export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
-
-/** Where the summary of a step has each percentile. */
-export const summaryKeys: Readonly<Record<LatencyMetric, keyof LatencySummary>> = {
-  p50: 'p50',
-  p90: 'p90',
-  p95: 'p95',
-  p99: 'p99',
-  'p99.9': 'p999',
-  'p99.99': 'p9999',
-  max: 'max',
-};
 
 /**
  * The spectrum of the step asked for, else of the one that counts; undefined when nothing was received in

@@ -1,3 +1,4 @@
+import type { WireProtocol } from '../base/wireProtocol';
 import { opcode } from './frame';
 import {
   encodeHandshake,
@@ -25,18 +26,6 @@ import { protobufWebPubSubCodec } from './protobufWebPubSubCodec';
 import { stampLength } from './stamp';
 import { plainWebPubSubCodec, reliableWebPubSubCodec, webPubSubCodec } from './webPubSubCodec';
 
-/**
- * How messages are written: the two hub protocols, or Azure Web PubSub's JSON, the same with recovery,
- * bare payloads, or its protobuf.
- */
-export type HubProtocol =
-  | 'json'
-  | 'messagepack'
-  | 'webpubsub'
-  | 'webpubsubReliable'
-  | 'webpubsubNone'
-  | 'webpubsubProtobuf';
-
 /** Where one hub message stands in a buffer: its body, and where the next message begins. */
 export interface Span {
   start: number;
@@ -46,7 +35,7 @@ export interface Span {
 
 /** One hub protocol as the client speaks it. */
 export interface HubCodec {
-  readonly protocol: HubProtocol;
+  readonly protocol: WireProtocol;
   /** Kind of the WebSocket messages that carry it. */
   readonly opcode: typeof opcode.text | typeof opcode.binary;
   /** The first thing a client sends; it and its answer are JSON in every protocol. */
@@ -163,7 +152,7 @@ export const messagePackCodec: HubCodec = {
   layout: messagePackLayout,
 };
 
-const codecs: Readonly<Record<HubProtocol, HubCodec>> = {
+const codecs: Readonly<Record<WireProtocol, HubCodec>> = {
   json: jsonCodec,
   messagepack: messagePackCodec,
   webpubsub: webPubSubCodec,
@@ -172,4 +161,4 @@ const codecs: Readonly<Record<HubProtocol, HubCodec>> = {
   webpubsubProtobuf: protobufWebPubSubCodec,
 };
 
-export const codecOf = (protocol: HubProtocol): HubCodec => codecs[protocol];
+export const codecOf = (protocol: WireProtocol): HubCodec => codecs[protocol];

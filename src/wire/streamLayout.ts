@@ -1,5 +1,5 @@
 import type { FramePiece } from './holeFrame';
-import type { HubProtocol } from './hubCodec';
+import type { WireProtocol } from '../base/wireProtocol';
 import { lengthPrefix } from './messagePackFraming';
 import {
   arrayHead,
@@ -172,6 +172,6 @@ const messagePackStreams: StreamLayout = {
 };
 
 /** How a hub protocol writes streams. */
-export function streamLayoutOf(protocol: HubProtocol): StreamLayout {
+export function streamLayoutOf(protocol: WireProtocol): StreamLayout {
   return protocol === 'json' ? jsonStreams : messagePackStreams;
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { connectHub } from '../../../../src/wire/connectHub';
 import type { Endpoint } from '../../../../src/wire/endpoint';
 import { clientFrame, opcode } from '../../../../src/wire/frame';
-import { codecOf, type HubProtocol } from '../../../../src/wire/hubCodec';
+import type { WireProtocol } from '../../../../src/base/wireProtocol';
+import { codecOf } from '../../../../src/wire/hubCodec';
 import type { HubConnection, HubListener } from '../../../../src/wire/hubConnection';
 import type { HubMessage } from '../../../../src/wire/hubMessage';
 import { negotiateAgents } from '../../../../src/wire/negotiate';
@@ -19,7 +20,7 @@ const limits = { maximumMessageBytes: 100_000, maximumUnsentBytes: 1_000_000 };
 function open(
   endpoint: Endpoint,
   listener: HubListener,
-  protocol: HubProtocol = 'json',
+  protocol: WireProtocol = 'json',
   signal = AbortSignal.timeout(10_000),
 ): Promise<HubConnection> {
   const agents = negotiateAgents(endpoint, 1);

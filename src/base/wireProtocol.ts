@@ -1,0 +1,11 @@
+/**
+ * How messages are written: the two hub protocols, or Azure Web PubSub's JSON, the same with recovery,
+ * bare payloads, or its protobuf.
+ */
+export type WireProtocol =
+  | 'json'
+  | 'messagepack'
+  | 'webpubsub'
+  | 'webpubsubReliable'
+  | 'webpubsubNone'
+  | 'webpubsubProtobuf';
