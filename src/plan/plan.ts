@@ -73,7 +73,10 @@ export interface Plan {
     | 'webpubsub'
     | 'webpubsubReliable'
     | 'webpubsubNone'
-    | 'webpubsubProtobuf';
+    | 'webpubsubProtobuf'
+    | 'webpubsubReliableProtobuf';
+  /** Which messages ask Azure Web PubSub for an acknowledgement; absent: the first of each sender. */
+  readonly acks?: 'all';
   readonly dialect: 'auto' | 'recordLatency' | 'measure';
   /** What runs side by side; never empty. Who sends for which: {@link import('./population').Population}. */
   readonly entries: readonly PlanEntry[];

@@ -21,13 +21,13 @@ import {
   readMessagePackMessage,
 } from './messagePackMessage';
 import { encodeText, textHead } from './messagePackWriter';
-import { protobufWebPubSubCodec } from './protobufWebPubSubCodec';
+import { protobufWebPubSubCodec, reliableProtobufWebPubSubCodec } from './protobufWebPubSubCodec';
 import { stampLength } from './stamp';
 import { plainWebPubSubCodec, reliableWebPubSubCodec, webPubSubCodec } from './webPubSubCodec';
 
 /**
  * How messages are written: the two hub protocols, or Azure Web PubSub's JSON, the same with recovery,
- * bare payloads, or its protobuf.
+ * bare payloads, its protobuf, or that with recovery.
  */
 export type HubProtocol =
   | 'json'
@@ -35,13 +35,28 @@ export type HubProtocol =
   | 'webpubsub'
   | 'webpubsubReliable'
   | 'webpubsubNone'
-  | 'webpubsubProtobuf';
+  | 'webpubsubProtobuf'
+  | 'webpubsubReliableProtobuf';
 
 /** Where one hub message stands in a buffer: its body, and where the next message begins. */
 export interface Span {
   start: number;
   end: number;
   next: number;
+}
+
+/** What a service says when a client is connected, with what lets the client come back. */
+export interface Recoverable {
+  readonly connectionId: string | undefined;
+  readonly reconnectionToken: string | undefined;
+}
+
+/** How a client that may come back follows the service. */
+export interface RecoveryForm {
+  /** The sequence id of a data message, what the service says of the connection, or 0 for anything else. */
+  readonly noted: (buffer: Buffer, start: number, end: number) => number | Recoverable;
+  /** The message that acknowledges everything up to a sequence id. */
+  readonly sequenceAck: (sequenceId: number) => Buffer;
 }
 
 /** One hub protocol as the client speaks it. */
@@ -56,7 +71,7 @@ export interface HubCodec {
   /** Open as soon as the WebSocket is: there is no handshake, or it is left to whoever uses the socket. */
   readonly opensAtOnce?: true;
   /** A lost socket is replaced by another one. */
-  readonly isReliable?: true;
+  readonly recovery?: RecoveryForm;
   /**
    * Judges the server's first words where they are no answer to a handshake.
    *
@@ -170,6 +185,7 @@ const codecs: Readonly<Record<HubProtocol, HubCodec>> = {
   webpubsubReliable: reliableWebPubSubCodec,
   webpubsubNone: plainWebPubSubCodec,
   webpubsubProtobuf: protobufWebPubSubCodec,
+  webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
 };
 
 export const codecOf = (protocol: HubProtocol): HubCodec => codecs[protocol];
