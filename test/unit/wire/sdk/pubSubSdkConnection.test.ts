@@ -170,6 +170,7 @@ describe('a connection of the official client of Web PubSub', () => {
 
   it('comes back for a lost socket, with what was sent meanwhile', async () => {
     const client = await open('webpubsubReliable');
+    refusals.push(status('503 Later'));
     sockets[0]!.socket.terminate();
     await until(() => listener.told.length === 1);
     assert.ok(client.isOpen);
