@@ -20,7 +20,7 @@ export const errorClasses = {
   slowConsumer: 'closed by the server because this side read too slowly',
   blocked: 'closed by us: the server stopped reading what was sent',
   protocol: 'the server sent something that is no valid WebSocket or hub message',
-  invocation: 'the hub answered an invocation with an error',
+  invocation: 'the hub answered an invocation with an error, or a service refused a message',
   ownServer:
     'a server that was started for the run reported a problem, or ended: hub, emulator, app server or upstream handler',
   descriptors: 'this process ran out of file descriptors',
@@ -52,7 +52,8 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
     'See the log of the server. ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.',
   slowConsumer: 'Use fewer connections per machine, more `workers`, or smaller messages.',
   blocked: 'The server cannot keep up with what is sent: lower the load or give it more power.',
-  invocation: 'Run `signalr-bench doctor --target URL`: it names the hub methods that are missing.',
+  invocation:
+    'Run `signalr-bench doctor --target URL`: it names the hub methods that are missing. Azure Web PubSub says what it misses: a role of the client, or a handler of the event.',
   ownServer:
     'See what it says below; the connections it served are lost, and counted by their own class.',
   descriptors: 'Raise the limit (`ulimit -n`) or use fewer connections.',

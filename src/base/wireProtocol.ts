@@ -1,6 +1,6 @@
 /**
  * How messages are written: the two hub protocols, or Azure Web PubSub's JSON, the same with recovery,
- * bare payloads, or its protobuf.
+ * bare payloads, its protobuf, or that with recovery.
  */
 export type WireProtocol =
   | 'json'
@@ -8,4 +8,5 @@ export type WireProtocol =
   | 'webpubsub'
   | 'webpubsubReliable'
   | 'webpubsubNone'
-  | 'webpubsubProtobuf';
+  | 'webpubsubProtobuf'
+  | 'webpubsubReliableProtobuf';

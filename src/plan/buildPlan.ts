@@ -18,6 +18,7 @@ const bySubprotocol = {
   reliableJson: 'webpubsubReliable',
   none: 'webpubsubNone',
   protobuf: 'webpubsubProtobuf',
+  reliableProtobuf: 'webpubsubReliableProtobuf',
 } as const;
 
 /** Splits `total` into whole parts that differ by at most one and sum to it. */
@@ -63,6 +64,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     pacing: scenario.pacing,
     protocol:
       scenario.service === 'webpubsub' ? bySubprotocol[scenario.subprotocol] : scenario.protocol,
+    ...(scenario.service === 'webpubsub' && scenario.acks === 'all' && { acks: 'all' as const }),
     dialect: scenario.dialect,
     entries: entries.map(({ name, parameters }) => ({ useCase: name, parameters })),
     steps,

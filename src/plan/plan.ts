@@ -69,6 +69,8 @@ export interface Plan {
   readonly connectTimeoutMs: number;
   readonly pacing: 'open' | 'closed';
   readonly protocol: WireProtocol;
+  /** Which messages ask Azure Web PubSub for an acknowledgement; absent: the first of each sender. */
+  readonly acks?: 'all';
   readonly dialect: 'auto' | 'recordLatency' | 'measure';
   /** What runs side by side; never empty. Who sends for which: {@link import('./population').Population}. */
   readonly entries: readonly PlanEntry[];

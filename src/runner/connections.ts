@@ -99,8 +99,7 @@ export class Connections implements HubListener {
   /** Opens connections `from` … `to` − 1 at the plan's rate; settles when each has succeeded or failed. */
   async open(atUs: number, from: number, to: number): Promise<void> {
     if (this.start.endpoint.driver === 'sdk' && this.context.open === undefined) {
-      const { sdkOpener } = await loadSdk();
-      this.context = { ...this.context, open: sdkOpener(this.start.endpoint) };
+      this.context = { ...this.context, open: await loadSdk(this.start.endpoint) };
     }
     await this.ramp.run(atUs + this.start.originUs, from, to);
     this.agents.http.destroy();

@@ -1,5 +1,14 @@
-import type * as Sdk from '../wire/sdk/sdkConnection';
+import type { OpenConnection } from '../wire/connectHub';
+import type { Endpoint } from '../wire/endpoint';
 
-/** Loads the official client, which few runs need. */
-export const loadSdk = (): Promise<typeof Sdk> =>
-  import(/* webpackChunkName: "sdk" */ '../wire/sdk/sdkConnection.js');
+/** Loads the official client for an endpoint, which few runs need. */
+export async function loadSdk(endpoint: Endpoint): Promise<OpenConnection> {
+  if (endpoint.service?.kind === 'webpubsub') {
+    const { pubSubSdkOpener } = await import(
+      /* webpackChunkName: "sdkPubSub" */ '../wire/sdk/pubSubSdkConnection.js'
+    );
+    return pubSubSdkOpener();
+  }
+  const { sdkOpener } = await import(/* webpackChunkName: "sdk" */ '../wire/sdk/sdkConnection.js');
+  return sdkOpener(endpoint);
+}

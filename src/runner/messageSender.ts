@@ -13,6 +13,7 @@ import type { RestCalls, RestReceiver } from '../wire/restCalls';
 import type { PersistentSends } from '../wire/service/persistentSends';
 import type { SendAudience } from '../wire/service/sendLayout';
 import { emptyStamp } from '../wire/stamp';
+import { firstMessageAckId } from '../wire/webpubsub/ackCompletion';
 import type { EntrySender } from './entrySenders';
 import { messageMaker, type MessageMaker } from './messageShape';
 import type { EntryRecorder } from './recorder';
@@ -64,7 +65,9 @@ export class MessageSender implements EntrySender {
   private readonly userNames: (Buffer | undefined)[] = [];
   private readonly random: Random;
   /** The sender of the message at hand. */
-  private readonly origin: { index: number; id: Buffer | undefined } = { index: 0, id: undefined };
+  private readonly origin: { index: number; id: Buffer | undefined; ackId: number } = {
+    ...{ index: 0, id: undefined, ackId: 0 },
+  };
   /** The receiver chosen for the message at hand. */
   private receiver: Buffer | undefined;
   private receivers = 0;
@@ -73,8 +76,8 @@ export class MessageSender implements EntrySender {
   /** Second half of the sequence's key: the receiver, where it changes with each message. */
   private stream = 0;
 
-  /** By connection: 1 once it has asked whether the hub takes its messages. */
-  private readonly asked: Uint8Array;
+  /** By connection: how often it has asked whether the hub takes its messages. */
+  private readonly asked: Uint32Array;
   /** Whether messages may hold the sender's id or index. */
   private readonly namesSender: boolean;
   private readonly rest: RestCalls | undefined;
@@ -98,7 +101,7 @@ export class MessageSender implements EntrySender {
     this.payload = payloadPicker(entry, plan.seed);
     this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
     this.stamp.runId = plan.runId;
-    this.asked = new Uint8Array(plan.connections);
+    this.asked = new Uint32Array(plan.connections);
     this.namesSender = ownCall !== undefined;
   }
 
@@ -188,8 +191,9 @@ export class MessageSender implements EntrySender {
     stamp.sequence = this.sequences.values[slot]!++;
     const size = this.payload.pick(this.source, this.stream, stamp.sequence);
     const origin = this.originOf(sender);
-    const template = this.templateFor(origin, size, this.asked[sender] === 0);
-    this.asked[sender] = 1;
+    const asks = this.asks(sender);
+    const template = this.templateFor(origin, size, asks);
+    if (asks) this.origin.ackId = firstMessageAckId + this.asked[sender]!++;
     const frame = template.fill(stamp, this.receiver, unixMs, origin);
     if (this.rest !== undefined) {
       this.rest.send(this.restReceiver(sender), frame);
@@ -271,10 +275,14 @@ export class MessageSender implements EntrySender {
     return origin;
   }
 
-  private templateFor(origin: MessageSource, size: number, isFirst: boolean): MessageTemplate {
+  /** Whether the sender's next message asks for an answer. */
+  private asks(sender: number): boolean {
+    return this.maker?.firstAsks === true && (this.asked[sender] === 0 || this.plan.acks === 'all');
+  }
+
+  private templateFor(origin: MessageSource, size: number, asks: boolean): MessageTemplate {
     const { maker, receiver, namesSender } = this;
     if (maker === undefined) throw new Error('a use case without a message sends nothing');
-    const asks = isFirst && maker.firstAsks;
     // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
     const sender = namesSender ? (origin.id?.length ?? 0) * 10 + digitsOf(origin.index) : 0;
     const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);

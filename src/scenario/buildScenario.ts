@@ -16,6 +16,7 @@ import {
 } from './readSection';
 import { readTexts } from './readTexts';
 import {
+  ackChoices,
   batchModes,
   dialects,
   protocols,
@@ -83,6 +84,7 @@ export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario 
     transport: choiceIn(config, 'transport', transports) ?? 'Websockets',
     protocol: choiceIn(config, 'protocol', protocols) ?? 'json',
     subprotocol: choiceIn(config, 'subprotocol', subprotocols) ?? 'json',
+    acks: choiceIn(config, 'acks', ackChoices) ?? 'first',
     skipNegotiation: flagIn(config, 'skipNegotiation'),
     connectTimeoutMs: numberIn(config, 'connectTimeout'),
     connectInFlight: numberIn(config, 'connectInFlight'),

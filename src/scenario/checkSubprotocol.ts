@@ -2,9 +2,28 @@ import { startPlace, writtenPlace, type Sources } from './places';
 import type { Reading } from './reading';
 import type { Scenario } from './scenario';
 
-/** Checks that the subprotocol stands where it means something, and that the use cases can be had with it. */
+/**
+ * Checks that the subprotocol and its acknowledgements stand where they mean something, and that the use
+ * cases can be had with it.
+ */
 export function checkSubprotocol(reading: Reading, sources: Sources, scenario: Scenario): void {
   const place = writtenPlace(reading, sources.config, 'subprotocol');
+  const acks = writtenPlace(reading, sources.config, 'acks');
+  if (acks !== undefined && scenario.service !== 'webpubsub') {
+    reading.report(
+      'error',
+      'acks-service',
+      acks,
+      'Only Azure Web PubSub acknowledges messages: remove it, or write service: webpubsub.',
+    );
+  } else if (acks !== undefined && scenario.subprotocol === 'none') {
+    reading.report(
+      'error',
+      'acks-subprotocol',
+      acks,
+      'Plain WebSockets have no acknowledgements: remove it, or take another subprotocol.',
+    );
+  }
   if (place !== undefined && scenario.service !== 'webpubsub') {
     reading.report(
       'error',

@@ -2,6 +2,7 @@ import type { KeySpec } from './keySpec';
 import { lifeKeys } from './lifeKeys';
 import { referencePattern } from './references';
 import {
+  ackChoices,
   batchModes,
   dialects,
   protocols,
@@ -153,7 +154,15 @@ const connectionKeys: readonly KeySpec[] = [
     default: 'json',
     choices: subprotocols,
     summary:
-      'How clients of Azure Web PubSub talk: `json`; `reliableJson`, which acknowledges messages and recovers lost sockets; `protobuf`; or `none`, plain WebSockets whose messages go to the application.',
+      'How clients of Azure Web PubSub talk: `json`; `reliableJson`, which acknowledges messages and recovers lost sockets; `protobuf`; `reliableProtobuf`; or `none`, plain WebSockets whose messages go to the application.',
+  },
+  {
+    name: 'acks',
+    type: 'choice',
+    default: 'first',
+    choices: ackChoices,
+    summary:
+      'Which messages of a client ask Azure Web PubSub for an acknowledgement, so that refused ones are counted as errors: the `first` of each sender, or `all`.',
   },
   {
     name: 'skipNegotiation',
@@ -286,7 +295,7 @@ const loadKeys: readonly KeySpec[] = [
     default: 'native',
     choices: ['native', 'sdk'],
     summary:
-      'Own client for the highest load, or the official client library (`sdk`) as a cross-check, at several times the CPU per message.',
+      'Own client for the highest load, or the official client library (`sdk`) as a cross-check, at several times the CPU per message; with Azure Web PubSub for `json` and `reliableJson`.',
   },
   {
     name: 'dialect',

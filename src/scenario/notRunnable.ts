@@ -16,9 +16,13 @@ const obstacles: readonly (readonly [
     () => 'This version does not speak to ASP.NET SignalR yet, only to ASP.NET Core SignalR.',
   ],
   [
-    ({ service, driver }) => service === 'webpubsub' && driver === 'sdk',
-    () =>
-      'driver: sdk is the client of SignalR, which Azure Web PubSub does not understand: leave driver out.',
+    ({ service, driver, subprotocol }) =>
+      service === 'webpubsub' &&
+      driver === 'sdk' &&
+      subprotocol !== 'json' &&
+      subprotocol !== 'reliableJson',
+    ({ subprotocol }) =>
+      `The official client of Azure Web PubSub knows subprotocol json and reliableJson, not ${subprotocol}: take one of them, or leave driver out.`,
   ],
   [
     ({ protocol, transport }) => protocol === 'messagepack' && transport === 'ServerSentEvents',

@@ -21,8 +21,18 @@ export type Transport = (typeof transports)[number];
 export const protocols = ['json', 'messagepack'] as const;
 export type HubProtocol = (typeof protocols)[number];
 /** How clients of Azure Web PubSub talk; the names are ours, the service's are longer. */
-export const subprotocols = ['json', 'reliableJson', 'protobuf', 'none'] as const;
+export const subprotocols = [
+  'json',
+  'reliableJson',
+  'protobuf',
+  'reliableProtobuf',
+  'none',
+] as const;
 export type Subprotocol = (typeof subprotocols)[number];
+
+export const ackChoices = ['first', 'all'] as const;
+/** Which messages of clients ask for an acknowledgement. */
+export type Acks = (typeof ackChoices)[number];
 export const dialects = ['auto', 'recordLatency', 'measure'] as const;
 export type Dialect = (typeof dialects)[number];
 /** Whether a client is served by the app server it has negotiated with. */
@@ -101,6 +111,8 @@ export interface Scenario {
   readonly protocol: HubProtocol;
   /** Of Azure Web PubSub; others do not look at it. */
   readonly subprotocol: Subprotocol;
+  /** Of Azure Web PubSub. */
+  readonly acks: Acks;
   readonly skipNegotiation: boolean;
   /** Negotiate + upgrade + handshake, retries included. */
   readonly connectTimeoutMs: number;

@@ -65,7 +65,7 @@ export async function connectHub(
     : await negotiate(endpoint, url, agents, signal);
   if (!endpoint.skipNegotiation) stopwatch?.done('negotiate');
   const OverWebSocket =
-    options.codec?.isReliable === true ? ReliableConnection : WebSocketConnection;
+    options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
   const Transport = endpoint.transport === undefined ? OverWebSocket : HttpConnection;
   return Transport.open(index, where, endpoint, listener, options, signal, stopwatch);
 }

@@ -22,7 +22,7 @@ import {
   readMessagePackMessage,
 } from './messagePackMessage';
 import { encodeText, textHead } from './messagePackWriter';
-import { protobufWebPubSubCodec } from './protobufWebPubSubCodec';
+import { protobufWebPubSubCodec, reliableProtobufWebPubSubCodec } from './protobufWebPubSubCodec';
 import { stampLength } from './stamp';
 import { plainWebPubSubCodec, reliableWebPubSubCodec, webPubSubCodec } from './webPubSubCodec';
 
@@ -31,6 +31,20 @@ export interface Span {
   start: number;
   end: number;
   next: number;
+}
+
+/** What a service says when a client is connected, with what lets the client come back. */
+export interface Recoverable {
+  readonly connectionId: string | undefined;
+  readonly reconnectionToken: string | undefined;
+}
+
+/** How a client that may come back follows the service. */
+export interface RecoveryForm {
+  /** The sequence id of a data message, what the service says of the connection, or 0 for anything else. */
+  readonly noted: (buffer: Buffer, start: number, end: number) => number | Recoverable;
+  /** The message that acknowledges everything up to a sequence id. */
+  readonly sequenceAck: (sequenceId: number) => Buffer;
 }
 
 /** One hub protocol as the client speaks it. */
@@ -45,7 +59,7 @@ export interface HubCodec {
   /** Open as soon as the WebSocket is: there is no handshake, or it is left to whoever uses the socket. */
   readonly opensAtOnce?: true;
   /** A lost socket is replaced by another one. */
-  readonly isReliable?: true;
+  readonly recovery?: RecoveryForm;
   /**
    * Judges the server's first words where they are no answer to a handshake.
    *
@@ -159,6 +173,7 @@ const codecs: Readonly<Record<WireProtocol, HubCodec>> = {
   webpubsubReliable: reliableWebPubSubCodec,
   webpubsubNone: plainWebPubSubCodec,
   webpubsubProtobuf: protobufWebPubSubCodec,
+  webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
 };
 
 export const codecOf = (protocol: WireProtocol): HubCodec => codecs[protocol];

@@ -9,12 +9,13 @@ import {
   textHead,
 } from './messagePackWriter';
 import { stampLength } from './stamp';
+import { messageAckId } from './webpubsub/ackCompletion';
 
 /** What one message of a run looks like, apart from what is written into it each time. */
 export interface MessageShape {
   readonly method: string;
   readonly arguments: readonly MessageArgument[];
-  /** The hub is asked for a completion: the stamp is the invocation's id. */
+  /** The hub is asked for a completion: the stamp is the invocation's id. Web PubSub wants a number. */
   readonly answered?: boolean;
 }
 
@@ -25,8 +26,8 @@ export interface HoleLengths {
   readonly senderIndex: number;
 }
 
-/** How a hole's value is written: digits in text, digits as a number of JSON, big-endian integer. */
-export type HoleForm = 'text' | 'number' | 'integer';
+/** How a hole's value is written: digits in text, digits as a number of JSON, big-endian integer, varint. */
+export type HoleForm = 'text' | 'number' | 'integer' | 'varint';
 
 /** A place of a message that is written anew each time. */
 export interface Hole {
@@ -43,7 +44,7 @@ export interface MessageLayout {
 }
 
 /** Digits of a Unix time in milliseconds until the year 2286, of ticks until 3168, of any sequence. */
-const digits = { unixMs: 13, ticks: 18, sequence: 10 } as const;
+const digits = { unixMs: 13, ticks: 18, sequence: 10, ackId: messageAckId.digits } as const;
 
 /** Bytes of the integers that follow a head of one byte. */
 const integerBytes = { unixMs: 8, ticks: 8, sequence: 4, senderIndex: 4 } as const;

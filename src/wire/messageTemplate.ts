@@ -14,6 +14,8 @@ export interface MessageSource {
   /** Connection id as the codec's `textBytes` gives it; absent where no message names it. */
   readonly id?: Uint8Array | undefined;
   readonly index: number;
+  /** Number under which the message is to be acknowledged, where it asks for that. */
+  readonly ackId?: number;
 }
 
 const noReceiver = Buffer.alloc(0);
@@ -88,6 +90,9 @@ export class MessageTemplate {
         case 'sequence':
           this.putNumber(position, stamp.sequence);
           break;
+        case 'ackId':
+          this.putNumber(position, source.ackId ?? 0);
+          break;
         default:
           if (timeIsNew) this.putTime(position, nowMs);
       }
@@ -100,12 +105,15 @@ export class MessageTemplate {
     this.holeFrame.detach();
   }
 
-  /** Integers of 4 bytes, or digits behind blanks in a number of JSON and behind zeros in a text. */
+  /** Integers of 4 bytes, varints, or digits behind blanks in a number of JSON and behind zeros in a text. */
   private putNumber(position: number, value: number): void {
     const { scratch } = this;
     const hole = this.holes[position]!;
     if (hole.form === 'integer') {
       scratch.writeUInt32BE(value);
+    } else if (hole.form === 'varint') {
+      for (let at = 0, left = value; at < hole.length; at++, left = Math.floor(left / 128))
+        scratch[at] = (left % 128) | (at < hole.length - 1 ? 0x80 : 0);
     } else {
       let left = value;
       for (let at = hole.length - 1; at >= 0; at--) {

@@ -1,5 +1,5 @@
 import { opcode } from './frame';
-import type { HubCodec } from './hubCodec';
+import type { HubCodec, Recoverable } from './hubCodec';
 import { HubMessageError, type HubMessage } from './hubMessage';
 import {
   JsonPieces,
@@ -8,13 +8,17 @@ import {
   type MessageLayout,
   type MessageShape,
 } from './messageLayout';
-import { bytesHead, field } from './webpubsub/protobufFields';
+import { ackCompletion, messageAckId } from './webpubsub/ackCompletion';
+import { bytesHead, field, nestedVarint, varintHead } from './webpubsub/protobufFields';
 import { writeProtobufClientMessage } from './webpubsub/protobufClientMessage';
 import { readProtobufServerMessage } from './webpubsub/protobufServerMessage';
 import type { ProtobufServerMessage } from './webpubsub/serverMessage';
 
 /** Fields of the schema: kinds of messages, and text in the data of one. */
 const fields = { sendToGroup: 1, event: 5, text: 1 } as const;
+/** Fields of what the service sends: a data message and the number in it. */
+const dataField = 2;
+const sequenceIdField = 4;
 
 /**
  * `protobuf.webpubsub.azure.v1` in the words of a hub, as {@link import('./webPubSubCodec').webPubSubCodec}
@@ -44,6 +48,25 @@ export const protobufWebPubSubCodec: HubCodec = {
   layout: protobufLayout,
 };
 
+/** The same with numbered messages, which are acknowledged, and a lost socket that can be replaced. */
+export const reliableProtobufWebPubSubCodec: HubCodec = {
+  ...protobufWebPubSubCodec,
+  protocol: 'webpubsubReliableProtobuf',
+  subprotocol: 'protobuf.reliable.webpubsub.azure.v1',
+  opensAtOnce: true,
+  recovery: {
+    noted: notedIn,
+    sequenceAck: (sequenceId) => writeProtobufClientMessage({ type: 'sequenceAck', sequenceId }),
+  },
+};
+
+function notedIn(buffer: Buffer, start: number, end: number): number | Recoverable {
+  const sequenceId = nestedVarint(buffer, start, end, dataField, sequenceIdField);
+  if (sequenceId > 0) return sequenceId;
+  const message = messageIn(buffer, start, end);
+  return message.type === 'connected' ? message : 0;
+}
+
 function messageIn(buffer: Buffer, start: number, end: number): ProtobufServerMessage {
   const message = readProtobufServerMessage(buffer.subarray(start, end));
   if (message === undefined)
@@ -58,13 +81,8 @@ function hubMessageOf(message: ProtobufServerMessage): HubMessage | undefined {
       return { type: 1, target: 'RecordLatency', arguments: [text] };
     }
     case 'ack': {
-      const invocationId = String(message.ackId);
-      const { success, error } = message;
-      if (success || error?.name === 'Duplicate') return { type: 3, invocationId };
-      const words = [error?.name, error?.message].filter(
-        (word) => word !== undefined && word !== '',
-      );
-      return { type: 3, invocationId, error: words.join(': ') || 'the service refused it' };
+      const { ackId, success, error } = message;
+      return ackCompletion(ackId, success ? undefined : (error ?? {}));
     }
     case 'disconnected':
       return { type: 7, error: message.message };
@@ -102,6 +120,10 @@ function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayou
     pieces.hole('receiver', 'text');
   } else {
     pieces.add(field(1, shape.method));
+  }
+  if (shape.answered === true) {
+    pieces.add(varintHead(isGroup ? 2 : 3));
+    pieces.hole('ackId', 'varint', messageAckId.varintBytes);
   }
   pieces.add(bytesHead(isGroup ? 3 : 2, dataBytes), textHead);
   pieces.nested(data);

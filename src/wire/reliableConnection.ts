@@ -3,6 +3,7 @@ import { ClientConnection } from './clientConnection';
 import { ConnectFailure } from './connectFailure';
 import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
+import type { Recoverable, RecoveryForm } from './hubCodec';
 import {
   WebSocketConnection,
   type HubConnection,
@@ -10,7 +11,6 @@ import {
   type HubListener,
 } from './hubConnection';
 import type { Negotiated } from './negotiate';
-import { frameFields, isConnected, leadingSequenceId } from './webPubSubCodec';
 
 /** The service keeps 1000 messages or 16 MB that nobody has acknowledged, and then closes for good. */
 const ackCount = 200;
@@ -36,6 +36,7 @@ const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
  * JSON WebSocket subprotocol" and "Create reliable WebSocket clients".
  */
 export class ReliableConnection extends ClientConnection implements HubListener {
+  private readonly form: RecoveryForm;
   readonly hasOwnKeepAlive = false;
   connectionId: string | undefined;
   private socket: WebSocketConnection | undefined;
@@ -59,6 +60,9 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     options: HubConnectionOptions,
   ) {
     super(index, listener, options);
+    const { recovery } = this.codec;
+    if (recovery === undefined) throw new Error('nobody comes back in that protocol');
+    this.form = recovery;
   }
 
   /**
@@ -122,17 +126,13 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     bytes: number,
   ): void {
     if (this.state === 'closed') return;
-    let sequenceId = leadingSequenceId(buffer, start, end);
-    if (sequenceId === 0 && start < end) {
-      const fields = frameFields(buffer, start, end);
-      if (isConnected(fields)) {
-        this.connected(fields);
-        return;
-      }
-      const id = fields['sequenceId'];
-      sequenceId = typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;
+    // A pong of WebSockets is empty.
+    const noted = start < end ? this.form.noted(buffer, start, end) : 0;
+    if (typeof noted === 'object') {
+      this.connected(noted);
+      return;
     }
-    if (sequenceId > 0) this.note(sequenceId, end - start);
+    if (noted > 0) this.note(noted, end - start);
     this.listener.received(this, buffer, start, end, bytes);
   }
 
@@ -203,10 +203,9 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     this.retryTimer = setTimeout(() => this.recover(), retryMs * (0.5 + Math.random()));
   }
 
-  private connected(fields: Readonly<Record<string, unknown>>): void {
-    const { connectionId, reconnectionToken } = fields;
-    if (typeof connectionId === 'string') this.connectionId = connectionId;
-    if (typeof reconnectionToken === 'string') this.reconnectionToken = reconnectionToken;
+  private connected({ connectionId, reconnectionToken }: Recoverable): void {
+    this.connectionId = connectionId ?? this.connectionId;
+    this.reconnectionToken = reconnectionToken ?? this.reconnectionToken;
     if (this.state === 'connecting') this.becomeOpen();
   }
 
@@ -223,9 +222,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     this.ackTimer = undefined;
     this.unackedCount = 0;
     this.unackedBytes = 0;
-    this.sendMessage(
-      Buffer.from(`{"type":"sequenceAck","sequenceId":${this.largestId}}`, 'latin1'),
-    );
+    this.sendMessage(this.form.sequenceAck(this.largestId));
   }
 
   private stop(): void {

@@ -1,5 +1,5 @@
 import { opcode } from './frame';
-import type { HubCodec } from './hubCodec';
+import type { HubCodec, Recoverable } from './hubCodec';
 import { HubMessageError, type HubMessage } from './hubMessage';
 import {
   JsonPieces,
@@ -7,9 +7,11 @@ import {
   type MessageLayout,
   type MessageShape,
 } from './messageLayout';
+import { ackCompletion } from './webpubsub/ackCompletion';
 
 const objectStart = Buffer.from('{');
 const sequenceStart = Buffer.from('{"sequenceId":');
+const ackStart = Buffer.from('{"type":"ack",');
 
 /**
  * `json.webpubsub.azure.v1` in the words of a hub, so that everything above the wire stays the same: joining
@@ -47,7 +49,11 @@ export const reliableWebPubSubCodec: HubCodec = {
   protocol: 'webpubsubReliable',
   subprotocol: 'json.reliable.webpubsub.azure.v1',
   opensAtOnce: true,
-  isReliable: true,
+  recovery: {
+    noted: notedIn,
+    sequenceAck: (sequenceId) =>
+      Buffer.from(`{"type":"sequenceAck","sequenceId":${sequenceId}}`, 'latin1'),
+  },
   // The sequence id may come first.
   callStart: () => objectStart,
 };
@@ -93,7 +99,7 @@ type Fields = Readonly<Record<string, unknown>>;
  *
  * @throws HubMessageError when it is none
  */
-export function frameFields(buffer: Buffer, start: number, end: number): Fields {
+function frameFields(buffer: Buffer, start: number, end: number): Fields {
   let value: unknown;
   try {
     value = JSON.parse(buffer.toString('utf8', start, end));
@@ -106,7 +112,7 @@ export function frameFields(buffer: Buffer, start: number, end: number): Fields 
 }
 
 /** Whether the service says that the client is connected. */
-export const isConnected = (fields: Fields): boolean =>
+const isConnected = (fields: Fields): boolean =>
   fields['type'] === 'system' && fields['event'] === 'connected';
 
 /** The sequence id of a data message that begins with it; 0 for any other frame. */
@@ -120,6 +126,20 @@ export function leadingSequenceId(buffer: Buffer, start: number, end: number): n
     id = id * 10 + digit;
   }
   return 0;
+}
+
+function notedIn(buffer: Buffer, start: number, end: number): number | Recoverable {
+  const leading = leadingSequenceId(buffer, start, end);
+  if (leading > 0) return leading;
+  const behind = start + ackStart.length;
+  if (behind < end && ackStart.compare(buffer, start, behind) === 0) return 0;
+  const fields = frameFields(buffer, start, end);
+  const { sequenceId: id, connectionId, reconnectionToken } = fields;
+  if (!isConnected(fields)) return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;
+  return {
+    connectionId: typeof connectionId === 'string' ? connectionId : undefined,
+    reconnectionToken: typeof reconnectionToken === 'string' ? reconnectionToken : undefined,
+  };
 }
 
 function messageOf(fields: Fields): HubMessage | undefined {
@@ -142,13 +162,12 @@ function messageOf(fields: Fields): HubMessage | undefined {
   }
 }
 
-/** What was executed before counts as done: the service tells it as an error. */
 function completionOf(fields: Fields): HubMessage {
-  const invocationId = String(fields['ackId']);
-  const error = fields['error'] as { name?: unknown; message?: unknown } | null | undefined;
-  if (fields['success'] === true || error?.name === 'Duplicate') return { type: 3, invocationId };
-  const words = [error?.name, error?.message].filter((text) => typeof text === 'string');
-  return { type: 3, invocationId, error: words.join(': ') || 'the service refused it' };
+  const refusal = typeof fields['error'] === 'object' ? fields['error'] : undefined;
+  return ackCompletion(
+    String(fields['ackId']),
+    fields['success'] === true ? undefined : (refusal ?? {}),
+  );
 }
 
 const groupTypes: Readonly<Record<string, string>> = {
@@ -174,6 +193,10 @@ export function webPubSubLayout(shape: MessageShape, lengths: HoleLengths): Mess
     pieces.raw('"');
   } else {
     pieces.raw(`{"type":"event","event":${JSON.stringify(shape.method)}`);
+  }
+  if (shape.answered === true) {
+    pieces.raw(',"ackId":');
+    pieces.hole('ackId', 'number');
   }
   pieces.raw(',"dataType":"json","data":');
   pieces.list(shape.arguments);

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import type { StepSummary } from '../../src/measure/summary';
+import {
+  startWebPubSubEmulator,
+  type WebPubSubEmulator,
+} from '../../src/servers/webpubsub/webPubSubEmulator';
 import { useCases } from '../../src/usecases/registry';
 import { startHub, type LoadHub } from '../fakes/loadHub';
 import { tableColumns, tableRows, type TableRow } from '../fakes/scenarioTable';
@@ -12,7 +16,7 @@ const delayMs = 20;
 const differenceMs = 100;
 
 /** Everything that does not depend on time. */
-function countsOf(step: StepSummary): unknown {
+function countsOf(step: StepSummary) {
   const { offered, sent, expected, received, lost, duplicated, outOfOrder } = step;
   const { payloadBytesIn, payloadBytesOut, wireBytesIn, errors } = step;
   return {
@@ -21,23 +25,30 @@ function countsOf(step: StepSummary): unknown {
   };
 }
 
-/** The same run by both drivers at once. */
+/** The same run by both drivers at once, each in a hub of its own where a service has several. */
 async function byBoth(test: LoadTest): Promise<readonly [native: LoadResult, sdk: LoadResult]> {
-  const by = (driver: 'native' | 'sdk'): Promise<LoadResult> =>
-    loadRun({
+  const by = (driver: 'native' | 'sdk'): Promise<LoadResult> => {
+    const { hub, ...config } = test.config ?? {};
+    const own = hub === undefined ? {} : { hub: `${String(hub)}${driver}` };
+    return loadRun({
       ...test,
-      config: { skipNegotiation: false, ...test.config, singleStepDuration: '300ms', driver },
+      config: { skipNegotiation: false, ...config, ...own, singleStepDuration: '300ms', driver },
     });
+  };
   return Promise.all([by('native'), by('sdk')]);
 }
 
-/** @param ownIds whether deliveries carry the ids of invocations, for which each driver has its own */
-function assertSame([native, sdk]: readonly [LoadResult, LoadResult], ownIds: boolean): void {
-  for (const run of [native, sdk]) {
+function assertFlawless(runs: readonly LoadResult[]): void {
+  for (const run of runs) {
     assert.equal(run.ending, 'completed');
     assert.deepEqual(run.errors, {});
     assertConsistent(run);
   }
+}
+
+/** @param ownIds whether deliveries carry the ids of invocations, for which each driver has its own */
+function assertSame([native, sdk]: readonly [LoadResult, LoadResult], ownIds: boolean): void {
+  assertFlawless([native, sdk]);
   assert.deepEqual(connectionCounts(sdk), connectionCounts(native));
   const steps = [onlyStep(native), onlyStep(sdk)] as const;
   assert.deepEqual(countsOf(steps[1]), countsOf(steps[0]));
@@ -93,5 +104,77 @@ describe('both drivers', function () {
     const [native, sdk] = await byBoth({ target: hub.url, config: { warmup: '100ms' } });
     const apartMs = (onlyStep(sdk).latencyUs.min - onlyStep(native).latencyUs.min) / 1000;
     assert.ok(Math.abs(apartMs) < differenceMs, `the quickest are ${apartMs} ms apart`);
+  });
+});
+
+describe('both drivers of Azure Web PubSub, on its emulator', function () {
+  this.timeout(60_000);
+  let emulator: WebPubSubEmulator;
+  before(async () => {
+    emulator = await startWebPubSubEmulator();
+  });
+  after(() => emulator.dispose());
+
+  const groups = { groupCount: 4 };
+  /** Each with four senders of one message in 50 ms. */
+  const cases = [
+    { name: 'echo', receivers: 1 },
+    { name: 'sendToGroup', parameters: groups, receivers: 5 },
+    { name: 'restSendToUser', receivers: 1 },
+    { name: 'restSendToGroup', parameters: groups, receivers: 5 },
+    { name: 'restBroadcast', receivers: 20 },
+  ];
+  const run = (hub: string, config: object, test: object = {}) =>
+    byBoth({
+      target: emulator.connectionString,
+      entries: cases.map(({ name, parameters = {} }) => ({ name, senders: 4, parameters })),
+      ...test,
+      config: { service: 'webpubsub', connections: 20, baseSending: 20, hub, ...config },
+    });
+
+  it('are compared in every use case of the service', () => {
+    const names = [...cases.map(({ name }) => name), 'connectOnly'];
+    for (const { name, services } of useCases)
+      assert.equal(names.includes(name), services.includes('webpubsub'), name);
+  });
+
+  const beside = sideBySide(2);
+  for (const config of [
+    { subprotocol: 'json' },
+    { subprotocol: 'reliableJson' },
+    { subprotocol: 'json', acks: 'all' },
+  ])
+    beside(`count the same in ${JSON.stringify(config)}`, async () => {
+      const runs = await run(`${config.subprotocol}${config.acks ?? ''}`, config);
+      assertFlawless(runs);
+      const [native, sdk] = runs;
+      assert.deepEqual(connectionCounts(sdk), connectionCounts(native));
+      const steps = [onlyStep(native), onlyStep(sdk)] as const;
+      // HTTP requests side by side keep no order.
+      const counts = steps.map((step) => ({ ...countsOf(step), outOfOrder: 0 }));
+      assert.deepEqual(counts[1], counts[0]);
+      // Where messages are numbered, what was sent before decides how long the numbers are.
+      if (config.subprotocol === 'json') assert.equal(steps[1].wireBytesOut, steps[0].wireBytesOut);
+      for (const [position, { name, receivers }] of cases.entries())
+        for (const { entries } of steps) {
+          const { sent, received, ...entry } = entries![position]!;
+          assert.deepEqual([entry.name, sent, received], [name, 24, 24 * receivers]);
+        }
+    });
+
+  beside('open and hold the same connections', async () => {
+    const parameters = { messageSize: undefined, sendingInterval: undefined };
+    const runs = await run('held', {}, { entries: undefined, useCase: 'connectOnly', parameters });
+    assertFlawless(runs);
+    assert.deepEqual(connectionCounts(runs[1]), connectionCounts(runs[0]));
+    assert.equal(runs[1].connections.connected, 20);
+  });
+
+  it('read the same latency, but for what they cost themselves', async function () {
+    this.retries(4);
+    const entries = [{ name: 'sendToGroup', parameters: groups }];
+    const [native, sdk] = await run('timed', { warmup: '100ms' }, { entries });
+    const apartMs = (onlyStep(sdk).latencyUs.min - onlyStep(native).latencyUs.min) / 1000;
+    assert.ok(Math.abs(apartMs) < differenceMs / 5, `the quickest are ${apartMs} ms apart`);
   });
 });

@@ -77,6 +77,7 @@ describe('the npm package', () => {
       'dist/hub.js',
       'dist/licenses.txt',
       'dist/sdk.js',
+      'dist/sdkPubSub.js',
       'dist/upstream.js',
       'dist/webPubSub.js',
       'dist/wire.js',

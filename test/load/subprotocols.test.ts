@@ -24,12 +24,12 @@ describe('the subprotocols of Azure Web PubSub, on its emulator', function () {
   });
 
   /** The same run by clients whose sockets are all cut once a part of the messages has come. */
-  const cutRun = (subprotocol: string) =>
+  const cutRun = (config: object) =>
     loadRun({
       target: emulator.connectionString.replace(/:\d+;/, `:${relay.port};`),
       useCase: 'restSendToGroup',
       parameters: { groupCount: 4 },
-      config: { service: 'webpubsub', subprotocol, connections, baseSending: 4 },
+      config: { service: 'webpubsub', connections, baseSending: 4, ...config },
       keepGoing: true,
       during: (run) => {
         const until = emulator.counts.delivered + 150;
@@ -42,28 +42,34 @@ describe('the subprotocols of Azure Web PubSub, on its emulator', function () {
       },
     });
 
-  it('lose nothing when sockets are cut, where they are reliable', async () => {
-    const run = await cutRun('reliableJson');
-    assertConsistent(run);
-    const { expected, received, lost } = onlyStep(run);
-    assert.deepEqual([expected, received, lost], [4 * 10 * 5, 200, 0]);
-    const { dropped, reconnected } = run.connections;
-    assert.deepEqual([dropped, reconnected], [connections, connections]);
-  });
-
-  it('count what members of groups publish in protobuf, and what comes by REST, exactly', async () => {
-    const run = await loadRun({
-      target: emulator.connectionString,
-      entries: ['sendToGroup', 'restSendToGroup'].map((name) => ({
-        ...{ name, senders: 4, parameters: { groupCount: 4 } },
-      })),
-      config: { service: 'webpubsub', subprotocol: 'protobuf', connections, baseSending: 8 },
+  for (const config of [
+    { subprotocol: 'reliableJson' },
+    { subprotocol: 'reliableProtobuf' },
+    { subprotocol: 'reliableJson', driver: 'sdk' },
+  ])
+    it(`lose nothing when sockets are cut, with ${JSON.stringify(config)}`, async () => {
+      const run = await cutRun(config);
+      assertConsistent(run);
+      const { expected, received, lost } = onlyStep(run);
+      assert.deepEqual([expected, received, lost], [4 * 10 * 5, 200, 0]);
+      const { dropped, reconnected } = run.connections;
+      assert.deepEqual([dropped, reconnected], [connections, connections]);
     });
-    assertConsistent(run);
-    assert.deepEqual(run.errors, {});
-    const { sent, expected, received, duplicated } = onlyStep(run);
-    assert.deepEqual([sent, expected, received, duplicated], [80, 400, 400, 0]);
-  });
+
+  for (const subprotocol of ['protobuf', 'reliableProtobuf'])
+    it(`count what members of groups publish in ${subprotocol}, echo and get by REST, exactly`, async () => {
+      const run = await loadRun({
+        target: emulator.connectionString,
+        entries: ['sendToGroup', 'restSendToGroup', 'echo'].map((name) => ({
+          ...{ name, senders: 4, parameters: name === 'echo' ? {} : { groupCount: 4 } },
+        })),
+        config: { service: 'webpubsub', subprotocol, acks: 'all', connections, baseSending: 12 },
+      });
+      assertConsistent(run);
+      assert.deepEqual(run.errors, {});
+      const { sent, expected, received, duplicated } = onlyStep(run);
+      assert.deepEqual([sent, expected, received, duplicated], [120, 440, 440, 0]);
+    });
 
   it('count what comes back over plain WebSockets exactly', async () => {
     const folder = new CliFolder();

@@ -35,6 +35,7 @@ const files = `
   dist/panel.js
   dist/run.js
   dist/sdk.js
+  dist/sdkPubSub.js
   dist/upstream.js
   dist/webPubSub.js
   dist/wire.js

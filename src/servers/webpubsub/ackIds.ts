@@ -1,46 +1,39 @@
-import type { WireId } from '../../wire/webpubsub/clientMessage';
+import { wireId, type WireId } from '../../wire/webpubsub/clientMessage';
 
-/** Ids out of order that are remembered; the oldest are forgotten first. */
+/** Ranges that are remembered; the oldest are forgotten first. */
 const maxRemembered = 1000;
 
-/**
- * The ack ids one client has used. Clients count up, so that a range holds nearly all of them; what is
- * outside of it is remembered one by one.
- */
+interface Range {
+  readonly first: WireId;
+  /** The first id behind it. */
+  next: WireId;
+}
+
+/** The ack ids one client has used. Clients count up, so that a few ranges hold nearly all of them. */
 export class AckIds {
-  private first = 0;
-  /** The first id behind the range. */
-  private next = 0;
-  private others: Set<WireId> | undefined;
+  /** Oldest first; they neither overlap nor touch. */
+  private readonly ranges: Range[] = [];
 
   /** Whether the id is new; it is known from then on. */
   add(id: WireId): boolean {
-    if (this.has(id)) return false;
-    if (typeof id === 'number' && this.first === this.next) {
-      this.first = id;
-      this.next = id;
+    const { ranges } = this;
+    const next = idAfter(id);
+    let before: Range | undefined;
+    let behind = -1;
+    for (let at = ranges.length - 1; at >= 0; at--) {
+      const range = ranges[at]!;
+      if (range.next === id) before = range;
+      else if (range.first === next) behind = at;
+      else if (id >= range.first && id < range.next) return false;
     }
-    if (id === this.next) this.extend();
-    else this.remember(id);
+    const joined = ranges[behind];
+    if (joined !== undefined) ranges.splice(behind, 1);
+    if (before !== undefined) before.next = joined?.next ?? next;
+    else ranges.push({ first: id, next: joined?.next ?? next });
+    if (ranges.length > maxRemembered) ranges.shift();
     return true;
   }
-
-  private has(id: WireId): boolean {
-    return (id >= this.first && id < this.next) || this.others?.has(id) === true;
-  }
-
-  private extend(): void {
-    this.next++;
-    while (this.others?.delete(this.next) === true) this.next++;
-  }
-
-  private remember(id: WireId): void {
-    this.others ??= new Set();
-    this.others.add(id);
-    if (this.others.size <= maxRemembered) return;
-    for (const oldest of this.others) {
-      this.others.delete(oldest);
-      return;
-    }
-  }
 }
+
+const idAfter = (id: WireId): WireId =>
+  typeof id === 'number' && id < Number.MAX_SAFE_INTEGER ? id + 1 : wireId(BigInt(id) + 1n);

@@ -21,7 +21,12 @@ import { eventSourceConstructor } from './sdkEventSource';
 import { SdkHttpClient } from './sdkHttpClient';
 import { SdkProtocol, type SdkProtocolOwner } from './sdkProtocol';
 import type { SdkWay } from './sdkWay';
-import { webSocketConstructor, type SdkClosing, type SdkSocketOwner } from './sdkWebSocket';
+import {
+  failureOfClosing,
+  webSocketConstructor,
+  type SdkClosing,
+  type SdkSocketOwner,
+} from './sdkWebSocket';
 
 /** What a server may put into one event or one answer, as for our own connections. */
 const maximumBatchBytes = 16 * 1024 * 1024;
@@ -251,21 +256,15 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
       return new ConnectFailure('protocol', shownText(text));
     if (text.startsWith('Server timeout elapsed'))
       return new ConnectFailure('timeout', 'the server sent nothing for 30 s, not even a ping');
-    const reason = shownText(this.closeReason ?? this.closing?.reason ?? '');
+    if (this.closing !== undefined)
+      return failureOfClosing(this.closing, this.closeReason ?? this.closing.reason);
+    const reason = shownText(this.closeReason ?? '');
     const said = reason === '' ? '' : `: ${reason}`;
-    const code = this.closing?.code;
-    if (code === abnormalClosure && said === '')
-      return new ConnectFailure('closed', 'the server ended the connection without a close frame');
-    if (code !== undefined)
-      return new ConnectFailure(classOfClosing(reason), `closed with code ${code}${said}`);
     if (this.state === 'open' || text === '' || this.closeReason !== undefined)
       return new ConnectFailure(classOfClosing(reason), `the server ended the connection${said}`);
     return failureOfSocket(error as Error);
   }
 }
-
-/** RFC 6455, 7.4.1: told where no close frame came. */
-const abnormalClosure = 1006;
 
 function ignore(): void {
   // Whatever the client has to say of a connection that is given up.

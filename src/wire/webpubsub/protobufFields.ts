@@ -46,6 +46,68 @@ export function visitFields(
   }
 }
 
+/** Where {@link nextNumber} reads: one for all, so that looking into a message allocates nothing. */
+let at = 0;
+
+/**
+ * A number inside the message that a frame begins with.
+ *
+ * @param outer field of the frame that holds the message
+ * @param inner field of the message
+ * @returns 0 when the frame begins with another field or is cut off, or the number is not there or too large
+ */
+export function nestedVarint(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  outer: number,
+  inner: number,
+): number {
+  at = start;
+  if (nextNumber(bytes, end) !== outer * 8 + wireType.bytes) return 0;
+  const length = nextNumber(bytes, end);
+  const stop = at + length;
+  if (!(stop <= end)) return 0;
+  while (at < stop) {
+    const tag = nextNumber(bytes, stop);
+    const value = nextNumberOrSkip(bytes, stop, tag % 8);
+    if (value >= 0 && Math.floor(tag / 8) === inner) return Number.isSafeInteger(value) ? value : 0;
+  }
+  return 0;
+}
+
+/** The number of a field; −1 behind a field that holds none. */
+function nextNumberOrSkip(bytes: Buffer, end: number, type: number): number {
+  switch (type) {
+    case wireType.varint:
+      return nextNumber(bytes, end);
+    case wireType.bytes:
+      // What is cut off leads out of the message.
+      at = nextNumber(bytes, end) + at;
+      return -1;
+    case wireType.fixed64:
+      at += 8;
+      return -1;
+    case wireType.fixed32:
+      at += 4;
+      return -1;
+    default:
+      at = end;
+      return -1;
+  }
+}
+
+/** As a number, which is exact up to 2^53; not a number when it is cut off. */
+function nextNumber(bytes: Buffer, end: number): number {
+  let value = 0;
+  for (let count = 0, scale = 1; count < maxVarintBytes && at < end; count++, scale *= 128) {
+    const byte = bytes[at++]!;
+    value += (byte & 0x7f) * scale;
+    if (byte < 0x80) return value;
+  }
+  return NaN;
+}
+
 function take(bytes: Buffer, cursor: { at: number }, length: WireId): Buffer {
   if (length > bytes.length - cursor.at) throw new SyntaxError('cut off');
   const start = cursor.at;
@@ -113,11 +175,14 @@ export function varint(value: WireId): Buffer {
 export const bytesHead = (field: number, length: number): Buffer =>
   Buffer.concat([varint(field * 8 + wireType.bytes), varint(length)]);
 
+/** Tag of a varint field. */
+export const varintHead = (field: number): Buffer => varint(field * 8 + wireType.varint);
+
 /** A whole field; an undefined value is none. */
 export function field(number: number, value: WireId | string | Buffer | undefined): Buffer {
   if (value === undefined) return Buffer.alloc(0);
   if (typeof value === 'number' || typeof value === 'bigint') {
-    return Buffer.concat([varint(number * 8 + wireType.varint), varint(value)]);
+    return Buffer.concat([varintHead(number), varint(value)]);
   }
   const bytes = typeof value === 'string' ? Buffer.from(value, 'utf8') : value;
   return Buffer.concat([bytesHead(number, bytes.length), bytes]);

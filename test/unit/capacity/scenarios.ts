@@ -27,6 +27,7 @@ export function scenarioWith(changes: Partial<Scenario> = {}): Scenario {
     transport: 'Websockets',
     protocol: 'json',
     subprotocol: 'json',
+    acks: 'first',
     skipNegotiation: false,
     connectTimeoutMs: 10_000,
     connectInFlight: 100,

@@ -39,6 +39,7 @@ export const sampleScenario: Scenario = {
   transport: 'Websockets',
   protocol: 'json',
   subprotocol: 'json',
+  acks: 'first',
   skipNegotiation: false,
   connectTimeoutMs: 10_000,
   connectInFlight: 100,

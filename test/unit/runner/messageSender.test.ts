@@ -136,6 +136,27 @@ describe('MessageSender', () => {
     }
   });
 
+  it('asks Azure Web PubSub with its first message or with all, under ids that count up', () => {
+    const run = (plan: Partial<Plan>): (number | undefined)[][] => {
+      const bench = new Bench(planOf({ protocol: 'webpubsub', connections: 3, ...plan }));
+      bench.run({ ...shortStep, senders: 3 }).run({ ...shortStep, index: 2, senders: 3 });
+      return bench.connections.map(({ frames }) =>
+        frames.map((frame) => {
+          const text = onlyClientFrame(frame).payload.toString('utf8');
+          return (JSON.parse(text) as { ackId?: number }).ackId;
+        }),
+      );
+    };
+    for (const ids of run({})) assert.deepEqual(ids, [2 ** 35, ...ids.slice(1).fill(undefined)]);
+    for (const ids of run({ acks: 'all' })) {
+      assert.equal(ids.length, 24);
+      assert.deepEqual(
+        ids,
+        Array.from(ids, (_, at) => 2 ** 35 + at),
+      );
+    }
+  });
+
   it('stamps when a message was meant to leave and when it left, and records the slip', () => {
     const bench = new Bench(planOf({ connections: 1 })).run({ ...shortStep, senders: 1 }, [70_000]);
     for (const { intendedUs, sentUs, warmup } of bench.sent) {

@@ -26,4 +26,13 @@ describe('the subprotocol', () => {
     assert.deepEqual(brief(groups), ['error subprotocol-use-case "none"']);
     assert.deepEqual(brief(fixed(groups, problemOf(groups, 'subprotocol-use-case'))), []);
   });
+
+  it('acknowledges the first message of each sender or all, where there is somebody to do so', () => {
+    assert.equal(scenarioOf(text('service: webpubsub')).acks, 'first');
+    const all = 'service: webpubsub, subprotocol: reliableProtobuf, acks: all';
+    assert.equal(scenarioOf(text(all)).acks, 'all');
+    assert.deepEqual(brief(text('service: signalr, acks: all')), ['error acks-service "all"']);
+    const plain = text('service: webpubsub, subprotocol: none, acks: all');
+    assert.deepEqual(brief(plain), ['error acks-subprotocol "all"']);
+  });
 });

@@ -37,11 +37,22 @@ describe('what this version cannot run', () => {
     assert.equal(notRunnable(scenarioOf(mix)), undefined);
   });
 
-  it('is the client of SignalR for Azure Web PubSub, not for Azure SignalR', () => {
+  it('is the official client of Azure Web PubSub in what it does not speak', () => {
     const withSdk = (service: string): string =>
       `config: { target: local, connections: 10, driver: sdk, service: ${service} }\nscenario: { name: echo }\n`;
     assert.equal(notRunnable(scenarioOf(withSdk('signalr'))), undefined);
-    assert.match(notRunnable(scenarioOf(withSdk('webpubsub'))) ?? '', /leave driver out/);
+    assert.equal(notRunnable(scenarioOf(withSdk('webpubsub'))), undefined);
+    for (const [subprotocol, runs] of [
+      ['json', true],
+      ['reliableJson', true],
+      ['protobuf', false],
+      ['reliableProtobuf', false],
+      ['none', false],
+    ] as const) {
+      const reason = notRunnable(scenarioOf(withSdk(`webpubsub, subprotocol: ${subprotocol}`)));
+      if (runs) assert.equal(reason, undefined);
+      else assert.match(reason ?? '', new RegExp(`not ${subprotocol}: .* leave driver out`));
+    }
   });
 
   it('is no transport, nor messagepack where it can be sent', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
 import { HubMessageError } from '../../../src/wire/hubMessage';
 import { recordLatencyShape } from '../../../src/wire/contractShape';
 import { holeLengths, MessageTemplate } from '../../../src/wire/messageTemplate';
@@ -6,9 +7,15 @@ import { emptyStamp, stampLength } from '../../../src/wire/stamp';
 import {
   leadingSequenceId,
   plainWebPubSubCodec,
+  reliableWebPubSubCodec,
   webPubSubCodec,
 } from '../../../src/wire/webPubSubCodec';
-import { protobufWebPubSubCodec } from '../../../src/wire/protobufWebPubSubCodec';
+import {
+  protobufWebPubSubCodec,
+  reliableProtobufWebPubSubCodec,
+} from '../../../src/wire/protobufWebPubSubCodec';
+import { firstMessageAckId } from '../../../src/wire/webpubsub/ackCompletion';
+import { nestedVarint } from '../../../src/wire/webpubsub/protobufFields';
 import { readProtobufClientMessage } from '../../../src/wire/webpubsub/protobufClientMessage';
 import { writeProtobufServerMessage } from '../../../src/wire/webpubsub/protobufServerMessage';
 import type { ProtobufServerMessage } from '../../../src/wire/webpubsub/serverMessage';
@@ -153,5 +160,75 @@ describe('Web PubSub in the words of a hub', () => {
     });
     assert.deepEqual(said({ type: 'disconnected', message: 'bye' }), { type: 7, error: 'bye' });
     assert.throws(() => codec.read(Buffer.from([0xff]), 0, 1), HubMessageError);
+  });
+
+  it('asks for acknowledgements of messages, and takes a repeat for a loss', () => {
+    const ackIds = [firstMessageAckId, firstMessageAckId + 300, 99_999_999_999];
+    for (const codec of [webPubSubCodec, protobufWebPubSubCodec]) {
+      const isJson = codec === webPubSubCodec;
+      const [write, readSent] = isJson
+        ? [writeJsonServerMessage, readJsonClientMessage]
+        : [writeProtobufServerMessage, readProtobufClientMessage];
+      for (const method of ['SendToGroup', 'Echo']) {
+        const receiver = method === 'SendToGroup' ? Buffer.from('g') : undefined;
+        const shape = { ...recordLatencyShape({ method, blob: 'x' }), answered: true };
+        const template = new MessageTemplate(shape, holeLengths(receiver), codec, false);
+        for (const ackId of ackIds) {
+          const frame = template.fill(emptyStamp(), receiver, nowMs, { index: 0, ackId });
+          const sent = readSent(frame);
+          assert.ok(sent?.type === 'sendToGroup' || sent?.type === 'event');
+          assert.equal(sent.ackId, ackId);
+        }
+      }
+      const said = (ackId: number, name: string): unknown => {
+        const error = { name, message: 'no' };
+        const ack = write({ type: 'ack', ackId, success: false, error });
+        return codec.read(ack, 0, ack.length);
+      };
+      const refused = { type: 3, invocationId: String(firstMessageAckId) };
+      for (const name of ['Forbidden', 'InternalServerError', 'Duplicate'])
+        assert.deepEqual(said(firstMessageAckId, name), { ...refused, error: `${name}: no` });
+      assert.deepEqual(said(7, 'Duplicate'), { type: 3, invocationId: '7' });
+    }
+  });
+
+  it('notes numbers and who may come back, of whatever comes', () => {
+    const payload = { dataType: 'text', bytes: Buffer.from('x'.repeat(300)) } as const;
+    const message = { type: 'message', from: 'group', fromUserId: 'u', payload } as const;
+    const connected = { type: 'connected', connectionId: 'c', userId: 'u' } as const;
+    for (const [codec, write] of [
+      [reliableWebPubSubCodec, writeJsonServerMessage],
+      [reliableProtobufWebPubSubCodec, writeProtobufServerMessage],
+    ] as const) {
+      const noted = (frame: Buffer): unknown => {
+        // Frames stand in the middle of a buffer.
+        const buffer = Buffer.concat([Buffer.from([0x12, 0x20]), frame, Buffer.from('}')]);
+        const told = codec.recovery!.noted(buffer, 2, 2 + frame.length);
+        return typeof told === 'number' ? told : [told.connectionId, told.reconnectionToken];
+      };
+      for (const sequenceId of [1, 127, 128, 2 ** 40])
+        assert.equal(noted(write({ ...message, group: 'g', sequenceId })), sequenceId);
+      assert.equal(noted(write({ type: 'ack', ackId: 5, success: true, error: undefined })), 0);
+      assert.deepEqual(noted(write({ ...connected, reconnectionToken: 't' })), ['c', 't']);
+    }
+    // As others write it: the number behind the data, and fields of newer editions.
+    const late = Buffer.from([
+      0x12, 0x0e, 0x0a, 1, 0x67, 0x3d, 1, 2, 3, 4, 0x30, 5, 0x20, 0xac, 2, 0,
+    ]);
+    assert.equal(nestedVarint(late, 0, late.length, 2, 4), 300);
+  });
+
+  it('finds no number beyond the end of a frame, and bears garbage', () => {
+    const garbage = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
+    fc.assert(
+      fc.property(garbage, fc.nat(40), (bytes, cut) => {
+        const end = Math.min(cut, bytes.length);
+        const found = nestedVarint(bytes, 0, end, 2, 4);
+        assert.ok(Number.isSafeInteger(found) && found >= 0);
+      }),
+      { numRuns: 2000 },
+    );
+    const framed = Buffer.from([0x12, 0x05, 0x20, 0x01]);
+    assert.equal(nestedVarint(framed, 0, framed.length, 2, 4), 0);
   });
 });
