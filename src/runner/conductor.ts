@@ -10,6 +10,7 @@ import { withConnections } from '../measure/verdict';
 import type { Plan, PlanStep } from '../plan/plan';
 import { sendersOf } from '../plan/population';
 import type { FromWorker, WorkerStart } from '../protocol/worker';
+import type { Passes } from '../targets/target';
 import type { TargetProblems } from '../targets/targetProblems';
 import { entryNames } from '../usecases/entryNames';
 import { entryRun } from '../plan/entryRun';
@@ -36,6 +37,8 @@ export interface ConductorFacts {
   readonly target: RunSummary['target'];
   /** Of the servers that were started for the run. */
   readonly problems?: TargetProblems | undefined;
+  /** Renewed during the run, where somebody has signed in. */
+  readonly passes?: Passes;
   readonly machine: RunSummary['machine'];
 }
 
@@ -104,7 +107,14 @@ export class Conductor implements Run {
       this.problem = shown;
       this.emit();
     });
-    this.finished = this.conduct();
+    const { passes } = context;
+    const subscriptions = [
+      passes?.onRenewed((pass) => this.pool.order({ type: 'renewed', pass })),
+      passes?.onProblem((text) => void this.totals.addError('unauthorized', text)),
+    ];
+    this.finished = this.conduct().finally(() => {
+      for (const subscription of subscriptions) subscription?.dispose();
+    });
   }
 
   stop(reason: StopReason): void {

@@ -27,6 +27,7 @@ const files = `
   dist/cli.js
   dist/cliAzure.js
   dist/commands.js
+  dist/entra.js
   dist/extension.js
   dist/extensionAzure.js
   dist/features.js
@@ -36,6 +37,7 @@ const files = `
   dist/run.js
   dist/sdk.js
   dist/sdkPubSub.js
+  dist/services.js
   dist/upstream.js
   dist/webPubSub.js
   dist/wire.js
