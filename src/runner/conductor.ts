@@ -1,3 +1,4 @@
+import type { ErrorClass } from '../base/errorClass';
 import { Emitter } from '../base/event';
 import { formatCount } from '../base/units';
 import { RunTotals } from '../measure/runTotals';
@@ -101,20 +102,13 @@ export class Conductor implements Run {
       },
     });
     context.problems?.listen((text, count) => {
-      if (this.phase === 'done') return;
-      const shown = this.totals.addError('ownServer', text, count);
-      if (shown === this.problem) return;
-      this.problem = shown;
-      this.emit();
+      this.tellProblem('ownServer', text, count);
     });
-    const { passes } = context;
-    const subscriptions = [
-      passes?.onRenewed((pass) => this.pool.order({ type: 'renewed', pass })),
-      passes?.onProblem((text) => void this.totals.addError('unauthorized', text)),
-    ];
-    this.finished = this.conduct().finally(() => {
-      for (const subscription of subscriptions) subscription?.dispose();
+    context.passes?.onRenewed((pass) => this.pool.order({ type: 'renewed', pass }));
+    context.passes?.onProblem((text) => {
+      this.tellProblem('unauthorized', text);
     });
+    this.finished = this.conduct();
   }
 
   stop(reason: StopReason): void {
@@ -261,6 +255,15 @@ export class Conductor implements Run {
     await this.pool.terminate();
     for (const tick of this.ticks.rest()) this.emit(tick);
     this.enter('done');
+  }
+
+  /** Counts and shows what went wrong beside the workers. */
+  private tellProblem(errorClass: ErrorClass, text: string, count?: number): void {
+    if (this.phase === 'done') return;
+    const shown = this.totals.addError(errorClass, text, count);
+    if (shown === this.problem) return;
+    this.problem = shown;
+    this.emit();
   }
 
   private handle(worker: number, fact: FromWorker): void {

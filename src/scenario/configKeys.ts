@@ -1,13 +1,12 @@
 import type { KeySpec } from './keySpec';
 import { lifeKeys } from './lifeKeys';
+import { pubSubKeys } from './pubSubKeys';
 import { referencePattern } from './references';
 import {
-  ackChoices,
   batchModes,
   dialects,
   protocols,
   skus,
-  subprotocols,
   targetChoices,
   transports,
 } from './scenario';
@@ -148,22 +147,7 @@ const connectionKeys: readonly KeySpec[] = [
       'Hub protocol; ASP.NET Core speaks messagepack after AddSignalR().AddMessagePackProtocol().',
     seedNote: 'The seed tool silently read every other text as json.',
   },
-  {
-    name: 'subprotocol',
-    type: 'choice',
-    default: 'json',
-    choices: subprotocols,
-    summary:
-      'How clients of Azure Web PubSub talk: `json`; `reliableJson`, which acknowledges messages and recovers lost sockets; `protobuf`; `reliableProtobuf`; or `none`, plain WebSockets whose messages go to the application.',
-  },
-  {
-    name: 'acks',
-    type: 'choice',
-    default: 'first',
-    choices: ackChoices,
-    summary:
-      'Which messages of a client ask Azure Web PubSub for an acknowledgement, so that refused ones are counted as errors: the `first` of each sender, or `all`.',
-  },
+  ...pubSubKeys,
   {
     name: 'skipNegotiation',
     type: 'flag',

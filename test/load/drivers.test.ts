@@ -29,7 +29,7 @@ function countsOf(step: StepSummary) {
 async function byBoth(test: LoadTest): Promise<readonly [native: LoadResult, sdk: LoadResult]> {
   const by = (driver: 'native' | 'sdk'): Promise<LoadResult> => {
     const { hub, ...config } = test.config ?? {};
-    const own = hub === undefined ? {} : { hub: `${String(hub)}${driver}` };
+    const own = typeof hub === 'string' ? { hub: `${hub}${driver}` } : {};
     return loadRun({
       ...test,
       config: { skipNegotiation: false, ...config, ...own, singleStepDuration: '300ms', driver },

@@ -72,9 +72,9 @@ describe('Reconnector', () => {
     const bench = new Bench(async () => true);
     for (let index = 0; index < 4; index++) bench.reconnector.exchange(index);
     await bench.until(4);
-    const [first] = bench.tries;
+    // Not from the first, which may come late.
     bench.tries.forEach(({ atMs }, position) => {
-      assert.ok(atMs - first!.atMs >= position * 20 - 3, `${position} came at ${atMs} ms`);
+      assert.ok(atMs >= position * 20 - 3, `${position} came at ${atMs} ms`);
     });
   });
 
