@@ -2,14 +2,7 @@ import type { KeySpec } from './keySpec';
 import { lifeKeys } from './lifeKeys';
 import { pubSubKeys } from './pubSubKeys';
 import { referencePattern } from './references';
-import {
-  batchModes,
-  dialects,
-  protocols,
-  skus,
-  targetChoices,
-  transports,
-} from './scenario';
+import { batchModes, dialects, protocols, skus, targetChoices, transports } from './scenario';
 import { serviceKeys } from './serviceKeys';
 
 /** Where the load goes and how to get in. */
