@@ -25,6 +25,7 @@ const minimizer = new Minimizer({
  * @param {number} options.budget size in KB (1,024 bytes) that must not be passed
  * @param {number} [options.lazyBudget] the same for each part that is loaded later
  * @param {string} [options.firstLine] put before everything else
+ * @param {string} [options.shared] name of a lazy part with what several others have in common
  * @param {webpack.WebpackPluginInstance[]} [options.plugins] further plugins
  * @returns {webpack.Configuration}
  */
@@ -36,6 +37,7 @@ function bundle({
   budget,
   lazyBudget = budget,
   firstLine,
+  shared,
   plugins = [],
 }) {
   return {
@@ -59,6 +61,8 @@ function bundle({
       alias: {
         // Second choice of hdr-histogram-js where there is no zlib; Node has one.
         pako: false,
+        // Opens browsers, for a way to sign in that is not used here.
+        open: false,
       },
     },
     module: {
@@ -79,8 +83,8 @@ function bundle({
       ],
     },
     optimization: {
-      // A lazy part is one file, named where it is imported.
-      splitChunks: false,
+      // A lazy part is one file, named where it is imported, and at most one more.
+      splitChunks: shared !== undefined && sharedPart(shared),
       minimizer: [minimizer],
     },
     performance: {
@@ -99,6 +103,16 @@ function bundle({
     ],
   };
 }
+
+/** What several lazy parts have in common, as one file: five servers would each have it again. */
+const sharedPart = (name) => ({
+  chunks: 'async',
+  cacheGroups: {
+    default: false,
+    defaultVendors: false,
+    shared: { name, minChunks: 2, enforce: true },
+  },
+});
 
 /** Puts the chart library's style sheet beside the panel's own, where the page links it. */
 const chartStyles = {
@@ -120,13 +134,16 @@ const chartStyles = {
  */
 const sdkModules = new webpack.DefinePlugin({ __non_webpack_require__: '(() => undefined)' });
 
+/** Signs in to Microsoft Entra ID: one bundle for the two that may need it, loaded when somebody has to. */
+const signIn = { './credential.js': 'commonjs ./entra.js' };
+
 module.exports = [
   bundle({
     name: 'extension',
     target: 'node20',
     // The editor loads it as a module and calls what it exports.
     entry: { import: './src/extension/extension.ts', library: { type: 'commonjs2' } },
-    external: { vscode: 'commonjs vscode' },
+    external: { vscode: 'commonjs vscode', ...signIn },
     budget: 50,
     lazyBudget: 350,
   }),
@@ -134,8 +151,18 @@ module.exports = [
     name: 'cli',
     target: 'node20',
     entry: './src/cli/main.ts',
+    external: signIn,
     budget: 450,
+    shared: 'services',
     firstLine: '#!/usr/bin/env node',
+  }),
+  bundle({
+    name: 'entra',
+    target: 'node20',
+    entry: { import: './src/targets/entra/credential.ts', library: { type: 'commonjs2' } },
+    budget: 450,
+    // What is left of what opens browsers is no file of its own.
+    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   }),
   bundle({
     name: 'worker',

@@ -24,15 +24,36 @@ export interface Endpoint {
 }
 
 /** What gives access to a hub of Azure SignalR Service (serverless) or Azure Web PubSub. */
-export interface ServiceAccess {
+export type ServiceAccess = ServiceHub & ServicePass;
+
+/** A hub of a service, for those who know how to get in. */
+export interface ServiceHub {
   readonly kind: 'signalr' | 'webpubsub';
   readonly hub: string;
   /** `http(s)://host` without a port: what access tokens are made out to. */
   readonly audience: string;
   /** `http(s)://host[:port]` of REST calls. */
   readonly restOrigin: string;
+}
+
+/** What lets an application in at a service: its access key, or for a while a sign-in. */
+export type ServicePass = AccessKeyPass | SignedInPass;
+
+export interface AccessKeyPass {
   /** Text of the key that signs the tokens. */
   readonly accessKey: string;
+}
+
+export interface SignedInPass {
+  /** Token of Microsoft Entra ID, for REST calls and server connections. */
+  readonly bearer: string;
+  /** Signs tokens of clients: lent by Azure SignalR Service. Azure Web PubSub signs them itself. */
+  readonly signingKey?: SigningKey;
+}
+
+export interface SigningKey {
+  readonly id: string;
+  readonly text: string;
 }
 
 /** The transports that make do with plain HTTP requests. */

@@ -40,7 +40,7 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
     'See whether the server is alive and answers; raise `connectTimeout` where it is only slow.',
   reset: 'See the log of the server; a port that wants TLS needs https://.',
   unauthorized:
-    'Check the access key of a connection string; else give a valid token as `accessToken: ${env:NAME}` or the headers the server wants.',
+    'Check the access key of a connection string, or the role of who has signed in; else give a valid token as `accessToken: ${env:NAME}` or the headers the server wants.',
   notFound: 'Correct the path of the hub in the target, such as /signalrbench.',
   throttled: 'Lower `arrivingRate`, or use a larger size of the service.',
   negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',

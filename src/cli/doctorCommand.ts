@@ -158,7 +158,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
     ];
   }
   if (!('methods' in target)) {
-    const answered = `answers within ${formatCount(target.connectMs, 1)} ms and takes the key`;
+    const answered = `answers within ${formatCount(target.connectMs, 1)} ms and takes the ${target.signedIn ? 'sign-in' : 'key'}`;
     return wrap(`✓ ${target.url}: ${answered}`, 80, '  ').map((text) => ({ text, tone: 'good' }));
   }
   const { url, connectMs, methods, dialect } = target;

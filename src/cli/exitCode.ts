@@ -65,6 +65,7 @@ export function exitCodeOfResult(
 const codesOfErrors: Readonly<Record<string, number>> = {
   'target-unreachable': exitCode.noTarget,
   'local-hub': exitCode.noTarget,
+  'sign-in': exitCode.noTarget,
 };
 
 /** Exit code for something thrown: an expected error says what to do, anything else is a defect. */

@@ -1,3 +1,4 @@
+import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import { SignalError, type EndingSignal } from './exitCode';
@@ -54,12 +55,12 @@ async function ask(question: string): Promise<string | undefined> {
   }
 }
 
-/** Settles when standard input has ended or cannot be read. */
-export function stdinEnded(): Promise<void> {
+/** Settles when standard input has ended or cannot be read; tells each line of it before. */
+export function stdinEnded(told: (line: string) => void): Promise<void> {
   return new Promise((resolve) => {
     const { stdin } = process;
     for (const event of ['end', 'close', 'error'] as const) stdin.once(event, () => resolve());
-    stdin.resume();
+    createLines({ input: stdin }).on('line', told);
   });
 }
 

@@ -106,6 +106,7 @@ export async function runCommand(
       const target =
         flags.yes === true ? opened : await agreedTarget(opened, agree, deps.redirectHosts);
       if (!target) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+      if (target.notice !== undefined) surroundings.stderr.write(`note: ${target.notice}\n`);
       const agreed = await agreedDialect(plan, target, deps.hubDialect);
       const prepared = { file, flags, scenario, plan: agreed, stop };
       return await runOn(target, prepared, surroundings, deps, () =>

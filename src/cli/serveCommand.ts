@@ -19,6 +19,7 @@ import {
 } from '../servers/webpubsub/emulatorOptions';
 import { redactText } from '../results/redact';
 import { upstreamVariable } from '../targets/upstreamVariable';
+import type { ServicePass } from '../wire/endpoint';
 import { exitCode } from './exitCode';
 import type { Surroundings } from './surroundings';
 
@@ -36,6 +37,11 @@ interface Disposable {
   dispose(): Promise<void>;
 }
 
+/** Gets in with what the run tells it. */
+interface Renewable {
+  renew(pass: ServicePass): void;
+}
+
 export interface ServeDeps {
   readonly startBenchHub: (
     options: BenchHubOptions,
@@ -45,18 +51,18 @@ export interface ServeDeps {
   ) => Promise<Disposable & { readonly connectionString: string }>;
   readonly startAppServer: (
     options: AppServerOptions,
-  ) => Promise<Disposable & { readonly url: string }>;
+  ) => Promise<Disposable & Renewable & { readonly url: string }>;
   /** Serves the application's side of a service, as its environment says. */
   readonly startUpstreamHandler: (
     settings: string | undefined,
     port: number,
     onProblem: (text: string) => void,
-  ) => Promise<Disposable & { readonly url: string }>;
+  ) => Promise<Disposable & Renewable & { readonly url: string }>;
   readonly startWebPubSubEmulator: (
     options: WebPubSubEmulatorOptions,
   ) => Promise<Disposable & { readonly connectionString: string }>;
-  /** Settles when standard input has ended. */
-  readonly stdinEnded: () => Promise<void>;
+  /** Settles when standard input has ended; tells each line before. */
+  readonly stdinEnded: (told: (line: string) => void) => Promise<void>;
 }
 
 /**
@@ -134,7 +140,7 @@ export function serveAppServerCommand(
     });
     const note = 'Serving the bench methods behind Azure SignalR Service; Ctrl+C ends it.';
     const dispose = (): Promise<void> => server.dispose().finally(() => problems.flush());
-    return { firstLine: { url: server.url }, note, dispose };
+    return { firstLine: { url: server.url }, note, told: renewing(server), dispose };
   });
 }
 
@@ -155,7 +161,7 @@ export function serveUpstreamCommand(
     );
     const note = 'Serving the bench methods as an upstream handler; Ctrl+C ends it.';
     const dispose = (): Promise<void> => handler.dispose().finally(() => problems.flush());
-    return { firstLine: { url: handler.url }, note, dispose };
+    return { firstLine: { url: handler.url }, note, told: renewing(handler), dispose };
   });
 }
 
@@ -163,12 +169,25 @@ export function serveUpstreamCommand(
 const problemsTo = ({ stdout }: Surroundings): ProblemLines =>
   new ProblemLines((line) => stdout.write(`${JSON.stringify(line)}\n`));
 
+/** What a run says to its servers is the pass of a sign-in that was renewed. */
+const renewing =
+  (server: Renewable) =>
+  (line: string): void =>
+    server.renew(JSON.parse(line) as ServicePass);
+
+interface Served extends Disposable {
+  readonly firstLine: object;
+  readonly note: string;
+  /** Takes a line from whoever has started this process. */
+  readonly told?: (line: string) => void;
+}
+
 /** Starts something, prints its line, and keeps it until it has to stop. */
 async function serve(
   exitWithStdin: boolean | undefined,
   { stdout, stderr, onSignal }: Surroundings,
   deps: ServeDeps,
-  start: () => Promise<Disposable & { readonly firstLine: object; readonly note: string }>,
+  start: () => Promise<Served>,
 ): Promise<number> {
   let stop: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => {
@@ -182,7 +201,7 @@ async function serve(
     const server = await start();
     try {
       stdout.write(`${JSON.stringify(server.firstLine)}\n`);
-      if (exitWithStdin) void deps.stdinEnded().then(stop);
+      if (exitWithStdin) void deps.stdinEnded(server.told ?? (() => undefined)).then(stop);
       else stderr.write(`${server.note}\n`);
       await stopped;
     } finally {

@@ -25,10 +25,9 @@ export interface ProbedTarget {
  */
 export async function probeTarget(
   { text, service }: ProbedTarget,
-  reference: TargetContext['reference'],
-  serverScript: string,
+  surroundings: Omit<TargetContext, 'readFile'>,
 ): Promise<HubProbe | ServiceProbe> {
-  const context = { reference, serverScript, readFile: readScenarioFile };
+  const context = { ...surroundings, readFile: readScenarioFile };
   if (service !== 'hub') return probeEmulator(service, context);
   const probe = await probeConnection(text, context);
   if (probe !== undefined) return probe;

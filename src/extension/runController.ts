@@ -6,6 +6,7 @@ import { verdictSentence } from '../measure/verdictSentence';
 import type { Result } from '../results/result';
 import { scenarioFile } from '../results/resultFolder';
 import type { SetKey } from '../results/scenarioCopy';
+import { editorAccount } from './editorAccount';
 import { askSecondRun, confirmLoad, trusted } from './questions';
 import { errorText } from './log';
 import { noticeText } from './noticeText';
@@ -268,6 +269,7 @@ export class RunController implements vscode.Disposable {
     return {
       reference,
       serverScript: this.services.serverScript,
+      editorAccount,
       readFile: (name: string) => readScenarioFile(path.resolve(folder, name)),
     };
   }

@@ -85,6 +85,7 @@ export async function startSession(
       await opened.dispose();
       return undefined;
     }
+    if (target.notice !== undefined) host.warn(target.notice);
     const agreed = await agreedDialect(plan, target, hubDialect);
     const startedAt = host.startTime();
     const folder = await createFolder(request, startedAt, host);

@@ -5,6 +5,7 @@ import { redactUrl } from '../results/redact';
 import { connectionStringProblem, looksLikeConnectionString } from '../scenario/connectionString';
 import type { ServiceProbe } from '../targets/probeService';
 import type { HubProbe } from '../wire/probeHub';
+import { editorAccount } from './editorAccount';
 import { errorText } from './log';
 import { askHubUrl, pickTarget } from './pickTarget';
 import { trusted } from './questions';
@@ -90,7 +91,8 @@ export async function testTarget(argument: unknown, services: Services): Promise
         const service = node.kind === 'local' ? node.service : 'hub';
         const reference = await services.secrets.referencesOf([text]);
         const { probeTarget } = await import(/* webpackChunkName: "run" */ './probeTarget.js');
-        return probeTarget({ text, service }, reference, services.serverScript);
+        const { serverScript } = services;
+        return probeTarget({ text, service }, { reference, serverScript, editorAccount });
       },
     );
     await sayProbe(name, probe, services);
@@ -135,18 +137,17 @@ async function sayProbe(
       copy,
     );
   } else {
+    const connectMs = formatCount(probe.connectMs, 1);
     await vscode.window.showInformationMessage(
       'methods' in probe
-        ? vscode.l10n.t(
-            '{0}: connected in {1} ms, with all bench methods.',
-            name,
-            formatCount(probe.connectMs, 1),
-          )
-        : vscode.l10n.t(
-            '{0}: the service answers in {1} ms and takes the key.',
-            name,
-            formatCount(probe.connectMs, 1),
-          ),
+        ? vscode.l10n.t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
+        : probe.signedIn
+          ? vscode.l10n.t(
+              '{0}: the service answers in {1} ms and takes the sign-in.',
+              name,
+              connectMs,
+            )
+          : vscode.l10n.t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
     );
   }
   if (answer === copy) await vscode.env.clipboard.writeText(hubSnippet);

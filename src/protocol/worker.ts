@@ -1,4 +1,4 @@
-import type { Endpoint } from '../base/endpoint';
+import type { Endpoint, ServicePass } from '../base/endpoint';
 import type { Plan } from '../plan/plan';
 import type { WorkerSample } from '../measure/sample';
 
@@ -45,6 +45,8 @@ export type ToWorker =
   | { readonly type: 'halt' }
   /** Send a sample at once, marked with this number. */
   | { readonly type: 'flush'; readonly flush: number }
+  /** What lets the application in at its service has changed: a sign-in was renewed. */
+  | { readonly type: 'renewed'; readonly pass: ServicePass }
   /** Close all connections and end. */
   | { readonly type: 'close' };
 

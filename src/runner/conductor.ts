@@ -10,9 +10,9 @@ import { judgeConnections } from '../measure/verdict';
 import type { Plan, PlanStep } from '../plan/plan';
 import { sendersOf } from '../plan/population';
 import type { FromWorker, WorkerStart } from '../protocol/worker';
-import type { TargetProblems } from '../targets/targetProblems';
 import { entryNames } from '../usecases/entryNames';
 import { entryRun } from '../plan/entryRun';
+import type { ConductorFacts } from './conductorFacts';
 import { CpuMeter } from './cpuMeter';
 import { firstErrorWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';
@@ -21,23 +21,6 @@ import { RecoveryPolling } from './recoveryPolling';
 import type { Run, StopReason } from './run';
 import { ToldFacts } from './toldFacts';
 import { WorkerPool } from './workerPool';
-
-export interface ConductorFacts {
-  readonly workerScript: string;
-  readonly keepGoing: boolean;
-  /** Values that must not turn up in any text of the run. */
-  readonly secrets: readonly string[];
-  /** Run time in microseconds. */
-  readonly nowUs: () => number;
-  /** Connections that take part now. */
-  readonly openConnections: () => number;
-  /** URLs that are told apart, as they may be shown. */
-  readonly targetUrls: readonly string[];
-  readonly target: RunSummary['target'];
-  /** Of the servers that were started for the run. */
-  readonly problems?: TargetProblems | undefined;
-  readonly machine: RunSummary['machine'];
-}
 
 /** Thrown inside the conductor to leave whatever it was waiting for; the ending is already noted. */
 class EndedEarly extends Error {}
@@ -104,7 +87,14 @@ export class Conductor implements Run {
       this.problem = shown;
       this.emit();
     });
-    this.finished = this.conduct();
+    const { passes } = context;
+    const subscriptions = [
+      passes?.onRenewed((pass) => this.pool.order({ type: 'renewed', pass })),
+      passes?.onProblem((text) => void this.totals.addError('unauthorized', text)),
+    ];
+    this.finished = this.conduct().finally(() => {
+      for (const subscription of subscriptions) subscription?.dispose();
+    });
   }
 
   stop(reason: StopReason): void {

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock';
 import type { ErrorClass } from '../base/errorClass';
 import { largestPayload } from '../usecases/payloadSizes';
 import type { WorkerStart } from '../protocol/worker';
-import type { AccessTokens } from '../wire/accessTokens';
+import type { ClientTokens } from '../wire/accessTokens';
 import { connectHub, type ConnectContext } from '../wire/connectHub';
 import { targetOf } from '../plan/targetOf';
 import { ConnectStopwatch } from '../wire/connectStopwatch';
@@ -54,7 +54,7 @@ export class Connections implements HubListener {
     private readonly start: WorkerStart,
     private readonly clock: Clock,
     private readonly recorder: Recorder,
-    tokens: AccessTokens | undefined,
+    tokens: ClientTokens | undefined,
     private readonly listener: ConnectionsListener,
   ) {
     const { plan, worker, endpoint } = start;

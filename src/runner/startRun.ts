@@ -4,7 +4,7 @@ import type { Plan } from '../plan/plan';
 import { populationsOf } from '../plan/population';
 import type { WorkerStart } from '../protocol/worker';
 import type { OpenTarget } from '../targets/target';
-import { shownUrl } from '../wire/endpoint';
+import { shownUrl, type Endpoint } from '../wire/endpoint';
 import { Conductor } from './conductor';
 import { machineClock } from './machineClock';
 import { toldApart } from './recorder';
@@ -25,7 +25,8 @@ export interface RunDependencies {
 export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDependencies): Run {
   const clock = machineClock();
   const originUs = clock.nowUs();
-  const { urls } = target.endpoint;
+  const endpoint = currentEndpoint(target);
+  const { urls } = endpoint;
   const populations = populationsOf(plan);
   const population = sharedPopulation(
     plan.connections,
@@ -38,7 +39,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
   const starts = plan.workers.map(({ worker }): WorkerStart => ({
     plan,
     worker,
-    endpoint: target.endpoint,
+    endpoint,
     population,
     originUs,
   }));
@@ -46,6 +47,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
     workerScript: dependencies.workerScript,
     keepGoing: dependencies.keepGoing === true,
     secrets: target.secrets,
+    ...(target.passes !== undefined && { passes: target.passes }),
     nowUs: () => clock.nowUs() - originUs,
     openConnections: () => openConnections(population),
     problems: target.problems,
@@ -62,4 +64,12 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
       workers: plan.workers.length,
     },
   });
+}
+
+/** The endpoint with the newest pass: the sign-in may have been renewed while somebody was asked something. */
+function currentEndpoint({ endpoint, passes }: OpenTarget): Endpoint {
+  const { service } = endpoint;
+  if (service === undefined || passes === undefined) return endpoint;
+  const { kind, hub, audience, restOrigin } = service;
+  return { ...endpoint, service: { kind, hub, audience, restOrigin, ...passes.current } };
 }

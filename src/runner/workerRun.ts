@@ -3,10 +3,11 @@ import { entryRun } from '../plan/entryRun';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { targetOf } from '../plan/targetOf';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
-import { AccessTokens } from '../wire/accessTokens';
+import { AccessTokens, type ClientTokens } from '../wire/accessTokens';
 import type { HubConnection } from '../wire/hubConnection';
 import type { HubMessage } from '../wire/hubMessage';
 import { shownText } from '../wire/connectFailure';
+import { IssuedTokens } from '../wire/issuedTokens';
 import { RestCalls } from '../wire/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
 import type { ServiceFailure } from '../wire/serviceFailure';
@@ -47,6 +48,7 @@ export class WorkerRun {
   private readonly movers: readonly GroupMover[];
   private readonly loop: PacingLoop;
   private readonly life: ConnectionLife | undefined;
+  private readonly tokens: AccessTokens | undefined;
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
   private nextTick: number;
@@ -67,18 +69,14 @@ export class WorkerRun {
     this.recorder = new Recorder(targets, target, plan.entries.length);
     this.populations = populationsOf(plan);
     this.members = new SharedMembers(start.population, this.populations, () => this.nowUs());
-    const { service } = endpoint;
-    const tokens = service === undefined ? undefined : new AccessTokens(service);
-    if (service !== undefined && tokens !== undefined) {
-      const told = ({ errorClass, text }: ServiceFailure): void => {
-        this.recorder.error(errorClass, text);
-      };
-      this.rest = new RestCalls(endpoint, service, tokens, told);
-      if (plan.entries.some((entry) => entryRun(entry).via === 'persistent'))
-        this.persistent = new PersistentSends(endpoint, service, tokens, told);
-    }
+    const service = accessOf(start, ({ errorClass, text }) => {
+      this.recorder.error(errorClass, text);
+    });
+    this.tokens = service?.tokens;
+    this.rest = service?.rest;
+    this.persistent = service?.persistent;
     this.preparation = new Preparation(plan, this.populations, this.members, this.joinFor());
-    this.connections = new Connections(start, clock, this.recorder, tokens, {
+    this.connections = new Connections(start, clock, this.recorder, service?.clientTokens, {
       received: (connection, buffer, from, to, frameBytes) => {
         const nowUs = this.nowUs();
         this.receiver.received(connection, buffer, from, to, frameBytes, nowUs);
@@ -172,6 +170,9 @@ export class WorkerRun {
         break;
       case 'flush':
         this.sample(false, order.flush);
+        break;
+      case 'renewed':
+        this.tokens?.renew(order.pass);
         break;
       case 'close':
         this.close();
@@ -305,4 +306,30 @@ export class WorkerRun {
     this.selfCheck.dispose();
     this.post({ type: 'closed' });
   }
+}
+
+/** What lets a worker's connections and messages in at a service of Azure. */
+interface WorkerAccess {
+  readonly tokens: AccessTokens;
+  readonly clientTokens: ClientTokens;
+  readonly rest: RestCalls;
+  readonly persistent?: PersistentSends;
+}
+
+function accessOf(
+  { plan, endpoint }: WorkerStart,
+  told: (failure: ServiceFailure) => void,
+): WorkerAccess | undefined {
+  const { service } = endpoint;
+  if (service === undefined) return undefined;
+  const tokens = new AccessTokens(service);
+  const rest = new RestCalls(endpoint, service, tokens, told);
+  const areIssued = service.kind === 'webpubsub' && 'bearer' in service;
+  const persists = plan.entries.some((entry) => entryRun(entry).via === 'persistent');
+  return {
+    tokens,
+    clientTokens: areIssued ? new IssuedTokens(rest) : tokens,
+    rest,
+    ...(persists && { persistent: new PersistentSends(endpoint, service, tokens, told) }),
+  };
 }

@@ -43,7 +43,7 @@ const targetKeys: readonly KeySpec[] = [
     references: true,
     pattern: `(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=|${referencePattern}`,
     summary:
-      'Connection string of Azure SignalR Service or Azure Web PubSub; better a reference such as `${env:NAME}` or `${secret:name}`.',
+      'Connection string of Azure SignalR Service or Azure Web PubSub; better a reference such as `${env:NAME}` or `${secret:name}`. `AuthType=azure` in it signs in to Microsoft Entra ID instead of using a key.',
   },
   {
     name: 'service',

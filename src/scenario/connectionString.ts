@@ -17,8 +17,22 @@ const signIns: Readonly<Record<string, EntraSignIn['kind']>> = {
   azure: 'default',
   'azure.msi': 'managedIdentity',
   'azure.app': 'application',
-  aad: 'default',
 };
+
+/**
+ * The way to sign in; undefined for an access key. The old value `aad` goes by what else is given. Sources:
+ * "Connection strings in Azure SignalR Service", heading "Use Microsoft Entra ID"; Azure/azure-signalr,
+ * `ConnectionStringParser`.
+ */
+function signInKind(values: Parts['values']): EntraSignIn['kind'] | undefined {
+  const authType = values.get('authtype')?.toLowerCase() ?? '';
+  if (authType !== 'aad') return signIns[authType];
+  if (!values.has('clientid')) return 'default';
+  return values.has('tenantid') ? 'application' : 'managedIdentity';
+}
+
+/** The one is documented, the other is what the official library reads. */
+const certificateNames = ['clientcertpath', 'clientcert'];
 
 /** How to get tokens of Microsoft Entra ID. */
 export interface EntraSignIn {
@@ -107,6 +121,7 @@ const shownNames = [
   'TenantId',
   'ClientSecret',
   'ClientCert',
+  'ClientCertPath',
 ];
 
 /**
@@ -161,18 +176,17 @@ function versionProblem(version: string | undefined): string | undefined {
 
 /** What is missing to get in. An unknown AuthType means the access key, as in the official libraries. */
 function signInProblem(values: Parts['values']): string | undefined {
-  const authType = values.get('authtype')?.toLowerCase();
-  const signIn = authType === undefined ? undefined : signIns[authType];
+  const signIn = signInKind(values);
   if (signIn === undefined)
     return (values.get('accesskey') ?? '') === ''
       ? `This connection string has no AccessKey. ${shape}`
       : undefined;
   if (signIn !== 'application') return undefined;
   const missing = ['ClientId', 'TenantId'].find((name) => !values.has(name.toLowerCase()));
-  if (missing !== undefined) return `AuthType=azure.app needs ${missing} in the connection string.`;
-  return values.has('clientsecret') || values.has('clientcert')
+  if (missing !== undefined) return `This AuthType needs ${missing} in the connection string.`;
+  return ['clientsecret', ...certificateNames].some((name) => values.has(name))
     ? undefined
-    : 'AuthType=azure.app needs ClientSecret or ClientCert in the connection string.';
+    : 'This AuthType needs ClientSecret or ClientCert in the connection string.';
 }
 
 /** Reads a connection string in which {@link connectionStringProblem} finds nothing, and no reference stands. */
@@ -188,7 +202,7 @@ export function readConnectionString(text: string): ServiceConnection {
   const port = values.get('port') ?? /:([0-9]+)$/.exec(authority)?.[1];
   const endpoint = port === undefined ? audience : `${audience}:${port}`;
   const origin = (name: string): string => (values.get(name) ?? endpoint).replace(/\/+$/, '');
-  const kind = signIns[values.get('authtype')?.toLowerCase() ?? ''];
+  const kind = signInKind(values);
   return {
     ...{ endpoint, audience },
     clientEndpoint: origin('clientendpoint'),
@@ -200,12 +214,13 @@ export function readConnectionString(text: string): ServiceConnection {
 }
 
 function signInOf(kind: EntraSignIn['kind'], values: Parts['values']): EntraSignIn {
-  const [clientId, tenantId, clientSecret, clientCertificateFile] = [
+  const [clientId, tenantId, clientSecret, ...certificates] = [
     'clientid',
     'tenantid',
     'clientsecret',
-    'clientcert',
+    ...certificateNames,
   ].map((name) => values.get(name));
+  const clientCertificateFile = certificates.find((name) => name !== undefined);
   return {
     kind,
     ...(clientId !== undefined && { clientId }),

@@ -1,10 +1,19 @@
-import { compactVerify, errors } from 'jose';
+import { randomBytes } from 'node:crypto';
+import { compactVerify, decodeProtectedHeader, errors } from 'jose';
+import type { SigningKey } from '../wire/endpoint';
 
 /** What is in an access token, by claim name. */
 export type TokenClaims = Readonly<Record<string, unknown>>;
 
 /** A token that was accepted, or the HTTP status and the reason that refuse it; never the token itself. */
-export type TokenOutcome = AcceptedToken | { readonly status: 401 | 413; readonly text: string };
+export type TokenOutcome =
+  AcceptedToken | { readonly status: 401 | 403 | 413; readonly text: string };
+
+/**
+ * What a service thinks of a token of Microsoft Entra ID: accepted, none of its own, or of somebody without a
+ * role. Nobody but a test can tell on this machine.
+ */
+export type SignInCheck = (token: string) => 'accepted' | 'unauthorized' | 'forbidden';
 
 export interface AcceptedToken {
   readonly claims: TokenClaims;
@@ -14,6 +23,8 @@ export interface AcceptedToken {
 export interface TokenCheckOptions {
   /** Accepted keys, as text: the first is the primary one, further ones serve for a rotation. */
   readonly accessKeys: readonly string[];
+  /** Without it nobody can sign in. */
+  readonly signIns?: SignInCheck | undefined;
   /** Clocks may differ by this much, default 30 s. */
   readonly clockToleranceMs?: number;
   /** Milliseconds since 1970. */
@@ -25,6 +36,8 @@ export const maxTokenChars = 4096;
 /** Accepted tokens that are remembered, so that the next request with one costs no HMAC. */
 const maxRemembered = 10_000;
 const algorithms = ['HS256', 'HS512'];
+/** Keys that were lent and are accepted still: that of before a renewal too. */
+const lentKeys = 2;
 
 const texts = {
   missing: 'An access token is required.',
@@ -33,22 +46,27 @@ const texts = {
   signature: 'The signature of the access token does not fit the access key.',
   noExpiry: 'The access token has no expiry.',
   expired: 'The access token has expired.',
+  signIn: 'The token of Microsoft Entra ID is not valid here.',
+  role: 'The identity has no role for this.',
 };
 
-function refused(text: string, status: 401 | 413 = 401): TokenOutcome {
+function refused(text: string, status: 401 | 403 | 413 = 401): TokenOutcome {
   return { status, text };
 }
 
 /** Checks bearer tokens signed with an access key: signature, expiry, audience. */
 export class TokenCheck {
   private keys: readonly Uint8Array[] = [];
+  private lent: readonly SigningKey[] = [];
+  private readonly signIns: SignInCheck | undefined;
   private readonly remembered = new Map<string, AcceptedToken>();
   /** The URL for which a token was accepted last: mostly the next one is the same. */
   private readonly lastUrls = new WeakMap<AcceptedToken, string>();
   private readonly toleranceMs: number;
   private readonly nowMs: () => number;
 
-  constructor({ accessKeys, clockToleranceMs, nowMs }: TokenCheckOptions) {
+  constructor({ accessKeys, signIns, clockToleranceMs, nowMs }: TokenCheckOptions) {
+    this.signIns = signIns;
     this.toleranceMs = clockToleranceMs ?? 30_000;
     this.nowMs = nowMs ?? Date.now;
     this.rotate(accessKeys);
@@ -59,6 +77,31 @@ export class TokenCheck {
     // The key is the text: it looks like base64 but is not decoded.
     this.keys = accessKeys.map((key) => new TextEncoder().encode(key));
     this.remembered.clear();
+  }
+
+  /** A new key for an application that has signed in; older ones go. */
+  lend(): SigningKey {
+    const key = { id: randomBytes(8).toString('hex'), text: randomBytes(32).toString('base64') };
+    this.lent = [key, ...this.lent].slice(0, lentKeys);
+    this.remembered.clear();
+    return key;
+  }
+
+  /** As {@link check}, for applications: they may sign in instead. */
+  async checkApplication(
+    token: string | undefined,
+    urls: readonly string[],
+  ): Promise<TokenOutcome> {
+    const outcome = await this.check(token, urls);
+    if (!('status' in outcome) || this.signIns === undefined || token === undefined) return outcome;
+    switch (this.signIns(token)) {
+      case 'accepted':
+        return { claims: {}, expiresMs: Infinity };
+      case 'forbidden':
+        return refused(texts.role, 403);
+      case 'unauthorized':
+        return refused(texts.signIn);
+    }
   }
 
   /**
@@ -83,7 +126,8 @@ export class TokenCheck {
 
   private async verified(token: string): Promise<TokenOutcome> {
     const { keys } = this;
-    for (const key of keys) {
+    const lent = this.lentFor(token);
+    for (const key of lent === undefined ? keys : [lent]) {
       try {
         const { payload } = await compactVerify(token, key, { algorithms });
         const outcome = readClaims(payload);
@@ -99,6 +143,18 @@ export class TokenCheck {
       }
     }
     return refused(texts.signature);
+  }
+
+  /** A key that was lent signs only what names it. */
+  private lentFor(token: string): Uint8Array | undefined {
+    if (this.lent.length === 0) return undefined;
+    try {
+      const { kid } = decodeProtectedHeader(token);
+      const key = this.lent.find(({ id }) => id === kid);
+      return key === undefined ? undefined : new TextEncoder().encode(key.text);
+    } catch {
+      return undefined;
+    }
   }
 
   private remember(token: string, outcome: AcceptedToken): void {

@@ -1,4 +1,5 @@
 import type { AppServerOptions } from '../servers/appServer/appServer';
+import type { ServicePass } from '../wire/endpoint';
 import { appServerVariable } from './appServerVariable';
 import { startServerProcess } from './serverProcess';
 import type { ProblemListener } from './targetProblems';
@@ -10,6 +11,8 @@ export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
 export interface AppServers {
   /** Hub URLs where clients negotiate, one per process. */
   readonly urls: readonly string[];
+  /** From now on they make their tokens with this pass. */
+  readonly renew: (pass: ServicePass) => void;
   /** Takes leave of the service and ends the processes. */
   dispose(): Promise<void>;
 }
@@ -43,5 +46,11 @@ export async function startAppServers(
     await dispose();
     throw failed.reason;
   }
-  return { urls: running.map(({ value }) => value), dispose };
+  return {
+    urls: running.map(({ value }) => value),
+    renew: (pass) => {
+      for (const each of running) each.tell(pass);
+    },
+    dispose,
+  };
 }

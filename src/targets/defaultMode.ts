@@ -1,50 +1,46 @@
-import { ExpectedError } from '../base/expectedError';
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
-import { isLoopback } from '../wire/isLoopback';
 import { startAppServers } from './appServers';
-import { resolveEndpoint, secretsOf } from './resolveEndpoint';
+import { followPasses } from './entra/followPasses';
+import { enterService } from './enterService';
 import type { OpenTarget, TargetContext } from './target';
 
 /**
  * A hub of Azure SignalR Service in default mode: clients negotiate with app servers that are started for
  * the run, and go on to the service.
  *
- * @throws ExpectedError when there is no key to sign with, or an app server does not start
+ * @throws ExpectedError as {@link enterService}, and when an app server does not start
  */
 export async function openDefaultMode(
-  { clientEndpoint, serverEndpoint, audience, accessKey }: ServiceConnection,
+  connection: ServiceConnection,
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
-  if (accessKey === undefined) {
-    throw new ExpectedError(
-      'sign-in',
-      'This version signs tokens with an AccessKey only: give a connection string that has one instead of AuthType.',
-    );
-  }
-  const resolved = await resolveEndpoint([clientEndpoint], scenario, context);
-  const servers = await startAppServers(
-    context.serverScript,
-    {
-      service: { clientEndpoint, serverEndpoint, audience, accessKey },
-      hub: scenario.hub,
-      serverConnections: scenario.serverConnections,
-      ...(scenario.serverStickyMode !== undefined && { stickyMode: scenario.serverStickyMode }),
-      // All clients are those of the run.
-      protocols: [scenario.protocol],
-      insecureTls: scenario.insecureTls,
-      ...(resolved.ca !== undefined && { ca: resolved.ca }),
-    },
-    scenario.appServers,
-    context.onProblem,
-  );
-  return {
-    kind: 'connectionString',
-    endpoint: { ...resolved, urls: servers.urls, skipNegotiation: false },
-    secrets: [...secretsOf(resolved), accessKey, encodeURIComponent(accessKey)],
-    url: `${new URL(clientEndpoint).origin} (hub ${scenario.hub})`,
-    loopback: isLoopback(clientEndpoint) && isLoopback(serverEndpoint),
-    dispose: () => servers.dispose(),
+  const { clientEndpoint, serverEndpoint, audience } = connection;
+  const entrance = { kind: 'signalr', path: '/', purpose: 'appServer' } as const;
+  const { resolved, pass, opened } = await enterService(entrance, connection, scenario, context);
+  const settings = {
+    service: { clientEndpoint, serverEndpoint, audience, ...pass },
+    hub: scenario.hub,
+    serverConnections: scenario.serverConnections,
+    ...(scenario.serverStickyMode !== undefined && { stickyMode: scenario.serverStickyMode }),
+    // All clients are those of the run.
+    protocols: [scenario.protocol],
+    insecureTls: scenario.insecureTls,
+    ...(resolved.ca !== undefined && { ca: resolved.ca }),
   };
+  const { appServers } = scenario;
+  const { serverScript, onProblem } = context;
+  try {
+    const servers = await startAppServers(serverScript, settings, appServers, onProblem);
+    followPasses(opened.passes, servers.renew);
+    return {
+      ...opened,
+      endpoint: { ...resolved, urls: servers.urls, skipNegotiation: false },
+      dispose: () => servers.dispose().finally(opened.dispose),
+    };
+  } catch (error) {
+    await opened.dispose();
+    throw error;
+  }
 }

@@ -1,15 +1,19 @@
 import type { ErrorClass } from '../base/errorClass';
+import { ExpectedError } from '../base/expectedError';
 import type { ServiceConnection } from '../scenario/connectionString';
 import { parseScenario } from '../scenario/parseScenario';
+import type { Endpoint } from '../wire/endpoint';
 import { RestCalls } from '../wire/restCalls';
 import { serviceTarget } from './serviceTarget';
-import type { TargetContext } from './target';
+import type { OpenTarget, TargetContext } from './target';
 
 /** What a service says to somebody with a connection string. `url` has no secrets. */
 export type ServiceProbe = { readonly url: string } & (
   | {
-      /** It answers, and accepts tokens of the key. */
+      /** It answers, and accepts tokens of the key or of who is signed in. */
       readonly reachable: true;
+      /** Whether somebody has signed in; else it was the key. */
+      readonly signedIn: boolean;
       readonly connectMs: number;
     }
   | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
@@ -25,9 +29,29 @@ export async function probeService(
   connection: ServiceConnection,
   context: TargetContext,
 ): Promise<ServiceProbe> {
+  const opened = await openAny(connection, context);
+  try {
+    return await probeOf(opened.endpoint);
+  } finally {
+    await opened.dispose();
+  }
+}
+
+/** The host of an emulator or a gateway does not tell which service it is, which matters to a sign-in. */
+async function openAny(connection: ServiceConnection, context: TargetContext): Promise<OpenTarget> {
   const { scenario } = parseScenario('mode: simple\n');
-  const kind = /\.webpubsub\.azure\./i.test(connection.endpoint) ? 'webpubsub' : 'signalr';
-  const { endpoint } = await serviceTarget(kind, connection, '/', scenario!, context);
+  const open = (kind: 'signalr' | 'webpubsub'): Promise<OpenTarget> =>
+    serviceTarget(kind, connection, '/', scenario!, context);
+  if (/\.webpubsub\.azure\./i.test(connection.endpoint)) return open('webpubsub');
+  try {
+    return await open('signalr');
+  } catch (error) {
+    if (error instanceof ExpectedError && error.code === 'service') return open('webpubsub');
+    throw error;
+  }
+}
+
+async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
   const service = endpoint.service!;
   const url = service.restOrigin;
   const calls = new RestCalls(endpoint, service);
@@ -41,7 +65,7 @@ export async function probeService(
     }
     const failure = unhealthy ?? (await calls.groupExists('signalr-bench-doctor'));
     if (failure === undefined || failure.errorClass === 'notFound') {
-      return { url, reachable: true, connectMs };
+      return { url, reachable: true, signedIn: 'bearer' in service, connectMs };
     }
     const { errorClass, text } = failure;
     const message =

@@ -21,18 +21,26 @@ export interface ServerProcessOptions {
   readonly onProblem?: ProblemListener | undefined;
 }
 
+/** A server that was started for a run. */
+export interface ServerProcess {
+  /** Its URL or connection string. */
+  readonly value: string;
+  /** Tells it something, as JSON in a line of its input, where nobody else can read it. */
+  readonly tell: (message: object) => void;
+  readonly dispose: () => Promise<void>;
+}
+
 /**
  * Starts a server in a process of its own, so that it does not share a thread with the load.
  *
  * @param serverScript script that understands `serve`
- * @returns the URL or connection string of its first line
  * @throws ExpectedError `local-hub` with what the process said
  */
 export async function startServerProcess(
   serverScript: string,
   served: ServedThing,
   { env = {}, onProblem }: ServerProcessOptions = {},
-): Promise<{ readonly value: string; readonly dispose: () => Promise<void> }> {
+): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
     [serverScript, 'serve', ...served.args, '--exit-with-stdin'],
@@ -42,11 +50,14 @@ export async function startServerProcess(
       env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', ...env },
     },
   );
+  // It may have ended by itself: what it would be told does not matter then.
+  child.stdin.on('error', () => undefined);
   try {
     const process = new ServerLines(child, served, onProblem);
     const value = await process.value;
     return {
       value,
+      tell: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
       dispose: () => {
         process.isWanted = false;
         return stop(child);

@@ -1,45 +1,29 @@
-import { ExpectedError } from '../base/expectedError';
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
-import type { ServiceAccess } from '../wire/endpoint';
-import { isLoopback } from '../wire/isLoopback';
-import { resolveEndpoint, secretsOf } from './resolveEndpoint';
+import type { ServiceHub } from '../wire/endpoint';
+import { enterService } from './enterService';
 import type { OpenTarget, TargetContext } from './target';
 
 /**
  * A hub that clients reach with tokens of their own making.
  *
  * @param path of the hub below the clients' endpoint
- * @throws ExpectedError when the endpoint cannot be resolved, or there is no key to sign with
+ * @throws ExpectedError as {@link enterService}
  */
 export async function serviceTarget(
-  kind: ServiceAccess['kind'],
+  kind: ServiceHub['kind'],
   connection: ServiceConnection,
   path: string,
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
-  const { clientEndpoint, serverEndpoint, audience, accessKey } = connection;
-  if (accessKey === undefined) {
-    throw new ExpectedError(
-      'sign-in',
-      'This version signs tokens with an AccessKey only: give a connection string that has one instead of AuthType.',
-    );
-  }
-  const { origin } = new URL(clientEndpoint);
-  const resolved = await resolveEndpoint([`${origin}${path}`], scenario, context);
-  const access = { kind, hub: scenario.hub, audience, restOrigin: new URL(serverEndpoint).origin };
+  const entrance = { kind, path, purpose: 'rest' } as const;
+  const entered = await enterService(entrance, connection, scenario, context);
+  const { resolved, hub, pass, opened } = entered;
   const endpoint = {
     ...resolved,
-    service: { ...access, accessKey },
+    service: { ...hub, ...pass },
     ...(kind === 'webpubsub' && { skipNegotiation: true }),
   };
-  return {
-    kind: 'connectionString',
-    endpoint,
-    secrets: [...secretsOf(resolved), accessKey, encodeURIComponent(accessKey)],
-    url: `${origin} (hub ${scenario.hub})`,
-    loopback: isLoopback(clientEndpoint) && isLoopback(serverEndpoint),
-    dispose: () => Promise.resolve(),
-  };
+  return { ...opened, endpoint };
 }

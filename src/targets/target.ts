@@ -1,5 +1,7 @@
+import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
-import type { Endpoint } from '../wire/endpoint';
+import type { Endpoint, SignedInPass } from '../wire/endpoint';
+import type { EntraToken } from './entra/entraToken';
 import type { ProblemListener, TargetProblems } from './targetProblems';
 
 /** What a target needs from its surroundings. */
@@ -12,13 +14,38 @@ export interface TargetContext {
   readFile(path: string): Promise<string>;
   /** Told what goes wrong with a server that was started for the target. */
   readonly onProblem?: ProblemListener;
+  /** Accounts of the editor that is around, if one is. */
+  readonly editorAccount?: EditorAccount;
+}
+
+/**
+ * A token of the Microsoft account that is signed in to the editor; undefined without one.
+ *
+ * @param tenantId in which it must be signed in, if that matters
+ * @param mayAsk whether the person may be asked to sign in
+ */
+export type EditorAccount = (
+  scope: string,
+  tenantId: string | undefined,
+  mayAsk: boolean,
+) => Promise<EntraToken | undefined>;
+
+/** What a sign-in to Microsoft Entra ID gives, as long as its target is open. */
+export interface Passes {
+  readonly current: SignedInPass;
+  readonly onRenewed: Event<SignedInPass>;
+  /** Why it could not be renewed, in a sentence; it is tried again. */
+  readonly onProblem: Event<string>;
 }
 
 /** A target ready for connections. */
 export interface OpenTarget {
   readonly kind: 'local' | 'hubUrl' | 'connectionString';
   readonly endpoint: Endpoint;
-  /** Values that must not be shown or stored wherever they turn up, such as in a server's error text. */
+  /**
+   * Values that must not be shown or stored wherever they turn up, such as in a server's error text. New
+   * ones are added when a sign-in is renewed.
+   */
   readonly secrets: readonly string[];
   /** For people and results: no query, no secrets. */
   readonly url: string;
@@ -26,6 +53,10 @@ export interface OpenTarget {
   readonly loopback: boolean;
   /** Of the servers that were started for the target. */
   readonly problems?: TargetProblems;
+  /** Where somebody has signed in. */
+  readonly passes?: Passes;
+  /** What a person should know before the run, in a sentence. */
+  readonly notice?: string;
   /** Stops what was started for the target. */
   dispose(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
 import { RestCalls } from '../wire/restCalls';
+import { followPasses } from './entra/followPasses';
 import { startServerProcess } from './serverProcess';
 import type { OpenTarget, TargetContext } from './target';
 import { upstreamVariable } from './upstreamVariable';
@@ -32,6 +33,7 @@ export async function withUpstream(
       onProblem: context.onProblem,
     },
   );
+  followPasses(opened.passes, handler.tell);
   const dispose = (): Promise<void> => opened.dispose().finally(handler.dispose);
   try {
     if (loopback) await register(opened, handler.value);
@@ -39,8 +41,12 @@ export async function withUpstream(
     await dispose();
     throw error;
   }
-  return { ...opened, dispose };
+  return { ...opened, ...(opened.passes !== undefined && { notice: unchecked }), dispose };
 }
+
+/** Who only signs in does not know the key that the service signs events with. */
+const unchecked =
+  'After a sign-in the upstream handler cannot check the signatures of events, which need an access key: whoever knows its public URL can make it send. Keep the URL secret, and close the tunnel after the run.';
 
 async function register({ endpoint }: OpenTarget, url: string): Promise<void> {
   const calls = new RestCalls(endpoint, endpoint.service!);

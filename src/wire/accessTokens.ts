@@ -1,36 +1,55 @@
-import { SignJWT } from 'jose';
-import type { ServiceAccess } from './endpoint';
+import type { ServiceAccess, ServicePass } from './endpoint';
+import { TokenSigner, tokenLifeS } from './tokenSigner';
 
-/** Life of a token; HTTP transports show theirs with each request, so a run must not outlive it. */
-const lifeS = 24 * 3600;
 /** A token is signed anew this long before its end, so that clocks may differ. */
 const renewS = 300;
 /** Tokens of REST paths that are kept. */
 const maximumKept = 100_000;
 
 /** Roles of a Web PubSub client that may join any group and publish to any. */
-const webPubSubRoles = ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup'];
+export const webPubSubRoles = ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup'];
 
 /** User id under which a connection of the run is known to the service. */
 export const userOf = (index: number): string => `user${index}`;
 
+/** Whoever gives a client its token. */
+export interface ClientTokens {
+  /** Whether the service is asked for each token, which takes time. */
+  readonly areIssued: boolean;
+  /**
+   * The token with which connection `index` comes in.
+   *
+   * @throws ConnectFailure when the service does not issue it
+   */
+  forClient(index: number): Promise<string>;
+}
+
 /**
- * Signs the access tokens of one hub: HS256 with the text of the access key, which is not decoded
- * although it looks like base64. Sources: "Azure SignalR service data plane REST API", heading
- * "Authenticate via Azure SignalR Service AccessKey"; "Generate client access URL for Azure Web PubSub".
+ * The access tokens of one hub. With an access key they are signed here; an application that has signed in
+ * shows its own token, and signs those of clients with a key that was lent. Sources: "Azure SignalR service
+ * data plane REST API", heading "Authentication"; "Generate client access URL for Azure Web PubSub".
  */
-export class AccessTokens {
-  private readonly key: Uint8Array;
+export class AccessTokens implements ClientTokens {
+  readonly areIssued = false;
+  private pass: ServicePass;
+  private signer: TokenSigner;
   private readonly kept = new Map<string, { readonly token: string; readonly expiresS: number }>();
 
   constructor(
     private readonly access: ServiceAccess,
     private readonly nowS: () => number = () => Math.floor(Date.now() / 1000),
   ) {
-    this.key = new TextEncoder().encode(access.accessKey);
+    this.pass = access;
+    this.signer = new TokenSigner(access);
   }
 
-  /** The token with which connection `index` comes in. */
+  /** From now on tokens are made with this pass. */
+  renew(pass: ServicePass): void {
+    this.pass = pass;
+    this.signer = new TokenSigner(pass);
+    this.kept.clear();
+  }
+
   forClient(index: number): Promise<string> {
     const { kind, audience, hub } = this.access;
     return kind === 'signalr'
@@ -39,29 +58,25 @@ export class AccessTokens {
   }
 
   /** The token of a server connection to Azure SignalR Service. */
-  forServer(serverId: string): Promise<string> {
+  async forServer(serverId: string): Promise<string> {
+    if ('bearer' in this.pass) return this.pass.bearer;
     const { audience, hub } = this.access;
     return this.sign(`${audience}/server/?hub=${hub}`, { nameid: serverId });
   }
 
   /** The token for calls of a REST path (without query), kept for the next call. */
   async forRest(path: string): Promise<string> {
+    if ('bearer' in this.pass) return this.pass.bearer;
     const known = this.kept.get(path);
     if (known !== undefined && known.expiresS - renewS > this.nowS()) return known.token;
     if (this.kept.size >= maximumKept) this.kept.clear();
-    const expiresS = this.nowS() + lifeS;
+    const expiresS = this.nowS() + tokenLifeS;
     const token = await this.sign(`${this.access.audience}${path}`, {});
     this.kept.set(path, { token, expiresS });
     return token;
   }
 
   private sign(audience: string, claims: Readonly<Record<string, unknown>>): Promise<string> {
-    const nowS = this.nowS();
-    return new SignJWT({ ...claims })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setAudience(audience)
-      .setIssuedAt(nowS)
-      .setExpirationTime(nowS + lifeS)
-      .sign(this.key);
+    return this.signer.sign(audience, claims, this.nowS());
   }
 }

@@ -1,4 +1,4 @@
-import type { AccessTokens } from './accessTokens';
+import type { ClientTokens } from './accessTokens';
 import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
 import {
@@ -21,8 +21,8 @@ export interface ConnectContext {
   readonly targetOf?: (index: number) => number;
   /** Opens connections by another client than ours. */
   readonly open?: OpenConnection;
-  /** Signs the token of each connection, where a service of Azure wants its own. */
-  readonly tokens?: AccessTokens;
+  /** Gives each connection its token, where a service of Azure wants its own. */
+  readonly tokens?: ClientTokens;
 }
 
 /** Opens one connection to the hub at `url`, which is negotiated with on the way. */
@@ -52,6 +52,8 @@ export async function connectHub(
     tokens === undefined
       ? context.endpoint
       : { ...context.endpoint, accessToken: await tokens.forClient(index) };
+  // An application would ask for the token when its client negotiates.
+  if (tokens?.areIssued === true) stopwatch?.done('negotiate');
   const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];
   if (url === undefined) throw new Error('an endpoint needs a URL');
   if (context.open !== undefined)

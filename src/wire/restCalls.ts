@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { AccessTokens, userOf } from './accessTokens';
+import { AccessTokens, userOf, webPubSubRoles } from './accessTokens';
 import {
   classOfStatus,
   classOfSystemError,
@@ -8,13 +8,14 @@ import {
   shownText,
   textOfSystemError,
 } from './connectFailure';
-import type { Endpoint, ServiceAccess } from './endpoint';
+import type { Endpoint, ServiceAccess, SigningKey } from './endpoint';
 import { jsonCodec } from './hubCodec';
 import type { MessageShape } from './messageLayout';
 import { holeLengths, MessageTemplate } from './messageTemplate';
 import { negotiateAgents, type NegotiateAgents } from './negotiate';
 import { restLayout } from './restLayout';
 import type { ServiceFailure } from './serviceFailure';
+import { tokenLifeS } from './tokenSigner';
 
 /** Who gets what a REST call sends: everybody, the user of a connection, one connection, or a group. */
 export type RestReceiver =
@@ -33,15 +34,21 @@ const answerTimeoutMs = 10_000;
 /** A pause that a service asks for is believed up to this long. */
 const maximumPauseMs = 60_000;
 const maximumErrorBytes = 4096;
+/** Longest answer that is read: a token, or a key. */
+const maximumAnswerBytes = 64 * 1024;
 
 /** What calls are told that can no longer be made. */
 const runIsOver: ServiceFailure = { errorClass: 'closed', text: 'REST: the run is over' };
 
 interface Call {
-  readonly method: 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   readonly path: string;
+  /** Goes before the version of the API. */
+  readonly query?: string;
   readonly body?: Buffer;
-  readonly settle: (failure: ServiceFailure | undefined) => void;
+  /** Whether what the service answers is of interest. */
+  readonly reads?: boolean;
+  readonly settle: (failure: ServiceFailure | undefined, answer?: string) => void;
 }
 
 /**
@@ -72,7 +79,7 @@ export class RestCalls {
     private readonly refused: (failure: ServiceFailure) => void = () => undefined,
   ) {
     this.origin = new URL(access.restOrigin);
-    this.query = `?api-version=${apiVersions[access.kind]}`;
+    this.query = `api-version=${apiVersions[access.kind]}`;
     this.hubPath = `/api/hubs/${encodeURIComponent(access.hub)}`;
     this.agents = negotiateAgents(endpoint, maximumSockets);
   }
@@ -125,6 +132,29 @@ export class RestCalls {
     return this.call({ method: 'HEAD', path });
   }
 
+  /** A token of the service's making, with which connection `index` comes in. */
+  async clientToken(index: number): Promise<string | ServiceFailure> {
+    const query = new URLSearchParams({
+      userId: userOf(index),
+      minutesToExpire: String(tokenLifeS / 60),
+    });
+    for (const role of webPubSubRoles) query.append('role', role);
+    const path = `${this.hubPath}/:generateToken`;
+    const asked = await this.ask({ method: 'POST', path, query: `${query.toString()}&` });
+    if ('failure' in asked) return asked.failure;
+    const { token } = asked.answer;
+    return typeof token === 'string' && token !== '' ? token : unreadable('token');
+  }
+
+  /** A key that Azure SignalR Service lends for 90 minutes, to sign tokens of clients with. */
+  async signingKey(): Promise<SigningKey | ServiceFailure> {
+    const asked = await this.ask({ method: 'GET', path: '/api/v1/auth/accessKey' });
+    if ('failure' in asked) return asked.failure;
+    const { keyId, accessKey, KeyId: id = keyId, AccessKey: text = accessKey } = asked.answer;
+    const isKey = typeof id === 'string' && typeof text === 'string' && text !== '';
+    return isKey ? { id, text } : unreadable('key');
+  }
+
   /** Tells an emulator where events of the hub go; the services themselves have no such call. */
   registerHandler(url: string): Promise<ServiceFailure | undefined> {
     const path = `/emulator/hubs/${encodeURIComponent(this.access.hub)}/handler`;
@@ -144,6 +174,20 @@ export class RestCalls {
   private call(call: Omit<Call, 'settle'>): Promise<ServiceFailure | undefined> {
     return new Promise((settle) => {
       this.begin({ ...call, settle });
+    });
+  }
+
+  /** What a call answers, an object in JSON. */
+  private ask(
+    call: Pick<Call, 'method' | 'path' | 'query'>,
+  ): Promise<{ readonly failure: ServiceFailure } | { readonly answer: JsonObject }> {
+    return new Promise((resolve) => {
+      const settle = (failure: ServiceFailure | undefined, text = ''): void => {
+        const answer = objectIn(text);
+        if (failure !== undefined) resolve({ failure });
+        else resolve(answer === undefined ? { failure: unreadable('JSON object') } : { answer });
+      };
+      this.begin({ ...call, reads: true, settle });
     });
   }
 
@@ -190,18 +234,18 @@ export class RestCalls {
       const call = this.waiting.shift();
       if (call === undefined) return;
       this.inFlight += 1;
-      void this.carryOut(call).then((failure) => {
+      void this.carryOut(call).then(({ failure, answer }) => {
         this.inFlight -= 1;
-        call.settle(failure);
+        call.settle(failure, answer);
         this.pump();
       });
     }
   }
 
-  private async carryOut(call: Call): Promise<ServiceFailure | undefined> {
+  private async carryOut(call: Call): Promise<Outcome> {
     const token = await this.tokens.forRest(call.path);
     // A socket opened now would outlive the others.
-    if (this.closed) return runIsOver;
+    if (this.closed) return { failure: runIsOver };
     return new Promise((resolve) => {
       const { origin, agents } = this;
       const { body } = call;
@@ -209,7 +253,7 @@ export class RestCalls {
       const request = (secure ? https : http).request({
         host: origin.hostname.replace(/^\[|\]$/g, ''),
         port: origin.port,
-        path: `${call.path}${this.query}`,
+        path: `${call.path}?${call.query ?? ''}${this.query}`,
         method: call.method,
         agent: secure ? agents.https : agents.http,
         timeout: answerTimeoutMs,
@@ -221,11 +265,11 @@ export class RestCalls {
       });
       request.on('timeout', () => request.destroy(new RestTimeout()));
       request.on('error', (error) => {
-        resolve(
+        const failure: ServiceFailure =
           error instanceof RestTimeout
             ? { errorClass: 'timeout', text: `REST: no answer within ${answerTimeoutMs / 1000} s` }
-            : { errorClass: classOfSystemError(error), text: `REST: ${textOfSystemError(error)}` },
-        );
+            : { errorClass: classOfSystemError(error), text: `REST: ${textOfSystemError(error)}` };
+        resolve({ failure });
       });
       request.on('response', (response) => {
         this.readAnswer(response, call, resolve);
@@ -236,26 +280,32 @@ export class RestCalls {
 
   private readAnswer(
     response: http.IncomingMessage,
-    { method }: Call,
-    resolve: (failure: ServiceFailure | undefined) => void,
+    { method, reads = false }: Call,
+    resolve: (outcome: Outcome) => void,
   ): void {
     const status = response.statusCode ?? 0;
-    if (status >= 200 && status < 300) {
+    const isGood = status >= 200 && status < 300;
+    if (isGood && !reads) {
       // The socket is free for the next call only when the answer is read.
       response.resume().once('close', () => {
-        resolve(undefined);
+        resolve({});
       });
       return;
     }
     let said = '';
+    const maximumBytes = isGood ? maximumAnswerBytes : maximumErrorBytes;
     response.setEncoding('utf8');
     response.on('data', (text: string) => {
-      if (said.length < maximumErrorBytes) said += text;
+      if (said.length < maximumBytes) said += text;
     });
     response.once('close', () => {
+      if (isGood) {
+        resolve({ answer: said });
+        return;
+      }
       if (status === 429) this.pause(response.headers['retry-after']);
       const text = `REST: ${method} answered ${status}${reasonIn(said)}`;
-      resolve({ errorClass: classOfStatus(status, 'request'), text });
+      resolve({ failure: { errorClass: classOfStatus(status, 'request'), text } });
     });
   }
 
@@ -268,6 +318,28 @@ export class RestCalls {
 }
 
 class RestTimeout extends Error {}
+
+/** How a call went, and what was answered where that is of interest. */
+interface Outcome {
+  readonly failure?: ServiceFailure;
+  readonly answer?: string;
+}
+
+const unreadable = (what: string): ServiceFailure => ({
+  errorClass: 'protocol',
+  text: `REST: the answer holds no ${what}`,
+});
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The service's own sentence, where its answer has one. */
 function reasonIn(answer: string): string {

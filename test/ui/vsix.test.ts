@@ -27,6 +27,7 @@ const files = `
   dist/cli.js
   dist/cliAzure.js
   dist/commands.js
+  dist/entra.js
   dist/extension.js
   dist/extensionAzure.js
   dist/features.js
@@ -35,6 +36,7 @@ const files = `
   dist/panel.js
   dist/run.js
   dist/sdk.js
+  dist/services.js
   dist/upstream.js
   dist/webPubSub.js
   dist/wire.js

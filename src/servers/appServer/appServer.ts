@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { ExpectedError } from '../../base/expectedError';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
 import { shownText } from '../../wire/connectFailure';
+import type { ServicePass } from '../../wire/endpoint';
 import { answerJson, refuse } from '../httpAnswers';
 import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
 import {
@@ -43,6 +44,8 @@ export interface AppServer {
   /** Hub URL where clients negotiate, without `/negotiate`. */
   readonly url: string;
   readonly counts: AppServerHubCounts;
+  /** From now on its tokens are made with this pass. */
+  renew(pass: ServicePass): void;
   /** Takes leave of the service and closes everything. */
   dispose(): Promise<void>;
 }
@@ -77,6 +80,7 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
       ...options,
       url: `${service.serverEndpoint.replace(/^http/, 'ws')}/server/?hub=${this.hubName}`,
       serverId,
+      signedIn: 'bearer' in service,
       count: options.serverConnections ?? 5,
     });
     this.server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
@@ -92,6 +96,10 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
     return this.hub.counts.clients;
   }
 
+  renew(pass: ServicePass): void {
+    this.tokens.renew(pass);
+  }
+
   token(): Promise<string> {
     return this.tokens.forServer();
   }
@@ -99,7 +107,7 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
   async start(): Promise<void> {
     this.timer = setInterval(() => this.tick(), hubTickMs);
     const failure = await this.connections.open();
-    if (failure !== undefined) throw startFailure(failure);
+    if (failure !== undefined) throw startFailure(failure, 'bearer' in this.options.service);
     const port = await listenOnLoopback(this.server, this.options.port ?? 0);
     this.url = `http://${loopbackHost}:${port}${path}`;
   }
@@ -182,10 +190,10 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
 }
 
 /** Why no server connection could be opened, for a person. */
-const startFailure = (end: ConnectionEnd): ExpectedError =>
+const startFailure = (end: ConnectionEnd, signedIn: boolean): ExpectedError =>
   new ExpectedError(
     'service-unreachable',
-    `No server connection to Azure SignalR Service could be opened: ${endText(end)}. ${endAdvice(end)}`,
+    `No server connection to Azure SignalR Service could be opened: ${endText(end)}. ${endAdvice(end, signedIn)}`,
   );
 
 /**

@@ -1,16 +1,15 @@
-import { SignJWT } from 'jose';
+import type { ServicePass } from '../../wire/endpoint';
+import { TokenSigner } from '../../wire/tokenSigner';
 
-/** What gives access to an instance of Azure SignalR Service. */
-export interface ServiceInstance {
+/** An instance of Azure SignalR Service, and what gives access to it. */
+export type ServiceInstance = ServicePass & {
   /** `http(s)://host` without a port: what tokens are made out to. */
   readonly audience: string;
   /** `http(s)://host[:port]` where clients connect. */
   readonly clientEndpoint: string;
   /** `http(s)://host[:port]` where app servers connect. */
   readonly serverEndpoint: string;
-  /** Text of the key that signs the tokens. */
-  readonly accessKey: string;
-}
+};
 
 /**
  * Whether a client is served by the app server it has negotiated with: never minded, where that server has
@@ -21,17 +20,16 @@ export type StickyMode = 'disabled' | 'preferred' | 'required';
 /** What a token says of it. */
 const stickyClaims = { preferred: 'Preferred', required: 'Required' } as const;
 
-/** Clients over HTTP show their token with each request, so a long run must not outlive it. */
-const lifeS = 24 * 3600;
 /** A token of clients is given out for so long. */
 const keptS = 3600;
 
 /**
- * Signs the tokens of one app server: HS256 with the text of the access key, which is not decoded although
- * it looks like base64. Source: Azure/azure-signalr, `ServiceEndpointProvider`.
+ * The tokens of one app server: signed with the access key, or after a sign-in its own token for itself, and
+ * a key that was lent for clients. Source: Azure/azure-signalr, `ServiceEndpointProvider`.
  */
 export class AppTokens {
-  private readonly key: Uint8Array;
+  private pass: ServicePass;
+  private signer: TokenSigner;
   private kept: { readonly token: Promise<string>; readonly untilS: number } | undefined;
 
   constructor(
@@ -41,11 +39,20 @@ export class AppTokens {
     private readonly stickyMode: StickyMode,
     private readonly nowS: () => number = () => Math.floor(Date.now() / 1000),
   ) {
-    this.key = new TextEncoder().encode(service.accessKey);
+    this.pass = service;
+    this.signer = new TokenSigner(service);
+  }
+
+  /** From now on tokens are made with this pass. */
+  renew(pass: ServicePass): void {
+    this.pass = pass;
+    this.signer = new TokenSigner(pass);
+    this.kept = undefined;
   }
 
   /** For one server connection. */
-  forServer(): Promise<string> {
+  async forServer(): Promise<string> {
+    if ('bearer' in this.pass) return this.pass.bearer;
     return this.sign('server', { nameid: this.serverId });
   }
 
@@ -68,13 +75,7 @@ export class AppTokens {
     claims: Readonly<Record<string, string>>,
   ): Promise<string> {
     const nowS = this.nowS();
-    return new SignJWT({ ...claims })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setIssuer('azure-signalr')
-      .setAudience(`${this.service.audience}/${who}/?hub=${this.hub}`)
-      .setNotBefore(nowS)
-      .setIssuedAt(nowS)
-      .setExpirationTime(nowS + lifeS)
-      .sign(this.key);
+    const audience = `${this.service.audience}/${who}/?hub=${this.hub}`;
+    return this.signer.sign(audience, { ...claims, iss: 'azure-signalr', nbf: nowS }, nowS);
   }
 }

@@ -15,10 +15,13 @@ export function endText({ status, refusal, reason }: ConnectionEnd): string {
 }
 
 /** What a person can do about a connection that could not be opened. */
-export function endAdvice({ status }: ConnectionEnd): string {
+export function endAdvice({ status }: ConnectionEnd, signedIn: boolean): string {
   switch (status) {
     case 401:
-      return 'Check the access key, and the clock of this machine.';
+    case 403:
+      return signedIn
+        ? 'Assign the role SignalR App Server to the identity; that may take up to 30 minutes to have effect.'
+        : 'Check the access key, and the clock of this machine.';
     case 404:
       return 'Check the endpoint and the name of the hub.';
     case 429:

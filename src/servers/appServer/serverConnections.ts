@@ -24,6 +24,8 @@ export interface ServerConnectionsOptions extends Pick<
   /** `ws(s)://host[:port]/server/?hub=…` */
   readonly url: string;
   readonly serverId: string;
+  /** Whether the tokens are those of a sign-in; else of a key. */
+  readonly signedIn: boolean;
   /** Kept open at all times. */
   readonly count: number;
   /** Wait after the first failure; doubles up to a minute. Default 1 s. */
@@ -130,7 +132,7 @@ export class ServerConnections {
     } else {
       this.settleFirst(connection, end);
       this.host.problem(
-        `A server connection could not be opened: ${endText(end)}. ${endAdvice(end)}`,
+        `A server connection could not be opened: ${endText(end)}. ${endAdvice(end, this.options.signedIn)}`,
       );
       this.tryLater();
     }

@@ -90,12 +90,17 @@ export async function answerRest(
   }
   const query = new URLSearchParams(search);
   const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
-  const token = await context.accessTokens.check(bearer, context.urlsOf(url));
+  const token = await context.accessTokens.checkApplication(bearer, context.urlsOf(url));
   if (response.destroyed) return;
   if ('status' in token) {
-    const code = token.status === 401 ? 'Error.Unauthorized' : 'Error.Request.TooLarge';
+    const code = codes[token.status];
     if (token.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
     answer(response, { status: token.status, code, message: token.text });
+    return;
+  }
+  if (isLending(parts) && method === 'GET') {
+    const { id, text } = context.accessTokens.lend();
+    answerJson(response, { KeyId: id, AccessKey: text });
     return;
   }
   if (first !== 'hubs') {
@@ -108,6 +113,16 @@ export async function answerRest(
     answerJson(response, { token: await clientToken(context, name, query) });
   else serve(context, { name, rest, query }, request, response);
 }
+
+const codes = {
+  401: 'Error.Unauthorized',
+  403: 'Error.Forbidden',
+  413: 'Error.Request.TooLarge',
+} as const;
+
+/** `/api/v1/auth/accessKey`, without what all paths begin with. */
+const isLending = (parts: readonly string[] | undefined): boolean =>
+  parts?.join('/').toLowerCase() === 'auth/accesskey';
 
 interface Asked {
   readonly name: string;

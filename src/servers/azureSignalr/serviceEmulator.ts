@@ -103,7 +103,7 @@ export class ServiceEmulator
     this.serverTimeoutMs = options.serverTimeoutMs ?? 30_000;
     this.tokens = new ConnectionTokens(options.connectWindowMs ?? 5000);
     this.accessKeys = options.accessKeys ?? [publicAccessKey];
-    this.accessTokens = new TokenCheck({ accessKeys: this.accessKeys });
+    this.accessTokens = new TokenCheck({ accessKeys: this.accessKeys, signIns: options.signIns });
     this.quota = new ConnectionQuota(options);
     const timeoutMs = options.upstreamTimeoutMs ?? 100_000;
     this.upstream = new Upstream(options.upstreams ?? [], timeoutMs, () => this.accessKeys);

@@ -1,4 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
+import type { SignInCheck } from '../tokenCheck';
 import { parseQuotaFlags, type QuotaFlags, type QuotaOptions } from '../serviceSize';
 
 /** `default`: app servers run the hub; `serverless`: the service itself, REST and webhooks do. */
@@ -22,6 +23,8 @@ export interface AzureSignalrOptions extends QuotaOptions {
   readonly upstreams?: readonly UpstreamTemplate[];
   /** Primary key first; default is the public one of Microsoft's emulator. */
   readonly accessKeys?: readonly string[];
+  /** Decides on applications that sign in instead of using a key; without it none can. */
+  readonly signIns?: SignInCheck;
   /** Time between negotiate and connect, default 5 s. */
   readonly connectWindowMs?: number;
   /** A client that leaves more than this unread is closed, default 1 MiB. */

@@ -96,7 +96,10 @@ function checkToken(
   const bearer = bearerToken(request.headers.authorization, query);
   // Of the query, only the hub belongs to the audience.
   const hub = encodeURIComponent(query.get('hub') ?? '');
-  return context.accessTokens.check(bearer, context.urlsOf(`${path}?hub=${hub}`));
+  const urls = context.urlsOf(`${path}?hub=${hub}`);
+  return path === '/server/'
+    ? context.accessTokens.checkApplication(bearer, urls)
+    : context.accessTokens.check(bearer, urls);
 }
 
 async function identify(
@@ -188,7 +191,8 @@ async function register(
     return;
   }
   const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
-  const token = await context.accessTokens.check(bearer, context.urlsOf(request.url ?? ''));
+  const urls = context.urlsOf(request.url ?? '');
+  const token = await context.accessTokens.checkApplication(bearer, urls);
   if (response.destroyed) return;
   if ('status' in token) {
     refuse(response, token);

@@ -34,7 +34,8 @@ export async function answerHubEvent(
 
 /** The application's side of a service. */
 export interface Application {
-  readonly accessKey: string;
+  /** Undefined after a sign-in. */
+  readonly accessKey: string | undefined;
   readonly calls: RestCalls;
   /** Told why an event was not answered as it should be. */
   readonly onProblem: (text: string) => void;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { ExpectedError } from '../../base/expectedError';
-import type { Endpoint, ServiceAccess } from '../../wire/endpoint';
+import { AccessTokens } from '../../wire/accessTokens';
+import type { Endpoint, ServiceAccess, ServicePass } from '../../wire/endpoint';
 import { RestCalls } from '../../wire/restCalls';
 import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
 import { readBody } from '../requestBody';
@@ -20,12 +21,20 @@ export function upstreamHandler(
   settings: string | undefined,
   port: number,
   onProblem: (text: string) => void,
-): ReturnType<typeof startUpstreamHandler> {
+): Promise<UpstreamHandler> {
   if (settings === undefined)
     throw new ExpectedError('upstream', 'An upstream handler is started by runs that need one.');
   const { endpoint, service } = JSON.parse(settings) as Record<'endpoint', Endpoint> &
     Record<'service', ServiceAccess>;
   return startUpstreamHandler(endpoint, service, port, onProblem);
+}
+
+/** A running handler. */
+export interface UpstreamHandler {
+  readonly url: string;
+  /** From now on its calls show tokens made with this pass. */
+  renew(pass: ServicePass): void;
+  dispose(): Promise<void>;
 }
 
 /**
@@ -42,9 +51,10 @@ export async function startUpstreamHandler(
   service: ServiceAccess,
   port: number,
   onProblem: (text: string) => void,
-): Promise<{ readonly url: string; dispose(): Promise<void> }> {
-  const { accessKey } = service;
-  const calls = new RestCalls(endpoint, service);
+): Promise<UpstreamHandler> {
+  const accessKey = 'accessKey' in service ? service.accessKey : undefined;
+  const tokens = new AccessTokens(service);
+  const calls = new RestCalls(endpoint, service, tokens);
   const answer = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
     const application = { accessKey, calls, onProblem };
     if (isCloudEvent(request)) answerCloudEvent(request, response, body, application);
@@ -71,6 +81,7 @@ export async function startUpstreamHandler(
   const taken = await listenOnLoopback(server, port);
   return {
     url: `http://${loopbackHost}:${taken}/`,
+    renew: (pass) => tokens.renew(pass),
     dispose: () =>
       new Promise((resolve) => {
         calls.close();

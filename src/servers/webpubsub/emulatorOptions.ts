@@ -1,3 +1,4 @@
+import type { SignInCheck } from '../tokenCheck';
 import { parseQuotaFlags, type QuotaFlags, type QuotaOptions } from '../serviceSize';
 
 export interface WebPubSubEmulatorOptions extends QuotaOptions {
@@ -9,6 +10,8 @@ export interface WebPubSubEmulatorOptions extends QuotaOptions {
   readonly allowAnonymous?: boolean;
   /** Primary key first; default is the public one of emulators. */
   readonly accessKeys?: readonly string[];
+  /** Decides on applications that sign in instead of using a key; without it none can. */
+  readonly signIns?: SignInCheck;
   /** For each answer of an event handler, default 10 s. */
   readonly upstreamTimeoutMs?: number;
 }

@@ -68,8 +68,13 @@ async function carryOut(
   if (found === null) throw notFound;
   const query = new URLSearchParams(search);
   const token = bearerToken(request.headers.authorization, new URLSearchParams());
-  const checked = await host.tokens.check(token, host.urlsOf(request.url ?? ''));
-  if ('status' in checked) throw new RestError(checked.status, 'Unauthorized', checked.text);
+  const checked = await host.tokens.checkApplication(token, host.urlsOf(request.url ?? ''));
+  if ('status' in checked)
+    throw new RestError(
+      checked.status,
+      checked.status === 403 ? 'Forbidden' : 'Unauthorized',
+      checked.text,
+    );
   const [, area, hubText = '', rest = ''] = found;
   const isOwn = area === 'emulator';
   const { route, names } = findRoute(isOwn ? ownRoutes : dataPlane, request.method, rest);

@@ -89,7 +89,7 @@ class RunningEmulator
     const { upstream: url, upstreamTimeoutMs: timeoutMs } = options;
     const handlers = url === undefined ? [] : [{ url }];
     this.accessKeys = options.accessKeys ?? [publicAccessKey];
-    this.tokens = new TokenCheck({ accessKeys: this.accessKeys });
+    this.tokens = new TokenCheck({ accessKeys: this.accessKeys, signIns: options.signIns });
     this.upstream = new Upstream({ accessKeys: this.accessKeys, handlers, timeoutMs });
     this.sockets = webSocketServer(maxMessageBytes);
     this.sockets.options.handleProtocols = (_, request) => this.chosen.get(request) ?? false;

@@ -184,13 +184,21 @@ describe('commands', () => {
   });
 
   describe('serve app-server', () => {
-    it('takes its options from the environment, and tells problems in lines of their own', async () => {
+    it('takes its options from the environment and renewals from its input, and tells problems in lines of their own', async () => {
+      const passes: unknown[] = [];
       const process = fakeSurroundings({ env: { SIGNALR_BENCH_APP_SERVER: '{"hub":"bench"}' } });
       const deps = fakeDeps({
-        stdinEnded: () => Promise.resolve(),
+        stdinEnded: (told) => {
+          told('{"bearer":"second"}');
+          return Promise.resolve();
+        },
         startAppServer: ({ hub, onProblem }) => {
           for (let count = 0; count < 3; count++) onProblem?.('Lost; AccessKey=abcdefgh12345678.');
-          return Promise.resolve({ url: `http://${hub}`, dispose: () => Promise.resolve() });
+          return Promise.resolve({
+            url: `http://${hub}`,
+            renew: (pass) => passes.push(pass),
+            dispose: () => Promise.resolve(),
+          });
         },
       });
       const code = await runProgram(['serve', 'app-server', '--exit-with-stdin'], process, deps);
@@ -199,6 +207,7 @@ describe('commands', () => {
       const lines = [{ url: 'http://bench' }, { problem, count: 3 }];
       assert.equal(process.out(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
       assert.equal(process.err(), '');
+      assert.deepEqual(passes, [{ bearer: 'second' }]);
       const byHand = await at.run(['serve', 'app-server']);
       assert.equal(byHand.code, 2);
       assert.match(byHand.err, /started by a run, not by hand/);

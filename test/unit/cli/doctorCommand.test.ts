@@ -74,7 +74,7 @@ describe('doctor', () => {
       deps: {
         probeConnection: (text) => {
           asked.push(text);
-          return Promise.resolve({ url, reachable: true, connectMs: 30 });
+          return Promise.resolve({ url, reachable: true, signedIn: false, connectMs: 30 });
         },
       },
     });

@@ -51,6 +51,16 @@ describe('the parts of a connection string', () => {
       'azure.app;ClientId=i;TenantId=t;ClientCert=/c.pem',
       { kind: 'application', clientId: 'i', tenantId: 't', clientCertificateFile: '/c.pem' },
     ],
+    [
+      'Azure.App;ClientId=i;TenantId=t;ClientCertPath=c.pem',
+      { kind: 'application', clientId: 'i', tenantId: 't', clientCertificateFile: 'c.pem' },
+    ],
+    ['aad', { kind: 'default' }],
+    ['aad;ClientId=i', { kind: 'managedIdentity', clientId: 'i' }],
+    [
+      'AAD;ClientId=i;TenantId=t;ClientSecret=s',
+      { kind: 'application', clientId: 'i', tenantId: 't', clientSecret: 's' },
+    ],
   ] as const) {
     it(`sign in without a key: AuthType=${authType}`, () => {
       const text = `Endpoint=https://a.b;AuthType=${authType}`;

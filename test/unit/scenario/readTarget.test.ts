@@ -162,6 +162,7 @@ describe('a connection string', () => {
     ['Endpoint=https://a.b;AuthType=azure.msi', undefined],
     ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a', /needs TenantId/],
     ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a;TenantId=b', /ClientSecret or ClientCert/],
+    ['Endpoint=https://a.b;AuthType=aad;ClientId=a;TenantId=b', /ClientSecret or ClientCert/],
     ['${secret:all}', undefined],
     ['Endpoint=${env:HOST};${secret:rest}', undefined],
   ] as const) {

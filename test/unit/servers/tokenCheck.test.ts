@@ -36,6 +36,47 @@ describe('the check of access tokens', () => {
     for (const [aud, url] of accepted) assert.equal(await statusFor(aud, url), 200, String(aud));
   });
 
+  it('of applications goes by the sign-in, where there is one', async () => {
+    const own = new TokenCheck({
+      accessKeys: [key],
+      nowMs: () => nowMs,
+      signIns: (token) =>
+        token === 'good' ? 'accepted' : token === 'poor' ? 'forbidden' : 'unauthorized',
+    });
+    const signed = await sign({ aud: rest });
+    const statusOf = async (token: string | undefined): Promise<number> => {
+      const outcome = await own.checkApplication(token, [rest]);
+      return 'status' in outcome ? outcome.status : 200;
+    };
+    assert.equal(await statusOf(signed), 200);
+    assert.equal(await statusOf('good'), 200);
+    assert.equal(await statusOf('poor'), 403);
+    assert.equal(await statusOf('other'), 401);
+    assert.equal(await statusOf(undefined), 401);
+    const asClient = await own.check('good', [client]);
+    assert.ok('status' in asClient && asClient.status === 401);
+    const without = await tokens.checkApplication('good', [rest]);
+    assert.ok('status' in without && without.status === 401);
+  });
+
+  it('accepts the two keys that were lent last, by the name in the header', async () => {
+    const own = new TokenCheck({ accessKeys: [key], nowMs: () => nowMs });
+    const claims = { aud: client, exp: nowMs / 1000 + 60 };
+    const keys = [own.lend(), own.lend()];
+    const statusOf = async ({ id, text }: { id: string; text: string }): Promise<number> => {
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'HS256', kid: id })
+        .sign(new TextEncoder().encode(text));
+      const outcome = await own.check(token, [client]);
+      return 'status' in outcome ? outcome.status : 200;
+    };
+    for (const each of keys) assert.equal(await statusOf(each), 200);
+    assert.equal(await statusOf({ id: keys[0]!.id, text: keys[1]!.text }), 401);
+    assert.equal(await statusOf({ id: 'none', text: keys[1]!.text }), 401);
+    own.lend();
+    assert.deepEqual([await statusOf(keys[0]!), await statusOf(keys[1]!)], [401, 200]);
+  });
+
   it('refuses another path, hub, host, port, scheme, and no URL at all', async () => {
     const refused = [
       ['http://localhost/client/?hub=other', client],

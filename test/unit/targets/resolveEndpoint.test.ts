@@ -169,11 +169,11 @@ describe('opening a target', () => {
     assert.equal(loopback, true);
   });
 
-  it('refuses what is no connection string, the other service, and other ways to sign in', async () => {
+  it('refuses what is no connection string, the other service, and strangers who want a sign-in', async () => {
     for (const [value, code] of [
       ['${secret:token}', 'connection-string'],
       ['Endpoint=https://a.webpubsub.azure.com;AccessKey=T0ken', 'service'],
-      ['Endpoint=https://a.service.signalr.net;AuthType=azure', 'sign-in'],
+      ['Endpoint=https://a.service.signalr.net.evil.test;AuthType=azure', 'connection-string'],
       ['${secret:absent}', 'missing-reference'],
     ] as const)
       assert.equal((await refused({ target: service(value), service: 'signalr' })).code, code);

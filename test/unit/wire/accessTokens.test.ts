@@ -3,13 +3,13 @@ import { decodeJwt, jwtVerify } from 'jose';
 import { AccessTokens } from '../../../src/wire/accessTokens';
 import type { ServiceAccess } from '../../../src/wire/endpoint';
 
-const access: ServiceAccess = {
+const access = {
   kind: 'signalr',
   hub: 'chat',
   audience: 'http://localhost',
   restOrigin: 'http://localhost:8888',
   accessKey: 'bm90LWEtcmVhbC1rZXk=',
-};
+} as const satisfies ServiceAccess;
 
 describe('access tokens', () => {
   it('of clients of Azure SignalR are made out to the hub, and name the user', async () => {
@@ -41,5 +41,19 @@ describe('access tokens', () => {
     nowS += 2;
     const second = await tokens.forRest('/api/hubs/chat/:send');
     assert.ok(decodeJwt(second).exp! > decodeJwt(first).exp!);
+  });
+
+  it('after a sign-in are its own, and for clients signed with the key that was lent', async () => {
+    const { kind, hub, audience, restOrigin } = access;
+    const first = { bearer: 'one', signingKey: { id: 'k1', text: 'lent' } };
+    const tokens = new AccessTokens({ kind, hub, audience, restOrigin, ...first });
+    assert.equal(await tokens.forRest('/api/hubs/chat/:send'), 'one');
+    assert.equal(await tokens.forServer('server'), 'one');
+    const lent = await jwtVerify(await tokens.forClient(0), new TextEncoder().encode('lent'));
+    assert.equal(lent.protectedHeader.kid, 'k1');
+    tokens.renew({ bearer: 'two', signingKey: { id: 'k2', text: 'new' } });
+    assert.equal(await tokens.forRest('/api/hubs/chat/:send'), 'two');
+    const renewed = await jwtVerify(await tokens.forClient(0), new TextEncoder().encode('new'));
+    assert.equal(renewed.protectedHeader.kid, 'k2');
   });
 });

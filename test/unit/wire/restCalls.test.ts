@@ -149,6 +149,32 @@ describe('REST calls', () => {
     assert.equal(seen.length, 1);
   });
 
+  it('ask for the token of a client, and for a key', async () => {
+    const answers = ['{"token":"t"}', '{"KeyId":"k","AccessKey":"text"}'];
+    const rest = await start((_, response) => response.end(answers.shift()), 'webpubsub');
+    assert.equal(await rest.clientToken(3), 't');
+    assert.deepEqual(await rest.signingKey(), { id: 'k', text: 'text' });
+    const roles = ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup'];
+    const query = `userId=user3&minutesToExpire=1440&role=${roles.join('&role=')}`;
+    assert.deepEqual(
+      seen.map(({ method, url }) => `${method} ${url}`),
+      [
+        `POST /api/hubs/chat/:generateToken?${query}&api-version=2024-12-01`,
+        'GET /api/v1/auth/accessKey?api-version=2024-12-01',
+      ],
+    );
+  });
+
+  it('are failures when a service answers something else', async () => {
+    const answers = ['', 'null', '[]', '{"token":7}', '{"errorClass":"dns"}', 'x'.repeat(100_000)];
+    const rest = await start((_, response) => response.end(answers.shift()));
+    while (answers.length > 0) {
+      const answer = await rest.clientToken(0);
+      assert.ok(typeof answer === 'object' && answer.errorClass === 'protocol');
+      assert.match(answer.text, /the answer holds no (token|JSON object)/);
+    }
+  });
+
   it('fail with a class when nobody listens', async () => {
     const rest = await start(() => undefined);
     await new Promise((resolve) => server!.close(resolve));

@@ -7,6 +7,7 @@ import {
   type HubConnection,
 } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
+import { decodeProtectedHeader } from 'jose';
 import { startAppServer, type AppServer } from '../../../../src/servers/appServer/appServer';
 import {
   startAzureSignalr,
@@ -114,6 +115,43 @@ describe('app server behind the emulator', () => {
       all[0]!.connection.invoke('NoSuchMethod'),
       /HubException: Method does not exist/,
     );
+  });
+
+  it('comes in by a sign-in, and makes its tokens with what was renewed', async () => {
+    const shown: string[] = [];
+    const own = await startAzureSignalr({
+      signIns: (token) => {
+        shown.push(token);
+        return token === 'poor' ? 'forbidden' : 'accepted';
+      },
+    });
+    const origin = own.connectionString.replace(/^Endpoint=([^;]+);Port=([0-9]+).*$/, '$1:$2');
+    const audience = origin.replace(/:[0-9]+$/, '');
+    const where = { audience, clientEndpoint: origin, serverEndpoint: origin };
+    const startWith = (bearer: string, id: string): Promise<AppServer> => {
+      const service = { ...where, bearer, signingKey: { id, text: id } };
+      return startAppServer({ service, hub: 'Bench', serverConnections: 1, backOffMs: 10 });
+    };
+    try {
+      await assert.rejects(startWith('poor', 'k1'), /403\. Assign the role SignalR App Server/);
+      const server = await startWith('first', 'k1');
+      try {
+        const kid = async (): Promise<string | undefined> => {
+          const answer = await fetch(`${server.url}/negotiate`, { method: 'POST' });
+          const { accessToken } = (await answer.json()) as { accessToken: string };
+          return decodeProtectedHeader(accessToken).kid;
+        };
+        assert.equal(await kid(), 'k1');
+        server.renew({ bearer: 'second', signingKey: { id: 'k2', text: 'k2' } });
+        assert.equal(await kid(), 'k2');
+        own.faults.closeServers('bench');
+        await until('a connection with the new token', () => shown.includes('second'));
+      } finally {
+        await server.dispose();
+      }
+    } finally {
+      await own.dispose();
+    }
   });
 
   it('streams, and serves clients of a server that goes away no more', async () => {

@@ -1,0 +1,61 @@
+import type { ServiceConnection } from '../scenario/connectionString';
+import type { Scenario } from '../scenario/scenario';
+import type { Endpoint, ServiceHub, ServicePass } from '../wire/endpoint';
+import { isLoopback } from '../wire/isLoopback';
+import { openSignIn, type SignInPurpose } from './entra/openSignIn';
+import { checkSignInHosts, hostsVariable } from './entra/signInHosts';
+import { resolveEndpoint, secretsOf } from './resolveEndpoint';
+import type { OpenTarget, TargetContext } from './target';
+
+/** A hub of a service, with what lets in there. */
+export interface EnteredService {
+  /** With the URL of the clients' hub, without the service. */
+  readonly resolved: Endpoint;
+  readonly hub: ServiceHub;
+  readonly pass: ServicePass;
+  readonly opened: Omit<OpenTarget, 'endpoint'>;
+}
+
+/** Which hub, and what for. */
+export interface ServiceEntrance {
+  readonly kind: ServiceHub['kind'];
+  /** Of the hub below the clients' endpoint. */
+  readonly path: string;
+  readonly purpose: SignInPurpose;
+}
+
+/**
+ * Everything that targets on a service have in common: endpoint, key or sign-in, and what must not be shown.
+ *
+ * @throws ExpectedError when the endpoint cannot be resolved; `sign-in` when nobody can be signed in or the
+ *   service does not let in who is; `connection-string` when the host must not see a sign-in
+ */
+export async function enterService(
+  { kind, path, purpose }: ServiceEntrance,
+  { clientEndpoint, serverEndpoint, audience, accessKey, signIn }: ServiceConnection,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<EnteredService> {
+  const { origin } = new URL(clientEndpoint);
+  const resolved = await resolveEndpoint([`${origin}${path}`], scenario, context);
+  const hub = { kind, hub: scenario.hub, audience, restOrigin: new URL(serverEndpoint).origin };
+  const secrets = secretsOf(resolved);
+  const opened = {
+    kind: 'connectionString',
+    secrets,
+    url: `${origin} (hub ${scenario.hub})`,
+    loopback: isLoopback(clientEndpoint) && isLoopback(serverEndpoint),
+  } as const;
+  if (signIn === undefined) {
+    const key = accessKey ?? '';
+    secrets.push(key, encodeURIComponent(key));
+    const dispose = (): Promise<void> => Promise.resolve();
+    return { resolved, hub, pass: { accessKey: key }, opened: { ...opened, dispose } };
+  }
+  const { clientSecret } = signIn;
+  if (clientSecret !== undefined) secrets.push(clientSecret, encodeURIComponent(clientSecret));
+  checkSignInHosts([serverEndpoint], context.reference('env', hostsVariable));
+  const passes = await openSignIn(signIn, { hub, endpoint: resolved, purpose }, context, secrets);
+  const dispose = async (): Promise<void> => passes.dispose();
+  return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };
+}

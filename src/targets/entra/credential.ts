@@ -1,0 +1,53 @@
+import {
+  ClientCertificateCredential,
+  ClientSecretCredential,
+  DefaultAzureCredential,
+  ManagedIdentityCredential,
+  type TokenCredential,
+} from '@azure/identity';
+import type { EntraSignIn } from '../../scenario/connectionString';
+import type { EntraCredential } from './entraToken';
+
+/** A program such as az may take so long; it starts slowly on some machines. */
+const programMs = 30_000;
+
+/**
+ * Gets tokens the way a connection string says. The one file that knows @azure/identity: a bundle of its
+ * own, loaded when somebody has to sign in. Its errors are those of that package.
+ *
+ * @param certificate PEM text with certificate and key
+ */
+export function openCredential(
+  signIn: EntraSignIn,
+  certificate: string | undefined,
+): EntraCredential {
+  let credential: TokenCredential | undefined;
+  return {
+    token: async (scope) => {
+      credential ??= credentialOf(signIn, certificate);
+      const given = await credential.getToken(scope);
+      if (given === null) throw new Error('no credential has a token');
+      return { token: given.token, expiresAtMs: given.expiresOnTimestamp };
+    },
+  };
+}
+
+function credentialOf(
+  { kind, clientId, tenantId, clientSecret }: EntraSignIn,
+  certificate: string | undefined,
+): TokenCredential {
+  switch (kind) {
+    case 'default':
+      return new DefaultAzureCredential({
+        processTimeoutInMs: programMs,
+        ...(tenantId !== undefined && { tenantId }),
+        ...(clientId !== undefined && { managedIdentityClientId: clientId }),
+      });
+    case 'managedIdentity':
+      return new ManagedIdentityCredential(clientId === undefined ? {} : { clientId });
+    case 'application':
+      return certificate === undefined
+        ? new ClientSecretCredential(tenantId!, clientId!, clientSecret!)
+        : new ClientCertificateCredential(tenantId!, clientId!, { certificate });
+  }
+}

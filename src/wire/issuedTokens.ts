@@ -1,0 +1,16 @@
+import type { ClientTokens } from './accessTokens';
+import { ConnectFailure } from './connectFailure';
+import type { RestCalls } from './restCalls';
+
+/** Tokens of clients that Azure Web PubSub signs itself: an application that has signed in has no key. */
+export class IssuedTokens implements ClientTokens {
+  readonly areIssued = true;
+
+  constructor(private readonly calls: Pick<RestCalls, 'clientToken'>) {}
+
+  async forClient(index: number): Promise<string> {
+    const issued = await this.calls.clientToken(index);
+    if (typeof issued === 'string') return issued;
+    throw new ConnectFailure(issued.errorClass, issued.text);
+  }
+}

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/startAzureSignalr';
+import type { SignInCheck } from '../../src/servers/tokenCheck';
+import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
+import { EntraId } from '../fakes/entraId';
+import type { CliResult } from '../fakes/loadCli';
+import { CliFolder } from './cliFolder';
+import type { LoadTest } from './loadRun';
+
+const services = {
+  signalr: (signIns: SignInCheck) => startAzureSignalr({ signIns }),
+  webpubsub: (signIns: SignInCheck) => startWebPubSubEmulator({ signIns }),
+} as const;
+type ServiceName = keyof typeof services;
+
+/** Connections come and go, so that tokens are needed all the time. */
+const comeAndGo = { lifetime: '300ms', repair: true, arrivingRate: 50 };
+const life = { singleStepDuration: '4500ms', connections: 4, workers: 1, skipNegotiation: false };
+
+describe('a sign-in to Microsoft Entra ID', function () {
+  this.timeout(60_000);
+
+  let folder: CliFolder;
+  let entra: EntraId;
+  let outs = 0;
+  before(() => {
+    folder = new CliFolder();
+  });
+  after(() => folder.dispose());
+  beforeEach(async () => {
+    entra = new EntraId();
+    await entra.start();
+  });
+  afterEach(() => entra.dispose());
+
+  /** Runs against an emulator that takes those who have signed in. */
+  async function run(
+    service: ServiceName,
+    test: Omit<LoadTest, 'target'>,
+    authType: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<CliResult & { readonly out: string }> {
+    const emulator = await services[service](entra.signIns);
+    const out = `run${(outs += 1)}`;
+    try {
+      const endpoint = emulator.connectionString.replace(/AccessKey=[^;]*/, `AuthType=${authType}`);
+      const { config, ...rest } = test;
+      const file = folder.scenario(`${out}.yaml`, {
+        ...rest,
+        target: '${env:SERVICE}',
+        config: { service, ...life, ...config },
+      });
+      const args = ['run', file, '--out', out];
+      return { ...(await folder.run(args, { SERVICE: endpoint, ...env })), out };
+    } finally {
+      await emulator.dispose();
+    }
+  }
+
+  /** Nothing that lets anybody in is in what the run has said and kept. */
+  function assertNoSecret({ stdout, stderr, out }: CliResult & { readonly out: string }): void {
+    const kept = readdirSync(path.join(folder.path, out), { recursive: true, encoding: 'utf8' })
+      .map((name) => path.join(folder.path, out, name))
+      .filter((name) => statSync(name).isFile())
+      .map((name) => readFileSync(name, 'utf8'));
+    for (const text of [stdout, stderr, ...kept])
+      assert.doesNotMatch(text, /entra-[\w-]{20}|eyJ[\w-]{10}/);
+  }
+
+  it('lets default mode in, and clients that come after it was renewed', async () => {
+    const done = await run(
+      'signalr',
+      { useCase: 'echo', config: { ...comeAndGo, serverConnections: 2 } },
+      'azure.msi',
+      entra.identity,
+    );
+    assert.ok(done.code === 0 || done.code === 4, done.stderr);
+    assert.ok(entra.issued.length >= 3, `${entra.issued.length} tokens`);
+    assert.equal(entra.resources[0], 'https://signalr.azure.com');
+    const { errors, connections, steps } = folder.result(done.out);
+    assert.deepEqual(errors, {});
+    assert.ok(connections.reconnected > 4, `${connections.reconnected} came again`);
+    assert.ok(steps[0]!.received > 0);
+    assertNoSecret(done);
+  });
+
+  it('lets serverless mode in by REST, before and after it was renewed', async () => {
+    const done = await run(
+      'signalr',
+      { entries: [{ name: 'restSendToUser' }, { name: 'restPersistSendToUser' }] },
+      'Azure.MSI',
+      entra.identity,
+    );
+    assert.ok(done.code === 0 || done.code === 4, done.stderr);
+    assert.ok(entra.issued.length >= 3, `${entra.issued.length} tokens`);
+    const { errors, steps } = folder.result(done.out);
+    assert.deepEqual(errors, {});
+    const [{ sent, received, lost } = { sent: 0, received: 0, lost: 1 }] = steps;
+    assert.ok(sent > 100, `${sent} sent`);
+    assert.deepEqual([received, lost], [sent, 0]);
+    assertNoSecret(done);
+  });
+
+  it('of the Azure CLI lets Web PubSub in, which signs tokens for clients itself', async () => {
+    const done = await run(
+      'webpubsub',
+      {
+        entries: [
+          { name: 'sendToGroup', parameters: { groupCount: 1 } },
+          { name: 'restBroadcast' },
+        ],
+        config: comeAndGo,
+      },
+      'azure',
+      entra.az(folder.path),
+    );
+    assert.ok(done.code === 0 || done.code === 4, done.stderr);
+    assert.ok(entra.issued.length >= 3, `${entra.issued.length} tokens`);
+    assert.equal(entra.resources[0], 'https://webpubsub.azure.com');
+    const { errors, connections, steps } = folder.result(done.out);
+    assert.deepEqual(errors, {});
+    assert.ok(connections.reconnected > 4, `${connections.reconnected} came again`);
+    assert.ok(connections.connectPhasesUs?.negotiate !== undefined, 'tokens take time');
+    assert.ok(steps[0]!.received > 0);
+    assertNoSecret(done);
+  });
+
+  it('lets clients reach an upstream handler of the run, which says what it cannot check', async () => {
+    const upstream = { port: 0, publicUrl: 'http://127.0.0.1/' };
+    const short = { singleStepDuration: '500ms', upstream };
+    for (const service of ['signalr', 'webpubsub'] as const) {
+      const test = { useCase: 'echo', config: short };
+      const done = await run(service, test, 'azure', entra.az(folder.path));
+      assert.ok(done.code === 0 || done.code === 4, done.stderr);
+      const { errors, steps } = folder.result(done.out);
+      assert.deepEqual(errors, {});
+      const { sent, received } = steps[0]!;
+      assert.ok(sent > 0);
+      assert.equal(received, sent);
+      assert.match(done.stderr, /note: .*cannot check the signatures/);
+    }
+  });
+
+  it('that cannot be renewed is told in the result, which is kept', async () => {
+    const failing = { singleStepDuration: '3500ms', baseSending: 1, drain: '100ms' };
+    const identity = entra.identity;
+    const emulator = await startAzureSignalr({ signIns: (token) => entra.signIns(token) });
+    try {
+      const file = folder.scenario('lost.yaml', {
+        target: emulator.connectionString.replace(/AccessKey=[^;]*/, 'AuthType=azure.msi'),
+        useCase: 'restBroadcast',
+        config: { service: 'signalr', ...life, ...failing },
+      });
+      const going = folder.start(['run', file, '--out', 'lost'], identity);
+      await going.said(/measuring|connected|sent/i);
+      entra.role = 'forbidden';
+      const { stderr } = await going.finished;
+      const { errors, errorExamples } = folder.result('lost');
+      assert.ok((errors.unauthorized ?? 0) > 0, stderr);
+      assert.ok(
+        errorExamples.some(({ text }) =>
+          /could not be renewed\. .*assign the role SignalR Service Owner/.test(text),
+        ),
+        JSON.stringify(errorExamples),
+      );
+    } finally {
+      await emulator.dispose();
+    }
+  });
+
+  describe('that fails', () => {
+    /** One sentence on standard error, and the exit code of a target that cannot be used. */
+    async function assertFails(
+      says: RegExp,
+      authType: string,
+      env: Readonly<Record<string, string>>,
+      service: ServiceName = 'signalr',
+      name = 'restBroadcast',
+    ): Promise<void> {
+      const { code, stdout, stderr } = await run(service, { useCase: name }, authType, env);
+      assert.equal(code, 3, stderr);
+      assert.match(stderr, says);
+      const said = stderr.trimEnd().split('\n');
+      // The file itself is judged first.
+      assert.equal(
+        said.filter((line) => !/^run\d+\.yaml:.* (info|warning) /.test(line)).length,
+        1,
+        stderr,
+      );
+      assert.doesNotMatch(stdout + stderr, /entra-[\w-]{20}|T0p-secret/);
+    }
+
+    it('says that az is not there, or nobody has signed in to it', async () => {
+      const nowhere = { PATH: folder.path, AZURE_TOKEN_CREDENTIALS: 'dev' };
+      await assertFails(/Azure CLI is not installed.*`az login`/, 'azure', nowhere);
+      const az = entra.az(folder.path, 'ERROR: Please run "az login" to setup account.');
+      await assertFails(/\nNobody is signed in .*: run `az login`, or set AZURE_/, 'azure', az);
+    });
+
+    it('says that the tenant is wrong', async () => {
+      const az = entra.az(folder.path, 'ERROR: AADSTS90002: Tenant T0p-secret not found.');
+      await assertFails(/does not know the tenant: .*\(AADSTS90002\)/, 'azure', az);
+    });
+
+    it('says that there is no managed identity, or not that one', async () => {
+      const unknown = { ...entra.identity, IDENTITY_HEADER: 'other' };
+      await assertFails(/no managed identity: AuthType=azure\.msi is for/, 'azure.msi', unknown);
+      const other = 'azure.msi;ClientId=unknown';
+      await assertFails(/no managed identity with the ClientId/, other, entra.identity);
+    });
+
+    it('says that the certificate of an application cannot be used', async () => {
+      folder.write('not-a.pem', 'T0p-secret');
+      const app = 'azure.app;TenantId=t;ClientId=c;ClientCertPath=not-a.pem';
+      await assertFails(/certificate of the application/, app, {});
+    });
+
+    it('names the role that is missing, for each service and mode', async () => {
+      entra.role = 'forbidden';
+      const { identity } = entra;
+      const owner = /answered 403.*assign the role SignalR Service Owner .*30 minutes/;
+      await assertFails(owner, 'azure.msi', identity);
+      const server = /assign the role SignalR App Server/;
+      await assertFails(server, 'azure.msi', identity, 'signalr', 'echo');
+      const pubSub = /assign the role Web PubSub Service Owner/;
+      await assertFails(pubSub, 'azure.msi', identity, 'webpubsub', 'connectOnly');
+    });
+  });
+
+  it('is tried by doctor, for either service, and loads what it needs only then', async () => {
+    const hook =
+      'const { writeFileSync } = require("node:fs"); process.on("exit", () => { if (process.argv.includes("doctor")) writeFileSync(process.env.LOADED, Object.keys(require.cache).join("\\n")); });';
+    const required = path.join(folder.path, folder.write('loaded.cjs', hook));
+    const tracing = {
+      LOADED: path.join(folder.path, 'loaded.txt'),
+      NODE_OPTIONS: `-r ${required}`,
+    };
+    const doctor = (SERVICE: string, env = {}): Promise<CliResult> =>
+      folder.run(['doctor', '--target', '${env:SERVICE}'], { SERVICE, ...entra.identity, ...env });
+    for (const service of ['signalr', 'webpubsub'] as const) {
+      const emulator = await services[service](entra.signIns);
+      const { connectionString } = emulator;
+      const signsIn = connectionString.replace(/AccessKey=[^;]*/, 'AuthType=azure.msi');
+      try {
+        const taken = await doctor(signsIn, tracing);
+        assert.equal(taken.code, 0, taken.stderr);
+        assert.match(taken.stdout, /answers within .* and takes the\s+sign-in/);
+        assert.match(folder.read('loaded.txt'), /entra\.js/);
+        entra.role = 'forbidden';
+        const refused = await doctor(signsIn);
+        assert.equal(refused.code, 3, refused.stderr);
+        assert.match(refused.stderr, /assign the role/);
+        entra.role = 'accepted';
+        if (service === 'webpubsub') continue;
+        assert.equal((await doctor(connectionString, tracing)).code, 0);
+        assert.doesNotMatch(folder.read('loaded.txt'), /entra\.js/);
+      } finally {
+        await emulator.dispose();
+      }
+    }
+  });
+});
