@@ -11,10 +11,9 @@ import { withConnections } from '../measure/verdict';
 import type { Plan, PlanStep } from '../plan/plan';
 import { sendersOf } from '../plan/population';
 import type { FromWorker, WorkerStart } from '../protocol/worker';
-import type { Passes } from '../targets/target';
-import type { TargetProblems } from '../targets/targetProblems';
 import { entryNames } from '../usecases/entryNames';
 import { entryRun } from '../plan/entryRun';
+import type { ConductorFacts } from './conductorFacts';
 import { CpuMeter } from './cpuMeter';
 import { firstErrorWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';
@@ -23,25 +22,6 @@ import { RecoveryPolling } from './recoveryPolling';
 import type { Run, StopReason } from './run';
 import { ToldFacts } from './toldFacts';
 import { WorkerPool } from './workerPool';
-
-export interface ConductorFacts {
-  readonly workerScript: string;
-  readonly keepGoing: boolean;
-  /** Values that must not turn up in any text of the run. */
-  readonly secrets: readonly string[];
-  /** Run time in microseconds. */
-  readonly nowUs: () => number;
-  /** Connections that take part now. */
-  readonly openConnections: () => number;
-  /** URLs that are told apart, as they may be shown. */
-  readonly targetUrls: readonly string[];
-  readonly target: RunSummary['target'];
-  /** Of the servers that were started for the run. */
-  readonly problems?: TargetProblems | undefined;
-  /** Renewed during the run, where somebody has signed in. */
-  readonly passes?: Passes;
-  readonly machine: RunSummary['machine'];
-}
 
 /** Thrown inside the conductor to leave whatever it was waiting for; the ending is already noted. */
 class EndedEarly extends Error {}
