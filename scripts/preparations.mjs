@@ -1,21 +1,23 @@
 import { existsSync } from 'node:fs';
 import { setPriority, constants } from 'node:os';
 import path from 'node:path';
-import { exitCode, root, startNode } from './nodeProgram.mjs';
+import { exitCode, packageProgram, root, startNode } from './nodeProgram.mjs';
 
 /**
- * What suites need beside compiled code. `leaves`: the file that is there when it worked out; a script that
+ * What suites need. `leaves`: the file that is there when it worked out; a script that
  * succeeds without it has said what cannot be had on this machine. `after`: what must be there first.
  * `soon`: waited for before the others.
  */
 const preparations = {
-  bundles: { args: ['scripts/build.mjs'], soon: true },
+  compiled: { args: () => [packageProgram('typescript', 'tsc'), '-b'], soon: true },
+  bundles: { args: () => ['scripts/build.mjs'], soon: true },
   aspnetServer: {
-    args: ['scripts/buildInterop.mjs'],
+    args: () => ['scripts/buildInterop.mjs'],
+    after: 'compiled',
     leaves: 'out/interop/aspnetcore/.published',
   },
-  vscodeHost: { args: ['scripts/setupVscode.mjs'], leaves: 'out/vscodeHost.ready' },
-  vsix: { args: ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
+  vscodeHost: { args: () => ['scripts/setupVscode.mjs'], leaves: 'out/vscodeHost.ready' },
+  vsix: { args: () => ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
 };
 
 /**
@@ -54,10 +56,10 @@ export function prepare(name) {
 async function carryOut({ args, leaves, after, soon }) {
   if (after !== undefined && (await prepare(after)) !== 'ready') return 'failed';
   const { PRIORITY_NORMAL, PRIORITY_LOW } = constants.priority;
-  const { code, said } = await inBackground(args, soon ? PRIORITY_NORMAL : PRIORITY_LOW);
+  const { code, said } = await inBackground(args(), soon ? PRIORITY_NORMAL : PRIORITY_LOW);
   process.stdout.write(said);
   if (code !== 0) {
-    console.error(`Failed: ${args[0]}.`);
+    console.error(`Failed: ${args().join(' ')}.`);
     return 'failed';
   }
   return leaves === undefined || existsSync(path.join(root, leaves)) ? 'ready' : 'missing';

@@ -1,6 +1,6 @@
 // `npm test`: set up, check types, build, check, all suites, one line of totals at the end.
 // With names of suites only those run, after what they need.
-import { packageProgram, runNode } from './nodeProgram.mjs';
+import { runNode } from './nodeProgram.mjs';
 import { inBackground, prepare } from './preparations.mjs';
 import { runSuite, turns } from './suite.mjs';
 
@@ -10,13 +10,7 @@ const chosen = suites.filter(({ name }) => names.length === 0 || names.includes(
 const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
 const total = { passed: 0, failed: 0, skipped: 0 };
 
-/** Runs one step before the suites; a failure counts like a failed test. */
-async function step(title, args) {
-  if ((await runNode(args)) === 0) return true;
-  failed(title);
-  return false;
-}
-
+/** What fails beside the suites counts like a failed test. */
 function failed(title) {
   console.error(`Failed: ${title}.`);
   total.failed++;
@@ -33,11 +27,17 @@ function add(counts) {
 }
 
 async function run() {
-  if (!(await step('setup', ['scripts/setup.mjs']))) return;
+  if ((await runNode(['scripts/setup.mjs'])) !== 0) {
+    failed('setup');
+    return;
+  }
   // What takes its time begins now; each suite waits for its own.
   for (const name of new Set(chosen.flatMap(({ needs }) => needs))) void prepare(name);
   // Tests of code that does not compile would be tests of something older.
-  if (!(await step('type check', [packageProgram('typescript', 'tsc'), '-b']))) return;
+  if ((await prepare('compiled')) !== 'ready') {
+    total.failed++;
+    return;
+  }
   const checked = names.length === 0 ? check() : Promise.resolve();
   for (const turn of turns) {
     const running = turn

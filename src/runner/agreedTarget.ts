@@ -1,6 +1,5 @@
 import type { Endpoint } from '../base/endpoint';
 import type { OpenTarget } from '../targets/target';
-import { isLoopback } from '../wire/isLoopback';
 
 /** Where load would leave this machine. */
 export interface LoadBeyond {
@@ -25,16 +24,12 @@ export async function agreedTarget(
   agree: (beyond: LoadBeyond) => Promise<boolean>,
   redirects: (endpoint: Endpoint) => Promise<readonly string[]>,
 ): Promise<OpenTarget | undefined> {
-  const { endpoint, kind, loopback, url } = target;
+  const { endpoint, kind, hostsBeyond, url } = target;
   if (kind === 'local') return target;
-  const hosts = loopback ? await redirects(endpoint) : hostsBeyond(endpoint.urls);
-  if (loopback && hosts.length === 0) {
+  const redirected = hostsBeyond.length === 0;
+  const hosts = redirected ? await redirects(endpoint) : hostsBeyond;
+  if (hosts.length === 0) {
     return { ...target, endpoint: { ...endpoint, staysOnLoopback: true } };
   }
-  return (await agree({ hosts, url, redirected: loopback })) ? target : undefined;
-}
-
-function hostsBeyond(urls: readonly string[]): string[] {
-  const beyond = urls.filter((url) => !isLoopback(url));
-  return [...new Set(beyond.map((url) => new URL(url).host))];
+  return (await agree({ hosts, url, redirected })) ? target : undefined;
 }

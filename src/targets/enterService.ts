@@ -1,7 +1,7 @@
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint, ServiceHub, ServicePass } from '../wire/endpoint';
-import { isLoopback } from '../wire/isLoopback';
+import { hostsBeyond } from '../wire/isLoopback';
 import { openSignIn, type SignInPurpose } from './entra/openSignIn';
 import { checkSignInHosts, hostsVariable } from './entra/signInHosts';
 import { resolveEndpoint, secretsOf } from './resolveEndpoint';
@@ -44,7 +44,7 @@ export async function enterService(
     kind: 'connectionString',
     secrets,
     url: `${origin} (hub ${scenario.hub})`,
-    loopback: isLoopback(clientEndpoint) && isLoopback(serverEndpoint),
+    hostsBeyond: hostsBeyond([clientEndpoint, serverEndpoint]),
   } as const;
   if (signIn === undefined) {
     const key = accessKey ?? '';

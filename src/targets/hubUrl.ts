@@ -1,7 +1,7 @@
 import { isOneReference, looksLikeConnectionString } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import { shownUrl } from '../wire/endpoint';
-import { isLoopback } from '../wire/isLoopback';
+import { hostsBeyond } from '../wire/isLoopback';
 import { openConnection } from './connectionString';
 import { resolveEndpoint, resolveText, secretsOf } from './resolveEndpoint';
 import type { OpenTarget, Target, TargetContext } from './target';
@@ -23,7 +23,7 @@ export const hubUrl: Target = {
       endpoint,
       secrets: secretsOf(endpoint),
       url: endpoint.urls.map(shownUrl).join(', '),
-      loopback: endpoint.urls.every(isLoopback),
+      hostsBeyond: hostsBeyond(endpoint.urls),
       dispose: () => Promise.resolve(),
     };
   },

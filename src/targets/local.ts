@@ -33,7 +33,7 @@ async function openHub(
   context: TargetContext,
 ): Promise<Omit<OpenTarget, 'dispose'>> {
   const endpoint = await resolveEndpoint([url], scenario, context);
-  return { kind: 'local', endpoint, secrets: secretsOf(endpoint), url, loopback: true };
+  return { kind: 'local', endpoint, secrets: secretsOf(endpoint), url, hostsBeyond: [] };
 }
 
 const servers: Readonly<Record<Scenario['service'], ServedThing>> = {

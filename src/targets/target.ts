@@ -49,8 +49,8 @@ export interface OpenTarget {
   readonly secrets: readonly string[];
   /** For people and results: no query, no secrets. */
   readonly url: string;
-  /** Whether every host is this machine. */
-  readonly loopback: boolean;
+  /** Names and ports of other machines that get load, each once; none: all of it stays on this one. */
+  readonly hostsBeyond: readonly string[];
   /** Of the servers that were started for the target. */
   readonly problems?: TargetProblems;
   /** Where somebody has signed in. */

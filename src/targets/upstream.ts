@@ -18,7 +18,7 @@ export async function withUpstream(
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
-  const { endpoint, loopback } = opened;
+  const { endpoint, hostsBeyond } = opened;
   const { service } = endpoint;
   if (service === undefined) throw new Error('an upstream handler needs a service');
   const handler = await startServerProcess(
@@ -36,7 +36,7 @@ export async function withUpstream(
   followPasses(opened.passes, handler.tell);
   const dispose = (): Promise<void> => opened.dispose().finally(handler.dispose);
   try {
-    if (loopback) await register(opened, handler.value);
+    if (hostsBeyond.length === 0) await register(opened, handler.value);
   } catch (error) {
     await dispose();
     throw error;

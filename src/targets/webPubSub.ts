@@ -16,6 +16,6 @@ export async function openWebPubSub(
   const path = `/client/hubs/${encodeURIComponent(scenario.hub)}`;
   const opened = await serviceTarget('webpubsub', connection, path, scenario, context);
   const echoes = scenario.entries.some(({ name }) => name === 'echo');
-  const ours = echoes && (scenario.upstream !== undefined || opened.loopback);
+  const ours = echoes && (scenario.upstream !== undefined || opened.hostsBeyond.length === 0);
   return ours ? withUpstream(opened, scenario, context) : opened;
 }

@@ -11,3 +11,8 @@ export function isLoopbackHost(hostname: string): boolean {
 
 /** Whether a URL's host is this machine. */
 export const isLoopback = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
+
+/** Names and ports in URLs that are not this machine, each once. */
+export const hostsBeyond = (urls: readonly string[]): string[] => [
+  ...new Set(urls.filter((url) => !isLoopback(url)).map((url) => new URL(url).host)),
+];

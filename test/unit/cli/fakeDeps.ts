@@ -89,7 +89,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
         },
         secrets: [],
         url: 'http://localhost:5050/signalrbench',
-        loopback: true,
+        hostsBeyond: [],
         dispose: () => {
           calls.targetsOpen -= 1;
           return Promise.resolve();

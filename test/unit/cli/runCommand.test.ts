@@ -23,7 +23,7 @@ describe('run', () => {
   const remote = async (): Promise<OpenTarget> => ({
     ...(await fakeDeps().openTarget({} as never, {} as never)),
     url: 'https://chat.example.com/hub',
-    loopback: false,
+    hostsBeyond: ['chat.example.com'],
   });
 
   it('runs, shows the last screen on standard output, and keeps the result', async () => {

@@ -35,7 +35,7 @@ describe('the embedded hub', () => {
     const target = await open(line + untilStdinEnds);
     const url = 'http://127.0.0.1:7/serve_hub_--port_0_--exit-with-stdin';
     assert.deepEqual([target.url, target.endpoint.urls], [url, [url]]);
-    assert.ok(target.loopback);
+    assert.deepEqual(target.hostsBeyond, []);
     await target.dispose();
     await target.dispose();
   });

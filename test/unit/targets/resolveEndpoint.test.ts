@@ -57,11 +57,11 @@ describe('resolving an endpoint', () => {
   });
 
   it('shows URLs without user, query and fragment', async () => {
-    const { url, loopback } = await open({
+    const { url, hostsBeyond } = await open({
       target: hub('https://me:T0ken@${env:HOST}/hub?key=${secret:token}#x', 'http://[::1]:5/h'),
     });
     assert.equal(url, 'https://hub.test:81/hub, http://[::1]:5/h');
-    assert.equal(loopback, false);
+    assert.deepEqual(hostsBeyond, ['hub.test:81']);
     assert.equal(shownUrl('T0ken'), '(not a URL)');
   });
 
@@ -142,7 +142,7 @@ describe('opening a target', () => {
     });
     assert.ok(opened.secrets.includes('T0ken'));
     assert.equal(opened.url, 'https://a.service.signalr.net (hub chat)');
-    assert.equal(opened.loopback, false);
+    assert.deepEqual(opened.hostsBeyond, ['a.service.signalr.net']);
   });
 
   it('takes the text of a reference for what it is: a URL or a connection string', async () => {
@@ -158,7 +158,7 @@ describe('opening a target', () => {
 
   it('of Web PubSub needs no negotiation', async () => {
     const target = service('Endpoint=http://localhost:8080;AccessKey=${secret:token}');
-    const { endpoint, loopback } = await open({
+    const { endpoint, hostsBeyond } = await open({
       target,
       service: 'webpubsub',
       hub: 'chat',
@@ -166,7 +166,7 @@ describe('opening a target', () => {
     });
     assert.deepEqual(endpoint.urls, ['http://localhost:8080/client/hubs/chat']);
     assert.equal(endpoint.skipNegotiation, true);
-    assert.equal(loopback, true);
+    assert.deepEqual(hostsBeyond, []);
   });
 
   it('refuses what is no connection string, the other service, and strangers who want a sign-in', async () => {
