@@ -204,9 +204,8 @@ describe('signalr-bench run', function () {
   });
 
   it('exits with 5 and a stack when a worker is lost', async () => {
-    for (const file of ['cli.js', 'commands.js', 'hub.js', 'wire.js']) {
+    for (const file of readdirSync('dist').filter((name) => name.endsWith('.js')))
       copyFileSync(path.resolve('dist', file), path.join(folder.path, file));
-    }
     const worker = "setTimeout(() => { throw new Error('a defect of the worker'); }, 100);";
     writeFileSync(path.join(folder.path, 'worker.js'), worker);
     const file = folder.scenario('worker.yaml', { target: hub.url });

@@ -124,7 +124,7 @@ describe('the page of the panel', () => {
 
   it('speaks politely, and not with each second', async () => {
     const { page } = await shown('live');
-    const region = page.locator('[role=status]');
+    const region = page.locator('[role=status].unseen');
     assert.equal(await region.getAttribute('aria-live'), 'polite');
     assert.match((await region.textContent()) ?? '', /Step 2 of 3/);
     const last = modules.recordings['live']!.snapshots.at(-1);

@@ -211,7 +211,7 @@ export async function spokenTimes(page, during) {
   await page.evaluate(() => {
     globalThis.spoken = 0;
     const options = { childList: true, characterData: true, subtree: true };
-    const region = document.querySelector('[role=status]');
+    const region = document.querySelector('[role=status].unseen');
     new MutationObserver(() => globalThis.spoken++).observe(region, options);
   });
   await during();
