@@ -1,5 +1,5 @@
 import { ExpectedError } from '../base/expectedError';
-import type { LoadBeyond } from '../runner/agreedTarget';
+import type { LoadBeyond } from '../targets/loadBeyond';
 import type { Scenario } from '../scenario/scenario';
 import { printable } from './line';
 import { loadNumbers, loadNumbersWords } from './loadWords';
@@ -30,5 +30,7 @@ export async function confirmLoad(
 }
 
 function whereTo({ hosts, url, redirected }: LoadBeyond): string {
-  return redirected ? `${hosts.join(', ')} (${url} redirects there)` : url;
+  const names = hosts.join(', ');
+  if (redirected) return `${names} (${url} redirects there)`;
+  return hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`;
 }

@@ -7,7 +7,8 @@ import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/toolVersion';
-import { agreedTarget, type LoadBeyond } from '../runner/agreedTarget';
+import { agreedTarget } from '../runner/agreedTarget';
+import type { LoadBeyond } from '../targets/loadBeyond';
 import { missingForScenario, planForMachine, type PlanDeps } from '../runner/planForMachine';
 import { withPayloadFile } from '../runner/payloadFiles';
 import { agreedDialect, type HubDialect } from '../runner/agreedDialect';
@@ -90,7 +91,10 @@ export async function runCommand(
   }
   // Without a target the embedded hub is used, so that a first run needs nothing else.
   const scenario: Scenario = { target: { kind: 'local' }, ...read.scenario };
-  const context = contextOf(file, surroundings, deps);
+  const agree = (beyond: LoadBeyond): Promise<boolean> =>
+    confirmLoad(beyond, scenario, surroundings);
+  const asks = flags.yes !== true;
+  const context = { ...contextOf(file, surroundings, deps), ...(asks && { agree }) };
   const plan = await withPayloadFile(await planForMachine(scenario, deps), (name) =>
     context.readFile(name),
   );
@@ -101,10 +105,7 @@ export async function runCommand(
       (late) => void late.dispose(),
     );
     try {
-      const agree = (beyond: LoadBeyond): Promise<boolean> =>
-        confirmLoad(beyond, scenario, surroundings);
-      const target =
-        flags.yes === true ? opened : await agreedTarget(opened, agree, deps.redirectHosts);
+      const target = asks ? await agreedTarget(opened, agree, deps.redirectHosts) : opened;
       if (!target) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
       if (target.notice !== undefined) surroundings.stderr.write(`note: ${target.notice}\n`);
       const agreed = await agreedDialect(plan, target, deps.hubDialect);

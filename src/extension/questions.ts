@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { loadNumbers, loadNumbersWords } from '../cli/loadWords';
-import type { LoadBeyond } from '../runner/agreedTarget';
+import type { LoadBeyond } from '../targets/loadBeyond';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 

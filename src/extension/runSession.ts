@@ -13,7 +13,8 @@ import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/toolVersion';
-import { agreedTarget, type LoadBeyond } from '../runner/agreedTarget';
+import { agreedTarget } from '../runner/agreedTarget';
+import type { LoadBeyond } from '../targets/loadBeyond';
 import { planForMachine } from '../runner/planForMachine';
 import { withPayloadFile } from '../runner/payloadFiles';
 import { agreedDialect } from '../runner/agreedDialect';
@@ -74,13 +75,18 @@ export async function startSession(
   const plan = await withPayloadFile(await planForMachine(scenario), (name) =>
     host.context.readFile(name),
   );
-  const opened = await openTarget(scenario, host.context);
+  let declined = false;
+  const agree = async (beyond: LoadBeyond): Promise<boolean> => {
+    declined = !(await host.confirm(beyond, scenario));
+    return !declined;
+  };
+  const opened = await openTarget(scenario, { ...host.context, agree }).catch((error: unknown) => {
+    if (declined) return undefined;
+    throw error;
+  });
+  if (opened === undefined) return undefined;
   try {
-    const target = await agreedTarget(
-      opened,
-      (beyond) => host.confirm(beyond, scenario),
-      redirectHosts,
-    );
+    const target = await agreedTarget(opened, agree, redirectHosts);
     if (!target) {
       await opened.dispose();
       return undefined;

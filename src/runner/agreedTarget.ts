@@ -1,15 +1,6 @@
 import type { Endpoint } from '../base/endpoint';
+import type { LoadBeyond } from '../targets/loadBeyond';
 import type { OpenTarget } from '../targets/target';
-
-/** Where load would leave this machine. */
-export interface LoadBeyond {
-  /** Names and ports, each once. */
-  readonly hosts: readonly string[];
-  /** URL of the target, for people. */
-  readonly url: string;
-  /** Whether the target is on this machine, and redirects to the hosts. */
-  readonly redirected: boolean;
-}
 
 /**
  * The target as load may be put on it. Where it would leave this machine, by the URLs or because a hub
@@ -25,7 +16,7 @@ export async function agreedTarget(
   redirects: (endpoint: Endpoint) => Promise<readonly string[]>,
 ): Promise<OpenTarget | undefined> {
   const { endpoint, kind, hostsBeyond, url } = target;
-  if (kind === 'local') return target;
+  if (kind === 'local' || target.agreed === true) return target;
   const redirected = hostsBeyond.length === 0;
   const hosts = redirected ? await redirects(endpoint) : hostsBeyond;
   if (hosts.length === 0) {

@@ -1,3 +1,4 @@
+import { ExpectedError } from '../base/expectedError';
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint, ServiceHub, ServicePass } from '../wire/endpoint';
@@ -27,7 +28,7 @@ export interface ServiceEntrance {
 /**
  * Everything that targets on a service have in common: endpoint, key or sign-in, and what must not be shown.
  *
- * @throws ExpectedError when the endpoint cannot be resolved; `sign-in` when nobody can be signed in or the
+ * @throws ExpectedError when the endpoint cannot be resolved; `not-confirmed`; `sign-in` when nobody can be signed in or the
  *   service does not let in who is; `connection-string` when the host must not see a sign-in
  */
 export async function enterService(
@@ -40,11 +41,18 @@ export async function enterService(
   const resolved = await resolveEndpoint([`${origin}${path}`], scenario, context);
   const hub = { kind, hub: scenario.hub, audience, restOrigin: new URL(serverEndpoint).origin };
   const secrets = secretsOf(resolved);
+  const url = `${origin} (hub ${scenario.hub})`;
+  const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);
+  // Whoever signs in, or starts app servers, already reaches the service.
+  const agreed = hosts.length > 0 && (await context.agree?.({ hosts, url, redirected: false }));
+  if (hosts.length > 0 && agreed === false)
+    throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
   const opened = {
     kind: 'connectionString',
     secrets,
-    url: `${origin} (hub ${scenario.hub})`,
-    hostsBeyond: hostsBeyond([clientEndpoint, serverEndpoint]),
+    url,
+    hostsBeyond: hosts,
+    agreed: agreed === true,
   } as const;
   if (signIn === undefined) {
     const key = accessKey ?? '';
@@ -54,7 +62,7 @@ export async function enterService(
   }
   const { clientSecret } = signIn;
   if (clientSecret !== undefined) secrets.push(clientSecret, encodeURIComponent(clientSecret));
-  checkSignInHosts([serverEndpoint], context.reference('env', hostsVariable));
+  checkSignInHosts([serverEndpoint], scenario, context.reference('env', hostsVariable));
   const passes = await openSignIn(signIn, { hub, endpoint: resolved, purpose }, context, secrets);
   const dispose = async (): Promise<void> => passes.dispose();
   return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };

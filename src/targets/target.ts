@@ -2,6 +2,7 @@ import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint, SignedInPass } from '../wire/endpoint';
 import type { EntraToken } from './entra/entraToken';
+import type { LoadBeyond } from './loadBeyond';
 import type { ProblemListener, TargetProblems } from './targetProblems';
 
 /** What a target needs from its surroundings. */
@@ -16,6 +17,11 @@ export interface TargetContext {
   readonly onProblem?: ProblemListener;
   /** Accounts of the editor that is around, if one is. */
   readonly editorAccount?: EditorAccount;
+  /**
+   * Whether load may leave this machine: asked before anything of the target is reached or started for it.
+   * Without it nobody is asked.
+   */
+  readonly agree?: (beyond: LoadBeyond) => Promise<boolean>;
 }
 
 /**
@@ -51,6 +57,8 @@ export interface OpenTarget {
   readonly url: string;
   /** Names and ports of other machines that get load, each once; none: all of it stays on this one. */
   readonly hostsBeyond: readonly string[];
+  /** Whether somebody has agreed already that load leaves this machine. */
+  readonly agreed?: boolean;
   /** Of the servers that were started for the target. */
   readonly problems?: TargetProblems;
   /** Where somebody has signed in. */

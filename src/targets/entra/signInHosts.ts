@@ -1,4 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
+import type { Scenario } from '../../scenario/scenario';
 import { isLoopback } from '../../wire/isLoopback';
 
 /** Hosts of both services, in all clouds of Azure. Source: "Private link: private DNS zone values". */
@@ -13,10 +14,15 @@ export const hostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
  * signed in, and the host comes from a file.
  *
  * @param urls where the token would go
+ * @param trust what the scenario says of certificates
  * @param allowed further hosts, from {@link hostsVariable}
  * @throws ExpectedError `connection-string`
  */
-export function checkSignInHosts(urls: readonly string[], allowed: string | undefined): void {
+export function checkSignInHosts(
+  urls: readonly string[],
+  trust: Pick<Scenario, 'insecureTls' | 'caFile'>,
+  allowed: string | undefined,
+): void {
   const known = (allowed ?? '').split(',').map((host) => host.trim().toLowerCase());
   for (const url of urls) {
     if (isLoopback(url)) continue;
@@ -25,6 +31,12 @@ export function checkSignInHosts(urls: readonly string[], allowed: string | unde
       throw new ExpectedError(
         'connection-string',
         'AuthType needs an Endpoint with https: a token of Microsoft Entra ID must not be read on the way.',
+      );
+    }
+    if (trust.insecureTls || trust.caFile !== undefined) {
+      throw new ExpectedError(
+        'connection-string',
+        `AuthType does not go with ${trust.insecureTls ? 'insecureTls' : 'caFile'}: whoever stands in between could take the token of Microsoft Entra ID. Name a certificate authority of your own in the environment variable NODE_EXTRA_CA_CERTS.`,
       );
     }
     if (azureHosts.test(hostname) || known.includes(hostname.toLowerCase())) continue;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startSession, type RunHost } from '../../../src/extension/runSession';
-import type { LoadBeyond } from '../../../src/runner/agreedTarget';
+import type { LoadBeyond } from '../../../src/targets/loadBeyond';
 import { redirectingHub } from '../../fakes/redirectingHub';
 import { english } from '../../../src/extension/language/english';
 

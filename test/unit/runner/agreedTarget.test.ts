@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { agreedTarget, type LoadBeyond } from '../../../src/runner/agreedTarget';
+import { agreedTarget } from '../../../src/runner/agreedTarget';
+import type { LoadBeyond } from '../../../src/targets/loadBeyond';
 import type { OpenTarget } from '../../../src/targets/target';
 import { redirectHosts } from '../../../src/wire/redirectHosts';
 import { endpointOf } from '../../fakes/endpoint';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { checkSignInHosts } from '../../../../src/targets/entra/signInHosts';
 
+const trust = { insecureTls: false };
+
 describe('the hosts that see a sign-in', () => {
   it('are those of both services in all clouds, this machine, and those the environment names', () => {
     const urls = [
@@ -13,8 +15,8 @@ describe('the hosts that see a sign-in', () => {
       'http://127.0.0.1:8888',
       'http://localhost:8888',
     ];
-    checkSignInHosts(urls, undefined);
-    checkSignInHosts(['https://gateway.contoso.test'], 'other.test, Gateway.contoso.test');
+    checkSignInHosts(urls, trust, undefined);
+    checkSignInHosts(['https://gateway.contoso.test'], trust, 'other.test, Gateway.contoso.test');
   });
 
   it('are no others, and none without TLS', () => {
@@ -25,9 +27,23 @@ describe('the hosts that see a sign-in', () => {
       ['https://evilwebpubsub.azure.com', /no host of/],
       ['http://a.service.signalr.net', /needs an Endpoint with https/],
     ] as const)
-      assert.throws(() => checkSignInHosts([url], 'other.test'), {
+      assert.throws(() => checkSignInHosts([url], trust, 'other.test'), {
         code: 'connection-string',
         message: says,
       });
+  });
+
+  it('have to be who they say, by what the machine trusts and not the scenario', () => {
+    for (const [untrusting, says] of [
+      [{ insecureTls: true }, /does not go with insecureTls/],
+      [{ insecureTls: false, caFile: 'ca.pem' }, /does not go with caFile.*NODE_EXTRA_CA_CERTS/],
+    ] as const) {
+      const check = (url: string): void => checkSignInHosts([url], untrusting, undefined);
+      assert.throws(() => check('https://a.service.signalr.net'), {
+        code: 'connection-string',
+        message: says,
+      });
+      check('http://127.0.0.1:8888');
+    }
   });
 });
