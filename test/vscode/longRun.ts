@@ -39,7 +39,7 @@ export async function startLong(
           const samples = path.join(folder, 'samples.jsonl');
           return existsSync(samples) && readFileSync(samples, 'utf8').includes('"measuring"');
         }),
-    15_000,
+    40_000,
   );
 }
 

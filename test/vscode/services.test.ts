@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { bothEmulators } from '../load/bothEmulators';
+import { endingIn, startLong } from './longRun';
+
+const variables = { signalr: 'AZURE_SIGNALR', webpubsub: 'AZURE_WEBPUBSUB' } as const;
+
+describe('an example of a service, with nothing but a connection string in the environment', function () {
+  this.timeout(60_000);
+  const connectionStrings = bothEmulators();
+
+  before(() => {
+    for (const service of ['signalr', 'webpubsub'] as const)
+      process.env[variables[service]] = connectionStrings[service];
+  });
+  after(() => {
+    for (const name of Object.values(variables)) delete process.env[name];
+  });
+
+  for (const [name, how] of [
+    ['azure-signalr.signalr.yaml', 'through app servers'],
+    ['azure-signalr-upstream.signalr.yaml', 'through a webhook'],
+    ['web-pubsub-restSendToGroup.signalr.yaml', 'by REST'],
+  ] as const) {
+    it(`runs ${how}: ${name}`, async () => {
+      const examples = path.resolve(__dirname, '..', '..', '..', 'examples');
+      const text = readFileSync(path.join(examples, name), 'utf8');
+      const folder = await startLong(name, text);
+      await vscode.commands.executeCommand('signalrBenchmark.stop');
+      assert.equal(await endingIn(folder), 'stopped');
+      const { connections, steps, errors } = JSON.parse(
+        readFileSync(path.join(folder, 'result.json'), 'utf8'),
+      ) as {
+        connections: { requested: number; connected: number };
+        steps: readonly { lost: number }[];
+        errors: object;
+      };
+      assert.equal(connections.connected, connections.requested);
+      assert.deepEqual(errors, {});
+      assert.ok(steps.every(({ lost }) => lost === 0));
+    });
+  }
+});
