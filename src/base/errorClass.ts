@@ -46,7 +46,7 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',
   upgrade: 'See whether proxies on the way let WebSockets through, and the log of the server.',
   handshake:
-    'Set `protocol: json`, or let the server speak MessagePack: AddSignalR().AddMessagePackProtocol().',
+    'Where the server misses the protocol: set `protocol: json`, or AddSignalR().AddMessagePackProtocol(). Where Azure misses an app server: set the service mode to Serverless for use cases by REST.',
   request: 'See the log of the server, and whether proxies on the way let long requests through.',
   closed:
     'See the log of the server. ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.',

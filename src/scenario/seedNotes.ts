@@ -8,10 +8,12 @@ import type { Scenario } from './scenario';
 import { silentRounds, stepCount } from './steps';
 
 /**
- * Notes on keys of the seed tool that do here what its documentation promised and it did not do. Only
- * for keys that stand in the file, and only where the difference shows with these values.
+ * Notes on keys of the seed tool that do here what its documentation promised and it did not do. Only in
+ * files that were written for it, for keys that stand there, and where the difference shows with these
+ * values.
  */
 export function reportSeedNotes(reading: Reading, sources: Sources, scenario: Scenario): void {
+  if (!writtenForIt.some((name) => sources.top.written.has(name))) return;
   for (const [name, note] of notes) {
     const written = sources.config.written.get(name);
     if (written === undefined || (stepKeys.has(name) && silentRounds(scenario) !== undefined))
@@ -25,6 +27,9 @@ export function reportSeedNotes(reading: Reading, sources: Sources, scenario: Sc
     if (!wrong) reading.report('info', 'seed-difference', place, message);
   }
 }
+
+/** Keys at the top that only its files need. */
+const writtenForIt = ['mode', 'kind'];
 
 /** Keys about senders; where nothing is sent they have no effect, which is said elsewhere. */
 const stepKeys: ReadonlySet<string> = new Set(['baseSending', 'step', 'sendingSteps']);

@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
 import { RestCalls } from '../wire/restCalls';
+import type { ServiceFailure } from '../wire/serviceFailure';
 import { followPasses } from './entra/followPasses';
 import { startServerProcess } from './serverProcess';
 import type { OpenTarget, TargetContext } from './target';
@@ -34,9 +35,20 @@ export async function withUpstream(
     },
   );
   followPasses(opened.passes, handler.tell);
-  const dispose = (): Promise<void> => opened.dispose().finally(handler.dispose);
+  let isRegistered = false;
+  const dispose = async (): Promise<void> => {
+    try {
+      // A handler that is gone would make the emulator refuse the clients of later runs.
+      if (isRegistered) await tellEmulator(opened, (calls) => calls.unregisterHandler());
+    } finally {
+      await opened.dispose().finally(handler.dispose);
+    }
+  };
   try {
-    if (hostsBeyond.length === 0) await register(opened, handler.value);
+    if (hostsBeyond.length === 0) {
+      await register(opened, handler.value);
+      isRegistered = true;
+    }
   } catch (error) {
     await dispose();
     throw error;
@@ -48,15 +60,23 @@ export async function withUpstream(
 const unchecked =
   'After a sign-in the upstream handler cannot check the signatures of events, which need an access key: whoever knows its public URL can make it send. Keep the URL secret, and close the tunnel after the run.';
 
-async function register({ endpoint }: OpenTarget, url: string): Promise<void> {
+async function register(opened: OpenTarget, url: string): Promise<void> {
+  const failure = await tellEmulator(opened, (calls) => calls.registerHandler(url));
+  if (failure === undefined) return;
+  throw new ExpectedError(
+    'upstream',
+    `The service on this machine does not take the upstream handler at ${url}: ${failure.text}.`,
+  );
+}
+
+/** A single call to the emulator, which settles with why it was not taken. */
+async function tellEmulator(
+  { endpoint }: OpenTarget,
+  call: (calls: RestCalls) => Promise<ServiceFailure | undefined>,
+): Promise<ServiceFailure | undefined> {
   const calls = new RestCalls(endpoint, endpoint.service!);
   try {
-    const failure = await calls.registerHandler(url);
-    if (failure === undefined) return;
-    throw new ExpectedError(
-      'upstream',
-      `The service on this machine does not take the upstream handler at ${url}: ${failure.text}.`,
-    );
+    return await call(calls);
   } finally {
     calls.close();
   }

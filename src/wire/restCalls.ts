@@ -157,9 +157,14 @@ export class RestCalls {
 
   /** Tells an emulator where events of the hub go; the services themselves have no such call. */
   registerHandler(url: string): Promise<ServiceFailure | undefined> {
-    const path = `/emulator/hubs/${encodeURIComponent(this.access.hub)}/handler`;
-    const body = Buffer.from(JSON.stringify({ url }), 'utf8');
-    return this.call({ method: 'PUT', path, body });
+    const systemEvents = this.access.kind === 'webpubsub' ? { systemEvents: [] } : {};
+    const body = Buffer.from(JSON.stringify({ url, ...systemEvents }), 'utf8');
+    return this.call({ method: 'PUT', path: this.handlerPath, body });
+  }
+
+  /** Tells an emulator that the handler of the hub is going. */
+  unregisterHandler(): Promise<ServiceFailure | undefined> {
+    return this.call({ method: 'DELETE', path: this.handlerPath });
   }
 
   /** Lets go of the sockets; calls that wait fail as `closed`, those under way as their sockets end. */
@@ -189,6 +194,10 @@ export class RestCalls {
       };
       this.begin({ ...call, reads: true, settle });
     });
+  }
+
+  private get handlerPath(): string {
+    return `/emulator/hubs/${encodeURIComponent(this.access.hub)}/handler`;
   }
 
   private sendingTo(receiver: RestReceiver): Pick<Call, 'method' | 'path'> {

@@ -90,4 +90,17 @@ describe('services, on their emulators', function () {
     upstream: { port: 0 },
   });
   countsExactly('webpubsub', 'of Web PubSub', [echo, sendToGroup, ...rest]);
+
+  for (const service of ['signalr', 'webpubsub'] as const) {
+    beside(`leaves no handler of its own at the emulator: ${service}`, async () => {
+      const config = { service, hub: `after${service}`, skipNegotiation: false };
+      const target = connectionStrings[service];
+      const echoed = await loadRun({ target, config: { ...config, upstream: { port: 0 } } });
+      assert.equal(echoed.connections.connected, connections);
+      // A handler that is gone would refuse these.
+      const useCase = 'restBroadcast';
+      const after = await loadRun({ target, useCase, config });
+      assert.deepEqual([after.connections.connected, after.errors], [connections, {}]);
+    });
+  }
 });

@@ -178,7 +178,7 @@ function answersPreflight(request: IncomingMessage, response: ServerResponse): b
   return true;
 }
 
-/** `PUT /emulator/hubs/{hub}/handler`: from now on, events of the hub go where its body says. */
+/** `PUT /emulator/hubs/{hub}/handler`: from now on, events of the hub go where its body says; DELETE: as before. */
 async function register(
   context: ServiceContext,
   request: IncomingMessage,
@@ -196,8 +196,12 @@ async function register(
   if (response.destroyed) return;
   if ('status' in token) {
     refuse(response, token);
+  } else if (request.method === 'DELETE') {
+    if (context.upstream.unregister(hub)) response.writeHead(204).end();
+    else refuse(response, notFound);
   } else if (request.method !== 'PUT') {
-    refuse(response, { status: 405, text: 'A handler is PUT.', headers: { Allow: 'PUT' } });
+    const headers = { Allow: 'PUT, DELETE' };
+    refuse(response, { status: 405, text: 'A handler is PUT or DELETE.', headers });
   } else {
     const take = (body: Buffer): void => {
       const handlers = handlersIn(body);

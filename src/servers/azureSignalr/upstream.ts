@@ -56,6 +56,11 @@ export class Upstream {
     return true;
   }
 
+  /** @returns false when the hub had none of its own */
+  unregister(hub: string): boolean {
+    return this.registered.delete(hub);
+  }
+
   /** Where an event goes; undefined when nobody wants it. */
   urlFor(hub: string, category: string, event: string): string | undefined {
     const template = (this.registered.get(hub) ?? this.templates).find(

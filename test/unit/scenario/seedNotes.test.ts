@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import { brief, problemOf, withConfig } from './parsed';
+import { brief, problemOf, withConfig as withKeys } from './parsed';
+
+/** As the seed tool's files begin. */
+const withConfig = (...lines: string[]): string => `mode: simple\n${withKeys(...lines)}`;
 
 const notes = (...lines: string[]): string[] =>
   brief(withConfig(...lines)).filter((line) => line.startsWith('info'));
 
 describe('notes on keys of the seed tool', () => {
+  it('are for files that were written for it', () => {
+    assert.deepEqual(brief(withKeys('step: 0', 'arrivingRate: 20')), []);
+  });
+
   it('tell of a step that did not reach all connections', () => {
     const text = withConfig('connections: 1000', 'baseSending: 500', 'step: 300');
     assert.match(
