@@ -159,7 +159,18 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
   }
   if (!('methods' in target)) {
     const answered = `answers within ${formatCount(target.connectMs, 1)} ms and takes the ${target.signedIn ? 'sign-in' : 'key'}`;
-    return wrap(`✓ ${target.url}: ${answered}`, 80, '  ').map((text) => ({ text, tone: 'good' }));
+    const { missingRestRole: role } = target;
+    const note =
+      role === undefined
+        ? ''
+        : `REST is not allowed to this identity; only serverless scenarios need it, and with it the role ${role}.`;
+    return [
+      ...wrap(`✓ ${target.url}: ${answered}`, 80, '  ').map((text) => ({
+        text,
+        tone: 'good' as const,
+      })),
+      ...(note === '' ? [] : wrap(`  ${note}`, 80, '  ').map((text) => ({ text }))),
+    ];
   }
   const { url, connectMs, methods, dialect } = target;
   const missing = methods.filter(({ present }) => !present).map(({ name }) => name);

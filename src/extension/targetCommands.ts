@@ -142,16 +142,23 @@ async function sayProbe(
       'methods' in probe
         ? vscode.l10n.t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
         : probe.signedIn
-          ? vscode.l10n.t(
-              '{0}: the service answers in {1} ms and takes the sign-in.',
-              name,
-              connectMs,
-            )
+          ? signInText(name, connectMs, probe.missingRestRole)
           : vscode.l10n.t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
     );
   }
   if (answer === copy) await vscode.env.clipboard.writeText(hubSnippet);
   if (answer === show) log.show();
+}
+
+function signInText(name: string, connectMs: string, missingRestRole: string | undefined): string {
+  return missingRestRole === undefined
+    ? vscode.l10n.t('{0}: the service answers in {1} ms and takes the sign-in.', name, connectMs)
+    : vscode.l10n.t(
+        '{0}: the service answers in {1} ms and takes the sign-in. REST is not allowed to this identity; only serverless scenarios need it, and with it the role {2}.',
+        name,
+        connectMs,
+        missingRestRole,
+      );
 }
 
 function nodeOf(argument: unknown): TargetNode | undefined {

@@ -1,5 +1,7 @@
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
+import type { Endpoint } from '../wire/endpoint';
+import type { WaySettings } from '../wire/socket';
 import { startAppServers } from './appServers';
 import { followPasses } from './entra/followPasses';
 import { enterService } from './enterService';
@@ -26,8 +28,7 @@ export async function openDefaultMode(
     ...(scenario.serverStickyMode !== undefined && { stickyMode: scenario.serverStickyMode }),
     // All clients are those of the run.
     protocols: [scenario.protocol],
-    insecureTls: scenario.insecureTls,
-    ...(resolved.ca !== undefined && { ca: resolved.ca }),
+    ...wayOf(resolved),
   };
   const { appServers } = scenario;
   const { serverScript, onProblem } = context;
@@ -44,3 +45,11 @@ export async function openDefaultMode(
     throw error;
   }
 }
+
+/** Server connections go the way of the clients. */
+const wayOf = ({ ca, clientCertificate, proxies, insecureTls }: Endpoint): WaySettings => ({
+  insecureTls,
+  ...(ca !== undefined && { ca }),
+  ...(clientCertificate !== undefined && { clientCertificate }),
+  ...(proxies !== undefined && { proxies }),
+});

@@ -4,6 +4,7 @@ import type { ServiceConnection } from '../scenario/connectionString';
 import { parseScenario } from '../scenario/parseScenario';
 import type { Endpoint } from '../wire/endpoint';
 import { RestCalls } from '../wire/restCalls';
+import { restRole } from './entra/openSignIn';
 import { serviceTarget } from './serviceTarget';
 import type { OpenTarget, TargetContext } from './target';
 
@@ -15,13 +16,16 @@ export type ServiceProbe = { readonly url: string } & (
       /** Whether somebody has signed in; else it was the key. */
       readonly signedIn: boolean;
       readonly connectMs: number;
+      /** What the identity lacks for REST calls, which only serverless scenarios need; absent when it may. */
+      readonly missingRestRole?: string;
     }
   | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
 );
 
 /**
  * Asks for the health of a service, which needs no key, then with a token for a group that nobody is in.
- * Both services have both calls; nothing is sent to anybody.
+ * Both services have both calls; nothing is sent to anybody. An identity to which Azure SignalR Service lends
+ * a key is let in, also without REST calls: default mode has none.
  *
  * @throws ExpectedError as {@link serviceTarget}
  */
@@ -40,8 +44,10 @@ export async function probeService(
 /** The host of an emulator or a gateway does not tell which service it is, which matters to a sign-in. */
 async function openAny(connection: ServiceConnection, context: TargetContext): Promise<OpenTarget> {
   const { scenario } = parseScenario('mode: simple\n');
-  const open = (kind: 'signalr' | 'webpubsub'): Promise<OpenTarget> =>
-    serviceTarget(kind, connection, '/', scenario!, context);
+  const open = (kind: 'signalr' | 'webpubsub'): Promise<OpenTarget> => {
+    const purpose = kind === 'signalr' ? 'appServer' : 'rest';
+    return serviceTarget(kind, connection, '/', scenario!, context, purpose);
+  };
   if (/\.webpubsub\.azure\./i.test(connection.endpoint)) return open('webpubsub');
   try {
     return await open('signalr');
@@ -63,9 +69,13 @@ async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
       const message = 'it answers, but not as Azure SignalR Service or Azure Web PubSub';
       return { url, reachable: false, errorClass: 'notFound', message };
     }
+    const signedIn = 'bearer' in service;
     const failure = unhealthy ?? (await calls.groupExists('signalr-bench-doctor'));
     if (failure === undefined || failure.errorClass === 'notFound') {
-      return { url, reachable: true, signedIn: 'bearer' in service, connectMs };
+      return { url, reachable: true, signedIn, connectMs };
+    }
+    if (unhealthy === undefined && signedIn && failure.errorClass === 'unauthorized') {
+      return { url, reachable: true, signedIn, connectMs, missingRestRole: restRole };
     }
     const { errorClass, text } = failure;
     const message =

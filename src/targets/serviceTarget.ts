@@ -1,6 +1,7 @@
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import type { ServiceHub } from '../wire/endpoint';
+import type { SignInPurpose } from './entra/openSignIn';
 import { enterService } from './enterService';
 import type { OpenTarget, TargetContext } from './target';
 
@@ -8,6 +9,7 @@ import type { OpenTarget, TargetContext } from './target';
  * A hub that clients reach with tokens of their own making.
  *
  * @param path of the hub below the clients' endpoint
+ * @param purpose what an identity has to be allowed, when somebody signs in
  * @throws ExpectedError as {@link enterService}
  */
 export async function serviceTarget(
@@ -16,8 +18,9 @@ export async function serviceTarget(
   path: string,
   scenario: Scenario,
   context: TargetContext,
+  purpose: SignInPurpose = 'rest',
 ): Promise<OpenTarget> {
-  const entrance = { kind, path, purpose: 'rest' } as const;
+  const entrance = { kind, path, purpose } as const;
   const entered = await enterService(entrance, connection, scenario, context);
   const { resolved, hub, pass, opened } = entered;
   const endpoint = {

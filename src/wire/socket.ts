@@ -5,6 +5,9 @@ import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
 import { proxyFor, TunnelStream } from './proxy';
 
+/** What of an endpoint the way to a host depends on. */
+export type WaySettings = Pick<Endpoint, 'proxies' | 'ca' | 'clientCertificate' | 'insecureTls'>;
+
 /** Who gets what a socket receives. */
 export interface SocketOwner {
   /** Bytes from the socket lie in `buffer[0…length)` and are valid only during the call. */
@@ -53,13 +56,13 @@ export function connectSocket(
 /** A socket to the host of a `http:` or `https:` URL, through the proxy where there is one. */
 export function openSocket(
   url: URL,
-  endpoint: Endpoint,
+  way: WaySettings,
   stopwatch?: ConnectStopwatch,
   reading: Pick<net.TcpSocketConnectOpts, 'onread'> = {},
 ): net.Socket {
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const proxy = proxyFor(url, endpoint.proxies);
+  const proxy = proxyFor(url, way.proxies);
   const options = {
     host,
     port: Number(url.port || (secure ? 443 : 80)),
@@ -69,8 +72,8 @@ export function openSocket(
   };
   const tunnel = proxy === undefined ? undefined : new TunnelStream(proxy, url);
   let socket: net.Socket;
-  if (tunnel !== undefined) socket = tunnelled(tunnel, url, endpoint);
-  else if (secure) socket = tls.connect({ ...options, ...tlsOptions(host, endpoint) });
+  if (tunnel !== undefined) socket = tunnelled(tunnel, url, way);
+  else if (secure) socket = tls.connect({ ...options, ...tlsOptions(host, way) });
   else socket = net.connect(options);
   if (stopwatch !== undefined) timeSocket(socket, tunnel, secure, stopwatch);
   return socket;
@@ -94,11 +97,11 @@ function timeSocket(
 }
 
 /** A tunnel in place of a socket; it has all of one that connections use. */
-function tunnelled(tunnel: TunnelStream, url: URL, endpoint: Endpoint): net.Socket {
+function tunnelled(tunnel: TunnelStream, url: URL, way: WaySettings): net.Socket {
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const socket = secure
-    ? tls.connect({ socket: tunnel, ...tlsOptions(host, endpoint) })
+    ? tls.connect({ socket: tunnel, ...tlsOptions(host, way) })
     : (tunnel as unknown as net.Socket);
   if (secure) tunnel.on('error', (error) => socket.destroy(error));
   return socket;
@@ -109,8 +112,8 @@ function onData(this: OwnedSocket, chunk: Buffer): void {
 }
 
 /** What a TLS connection to the host needs to know. */
-export function tlsOptions(host: string, endpoint: Endpoint): tls.ConnectionOptions {
-  const { ca, clientCertificate, insecureTls } = endpoint;
+export function tlsOptions(host: string, way: WaySettings): tls.ConnectionOptions {
+  const { ca, clientCertificate, insecureTls } = way;
   return {
     ...(net.isIP(host) === 0 ? { servername: host } : {}),
     ...(ca === undefined ? {} : { ca }),

@@ -5,6 +5,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
 import { shownText } from '../../wire/connectFailure';
 import type { ServicePass } from '../../wire/endpoint';
+import type { WaySettings } from '../../wire/socket';
 import { answerJson, refuse } from '../httpAnswers';
 import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
 import {
@@ -25,7 +26,10 @@ import type { ServerConnection } from './serverConnection';
 export interface AppServerOptions
   extends
     AppServerHubOptions,
-    Pick<ServerConnectionsOptions, 'ca' | 'insecureTls' | 'pingMs' | 'silenceMs' | 'backOffMs'> {
+    Pick<
+      ServerConnectionsOptions,
+      keyof WaySettings | 'handshakeMs' | 'pingMs' | 'silenceMs' | 'backOffMs'
+    > {
   readonly service: ServiceInstance;
   /** Name of the hub at the service. */
   readonly hub: string;

@@ -6,6 +6,8 @@ export interface ConnectionEnd {
   readonly refusal?: string;
   /** Of the network, or of us. */
   readonly reason?: string;
+  /** What on the way may be to blame: the proxy that has refused, or whoever swallows what is sent. */
+  readonly blocker?: 'proxy' | 'silence';
 }
 
 /** What a person reads about the end of a connection. */
@@ -15,7 +17,11 @@ export function endText({ status, refusal, reason }: ConnectionEnd): string {
 }
 
 /** What a person can do about a connection that could not be opened. */
-export function endAdvice({ status }: ConnectionEnd, signedIn: boolean): string {
+export function endAdvice({ status, blocker }: ConnectionEnd, signedIn: boolean): string {
+  if (blocker === 'proxy')
+    return 'Check the proxy that HTTPS_PROXY or HTTP_PROXY names, or list the host of the service in NO_PROXY.';
+  if (blocker === 'silence')
+    return 'A firewall or a proxy on the way may be dropping what goes there: let WebSockets to this host through, or name the proxy in HTTPS_PROXY, and check the endpoint.';
   switch (status) {
     case 401:
     case 403:

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket, type ClientOptions } from 'ws';
+import { ConnectFailure } from '../../wire/connectFailure';
 import { clientFrame, opcode } from '../../wire/frame';
 import { HubMessageError } from '../../wire/hubMessage';
 import { ServiceFrames } from '../../wire/service/serviceFrames';
@@ -12,6 +13,7 @@ import {
 import { ServiceOutput } from '../../wire/service/serviceOutput';
 import { readServiceMessage } from '../../wire/service/serviceReader';
 import { encodeServiceMessage } from '../../wire/service/serviceWriter';
+import { openSocket, type WaySettings } from '../../wire/socket';
 import type { ConnectionEnd } from './connectionEnd';
 import type { ServiceClient } from './serviceClient';
 
@@ -27,19 +29,21 @@ export interface ServerConnectionHost {
   problem(text: string): void;
 }
 
-export interface ServerConnectionOptions {
+export interface ServerConnectionOptions extends Partial<WaySettings> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly isOnDemand: boolean;
-  readonly ca?: string;
-  readonly insecureTls?: boolean;
+  /**
+   * A service that has not taken the connection after so long never will, default 8 s: much less than whoever
+   * has started this process waits, who would know of no reason.
+   */
+  readonly handshakeMs?: number;
   /** A keep-alive ping goes out this often, default 5 s. */
   readonly pingMs?: number;
   /** A service that is silent for so long is gone, default 30 s. */
   readonly silenceMs?: number;
 }
 
-const handshakeTimeoutMs = 15_000;
 /** Time the service gets to answer our close. */
 const closeTimeoutMs = 2000;
 /** Longest service message; a hub message has 1 MiB at most. */
@@ -65,26 +69,28 @@ export class ServerConnection {
   /** Whether a message that could not be read was told of. */
   private hasPuzzled = false;
   private flushing: NodeJS.Immediate | undefined;
-  private readonly startedMs = performance.now();
-  private lastSeenMs = this.startedMs;
+  private readonly handshakeTimer: NodeJS.Timeout;
+  private lastSeenMs = performance.now();
   private nextPingMs = 0;
 
   constructor(
     private readonly host: ServerConnectionHost,
     private readonly options: ServerConnectionOptions,
   ) {
+    const { handshakeMs = 8000 } = options;
+    const way = { ...options, insecureTls: options.insecureTls === true };
+    const target = new URL(options.url.replace(/^ws/, 'http'));
     // The types of `ws` do not know `closeTimeout` yet.
     const socketOptions: ClientOptions & { closeTimeout: number } = {
       closeTimeout: closeTimeoutMs,
       headers: options.headers,
       perMessageDeflate: false,
       skipUTF8Validation: true,
-      handshakeTimeout: handshakeTimeoutMs,
       maxPayload: maxBodyBytes + batchBytes,
-      ...(options.ca !== undefined && { ca: options.ca }),
-      rejectUnauthorized: options.insecureTls !== true,
+      createConnection: () => openSocket(target, way),
     };
     this.socket = new WebSocket(options.url, socketOptions);
+    this.handshakeTimer = setTimeout(() => this.giveUp(target.host, handshakeMs), handshakeMs);
     // Frames are built here: the mask of `ws` goes byte by byte, a third of all work.
     this.socket.on('upgrade', ({ socket }) => {
       this.raw = socket;
@@ -95,7 +101,10 @@ export class ServerConnection {
       this.end({ status: response.statusCode ?? 0 });
       request.destroy();
     });
-    this.socket.on('error', (error) => this.end({ reason: error.message }));
+    this.socket.on('error', (error) => {
+      const isProxy = error instanceof ConnectFailure;
+      this.end({ reason: error.message, ...(isProxy && { blocker: 'proxy' }) });
+    });
     this.socket.on('close', (code) => this.end({ reason: `closed with code ${code}` }));
   }
 
@@ -144,13 +153,9 @@ export class ServerConnection {
     this.isMuted = true;
   }
 
-  /** Keep-alive and time-outs; called about once a second. */
+  /** Keep-alive, and the end of a silent service; called about once a second. */
   tick(nowMs: number): void {
-    if (this.state === 'over') return;
-    if (this.state === 'handshake') {
-      if (nowMs - this.startedMs > handshakeTimeoutMs) this.fail('no answer to the handshake');
-      return;
-    }
+    if (!this.isOpen) return;
     const { pingMs = 5000, silenceMs = 30_000 } = this.options;
     // What is not read is no silence of the service.
     if (this.isHeldUp) this.lastSeenMs = nowMs;
@@ -231,9 +236,15 @@ export class ServerConnection {
       this.socket.close(1000);
       return;
     }
+    clearTimeout(this.handshakeTimer);
     this.state = 'open';
     this.nextPingMs = performance.now() + (this.options.pingMs ?? 5000);
     this.host.opened(this);
+  }
+
+  private giveUp(host: string, afterMs: number): void {
+    this.end({ reason: `${host} did not answer within ${afterMs / 1000} s`, blocker: 'silence' });
+    this.socket.terminate();
   }
 
   private fail(reason: string): void {
@@ -245,6 +256,7 @@ export class ServerConnection {
     if (this.state === 'over') return;
     const wasOpen = this.state === 'open';
     this.state = 'over';
+    clearTimeout(this.handshakeTimer);
     clearImmediate(this.flushing);
     this.host.ended(this, end, wasOpen);
   }

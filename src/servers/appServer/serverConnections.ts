@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
+import type { WaySettings } from '../../wire/socket';
 import { endAdvice, endText, type ConnectionEnd } from './connectionEnd';
 import { ServerConnection, type ServerConnectionOptions } from './serverConnection';
 
@@ -19,7 +20,7 @@ export interface ServerConnectionsHost {
 
 export interface ServerConnectionsOptions extends Pick<
   ServerConnectionOptions,
-  'ca' | 'insecureTls' | 'pingMs' | 'silenceMs'
+  keyof WaySettings | 'handshakeMs' | 'pingMs' | 'silenceMs'
 > {
   /** `ws(s)://host[:port]/server/?hub=…` */
   readonly url: string;

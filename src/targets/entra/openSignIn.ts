@@ -99,9 +99,11 @@ async function withCalls(
   }
 }
 
+/** Lets an identity both borrow a key and make REST calls. */
+export const restRole = 'SignalR Service Owner';
 const roles = {
   appServer: 'SignalR App Server (or SignalR Service Owner)',
-  rest: 'SignalR Service Owner',
+  rest: restRole,
 } as const;
 
 function refusal(

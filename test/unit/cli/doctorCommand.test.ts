@@ -81,6 +81,20 @@ describe('doctor', () => {
     assert.equal(takes.code, 0);
     assert.match(takes.out, /✓ https:\/\/bench\S+: answers within 30\.0 ms and takes the key\n/);
     assert.deepEqual(asked, ['${env:AZURE_SIGNALR}']);
+    const borrows = await at.run(args, {
+      deps: {
+        probeConnection: () =>
+          Promise.resolve({
+            ...{ url, reachable: true, signedIn: true, connectMs: 30 },
+            missingRestRole: 'SignalR Service Owner',
+          }),
+      },
+    });
+    assert.equal(borrows.code, 0);
+    assert.match(
+      borrows.out,
+      /takes the\s+sign-in\n\s+REST is not allowed to this identity;[^]*SignalR\s+Service\s+Owner\.\n/,
+    );
     const refuses = await at.run(args, {
       deps: {
         probeConnection: () =>

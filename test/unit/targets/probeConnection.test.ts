@@ -87,6 +87,47 @@ describe('probeConnection', () => {
     assert.ok(gone?.reachable === false && gone.errorClass === 'refused');
   });
 
+  it('lets in an identity that a key is lent to, and says when it may not make REST calls', async () => {
+    /** Who knows the way to the key is Azure SignalR Service; the rest is answered as told. */
+    const statuses = { key: 200, group: 403 };
+    const server = createServer(({ url = '' }, response) => {
+      const isKey = url.startsWith('/api/v1/auth/accessKey');
+      const status = url.startsWith('/api/health') ? 200 : statuses[isKey ? 'key' : 'group'];
+      response.writeHead(status).end(isKey ? '{"KeyId":"k","AccessKey":"lent"}' : undefined);
+    });
+    const port = await listenOnLoopback(server, 0);
+    const ask = async (): Promise<object> => {
+      const found = await probeConnection(
+        `Endpoint=http://127.0.0.1;Port=${port};AuthType=azure;Version=1.0;`,
+        {
+          reference: () => undefined,
+          serverScript: 'none',
+          readFile: () => Promise.reject(new Error('nothing to read')),
+          editorAccount: () => Promise.resolve({ token: 'of somebody', expiresAtMs: Infinity }),
+        },
+      );
+      return { ...found, connectMs: 0 };
+    };
+    const found = {
+      url: `http://127.0.0.1:${port}`,
+      reachable: true,
+      signedIn: true,
+      connectMs: 0,
+    };
+    try {
+      assert.deepEqual(await ask(), { ...found, missingRestRole: 'SignalR Service Owner' });
+      statuses.group = 404;
+      assert.deepEqual(await ask(), found);
+      statuses.group = 500;
+      assert.equal(((await ask()) as ServiceProbe).reachable, false);
+      statuses.key = 403;
+      await assert.rejects(ask(), { code: 'sign-in', message: /role SignalR App Server \(or/ });
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
   it('leaves hub URLs alone, and names what is missing', async () => {
     assert.equal(await probe('http://localhost:5050/hub'), undefined);
     assert.equal(await probe('${env:HUB}', { HUB: 'http://localhost:5050/hub' }), undefined);
