@@ -125,7 +125,10 @@ export class MessageSender implements EntrySender {
   /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
   get nextUs(): number {
     const { step } = this;
-    return step === undefined ? Infinity : step.startUs + Math.min(step.pace.nextDueUs, step.endUs);
+    if (step === undefined) return Infinity;
+    const { startUs, endUs, pace } = step;
+    if (pace.nextDueUs >= endUs) return startUs + endUs;
+    return startUs + (this.rest?.takesMessages === false ? endUs + graceUs + 1 : pace.nextDueUs);
   }
 
   /**
@@ -152,6 +155,8 @@ export class MessageSender implements EntrySender {
         this.giveUp(step);
         return 'done';
       }
+      // The wait for a socket of ours is the generator's lateness, which its slip tells.
+      if (this.rest?.takesMessages === false) return 'idle';
       this.sendOne(step, pace.take(elapsedUs), dueUs, nowUs, unixMs);
       nowUs = this.dependencies.nowUs();
     }
@@ -181,10 +186,6 @@ export class MessageSender implements EntrySender {
     const open = this.plan.pacing === 'open';
     stamp.source = this.source;
     stamp.warmup = dueUs < step.warmupUs;
-    if (this.persistent?.isOpen === false) {
-      if (!stamp.warmup) step.recorder.offered += 1;
-      return;
-    }
     stamp.intendedUs = open ? step.startUs + dueUs : nowUs;
     stamp.sentUs = nowUs;
     const slot = this.sequences.slot(this.source, this.stream);
@@ -194,11 +195,12 @@ export class MessageSender implements EntrySender {
     const asks = this.asks(sender);
     const template = this.templateFor(origin, size, asks);
     if (asks) this.origin.ackId = firstMessageAckId + this.asked[sender]!++;
-    const frame = template.fill(stamp, this.receiver, unixMs, origin);
     if (this.rest !== undefined) {
-      this.rest.send(this.restReceiver(sender), frame);
-      template.detach();
-    } else if (!(this.persistent ?? connection).send(frame)) template.detach();
+      this.rest.send(this.restReceiver(sender), this.bodyMaker(template));
+    } else {
+      const frame = template.fill(stamp, this.receiver, unixMs, origin);
+      if (!(this.persistent ?? connection).send(frame)) template.detach();
+    }
     if (stamp.warmup) return;
     const { recorder } = step;
     recorder.offered += 1;
@@ -206,7 +208,23 @@ export class MessageSender implements EntrySender {
     recorder.expected += this.receivers;
     recorder.payloadBytesIn += this.payload.sizes[size]!;
     recorder.wireBytesIn += template.wireBytes;
-    recorder.slip.record(nowUs - stamp.intendedUs);
+    // With closed pacing, too, a call that has waited for a socket of ours is late.
+    const dueAtUs = this.rest === undefined ? stamp.intendedUs : step.startUs + dueUs;
+    recorder.slip.record(nowUs - dueAtUs);
+  }
+
+  /** Writes the message at hand when its call leaves, which a service that throttles may put off. */
+  private bodyMaker(template: MessageTemplate): () => Buffer {
+    const { dependencies, seenVersion } = this;
+    const stamp = { ...this.stamp };
+    return () => {
+      const nowUs = dependencies.nowUs();
+      // Who is expected to get it was counted before: nobody may have come or gone since by this time.
+      if (dependencies.version() === seenVersion) stamp.sentUs = nowUs;
+      const body = template.fill(stamp, undefined, Date.now());
+      template.detach();
+      return body;
+    };
   }
 
   private restReceiver(sender: number): RestReceiver {

@@ -69,9 +69,13 @@ export class WorkerRun {
     this.recorder = new Recorder(targets, target, plan.entries.length);
     this.populations = populationsOf(plan);
     this.members = new SharedMembers(start.population, this.populations, () => this.nowUs());
-    const service = accessOf(start, ({ errorClass, text }) => {
-      this.recorder.error(errorClass, text);
-    });
+    const service = accessOf(
+      start,
+      ({ errorClass, text }) => {
+        this.recorder.error(errorClass, text);
+      },
+      () => this.loop.wake(),
+    );
     this.tokens = service?.tokens;
     this.rest = service?.rest;
     this.persistent = service?.persistent;
@@ -319,11 +323,12 @@ interface WorkerAccess {
 function accessOf(
   { plan, endpoint }: WorkerStart,
   told: (failure: ServiceFailure) => void,
+  freed: () => void,
 ): WorkerAccess | undefined {
   const { service } = endpoint;
   if (service === undefined) return undefined;
   const tokens = new AccessTokens(service);
-  const rest = new RestCalls(endpoint, service, tokens, told);
+  const rest = new RestCalls(endpoint, service, tokens, told, freed);
   const areIssued = service.kind === 'webpubsub' && 'bearer' in service;
   const persists = plan.entries.some((entry) => entryRun(entry).via === 'persistent');
   return {

@@ -26,9 +26,9 @@ export type RestReceiver =
 
 /** Newest stable versions that all regions have: "REST API reference" of either service. */
 const apiVersions = { signalr: '2022-11-01', webpubsub: '2024-12-01' } as const;
-/** Sockets of one worker; HTTP/1.1 has one call at a time on each. */
-const maximumSockets = 64;
-/** Calls that may wait for a socket; more means that the service does not keep up. */
+/** Sockets of one worker; HTTP/1.1 has one call at a time on each, so that they carry this many calls in a round trip. */
+export const maximumSockets = 256;
+/** Calls that may wait; more means that the service does not keep up. */
 const maximumWaiting = 10_000;
 const answerTimeoutMs = 10_000;
 /** A pause that a service asks for is believed up to this long. */
@@ -45,7 +45,8 @@ interface Call {
   readonly path: string;
   /** Goes before the version of the API. */
   readonly query?: string;
-  readonly body?: Buffer;
+  /** Or what makes it when the call leaves. */
+  readonly body?: Buffer | (() => Buffer);
   /** Whether what the service answers is of interest. */
   readonly reads?: boolean;
   readonly settle: (failure: ServiceFailure | undefined, answer?: string) => void;
@@ -65,18 +66,24 @@ export class RestCalls {
   private readonly waiting: Call[] = [];
   private inFlight = 0;
   private pausedUntilMs = 0;
+  /** From a 429 until nobody waits any more. */
+  private throttled = false;
   private pauseTimer: NodeJS.Timeout | undefined;
   private closed = false;
   private readonly told = (failure: ServiceFailure | undefined): void => {
     if (failure !== undefined) this.refused(failure);
   };
 
-  /** @param refused is told why a message was not accepted */
+  /**
+   * @param refused is told why a message was not accepted
+   * @param freed is told that {@link takesMessages} has become true
+   */
   constructor(
     endpoint: Endpoint,
     private readonly access: ServiceAccess,
     private readonly tokens = new AccessTokens(access),
     private readonly refused: (failure: ServiceFailure) => void = () => undefined,
+    private readonly freed: () => void = () => undefined,
   ) {
     this.origin = new URL(access.restOrigin);
     this.query = `api-version=${apiVersions[access.kind]}`;
@@ -91,15 +98,23 @@ export class RestCalls {
   }
 
   /**
+   * Whether a message would not have to wait for one of our sockets. What waits because the service has
+   * answered 429 is to be handed over all the same: that wait is not ours.
+   */
+  get takesMessages(): boolean {
+    return this.throttled || this.inFlight < maximumSockets;
+  }
+
+  /**
    * Sends a message. That the service has accepted it does not mean that it is delivered.
    *
-   * @param body is kept until the call is over
+   * @param body makes the body when the call leaves; not called when it never does
    */
-  send(receiver: RestReceiver, body: Buffer): void {
+  send(receiver: RestReceiver, body: () => Buffer): void {
     this.begin({ ...this.sendingTo(receiver), body, settle: this.told });
   }
 
-  /** As {@link send}; settles when the service has answered. */
+  /** Sends a message; settles when the service has answered. */
   sent(receiver: RestReceiver, body: Buffer): Promise<ServiceFailure | undefined> {
     return this.call({ ...this.sendingTo(receiver), body });
   }
@@ -241,12 +256,16 @@ export class RestCalls {
     }
     while (this.inFlight < maximumSockets && !this.closed) {
       const call = this.waiting.shift();
-      if (call === undefined) return;
+      if (call === undefined) {
+        this.throttled = false;
+        return;
+      }
       this.inFlight += 1;
       void this.carryOut(call).then(({ failure, answer }) => {
         this.inFlight -= 1;
         call.settle(failure, answer);
         this.pump();
+        if (this.inFlight === maximumSockets - 1) this.freed();
       });
     }
   }
@@ -257,7 +276,7 @@ export class RestCalls {
     if (this.closed) return { failure: runIsOver };
     return new Promise((resolve) => {
       const { origin, agents } = this;
-      const { body } = call;
+      const body = typeof call.body === 'function' ? call.body() : call.body;
       const secure = origin.protocol === 'https:';
       const request = (secure ? https : http).request({
         host: origin.hostname.replace(/^\[|\]$/g, ''),
@@ -322,6 +341,7 @@ export class RestCalls {
   private pause(retryAfter: string | undefined): void {
     const nowMs = Date.now();
     const pauseMs = Math.min(maximumPauseMs, retryAfterMs(retryAfter, nowMs) ?? 1000);
+    this.throttled = true;
     this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + pauseMs);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   startAzureSignalr,
@@ -127,6 +127,44 @@ describe('services that refuse', function () {
       assert.deepEqual([step.received, outcome.result?.errors], [0, { throttled: 3 }]);
     });
   }
+
+  test('signalr: a REST API so far away that our sockets do not suffice', async () => {
+    const emulator = await startAzureSignalr({ accessKeys: [key], mode: 'serverless' });
+    const awayMs = 400;
+    const rest = createServer((call, response) => {
+      const { method = '', url = '', headers } = call;
+      const { hostname, port } = new URL(new EmulatorPeer(emulator.connectionString).url);
+      setTimeout(() => {
+        const onward = request({ hostname, port, method, path: url, headers }, (answer) => {
+          response.writeHead(answer.statusCode ?? 0);
+          answer.pipe(response);
+        });
+        onward.on('error', () => response.destroy());
+        call.pipe(onward);
+      }, awayMs);
+    }).listen(0, '127.0.0.1');
+    await once(rest, 'listening');
+    const { port } = rest.address() as AddressInfo;
+    const config = { ...oneSender, baseSending: 10, drain: '20s' };
+    // 256 sockets carry 640 calls a second to there, and 2,000 are due.
+    const { done, result } = await runBad({
+      ...{ service: 'signalr', useCase: 'restSendToUser', config },
+      parameters: { sendingInterval: '5ms' },
+      slo: { p99: '2s' },
+      connectionString: `${emulator.connectionString}ServerEndpoint=http://127.0.0.1:${port}`,
+    });
+    await emulator.dispose();
+    rest.closeAllConnections();
+    rest.close();
+    assert.equal(done.code, 4, done.stderr);
+    const step = result!.steps[0]!;
+    const { generator, latencyUs, sendLatencyUs } = step;
+    assert.deepEqual([result!.errors, step.lost], [{}, 0]);
+    assert.deepEqual([step.offered, step.expected], [2000, step.sent]);
+    // The sockets are used up by 128 ms, and none is free before 400.
+    assert.ok(generator.slipP99Us > 250_000, `slip ${generator.slipP99Us}`);
+    assert.ok(sendLatencyUs.p50 >= awayMs * 1000 && sendLatencyUs.p50 < latencyUs.p50);
+  });
 
   test('webpubsub: messages that are too large, from clients', async () => {
     const emulator = await startWebPubSubEmulator({ accessKeys: [key] });

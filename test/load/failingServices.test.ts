@@ -137,6 +137,24 @@ describe('services that fail or end while a run goes on', function () {
       assert.equal(errors.ownServer, 1);
     });
 
+  test('signalr: a lasting server connection that ends under the messages', async () => {
+    const emulator = await startAzureSignalr({ accessKeys: [key], mode: 'serverless' });
+    const outcome = await runBad({
+      ...{ service: 'signalr', useCase: 'restPersistSendToUser', config: longer },
+      connectionString: emulator.connectionString,
+      fault: () => emulator.faults.closeServers('signalrbench', { abruptly: true }),
+    });
+    await emulator.dispose();
+    // The service's doing, not the generator's: all is sent, as over REST.
+    const step = assertLost(outcome, { closed: /^server connection: / });
+    assert.deepEqual([step.offered, step.sent, step.expected], [200, 200, 200]);
+    const texts = outcome.result!.errorExamples.map(({ text }) => text);
+    assert.match(texts[1] ?? '', /^message not sent: server connection: /);
+    const { closed } = outcome.result!.errors;
+    assert.ok(closed! > 2 && closed! - 1 <= step.lost, `${closed} errors, ${step.lost} lost`);
+    assert.doesNotMatch(outcome.done.stdout, /generator sent only/);
+  });
+
   test('signalr: server connections that end', async () => {
     const emulator = await startAzureSignalr({ accessKeys: [key] });
     const { result } = await runBad({

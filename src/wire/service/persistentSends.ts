@@ -51,7 +51,7 @@ const weakCodec: HubCodec = {
 /**
  * Sends to the clients of a hub of Azure SignalR Service over one lasting server connection, which takes no
  * clients itself (a "weak" one, as the management SDK opens in its persistent mode). It is opened again
- * whenever it is lost; what is due in between cannot be sent. Source: the service protocol's specification
+ * whenever it is lost; each message that is due in between is an error. Source: the service protocol's specification
  * (`specs/ServiceProtocol.md` of Azure/azure-signalr).
  */
 export class PersistentSends implements HubListener {
@@ -65,9 +65,11 @@ export class PersistentSends implements HubListener {
   private lastSeenMs = 0;
   private nextPingMs = 0;
   private closed = false;
+  /** Why the connection is not open, when it is not. */
+  private failure: ServiceFailure = { errorClass: 'closed', text: 'server connection: not open' };
 
   /**
-   * @param told learns why the connection could not be opened, or is no more
+   * @param told learns why the connection could not be opened, or is no more, and of each message that it cost
    * @param backOffMs wait after the first failure; doubles up to a minute
    */
   constructor(
@@ -118,12 +120,16 @@ export class PersistentSends implements HubListener {
   }
 
   /**
-   * Hands a frame to the open connection.
+   * Hands a frame to the open connection. Where there is none the message is lost, and told as an error of the class
+   * of what the connection was lost by.
    *
    * @returns whether the bytes were taken at once; otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean {
-    return this.connection?.send(frame) ?? true;
+    if (this.connection?.isOpen === true) return this.connection.send(frame);
+    const { errorClass, text } = this.failure;
+    this.told({ errorClass, text: `message not sent: ${text}` });
+    return true;
   }
 
   /** Keep-alive and time-outs; called about once a second. */
@@ -188,7 +194,8 @@ export class PersistentSends implements HubListener {
 
   private failed(errorClass: ErrorClass, text: string, retryAfterMs = 0): void {
     if (this.closed) return;
-    this.told({ errorClass, text: `server connection: ${text}` });
+    this.failure = { errorClass, text: `server connection: ${text}` };
+    this.told(this.failure);
     const backOffMs = Math.min(longestBackOffMs, this.backOffMs * 2 ** this.failures);
     this.failures = Math.min(this.failures + 1, 16);
     clearTimeout(this.retry);

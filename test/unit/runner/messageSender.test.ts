@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { LatencyHistogram } from '../../../src/measure/histogram';
 import type { Plan } from '../../../src/plan/plan';
 import { populationsOf, type Population } from '../../../src/plan/population';
-import { MessageSender } from '../../../src/runner/messageSender';
+import { MessageSender, type SenderDependencies } from '../../../src/runner/messageSender';
 import { StepRecorder } from '../../../src/runner/recorder';
+import { jsonCodec } from '../../../src/wire/hubCodec';
+import { holeLengths, MessageTemplate } from '../../../src/wire/messageTemplate';
+import type { RestCalls } from '../../../src/wire/restCalls';
+import { restLayout } from '../../../src/wire/restLayout';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/stamp';
 import { FakeConnection } from '../../fakes/connection';
 import { onlyClientFrame } from '../../fakes/frames';
@@ -36,7 +41,7 @@ class Bench {
   /** What is told next; 0 when there is nothing left. */
   readonly versions: number[] = [];
 
-  constructor(plan: Plan, worker = 0) {
+  constructor(plan: Plan, worker = 0, more: Partial<SenderDependencies> = {}) {
     [this.population] = populationsOf(plan) as [Population];
     this.connections = Array.from({ length: plan.connections }, (_, at) => new FakeConnection(at));
     this.ids = this.connections.map(({ index }) => Buffer.from(`id-${index}`));
@@ -59,6 +64,7 @@ class Bench {
       idOf: (index) => this.ids[index],
       framed: true,
       nowUs: () => this.nowUs,
+      ...more,
     });
   }
 
@@ -356,5 +362,84 @@ describe('payloads of different sizes', () => {
       assert.equal(Buffer.byteLength(blob!), messageSize);
       assert.ok(payloadText.repeat(3).startsWith(blob!.trimEnd()), JSON.stringify(blob));
     }
+  });
+});
+
+/** REST calls that leave when the test says so. */
+class FakeCalls {
+  takesMessages = true;
+  readonly waiting: (() => Buffer)[] = [];
+  template: RestCalls['template'] = (shape) => {
+    const codec = { ...jsonCodec, layout: restLayout('signalr') };
+    return new MessageTemplate(shape, holeLengths(undefined), codec, false);
+  };
+  send: RestCalls['send'] = (_, body) => this.waiting.push(body);
+
+  /** Stamps of those that leave now. */
+  leave(): Stamp[] {
+    return this.waiting.splice(0).map((body) => {
+      const stamp = emptyStamp();
+      const { arguments: args } = JSON.parse(body().toString('utf8')) as { arguments: [object] };
+      const [told] = args as [Record<string, string>];
+      assert.ok(readStamp(Buffer.from(told[stampKey]!), 0, stamp));
+      return stamp;
+    });
+  }
+}
+
+describe('MessageSender by REST', () => {
+  const step = { ...shortStep, warmupMs: 0, senders: 1 };
+  const started = (plan: Partial<Plan> = {}): { calls: FakeCalls; bench: Bench } => {
+    const calls = new FakeCalls();
+    const rest = calls as unknown as RestCalls;
+    const bench = new Bench(planOf({ useCase: 'restSendToUser', ...plan }), 0, { rest });
+    bench.nowUs = 5_000_000;
+    bench.sender.begin(step, bench.nowUs, bench.recorder);
+    return { calls, bench };
+  };
+
+  for (const pacing of ['open', 'closed'] as const)
+    it(`leaves late, which its slip tells, when no socket of ours is free: ${pacing}`, () => {
+      const { calls, bench } = started({ pacing });
+      calls.takesMessages = false;
+      bench.nowUs += 400_000;
+      assert.equal(bench.sender.pump(), 'idle');
+      assert.deepEqual([calls.waiting.length, bench.recorder.offered], [0, 0]);
+      // Nothing to do before a socket is free, or before the step is given up.
+      assert.equal(bench.sender.nextUs, 7_000_001);
+      calls.takesMessages = true;
+      assert.ok(bench.sender.nextUs < bench.nowUs);
+      bench.sender.pump();
+      const [first] = calls.leave();
+      assert.equal(first?.sentUs, 5_400_000);
+      const { slip, ...counts } = bench.recorder.take()!;
+      assert.deepEqual([counts.offered, counts.sent], [counts.expected, counts.offered]);
+      const late = new LatencyHistogram();
+      late.add(slip!);
+      assert.ok(late.summary().max >= 290_000);
+    });
+
+  it('counts what never found a socket as offered, not as sent', () => {
+    const { calls, bench } = started();
+    calls.takesMessages = false;
+    bench.nowUs = bench.sender.nextUs;
+    assert.equal(bench.sender.pump(), 'done');
+    assert.deepEqual([bench.recorder.offered, bench.recorder.sent], [10, 0]);
+  });
+
+  it('stamps what a service puts off when it leaves, unless somebody has come or gone since', () => {
+    const { calls, bench } = started();
+    bench.nowUs += 99_999;
+    bench.sender.pump();
+    bench.nowUs += 1_000_000;
+    const [put] = calls.leave();
+    assert.equal(put?.sentUs, 6_099_999);
+    assert.ok(put.intendedUs < 5_100_000);
+    const { calls: others, bench: changed } = started();
+    changed.nowUs += 99_999;
+    changed.sender.pump();
+    changed.versions.push(1);
+    changed.nowUs += 1_000_000;
+    assert.equal(others.leave()[0]?.sentUs, 5_099_999);
   });
 });

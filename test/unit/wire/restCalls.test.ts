@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../src/wire/accessTokens';
 import { recordLatencyShape } from '../../../src/wire/contractShape';
 import type { ServiceAccess } from '../../../src/wire/endpoint';
-import { RestCalls } from '../../../src/wire/restCalls';
+import { maximumSockets, RestCalls } from '../../../src/wire/restCalls';
 import type { ServiceFailure } from '../../../src/wire/serviceFailure';
 import { emptyStamp } from '../../../src/wire/stamp';
 import { endpointOf } from '../../fakes/endpoint';
@@ -21,6 +21,7 @@ describe('REST calls', () => {
   let server: Server | undefined;
   let calls: RestCalls | undefined;
   const failures: ServiceFailure[] = [];
+  let freed = 0;
   const seen: Seen[] = [];
 
   async function start(
@@ -28,6 +29,7 @@ describe('REST calls', () => {
     kind: ServiceAccess['kind'] = 'signalr',
   ): Promise<RestCalls> {
     failures.length = 0;
+    freed = 0;
     seen.length = 0;
     server = createServer((request, response) => {
       let body = '';
@@ -44,9 +46,11 @@ describe('REST calls', () => {
     const { port } = server.address() as AddressInfo;
     const restOrigin = `http://127.0.0.1:${port}`;
     const access = { kind, hub: 'chat', audience: 'http://127.0.0.1', restOrigin, accessKey: 'k' };
-    calls = new RestCalls(endpointOf(restOrigin), access, new AccessTokens(access), (failure) => {
-      failures.push(failure);
-    });
+    calls = new RestCalls(
+      ...([endpointOf(restOrigin), access, new AccessTokens(access)] as const),
+      (failure) => failures.push(failure),
+      () => (freed += 1),
+    );
     return calls;
   }
 
@@ -113,7 +117,7 @@ describe('REST calls', () => {
       errorClass: 'unauthorized',
       text: 'REST: POST answered 401: bad audience',
     });
-    rest.send({ kind: 'all' }, Buffer.from('{}'));
+    rest.send({ kind: 'all' }, () => Buffer.from('{}'));
     while (failures[0] === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.deepEqual(
       failures.map(({ errorClass }) => errorClass),
@@ -136,6 +140,43 @@ describe('REST calls', () => {
       ['1', '2'],
     );
     assert.ok(times[1]! - times[0]! >= 950, `${times[1]! - times[0]!} ms`);
+  });
+
+  it('take no more messages than there are sockets, and tell when one is free', async () => {
+    const open: ServerResponse[] = [];
+    const rest = await start((_, response) => open.push(response));
+    for (let call = 0; call < maximumSockets; call++) {
+      assert.ok(rest.takesMessages);
+      rest.send({ kind: 'all' }, () => Buffer.from('{}'));
+    }
+    assert.equal(rest.takesMessages, false);
+    // What waits goes first.
+    const waiting = rest.health();
+    while (open.length < maximumSockets) await new Promise((resolve) => setTimeout(resolve, 5));
+    open[0]!.writeHead(202).end();
+    while (open.length === maximumSockets) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual([rest.takesMessages, freed], [false, 0]);
+    for (const response of open.slice(1)) response.writeHead(202).end();
+    assert.equal(await waiting, undefined);
+    while (freed === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual([rest.takesMessages, freed, failures], [true, 1, []]);
+  });
+
+  it('take messages while a service throttles, and write them when they leave', async () => {
+    const rest = await start((_, response) => {
+      if (seen.length === 1) response.writeHead(429, { 'Retry-After': '1' }).end();
+      else response.writeHead(202).end();
+    });
+    await rest.sent({ kind: 'all' }, Buffer.from('1'));
+    let written = 0;
+    for (let call = 0; call < 2 * maximumSockets; call++) {
+      assert.ok(rest.takesMessages);
+      rest.send({ kind: 'all' }, () => Buffer.from(String((written += 1))));
+    }
+    assert.equal(written, 0);
+    while (seen.length < 1 + 2 * maximumSockets)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual([written, failures], [2 * maximumSockets, []]);
   });
 
   it('that wait fail when the calls are closed, and so do later ones', async () => {

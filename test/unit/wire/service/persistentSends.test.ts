@@ -108,6 +108,17 @@ describe('sends over a server connection', () => {
     assert.match(failures[1]!.text, /no such hub/);
   });
 
+  it('are errors of the class by which the connection was lost, one for each message', async () => {
+    service.refusals.push(401);
+    await sends.open();
+    const [refusal] = failures;
+    send('everyone');
+    send('user', 'user12');
+    const { errorClass, text } = refusal!;
+    const lost = { errorClass, text: `message not sent: ${text}` };
+    assert.deepEqual([errorClass, failures], ['unauthorized', [refusal, lost, lost]]);
+  });
+
   it('give a service up that is silent, and one that sends garbage', async () => {
     await sends.open();
     sends.tick(performance.now() + 31_000);
