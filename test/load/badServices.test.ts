@@ -158,12 +158,12 @@ describe('services that refuse', function () {
     rest.close();
     assert.equal(done.code, 4, done.stderr);
     const step = result!.steps[0]!;
-    const { generator, latencyUs, sendLatencyUs } = step;
+    const { latencyUs, sendLatencyUs } = step;
     assert.deepEqual([result!.errors, step.lost], [{}, 0]);
     assert.deepEqual([step.offered, step.expected], [2000, step.sent]);
-    // The sockets are used up by 128 ms, and none is free before 400.
-    assert.ok(generator.slipP99Us > 250_000, `slip ${generator.slipP99Us}`);
-    assert.ok(sendLatencyUs.p50 >= awayMs * 1000 && sendLatencyUs.p50 < latencyUs.p50);
+    // Within the step and its grace of a second each socket is used six times at most.
+    assert.ok(step.sent <= 6 * 256, `${step.sent} sent`);
+    assert.ok(sendLatencyUs.p50 >= awayMs * 1000 && sendLatencyUs.p50 <= latencyUs.p50);
   });
 
   test('webpubsub: messages that are too large, from clients', async () => {

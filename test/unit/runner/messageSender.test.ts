@@ -1,93 +1,9 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { LatencyHistogram } from '../../../src/measure/histogram';
 import type { Plan } from '../../../src/plan/plan';
-import { populationsOf, type Population } from '../../../src/plan/population';
-import { MessageSender, type SenderDependencies } from '../../../src/runner/messageSender';
-import { StepRecorder } from '../../../src/runner/recorder';
-import { jsonCodec } from '../../../src/wire/hubCodec';
-import { holeLengths, MessageTemplate } from '../../../src/wire/messageTemplate';
-import type { RestCalls } from '../../../src/wire/restCalls';
-import { restLayout } from '../../../src/wire/restLayout';
-import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/stamp';
-import { FakeConnection } from '../../fakes/connection';
 import { onlyClientFrame } from '../../fakes/frames';
 import { planOf, shortStep } from '../../fakes/plan';
-
-interface Sent extends Stamp {
-  readonly target: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-function sentIn(frame: Buffer): Sent {
-  const text = onlyClientFrame(frame).payload.toString('utf8').slice(0, -1);
-  const { target, arguments: args } = JSON.parse(text) as {
-    target: string;
-    arguments: [Record<string, unknown>];
-  };
-  const stamp = emptyStamp();
-  assert.ok(readStamp(Buffer.from(String(args[0][stampKey])), 0, stamp));
-  return { ...stamp, target, fields: args[0] };
-}
-
-/** One worker's sender on fake connections, with a clock that is moved by hand. */
-class Bench {
-  nowUs = 0;
-  readonly population: Population;
-  readonly connections: FakeConnection[];
-  readonly recorder = new StepRecorder(1);
-  readonly ids: (Buffer | undefined)[];
-  readonly sender: MessageSender;
-  /** What is told next; 0 when there is nothing left. */
-  readonly versions: number[] = [];
-
-  constructor(plan: Plan, worker = 0, more: Partial<SenderDependencies> = {}) {
-    [this.population] = populationsOf(plan) as [Population];
-    this.connections = Array.from({ length: plan.connections }, (_, at) => new FakeConnection(at));
-    this.ids = this.connections.map(({ index }) => Buffer.from(`id-${index}`));
-    const isOpen = (index: number): boolean => this.connections[index]!.isOpen;
-    const workers = plan.workers.length;
-    this.sender = new MessageSender(plan, 0, worker, this.population, {
-      version: () => this.versions.shift() ?? 0,
-      connection: (index) => {
-        assert.equal(index % workers, worker, 'not a connection of this worker');
-        return isOpen(index) ? this.connections[index]!.asHub : undefined;
-      },
-      isOpen,
-      members: (group) =>
-        this.connections.filter(({ index }) => {
-          const slots = Array.from({ length: this.population.sourcesPerSender }, (_, slot) =>
-            this.population.groupOf(index, slot),
-          );
-          return isOpen(index) && slots.includes(group);
-        }).length,
-      idOf: (index) => this.ids[index],
-      framed: true,
-      nowUs: () => this.nowUs,
-      ...more,
-    });
-  }
-
-  /** Runs a step that starts at 5 s, looking at the sender after each of the pauses, again and again. */
-  run(step = shortStep, pausesUs: readonly number[] = [1000]): this {
-    this.nowUs = 5_000_000;
-    this.sender.begin(step, this.nowUs, this.recorder);
-    for (let turn = 0; turn < 100_000; turn++) {
-      const state = this.sender.pump();
-      if (state === 'done') return this;
-      if (state === 'idle') this.nowUs += pausesUs[turn % pausesUs.length]!;
-    }
-    throw new Error('the step does not end');
-  }
-
-  get sent(): Sent[] {
-    return this.connections.flatMap(({ frames }) => frames.map(sentIn));
-  }
-
-  get measured(): Sent[] {
-    return this.sent.filter(({ warmup }) => !warmup);
-  }
-}
+import { SenderBench, sentIn } from '../../fakes/senderBench';
 
 describe('MessageSender', () => {
   it('offers and sends exactly what the step asks for, over all workers, whatever the clock does', () => {
@@ -104,7 +20,7 @@ describe('MessageSender', () => {
       let sent = 0;
       let warmups = 0;
       for (let worker = 0; worker < workers; worker++) {
-        const bench = new Bench(plan, worker).run({ ...shortStep, senders }, pauses);
+        const bench = new SenderBench(plan, worker).run({ ...shortStep, senders }, pauses);
         offered += bench.recorder.offered;
         sent += bench.recorder.sent;
         assert.equal(bench.recorder.sent, bench.measured.length);
@@ -118,7 +34,7 @@ describe('MessageSender', () => {
   });
 
   it('numbers the messages of each source from 0 on without a gap, warm-up and steps included', () => {
-    const bench = new Bench(planOf());
+    const bench = new SenderBench(planOf());
     bench.run().run({ ...shortStep, index: 2, senders: 5 });
     for (const { frames, index } of bench.connections) {
       const sent = frames.map(sentIn);
@@ -133,7 +49,7 @@ describe('MessageSender', () => {
 
   it('asks once on each connection whether the hub takes its messages, whoever they are for', () => {
     const parameters = { messageSize: 20, sendingInterval: 100, targets: 'random' };
-    const bench = new Bench(planOf({ useCase: 'sendToClient', parameters }));
+    const bench = new SenderBench(planOf({ useCase: 'sendToClient', parameters }));
     bench.run().run({ ...shortStep, index: 2 });
     for (const { frames } of bench.connections) {
       const asking = frames.map((frame) => onlyClientFrame(frame).payload.includes('invocationId'));
@@ -144,7 +60,7 @@ describe('MessageSender', () => {
 
   it('asks Azure Web PubSub with its first message or with all, under ids that count up', () => {
     const run = (plan: Partial<Plan>): (number | undefined)[][] => {
-      const bench = new Bench(planOf({ protocol: 'webpubsub', connections: 3, ...plan }));
+      const bench = new SenderBench(planOf({ protocol: 'webpubsub', connections: 3, ...plan }));
       bench.run({ ...shortStep, senders: 3 }).run({ ...shortStep, index: 2, senders: 3 });
       return bench.connections.map(({ frames }) =>
         frames.map((frame) => {
@@ -164,7 +80,10 @@ describe('MessageSender', () => {
   });
 
   it('stamps when a message was meant to leave and when it left, and records the slip', () => {
-    const bench = new Bench(planOf({ connections: 1 })).run({ ...shortStep, senders: 1 }, [70_000]);
+    const bench = new SenderBench(planOf({ connections: 1 })).run(
+      { ...shortStep, senders: 1 },
+      [70_000],
+    );
     for (const { intendedUs, sentUs, warmup } of bench.sent) {
       assert.equal(intendedUs % 100_000, 0);
       assert.ok(sentUs >= intendedUs && sentUs < intendedUs + 70_000);
@@ -180,13 +99,13 @@ describe('MessageSender', () => {
 
   it('lowers its rate when it is late in closed pacing, and intends what it does', () => {
     const plan = planOf({ connections: 2, pacing: 'closed' });
-    const bench = new Bench(plan).run({ ...shortStep, senders: 2, warmupMs: 0 }, [170_000]);
+    const bench = new SenderBench(plan).run({ ...shortStep, senders: 2, warmupMs: 0 }, [170_000]);
     assert.ok(bench.recorder.offered < 20 && bench.recorder.offered >= 10);
     assert.ok(bench.sent.every(({ intendedUs, sentUs }) => intendedUs === sentUs));
   });
 
   it('offers nothing to senders that are not open', () => {
-    const bench = new Bench(planOf());
+    const bench = new SenderBench(planOf());
     for (const index of [2, 7]) bench.connections[index]!.isOpen = false;
     bench.run();
     assert.deepEqual([bench.recorder.offered, bench.recorder.sent], [80, 80]);
@@ -194,7 +113,7 @@ describe('MessageSender', () => {
   });
 
   it('counts a backlog that it gives up as offered, not as sent', () => {
-    const bench = new Bench(planOf());
+    const bench = new SenderBench(planOf());
     bench.connections[3]!.isOpen = false;
     // Nothing for 600 ms of the step, then not before the grace is over.
     bench.run(shortStep, [600_000, 3_000_000]);
@@ -204,7 +123,7 @@ describe('MessageSender', () => {
   });
 
   it('offers no warm-up message of a backlog that it gives up', () => {
-    const bench = new Bench(planOf());
+    const bench = new SenderBench(planOf());
     // The first look at the step comes when its grace is over: its very first message is late.
     bench.sender.begin(shortStep, 0, bench.recorder);
     bench.nowUs = 3_000_000;
@@ -214,7 +133,7 @@ describe('MessageSender', () => {
 
   it('works a backlog off in bounded turns as long as the grace lasts', () => {
     const plan = planOf({ parameters: { messageSize: 1, sendingInterval: 10 } });
-    const bench = new Bench(plan);
+    const bench = new SenderBench(plan);
     bench.sender.begin({ ...shortStep, warmupMs: 0 }, 0, bench.recorder);
     bench.nowUs = 1_900_000;
     const states = [1, 2, 3, 4].map(() => bench.sender.pump());
@@ -224,13 +143,13 @@ describe('MessageSender', () => {
   });
 
   it('is done no earlier than the step ends', () => {
-    const bench = new Bench(planOf()).run({ ...shortStep, senders: 0 });
+    const bench = new SenderBench(planOf()).run({ ...shortStep, senders: 0 });
     assert.ok(bench.nowUs >= 6_200_000);
     assert.equal(bench.recorder.offered, 0);
   });
 
   it('halts at once', () => {
-    const bench = new Bench(planOf());
+    const bench = new SenderBench(planOf());
     bench.sender.begin(shortStep, 0, bench.recorder);
     bench.nowUs = 100_000;
     assert.equal(bench.sender.pump(), 'idle');
@@ -242,7 +161,7 @@ describe('MessageSender', () => {
   });
 
   it('leaves frames alone that a slow socket still holds', () => {
-    const bench = new Bench(planOf({ connections: 1 }));
+    const bench = new SenderBench(planOf({ connections: 1 }));
     bench.connections[0]!.takes = false;
     bench.run({ ...shortStep, senders: 1 });
     assert.deepEqual(
@@ -256,7 +175,7 @@ describe('MessageSender to others', () => {
   const message = { messageSize: 20, sendingInterval: 100 };
 
   it('expects a broadcast at everyone who is open', () => {
-    const bench = new Bench(planOf({ useCase: 'broadcast' }));
+    const bench = new SenderBench(planOf({ useCase: 'broadcast' }));
     bench.connections[0]!.isOpen = false;
     bench.run();
     assert.deepEqual([bench.recorder.sent, bench.recorder.expected], [90, 810]);
@@ -265,7 +184,7 @@ describe('MessageSender to others', () => {
 
   it('writes to its fixed target’s id and expects it only while the target is open', () => {
     const plan = planOf({ useCase: 'sendToClient', parameters: { ...message, targets: 'fixed' } });
-    const bench = new Bench(plan);
+    const bench = new SenderBench(plan);
     const closed = bench.population.fixedTargets![0]!;
     bench.connections[closed]!.isOpen = false;
     bench.run();
@@ -280,7 +199,7 @@ describe('MessageSender to others', () => {
 
   it('offers nothing to a sender whose target never got an id', () => {
     const plan = planOf({ useCase: 'sendToClient', parameters: { ...message, targets: 'fixed' } });
-    const bench = new Bench(plan);
+    const bench = new SenderBench(plan);
     bench.ids[4] = undefined;
     bench.run();
     assert.deepEqual([bench.recorder.offered, bench.recorder.expected], [90, 90]);
@@ -288,7 +207,7 @@ describe('MessageSender to others', () => {
 
   it('numbers messages to random targets for each target by itself', () => {
     const plan = planOf({ useCase: 'sendToClient', parameters: { ...message, targets: 'random' } });
-    const bench = new Bench(plan).run();
+    const bench = new SenderBench(plan).run();
     const next = new Map<string, number>();
     for (const { source, sequence, fields } of bench.sent) {
       const to = String(fields['information.ConnectionId']);
@@ -302,7 +221,7 @@ describe('MessageSender to others', () => {
   it('writes to one of its groups and expects that group’s open members', () => {
     const groups = { groupCount: 4, groupsPerConnection: 2, sendersPer: 'connection' };
     const plan = planOf({ useCase: 'sendToGroup', parameters: { ...message, ...groups } });
-    const bench = new Bench(plan);
+    const bench = new SenderBench(plan);
     bench.connections[1]!.isOpen = false;
     bench.run();
     const next = new Map<number, number>();
@@ -328,11 +247,11 @@ describe('payloads of different sizes', () => {
     messageSizes: '10B 50%, 40B 30%, 140B 20%',
     sendingInterval: 10,
   };
-  const blobsOf = (bench: Bench): string[] =>
+  const blobsOf = (bench: SenderBench): string[] =>
     bench.measured.map(({ fields }) => String(fields['payload.MessageBlob']));
 
   it('are those that were asked for, as often as they were', () => {
-    const bench = new Bench(planOf({ parameters })).run();
+    const bench = new SenderBench(planOf({ parameters })).run();
     const blobs = blobsOf(bench);
     const share = (length: number): number =>
       blobs.filter((blob) => blob.length === length).length / blobs.length;
@@ -346,100 +265,23 @@ describe('payloads of different sizes', () => {
 
   it('are the same for the same seed, and others for another', () => {
     const lengths = (seed: number): number[] =>
-      blobsOf(new Bench(planOf({ parameters, seed })).run()).map(({ length }) => length);
+      blobsOf(new SenderBench(planOf({ parameters, seed })).run()).map(({ length }) => length);
     assert.deepEqual(lengths(1), lengths(1));
     assert.notDeepEqual(lengths(1), lengths(2));
   });
 
   it('are text, or of a file, with every character whole', () => {
     const fixed = { messageSize: 50, sendingInterval: 100 };
-    const [text] = blobsOf(new Bench(planOf({ parameters: { ...fixed, payload: 'text' } })).run());
+    const [text] = blobsOf(
+      new SenderBench(planOf({ parameters: { ...fixed, payload: 'text' } })).run(),
+    );
     assert.match(text!, /^[a-z ]{50}$/);
     const payloadText = '{"say": "gr\u00fc\u00df \u{1f600}"}\n';
     for (const messageSize of [1, 17, 18, 19, 20, 50]) {
       const plan = planOf({ parameters: { ...fixed, messageSize }, payloadText });
-      const [blob] = blobsOf(new Bench(plan).run());
+      const [blob] = blobsOf(new SenderBench(plan).run());
       assert.equal(Buffer.byteLength(blob!), messageSize);
       assert.ok(payloadText.repeat(3).startsWith(blob!.trimEnd()), JSON.stringify(blob));
     }
-  });
-});
-
-/** REST calls that leave when the test says so. */
-class FakeCalls {
-  takesMessages = true;
-  readonly waiting: (() => Buffer)[] = [];
-  template: RestCalls['template'] = (shape) => {
-    const codec = { ...jsonCodec, layout: restLayout('signalr') };
-    return new MessageTemplate(shape, holeLengths(undefined), codec, false);
-  };
-  send: RestCalls['send'] = (_, body) => this.waiting.push(body);
-
-  /** Stamps of those that leave now. */
-  leave(): Stamp[] {
-    return this.waiting.splice(0).map((body) => {
-      const stamp = emptyStamp();
-      const { arguments: args } = JSON.parse(body().toString('utf8')) as { arguments: [object] };
-      const [told] = args as [Record<string, string>];
-      assert.ok(readStamp(Buffer.from(told[stampKey]!), 0, stamp));
-      return stamp;
-    });
-  }
-}
-
-describe('MessageSender by REST', () => {
-  const step = { ...shortStep, warmupMs: 0, senders: 1 };
-  const started = (plan: Partial<Plan> = {}): { calls: FakeCalls; bench: Bench } => {
-    const calls = new FakeCalls();
-    const rest = calls as unknown as RestCalls;
-    const bench = new Bench(planOf({ useCase: 'restSendToUser', ...plan }), 0, { rest });
-    bench.nowUs = 5_000_000;
-    bench.sender.begin(step, bench.nowUs, bench.recorder);
-    return { calls, bench };
-  };
-
-  for (const pacing of ['open', 'closed'] as const)
-    it(`leaves late, which its slip tells, when no socket of ours is free: ${pacing}`, () => {
-      const { calls, bench } = started({ pacing });
-      calls.takesMessages = false;
-      bench.nowUs += 400_000;
-      assert.equal(bench.sender.pump(), 'idle');
-      assert.deepEqual([calls.waiting.length, bench.recorder.offered], [0, 0]);
-      // Nothing to do before a socket is free, or before the step is given up.
-      assert.equal(bench.sender.nextUs, 7_000_001);
-      calls.takesMessages = true;
-      assert.ok(bench.sender.nextUs < bench.nowUs);
-      bench.sender.pump();
-      const [first] = calls.leave();
-      assert.equal(first?.sentUs, 5_400_000);
-      const { slip, ...counts } = bench.recorder.take()!;
-      assert.deepEqual([counts.offered, counts.sent], [counts.expected, counts.offered]);
-      const late = new LatencyHistogram();
-      late.add(slip!);
-      assert.ok(late.summary().max >= 290_000);
-    });
-
-  it('counts what never found a socket as offered, not as sent', () => {
-    const { calls, bench } = started();
-    calls.takesMessages = false;
-    bench.nowUs = bench.sender.nextUs;
-    assert.equal(bench.sender.pump(), 'done');
-    assert.deepEqual([bench.recorder.offered, bench.recorder.sent], [10, 0]);
-  });
-
-  it('stamps what a service puts off when it leaves, unless somebody has come or gone since', () => {
-    const { calls, bench } = started();
-    bench.nowUs += 99_999;
-    bench.sender.pump();
-    bench.nowUs += 1_000_000;
-    const [put] = calls.leave();
-    assert.equal(put?.sentUs, 6_099_999);
-    assert.ok(put.intendedUs < 5_100_000);
-    const { calls: others, bench: changed } = started();
-    changed.nowUs += 99_999;
-    changed.sender.pump();
-    changed.versions.push(1);
-    changed.nowUs += 1_000_000;
-    assert.equal(others.leave()[0]?.sentUs, 5_099_999);
   });
 });
