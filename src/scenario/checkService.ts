@@ -1,7 +1,8 @@
 import { connectionLimit, connectRateLimit, isHubName } from '../base/serviceLimits';
 import { formatCount } from '../base/units';
+import { isRest } from './buildScenario';
 import { isServerless } from './isServerless';
-import { startPlace, writtenPlace, type Sources } from './places';
+import { entryPlace, startPlace, writtenPlace, type Sources } from './places';
 import type { Reading } from './reading';
 import type { Scenario } from './scenario';
 
@@ -9,6 +10,7 @@ import type { Scenario } from './scenario';
 export function checkService(reading: Reading, sources: Sources, scenario: Scenario): void {
   if (scenario.service === 'hub' || scenario.kind === 'resultparser') return;
   checkHubName(reading, sources, scenario);
+  checkMode(reading, sources, scenario);
   checkConnectRate(reading, sources, scenario);
   checkServerConnections(reading, sources, scenario);
 }
@@ -21,6 +23,25 @@ function checkHubName(reading: Reading, sources: Sources, { hub }: Scenario): vo
     'hub-name',
     place,
     'This is no hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].',
+  );
+}
+
+/** REST callers need serverless mode, and hub methods need an app server or an upstream. */
+function checkMode(
+  reading: Reading,
+  sources: Sources,
+  { service, target, upstream }: Scenario,
+): void {
+  if (service !== 'signalr' || target?.kind === 'hubUrl' || upstream !== undefined) return;
+  const named = sources.entries.filter((read) => read.named);
+  const rest = named.find(({ useCase }) => isRest(useCase.name));
+  const hub = named.find(({ useCase }) => !isRest(useCase.name));
+  if (rest === undefined || hub === undefined) return;
+  reading.report(
+    'error',
+    'service-mode',
+    entryPlace(reading, sources, named.indexOf(rest) < named.indexOf(hub) ? hub : rest),
+    `A hub is in default or serverless mode: ${rest.useCase.name} and ${hub.useCase.name} mix only with \`upstream\`. Write upstream under config, or run them from two files.`,
   );
 }
 

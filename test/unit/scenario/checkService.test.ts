@@ -44,6 +44,20 @@ describe('a service', () => {
     assert.deepEqual(brief(withConfig('unit: 1', 'arrivingRate: 9000')), []);
   });
 
+  it('of REST and hub use cases together needs an upstream', () => {
+    const mix = 'scenarios:\n  - name: echo\n  - name: restBroadcast\n';
+    const text = onService('signalr') + mix;
+    assert.deepEqual(brief(text), ['error service-mode "restBroadcast"']);
+    assert.match(
+      problemOf(text, 'service-mode').message,
+      /^A hub is in default or serverless mode: restBroadcast and echo mix only with `upstream`/,
+    );
+    assert.deepEqual(brief(onService('signalr', 'upstream: {}') + mix), []);
+    assert.deepEqual(brief(onService('webpubsub') + mix), []);
+    const rest = 'scenarios:\n  - name: restSendToUser\n  - name: restBroadcast\n';
+    assert.deepEqual(brief(onService('signalr') + rest), []);
+  });
+
   it('counts the connections of app servers', () => {
     const full = ['unit: 1', 'connections: 996', 'appServers: 1', 'serverConnections: 5'];
     const text = onService('signalr', ...full);
