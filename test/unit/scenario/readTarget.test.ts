@@ -271,4 +271,21 @@ describe('secrets in the file', () => {
     const text = config('connectionString: Endpoint=https://xxx;AccessKey=xxx');
     assert.deepEqual(brief(text), ['info placeholder "Endpoint=https://xxx;AccessKey=xxx"']);
   });
+
+  it('that name a host of the other service are an error where it is written', () => {
+    for (const [value, service, other] of [
+      [signalr, 'webpubsub', 'signalr'],
+      [signalr.replace('service.signalr.net', 'signalr.azure.cn'), 'webpubsub', 'signalr'],
+      [webpubsub, 'signalr', 'webpubsub'],
+      [webpubsub.replace('.com', '.us'), 'signalr', 'webpubsub'],
+    ] as const) {
+      const text = config(`connectionString: ${value}`, `service: ${service}`);
+      assert.deepEqual(brief(text), [`error service-host "${service}"`]);
+      const right = fixed(text, problemOf(text, 'service-host'));
+      assert.deepEqual(errorsOf(right), []);
+      assert.equal(scenarioOf(right).service, other);
+    }
+    const gateway = 'Endpoint=https://signalr.example.test;AccessKey=${secret:key}';
+    assert.deepEqual(errorsOf(config(`connectionString: ${gateway}`, 'service: webpubsub')), []);
+  });
 });

@@ -201,5 +201,7 @@ describe('opening a target', () => {
       ['${secret:absent}', 'missing-reference'],
     ] as const)
       assert.equal((await refused({ target: service(value), service: 'signalr' })).code, code);
+    const target = service('Endpoint=https://a.service.signalr.net;AccessKey=T0ken');
+    assert.equal((await refused({ target, service: 'webpubsub' })).code, 'service');
   });
 });
