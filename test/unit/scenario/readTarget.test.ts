@@ -158,11 +158,18 @@ describe('a connection string', () => {
     ['Endpoint=https://a.b;AccessKey=abc;Version=1.0', undefined],
     ['Endpoint=https://a.b;AccessKey=abc;ClientEndpoint=c.d', /ClientEndpoint .* no scheme/],
     ['Endpoint=https://a.b;AccessKey=abc;ServerEndpoint=https://c.d', undefined],
-    ['Endpoint=https://a.b;AuthType=whatever', /no AccessKey/],
+    [
+      'Endpoint=https://a.b;AuthType=azur',
+      /AuthType azur .* not known.* azure, azure\.msi, azure\.app, aad\./,
+    ],
+    ['Endpoint=https://a.b;AuthType=0123456789abcdef+/=', /The AuthType of this .* not known/],
     ['Endpoint=https://a.b;AuthType=azure.msi', undefined],
     ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a', /needs TenantId/],
-    ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a;TenantId=b', /ClientSecret or ClientCert/],
-    ['Endpoint=https://a.b;AuthType=aad;ClientId=a;TenantId=b', /ClientSecret or ClientCert/],
+    [
+      'Endpoint=https://a.b;AuthType=azure.app;ClientId=a;TenantId=b',
+      /ClientSecret or ClientCertPath/,
+    ],
+    ['Endpoint=https://a.b;AuthType=aad;ClientId=a;TenantId=b', /ClientSecret or ClientCertPath/],
     ['${secret:all}', undefined],
     ['Endpoint=${env:HOST};${secret:rest}', undefined],
   ] as const) {
