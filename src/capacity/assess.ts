@@ -18,6 +18,8 @@ export interface Assignment {
   readonly connections: number;
   readonly headroom: number;
   readonly stack: Stack;
+  /** Whether nothing goes through app servers. */
+  readonly serverless: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ export function checkAssignment(
     readonly connections: number;
     readonly useCases: readonly unknown[];
     readonly stack?: Stack;
+    readonly serverless?: boolean;
   },
   options: EstimateOptions,
 ): Assignment {
@@ -43,7 +46,7 @@ export function checkAssignment(
   if (!['aspnetcore', 'aspnet'].includes(stack)) {
     throw inputError('stack must be aspnetcore or aspnet');
   }
-  return { edition, connections, headroom, stack };
+  return { edition, connections, headroom, stack, serverless: input.serverless === true };
 }
 
 /** Finds the size for the loads and explains it; `assumptions` end the notes. */
@@ -58,7 +61,7 @@ export function assess(
   const atUnit = sizes.unit ?? largestOf(demand);
   const fill = fillAt(demand, atUnit);
   const servers =
-    sizes.unit === null
+    sizes.unit === null || assignment.serverless
       ? { count: null, serverConnections: null }
       : appServersAt(edition, loads, stack, sizes.unit);
   const warnings = warningsOf(demand, sizes, atUnit, stack);

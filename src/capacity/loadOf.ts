@@ -24,6 +24,7 @@ export function loadOf(
       connections: scenario.connections,
       useCases: traffic.length === 0 ? [connectionsOnly(product)] : traffic,
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
+      ...(scenario.upstream !== undefined ? { serverless: true } : {}),
       assumptions: assumptionsOf(scenario),
     },
   };

@@ -55,6 +55,7 @@ export function measuredLoadOf(
         ...(traffic.groupMembers === undefined ? {} : { groupMembers: traffic.groupMembers }),
       })),
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
+      ...(scenario.upstream !== undefined ? { serverless: true } : {}),
       assumptions: assumptionsOf(scenario),
     },
   };

@@ -12,6 +12,8 @@ export interface EstimateInput {
   readonly connections: number;
   readonly useCases: readonly Traffic[];
   readonly stack?: 'aspnetcore' | 'aspnet';
+  /** The hub is in serverless mode: an upstream takes the place of app servers. */
+  readonly serverless?: boolean;
   /** Sentences on how the input came about; the estimate passes them on in `notes`. */
   readonly assumptions?: readonly string[];
 }

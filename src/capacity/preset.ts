@@ -1,7 +1,6 @@
 import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
 import { parseScenario } from '../scenario/parseScenario';
-import type { Service } from '../usecases/traffic';
 import type { UseCase } from '../usecases/useCase';
 import { estimate, type Estimate } from './estimate';
 import type { GroupShape } from './groupShape';
@@ -88,8 +87,7 @@ export function presetOf(useCase: UseCase, choice: PresetChoice): Preset {
 }
 
 function valuesOf(choice: PresetChoice, connections: number, senders: number): StartingValues {
-  const { unit, groups = 'small' } = choice;
-  const service: Service = choice.service === 'webpubsub' ? 'webpubsub' : 'hub';
+  const { service, unit, groups = 'small' } = choice;
   const base = Math.max(1, Math.ceil(senders / 2));
   return {
     service,

@@ -26,6 +26,8 @@ export interface MeasuredLoad {
   readonly connections: number;
   readonly useCases: readonly MeasuredTraffic[];
   readonly stack?: 'aspnetcore' | 'aspnet';
+  /** As in the input of an estimate. */
+  readonly serverless?: boolean;
   /** Step the rates were measured in, from 1. */
   readonly step: number;
   /** Sentences on how the input came about; the recommendation passes them on in `notes`. */

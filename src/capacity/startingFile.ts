@@ -61,17 +61,31 @@ function senderLines({ baseSending, step, sendingSteps }: StartingValues): strin
 
 function targetLines(useCase: UseCase, service: Service): string[] {
   if (service === 'webpubsub' || !useCase.services.includes('hub')) {
-    const variable = service === 'webpubsub' ? 'WEB_PUBSUB' : 'SIGNALR';
+    const pubSub = service === 'webpubsub';
     return [
       '  # Connection string of the service. Secrets do not belong in files: ${secret:name} is kept by',
       '  # the editor, ${env:NAME} is a variable of the environment.',
-      `  connectionString: \${env:${variable}_CONNECTION_STRING}`,
-      ...(service === 'webpubsub' ? ['  service: webpubsub'] : []),
+      `  connectionString: \${env:${pubSub ? 'AZURE_WEBPUBSUB' : 'AZURE_SIGNALR'}}`,
+      `  service: ${pubSub ? 'webpubsub' : 'signalr'}`,
+      ...(pubSub && useCase.name === 'echo'
+        ? [
+            '  # Who echoes is an application behind the service: your own, or the one of the run, which the service',
+            '  # has to reach by a public URL:',
+            '  # upstream: { port: 7071, publicUrl: https://my-tunnel.example.com/ }',
+          ]
+        : []),
     ];
   }
   return [
     '  # local is the embedded hub. For your own, write its URL: http://localhost:5050/signalrbench',
     '  target: local',
+    ...(service === 'signalr'
+      ? [
+          '  # For Azure SignalR Service, write these two lines in its place:',
+          '  # connectionString: ${env:AZURE_SIGNALR}',
+          '  # service: signalr',
+        ]
+      : []),
   ];
 }
 

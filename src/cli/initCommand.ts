@@ -11,7 +11,8 @@ import { exitCode } from './exitCode';
 import type { Surroundings } from './surroundings';
 
 export interface InitFlags {
-  readonly useCase: string;
+  /** Absent: one that the service runs by itself. */
+  readonly useCase?: string;
   readonly unit: number;
   readonly service: PresetChoice['service'];
   readonly groups: GroupShape;
@@ -31,7 +32,8 @@ export async function initCommand(
   { stdout, stderr, cwd }: Surroundings,
 ): Promise<number> {
   const { unit, service, groups, force = false } = flags;
-  const { text } = presetOf(useCaseNamed(flags.useCase), { unit, service, groups });
+  const { useCase = service === 'webpubsub' ? 'sendToGroup' : 'echo' } = flags;
+  const { text } = presetOf(useCaseNamed(useCase), { unit, service, groups });
   if (file === undefined) {
     stdout.write(text);
     return exitCode.done;

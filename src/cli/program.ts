@@ -128,7 +128,10 @@ const addInit: Add = (program, surroundings, _deps, done) => {
     .command('init')
     .description('Write a scenario file with the set-up of the performance guides for a size.')
     .argument('[file]', 'file to write; without it the scenario goes to standard output')
-    .option('--use-case <name>', 'use case, such as echo or sendToGroup', 'echo')
+    .option(
+      '--use-case <name>',
+      'use case, such as broadcast (default: echo, for webpubsub sendToGroup)',
+    )
     .option('--unit <n>', 'size in Units', wholeNumber(1, 1000), 1);
   init
     .addOption(

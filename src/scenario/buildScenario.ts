@@ -29,6 +29,7 @@ import {
 } from './scenario';
 import type { Scenario, TargetSpec, UpstreamSpec } from './scenario';
 import { configKeys } from './configKeys';
+import { serviceOfHost } from './serviceOfHost';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
 const warmupMs = 5000;
@@ -128,7 +129,7 @@ function serviceOf(
 ): Service {
   const written = choiceIn(config, 'service', ['signalr', 'webpubsub']);
   if (written !== undefined) return written;
-  if (hostsOf(target).some((host) => host.includes('.webpubsub.azure.'))) return 'webpubsub';
+  if (hostsOf(target).some((host) => serviceOfHost(host) === 'webpubsub')) return 'webpubsub';
   const rest = entries.some(({ useCase }) => isRest(useCase.name));
   return rest || target?.kind === 'connectionString' ? 'signalr' : 'hub';
 }

@@ -1,7 +1,8 @@
 import { connectionLimit, connectRateLimit, isHubName } from '../base/serviceLimits';
 import { formatCount } from '../base/units';
+import { isRest } from './buildScenario';
 import { isServerless } from './isServerless';
-import { startPlace, writtenPlace, type Sources } from './places';
+import { entryPlace, startPlace, writtenPlace, type Sources } from './places';
 import type { Reading } from './reading';
 import type { Scenario } from './scenario';
 
@@ -9,6 +10,8 @@ import type { Scenario } from './scenario';
 export function checkService(reading: Reading, sources: Sources, scenario: Scenario): void {
   if (scenario.service === 'hub' || scenario.kind === 'resultparser') return;
   checkHubName(reading, sources, scenario);
+  checkMode(reading, sources, scenario);
+  checkUpstreamUseCases(reading, sources, scenario);
   checkConnectRate(reading, sources, scenario);
   checkServerConnections(reading, sources, scenario);
 }
@@ -23,6 +26,55 @@ function checkHubName(reading: Reading, sources: Sources, { hub }: Scenario): vo
     'This is no hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].',
   );
 }
+
+/** REST callers need serverless mode, and hub methods need an app server or an upstream. */
+function checkMode(
+  reading: Reading,
+  sources: Sources,
+  { service, target, upstream }: Scenario,
+): void {
+  if (service !== 'signalr' || target?.kind === 'hubUrl' || upstream !== undefined) return;
+  const named = sources.entries.filter((read) => read.named);
+  const rest = named.find(({ useCase }) => isRest(useCase.name));
+  const hub = named.find(({ useCase }) => !isRest(useCase.name));
+  if (rest === undefined || hub === undefined) return;
+  reading.report(
+    'error',
+    'service-mode',
+    entryPlace(reading, sources, named.indexOf(rest) < named.indexOf(hub) ? hub : rest),
+    `A hub is in default or serverless mode: ${rest.useCase.name} and ${hub.useCase.name} mix only with \`upstream\`. Write upstream under config, or run them from two files.`,
+  );
+}
+
+/** What a service in serverless mode cannot pass on to its upstream, or the upstream not back. */
+function checkUpstreamUseCases(
+  reading: Reading,
+  sources: Sources,
+  { service, target, upstream, protocol }: Scenario,
+): void {
+  if (service !== 'signalr' || target?.kind === 'hubUrl' || upstream === undefined) return;
+  const named = sources.entries.filter((read) => read.named);
+  for (const read of named.filter(({ useCase }) => notUpstream.includes(useCase.name))) {
+    reading.report(
+      'error',
+      'upstream-use-case',
+      entryPlace(reading, sources, read),
+      `${read.useCase.name} does not run with \`upstream\`: the handler has the methods of echo, broadcast, sendToClient, sendToGroup and frequentJoinLeaveGroup only. Remove upstream to run it in default mode.`,
+    );
+  }
+  const invoking = named.find(({ useCase: { run } }) => run.message && run.via === undefined);
+  if (protocol !== 'messagepack' || invoking === undefined) return;
+  reading.report(
+    'error',
+    'upstream-protocol',
+    writtenPlace(reading, sources.config, 'protocol') ?? startPlace(reading, sources),
+    `${invoking.useCase.name} does not run over messagepack with \`upstream\`: the handler answers by REST calls, which are JSON and have no form for bytes. Take json.`,
+    { title: 'Write json', text: 'json' },
+  );
+}
+
+/** Streams do not reach an upstream, and methods of the user's own are not in ours. */
+const notUpstream: readonly string[] = ['streamingEcho', 'invoke'];
 
 const sizeOf = ({ unit, sku }: Scenario): number | 'free' | undefined =>
   sku === 'free' ? 'free' : unit;

@@ -5,6 +5,7 @@ import { entryPlace, startPlace, writtenPlace, type Sources } from './places';
 import type { Place, Reading } from './reading';
 import { placeOfValue, type Written } from './readValue';
 import type { Scenario } from './scenario';
+import { serviceOfHost } from './serviceOfHost';
 
 /** Checks the target against the service and the use cases. */
 export function checkTarget(
@@ -25,6 +26,7 @@ export function checkTarget(
     const message = `${useCase.name} does not exist on ${serviceNames[scenario.service]}.`;
     reading.report('error', 'use-case-service', entryPlace(reading, sources, read), message);
   }
+  checkServiceHost(reading, sources, scenario, place);
   checkUpstream(reading, sources, scenario);
   reportLiteralTokens(reading, sources, scenario, written);
 }
@@ -70,6 +72,24 @@ function checkKind(reading: Reading, sources: Sources, scenario: Scenario, place
       'The file names no target, so the embedded local hub is used. Write target: local to say so, or a hub URL.',
     );
   }
+}
+
+function checkServiceHost(
+  reading: Reading,
+  sources: Sources,
+  { target, service }: Scenario,
+  place: Place,
+): void {
+  if (target?.kind !== 'connectionString') return;
+  const other = serviceOfHost(endpointHost(target.value) ?? '');
+  if (other === undefined || other === service) return;
+  reading.report(
+    'error',
+    'service-host',
+    writtenPlace(reading, sources.config, 'service') ?? place,
+    `The connection string belongs to ${serviceNames[other]}: write service: ${other}, or another connection string.`,
+    sources.config.written.has('service') ? { title: `Write ${other}`, text: other } : undefined,
+  );
 }
 
 function checkUpstream(reading: Reading, sources: Sources, scenario: Scenario): void {

@@ -4,7 +4,7 @@ import type { Scenario } from './scenario';
 
 /** Checks transport, protocol and negotiation against each other. */
 export function checkTransport(reading: Reading, sources: Sources, scenario: Scenario): void {
-  const { transport } = scenario;
+  const { service, transport } = scenario;
   const place = (...names: string[]): ReturnType<typeof startPlace> =>
     writtenPlace(reading, sources.config, ...names) ?? startPlace(reading, sources);
   if (scenario.skipNegotiation && transport !== 'Websockets') {
@@ -16,7 +16,24 @@ export function checkTransport(reading: Reading, sources: Sources, scenario: Sce
       { title: 'Write false', text: 'false' },
     );
   }
-  if (scenario.protocol === 'messagepack' && transport === 'ServerSentEvents') {
+  if (service === 'webpubsub' && transport !== 'Websockets') {
+    reading.report(
+      'error',
+      'transport-service',
+      place('transport'),
+      `Azure Web PubSub has WebSockets only, not ${transport}: remove it, or write service: signalr.`,
+      { title: 'Write Websockets', text: 'Websockets' },
+    );
+  }
+  if (service === 'webpubsub' && scenario.protocol === 'messagepack') {
+    reading.report(
+      'error',
+      'protocol-service',
+      place('protocol'),
+      'Clients of Azure Web PubSub have a subprotocol, not a hub protocol: remove it, or write service: signalr.',
+      { title: 'Write json', text: 'json' },
+    );
+  } else if (scenario.protocol === 'messagepack' && transport === 'ServerSentEvents') {
     reading.report(
       'error',
       'protocol-transport',
@@ -33,7 +50,9 @@ export function checkTransport(reading: Reading, sources: Sources, scenario: Sce
       'error',
       'binary-payload',
       written,
-      'JSON has no form for bytes: write protocol: messagepack under config, or payload: random.',
+      service === 'webpubsub'
+        ? 'JSON has no form for bytes: write payload: random.'
+        : 'JSON has no form for bytes: write protocol: messagepack under config, or payload: random.',
       { title: 'Write random', text: 'random' },
     );
   }

@@ -331,7 +331,7 @@ const loadKeys: readonly KeySpec[] = [
     name: 'debug',
     type: 'flag',
     default: false,
-    summary: 'Prints the counters of every second.',
+    summary: 'Accepted for old files; has no effect.',
   },
 ];
 

@@ -177,16 +177,20 @@ function versionProblem(version: string | undefined): string | undefined {
 /** What is missing to get in. An unknown AuthType means the access key, as in the official libraries. */
 function signInProblem(values: Parts['values']): string | undefined {
   const signIn = signInKind(values);
-  if (signIn === undefined)
-    return (values.get('accesskey') ?? '') === ''
-      ? `This connection string has no AccessKey. ${shape}`
-      : undefined;
+  if (signIn === undefined) {
+    if ((values.get('accesskey') ?? '') !== '') return undefined;
+    const authType = values.get('authtype');
+    if (authType === undefined) return `This connection string has no AccessKey. ${shape}`;
+    // What is no short word may be a key in the wrong place.
+    const shown = /^[a-z.]{1,16}$/i.test(authType) ? ` ${authType}` : '';
+    return `The AuthType${shown} of this connection string is not known, and there is no AccessKey. Known are ${[...Object.keys(signIns), 'aad'].join(', ')}.`;
+  }
   if (signIn !== 'application') return undefined;
   const missing = ['ClientId', 'TenantId'].find((name) => !values.has(name.toLowerCase()));
   if (missing !== undefined) return `This AuthType needs ${missing} in the connection string.`;
   return ['clientsecret', ...certificateNames].some((name) => values.has(name))
     ? undefined
-    : 'This AuthType needs ClientSecret or ClientCert in the connection string.';
+    : 'This AuthType needs ClientSecret or ClientCertPath in the connection string.';
 }
 
 /** Reads a connection string in which {@link connectionStringProblem} finds nothing, and no reference stands. */

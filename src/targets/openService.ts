@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { ServiceConnection } from '../scenario/connectionString';
 import { isServerless } from '../scenario/isServerless';
+import { serviceOfHost } from '../scenario/serviceOfHost';
 import type { Scenario } from '../scenario/scenario';
 import { openDefaultMode } from './defaultMode';
 import { openServerless } from './serverless';
@@ -18,8 +19,8 @@ export async function openService(
   context: TargetContext,
 ): Promise<OpenTarget> {
   const { service } = scenario;
-  const other = /\.webpubsub\.azure\./i.test(connection.endpoint) ? 'webpubsub' : 'signalr';
-  if (/\.azure\./i.test(connection.endpoint) && other !== service) {
+  const other = serviceOfHost(new URL(connection.audience).hostname);
+  if (other !== undefined && other !== service) {
     throw new ExpectedError(
       'service',
       `The connection string belongs to the other service: write \`service: ${other}\` into the scenario, since the text of a reference is not known when the file is read.`,

@@ -1,5 +1,5 @@
 import { ExpectedError } from '../base/expectedError';
-import { resolveReferences } from '../scenario/references';
+import { referencesIn, resolveReferences } from '../scenario/references';
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint } from '../wire/endpoint';
 import { clientCertificate } from './clientCertificate';
@@ -25,7 +25,7 @@ export async function resolveEndpoint(
   };
   const resolveAll = (texts: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, resolve(text)]));
-  const resolvedUrls = urls.flatMap((url) => resolve(url).split(','));
+  const resolvedTexts = urls.map(resolve);
   const headers = resolveAll(scenario.headers);
   const query = resolveAll(scenario.query);
   const accessToken =
@@ -33,7 +33,8 @@ export async function resolveEndpoint(
   const keyPassword =
     scenario.keyPassword === undefined ? undefined : resolve(scenario.keyPassword);
   refuseMissing(missing);
-  const hubs = resolvedUrls.map((url) => hubUrl(url.trim()));
+  for (const [position, url] of urls.entries()) refuseEmpty(url, resolvedTexts[position]!);
+  const hubs = resolvedTexts.flatMap((text) => text.split(',')).map((url) => hubUrl(url.trim()));
   const proxies = proxySettings(hubs, (name) => context.reference('env', name));
   const client = await clientCertificate(scenario, keyPassword, context);
   return {
@@ -54,11 +55,12 @@ export async function resolveEndpoint(
 /**
  * A text with the values of its references.
  *
- * @throws ExpectedError `missing-reference` as {@link resolveEndpoint}
+ * @throws ExpectedError `missing-reference` as {@link resolveEndpoint}, also when nothing is left of the text
  */
 export function resolveText(text: string, context: TargetContext): string {
   const resolved = resolveReferences(text, (kind, name) => context.reference(kind, name));
   refuseMissing(new Set(resolved.missing.map(({ kind, name }) => whereToSet(kind, name))));
+  refuseEmpty(text, resolved.text);
   return resolved.text;
 }
 
@@ -67,6 +69,17 @@ function refuseMissing(missing: ReadonlySet<string>): void {
   throw new ExpectedError(
     'missing-reference',
     `The scenario refers to values that are not set: ${[...missing].join(', ')}.`,
+  );
+}
+
+/** A variable may well be empty where it is a part of a text, but not where it is all of it. */
+function refuseEmpty(text: string, resolved: string): void {
+  const references = referencesIn(text);
+  if (resolved.trim() !== '' || references.length === 0) return;
+  const names = new Set(references.map(({ kind, name }) => whereToSet(kind, name)));
+  throw new ExpectedError(
+    'missing-reference',
+    `The scenario refers to values that are empty: ${[...names].join(', ')}. Set the URL or connection string there.`,
   );
 }
 

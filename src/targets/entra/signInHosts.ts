@@ -1,10 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { Scenario } from '../../scenario/scenario';
+import { serviceOfHost } from '../../scenario/serviceOfHost';
 import { isLoopback } from '../../wire/isLoopback';
-
-/** Hosts of both services, in all clouds of Azure. Source: "Private link: private DNS zone values". */
-const azureHosts =
-  /\.(service\.signalr\.net|signalr\.azure\.(us|cn)|webpubsub\.azure\.(com|us|cn))$/i;
 
 /** Variable of the environment with further hosts that tokens may go to, separated by commas. */
 export const hostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
@@ -39,7 +36,7 @@ export function checkSignInHosts(
         `AuthType does not go with ${trust.insecureTls ? 'insecureTls' : 'caFile'}: whoever stands in between could take the token of Microsoft Entra ID. Name a certificate authority of your own in the environment variable NODE_EXTRA_CA_CERTS.`,
       );
     }
-    if (azureHosts.test(hostname) || known.includes(hostname.toLowerCase())) continue;
+    if (serviceOfHost(hostname) !== undefined || known.includes(hostname.toLowerCase())) continue;
     throw new ExpectedError(
       'connection-string',
       `${hostname} is no host of Azure SignalR Service or Azure Web PubSub, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${hostsVariable}.`,

@@ -57,6 +57,11 @@ describe('loadOf', () => {
     assert.equal(silent.useCases[0]!.senders, 0);
   });
 
+  it('needs no app servers with an upstream', () => {
+    assert.notEqual(estimate(inputOf()).app_servers, null);
+    assert.equal(estimate(inputOf({ upstream: { port: 0 } })).app_servers, null);
+  });
+
   it('uses the tables of the service', () => {
     const webPubSub = inputOf({ service: 'webpubsub' });
     assert.equal(webPubSub.product, 'webpubsub');

@@ -74,4 +74,23 @@ describe('presets', () => {
       message: 'streamingEcho does not exist on Azure Web PubSub.',
     });
   });
+
+  it('name the service and the variable of its connection string', () => {
+    const text = (name: string, service: PresetChoice['service']): string =>
+      presetOf(named(name), { service, unit: 1 }).text;
+    assert.match(
+      text('restBroadcast', 'signalr'),
+      /^ {2}connectionString: \$\{env:AZURE_SIGNALR\}\n {2}service: signalr$/m,
+    );
+    assert.match(
+      text('echo', 'signalr'),
+      /^ {2}target: local$(\n {2}#.*)*\n {2}# service: signalr$/m,
+    );
+    const echo = text('echo', 'webpubsub');
+    assert.match(
+      echo,
+      /env:AZURE_WEBPUBSUB\}\n {2}service: webpubsub\n( {2}#.*\n)+ {2}# upstream:/,
+    );
+    assert.doesNotMatch(text('sendToGroup', 'webpubsub'), /upstream/);
+  });
 });

@@ -41,6 +41,7 @@ describe('init', () => {
     const { out } = await at.run(['init', '--service', 'webpubsub', '--unit', '200']);
     const { scenario } = parseScenario(out);
     assert.deepEqual([scenario?.service, scenario?.connections], ['webpubsub', 200_000]);
+    assert.equal(scenario?.entries[0]?.name, 'sendToGroup');
   });
 
   it('says what is wrong', async () => {

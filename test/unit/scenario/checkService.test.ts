@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { brief as allProblems, problemOf, withConfig } from './parsed';
+import { brief as allProblems, fixed, problemOf, withConfig } from './parsed';
 
 /** Without the notes on what the seed tool does otherwise. */
 const brief = (text: string): string[] =>
@@ -42,6 +42,36 @@ describe('a service', () => {
     assert.deepEqual(brief(free), ['info connect-rate "21"']);
     assert.deepEqual(brief(onService('signalr', 'arrivingRate: 9000')), []);
     assert.deepEqual(brief(withConfig('unit: 1', 'arrivingRate: 9000')), []);
+  });
+
+  it('of REST and hub use cases together needs an upstream', () => {
+    const mix = 'scenarios:\n  - name: echo\n  - name: restBroadcast\n';
+    const text = onService('signalr') + mix;
+    assert.deepEqual(brief(text), ['error service-mode "restBroadcast"']);
+    assert.match(
+      problemOf(text, 'service-mode').message,
+      /^A hub is in default or serverless mode: restBroadcast and echo mix only with `upstream`/,
+    );
+    assert.deepEqual(brief(onService('signalr', 'upstream: {}') + mix), []);
+    assert.deepEqual(brief(onService('webpubsub') + mix), []);
+    const rest = 'scenarios:\n  - name: restSendToUser\n  - name: restBroadcast\n';
+    assert.deepEqual(brief(onService('signalr') + rest), []);
+  });
+
+  it('passes on to an upstream what the handler can answer', () => {
+    const text = (name: string, ...lines: string[]): string =>
+      `${onService('signalr', 'upstream: {}', ...lines)}scenario:\n  name: ${name}\n`;
+    const groups = '\n  parameters: { groupCount: 2 }';
+    assert.deepEqual(brief(text('streamingEcho')), ['error upstream-use-case "streamingEcho"']);
+    const invoke = 'invoke\n  parameters: { method: Mine, arguments: ["{text}"] }';
+    assert.deepEqual(brief(text(invoke)), ['error upstream-use-case "invoke"']);
+    for (const name of ['echo', 'broadcast', 'sendToClient', `sendToGroup${groups}`]) {
+      assert.deepEqual(brief(text(name)), []);
+      const bytes = text(name, 'protocol: messagepack');
+      assert.deepEqual(brief(bytes), ['error upstream-protocol "messagepack"']);
+      assert.deepEqual(brief(fixed(bytes, problemOf(bytes, 'upstream-protocol'))), []);
+    }
+    assert.deepEqual(brief(text('restBroadcast', 'protocol: messagepack')), []);
   });
 
   it('counts the connections of app servers', () => {

@@ -158,11 +158,18 @@ describe('a connection string', () => {
     ['Endpoint=https://a.b;AccessKey=abc;Version=1.0', undefined],
     ['Endpoint=https://a.b;AccessKey=abc;ClientEndpoint=c.d', /ClientEndpoint .* no scheme/],
     ['Endpoint=https://a.b;AccessKey=abc;ServerEndpoint=https://c.d', undefined],
-    ['Endpoint=https://a.b;AuthType=whatever', /no AccessKey/],
+    [
+      'Endpoint=https://a.b;AuthType=azur',
+      /AuthType azur .* not known.* azure, azure\.msi, azure\.app, aad\./,
+    ],
+    ['Endpoint=https://a.b;AuthType=0123456789abcdef+/=', /The AuthType of this .* not known/],
     ['Endpoint=https://a.b;AuthType=azure.msi', undefined],
     ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a', /needs TenantId/],
-    ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a;TenantId=b', /ClientSecret or ClientCert/],
-    ['Endpoint=https://a.b;AuthType=aad;ClientId=a;TenantId=b', /ClientSecret or ClientCert/],
+    [
+      'Endpoint=https://a.b;AuthType=azure.app;ClientId=a;TenantId=b',
+      /ClientSecret or ClientCertPath/,
+    ],
+    ['Endpoint=https://a.b;AuthType=aad;ClientId=a;TenantId=b', /ClientSecret or ClientCertPath/],
     ['${secret:all}', undefined],
     ['Endpoint=${env:HOST};${secret:rest}', undefined],
   ] as const) {
@@ -270,5 +277,22 @@ describe('secrets in the file', () => {
   it('placeholders are pointed out', () => {
     const text = config('connectionString: Endpoint=https://xxx;AccessKey=xxx');
     assert.deepEqual(brief(text), ['info placeholder "Endpoint=https://xxx;AccessKey=xxx"']);
+  });
+
+  it('that name a host of the other service are an error where it is written', () => {
+    for (const [value, service, other] of [
+      [signalr, 'webpubsub', 'signalr'],
+      [signalr.replace('service.signalr.net', 'signalr.azure.cn'), 'webpubsub', 'signalr'],
+      [webpubsub, 'signalr', 'webpubsub'],
+      [webpubsub.replace('.com', '.us'), 'signalr', 'webpubsub'],
+    ] as const) {
+      const text = config(`connectionString: ${value}`, `service: ${service}`);
+      assert.deepEqual(brief(text), [`error service-host "${service}"`]);
+      const right = fixed(text, problemOf(text, 'service-host'));
+      assert.deepEqual(errorsOf(right), []);
+      assert.equal(scenarioOf(right).service, other);
+    }
+    const gateway = 'Endpoint=https://signalr.example.test;AccessKey=${secret:key}';
+    assert.deepEqual(errorsOf(config(`connectionString: ${gateway}`, 'service: webpubsub')), []);
   });
 });

@@ -11,6 +11,7 @@ import { scenarioWith } from '../capacity/scenarios';
 
 const values: Readonly<Record<string, string>> = {
   'secret token': 'T0ken',
+  'env EMPTY': ' ',
   'env HOST': 'hub.test:81',
   'env URLS': 'http://a.test/h, wss://b.test/h?k=1',
   'secret service': 'Endpoint=http://localhost;AccessKey=T0ken',
@@ -80,6 +81,17 @@ describe('resolving an endpoint', () => {
         'secret other (environment variable SIGNALR_BENCH_SECRET_OTHER).',
     );
     assert.equal(secretVariable('a-b_c1'), 'SIGNALR_BENCH_SECRET_A_B_C1');
+  });
+
+  it('says that a value is empty, where nothing else is a target', async () => {
+    for (const target of [
+      hub('${env:EMPTY}'),
+      { kind: 'connectionString', value: '${env:EMPTY}' } as const,
+    ]) {
+      const { code, message } = await refused({ target, service: 'signalr' });
+      assert.equal(code, 'missing-reference');
+      assert.match(message, /values that are empty: environment variable EMPTY\./);
+    }
   });
 
   it('takes ws for http and several URLs from one value', async () => {
@@ -201,5 +213,7 @@ describe('opening a target', () => {
       ['${secret:absent}', 'missing-reference'],
     ] as const)
       assert.equal((await refused({ target: service(value), service: 'signalr' })).code, code);
+    const target = service('Endpoint=https://a.service.signalr.net;AccessKey=T0ken');
+    assert.equal((await refused({ target, service: 'webpubsub' })).code, 'service');
   });
 });
