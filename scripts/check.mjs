@@ -7,6 +7,7 @@ const checks = [
   ['lint', [packageProgram('eslint'), '.', '--max-warnings', '0']],
   ['format', ['scripts/format.mjs', '--check']],
   ['generated schema', ['scripts/writeSchema.mjs', '--check']],
+  ['generated page of keys', ['scripts/writeKeys.mjs', '--check']],
   ['generated capacity tables', ['scripts/writeCapacity.mjs', '--check']],
 ];
 
