@@ -16,7 +16,7 @@ describe('an example of a service, with nothing but a connection string in the e
       process.env[variables[service]] = connectionStrings[service];
   });
   after(() => {
-    for (const name of Object.values(variables)) delete process.env[name];
+    for (const name of Object.values(variables)) Reflect.deleteProperty(process.env, name);
   });
 
   for (const [name, how] of [
