@@ -135,6 +135,12 @@ export function assertOver({ done, result }: Outcome, says: RegExp): Result {
 }
 
 export const services = { signalr: startAzureSignalr, webpubsub: startWebPubSubEmulator };
-export const longer = { singleStepDuration: '1s', drain: '500ms' };
+/** So long that a fault falls into the step on a busy machine too. */
+export const longer = { singleStepDuration: '2s', drain: '500ms' };
+/** Ended by its fault. */
+export const untilOver = { singleStepDuration: '20s', drain: '500ms' };
 export const big = { messageSize: '1100KB', sendingInterval: '250ms' };
-export const oneSender = { ...longer, baseSending: 1, sendingSteps: 1, warmup: 0 };
+export const oneSender = {
+  ...longer,
+  ...{ singleStepDuration: '1s', baseSending: 1, sendingSteps: 1, warmup: 0 },
+};

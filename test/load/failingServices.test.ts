@@ -11,6 +11,7 @@ import {
   runBad,
   services,
   textOf,
+  untilOver,
 } from './badServiceRun';
 
 describe('services that fail or end while a run goes on', function () {
@@ -49,7 +50,7 @@ describe('services that fail or end while a run goes on', function () {
     });
     await emulator.dispose();
     const { sent } = assertLost(outcome, { ownServer: /reports: Maximum message count limit/ });
-    assert.deepEqual([sent, outcome.result?.errors], [200, { ownServer: 5 }]);
+    assert.deepEqual([sent, outcome.result?.errors], [400, { ownServer: 5 }]);
     assert.match(
       outcome.done.stderr,
       new RegExp(`warning: Azure SignalR Service reports: ${text}`),
@@ -65,7 +66,7 @@ describe('services that fail or end while a run goes on', function () {
     test(`${service} ${mode}: a service that goes away mid-run`, async () => {
       const emulator = await services[service]({ accessKeys: [key] });
       const outcome = await runBad({
-        ...{ service, useCase, connectionString: emulator.connectionString, config: longer },
+        ...{ service, useCase, connectionString: emulator.connectionString, config: untilOver },
         fault: () => emulator.dispose(),
       });
       const { errors } = assertOver(outcome, /All 10 connections were lost/);
@@ -76,7 +77,7 @@ describe('services that fail or end while a run goes on', function () {
   test('signalr: an app server that dies', async () => {
     const emulator = await startAzureSignalr({ accessKeys: [key] });
     const { connectionString } = emulator;
-    const test = { service: 'signalr' as const, connectionString, config: longer };
+    const test = { service: 'signalr' as const, connectionString, config: untilOver };
     const outcome = await runBad({ ...test, dies: 'app-server' });
     await emulator.dispose();
     const says = /ownServer: The app server ended by itself with code 7\. Error: this server dies/;
@@ -87,7 +88,7 @@ describe('services that fail or end while a run goes on', function () {
   test('webpubsub: an upstream handler that dies', async () => {
     const emulator = await startWebPubSubEmulator({ accessKeys: [key] });
     const { connectionString } = emulator;
-    const test = { service: 'webpubsub' as const, connectionString, config: longer };
+    const test = { service: 'webpubsub' as const, connectionString, config: untilOver };
     const outcome = await runBad({ ...test, dies: 'upstream' });
     await emulator.dispose();
     const { errors } = assertOver(outcome, /ownServer: The upstream handler ended by itself/);
@@ -131,7 +132,7 @@ describe('services that fail or end while a run goes on', function () {
   ] as const)
     test(`${service}: a local emulator that dies`, async () => {
       const useCase = 'restSendToUser';
-      const test = { service, useCase, connectionString: 'local', config: longer };
+      const test = { service, useCase, connectionString: 'local', config: untilOver };
       const outcome = await runBad({ ...test, dies });
       const { errors } = assertOver(outcome, new RegExp(`ownServer: The ${name} ended by itself`));
       assert.equal(errors.ownServer, 1);
@@ -149,7 +150,7 @@ describe('services that fail or end while a run goes on', function () {
     const [[errorClass, count] = ['', 0]] = Object.entries(outcome.result?.errors ?? {});
     assert.match(errorClass, /^(closed|reset)$/);
     const step = assertLost(outcome, { [errorClass]: /^server connection: / });
-    assert.deepEqual([step.offered, step.sent, step.expected], [200, 200, 200]);
+    assert.deepEqual([step.offered, step.sent, step.expected], [400, 400, 400]);
     const texts = outcome.result!.errorExamples.map(({ text }) => text);
     assert.match(texts[1] ?? '', /^message not sent: server connection: /);
     assert.ok(count > 2 && count - 1 <= step.lost, `${count} errors, ${step.lost} lost`);
@@ -168,6 +169,6 @@ describe('services that fail or end while a run goes on', function () {
     assert.equal(result?.connections.dropped, 10);
     assert.deepEqual(result.errors, { closed: 10, ownServer: 5 });
     const [step] = result.steps;
-    assert.ok(step!.lost < 10 * 20 && step!.expected === step!.received + step!.lost);
+    assert.ok(step!.lost < 10 * 40 && step!.expected === step!.received + step!.lost);
   });
 });

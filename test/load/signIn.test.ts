@@ -199,7 +199,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
       const nowhere = { PATH: folder.path, AZURE_TOKEN_CREDENTIALS: 'dev' };
       await assertFails(/Azure CLI is not installed.*`az login`/, 'azure', nowhere);
       const az = entra.az(folder.path, 'ERROR: Please run "az login" to setup account.');
-      await assertFails(/\nNobody is signed in .*: run `az login`, or set AZURE_/, 'azure', az);
+      await assertFails(/^Nobody is signed in .*: run `az login`, or set AZURE_/m, 'azure', az);
     });
 
     it('says that the tenant is wrong', async () => {
