@@ -19,7 +19,6 @@ import { deletedPrefix } from './scanResults';
 import { scenarioText } from './scenarioFiles';
 import type { Services } from './services';
 import { resultEditorType } from './viewTypes';
-import { interruptedMarkdown, summaryMarkdown } from '../cli/summaryMarkdown';
 
 const runAgainCommand = 'signalrBenchmark.runAgain';
 const copySummaryCommand = 'signalrBenchmark.copySummary';
@@ -122,6 +121,9 @@ export class ResultCommands {
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
     const run = await readResult(folder);
+    const { interruptedMarkdown, summaryMarkdown } = await import(
+      /* webpackChunkName: "run" */ '../cli/summaryMarkdown.js'
+    );
     const text =
       run.kind === 'result'
         ? summaryMarkdown(run.result)

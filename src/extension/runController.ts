@@ -18,7 +18,6 @@ import type { Services } from './services';
 import { scenarioChanges } from './scenarioChanges';
 import { setting } from './settings';
 import { startTimes } from './startTimes';
-import { summaryMarkdown } from '../cli/summaryMarkdown';
 import { waitCancellably } from './waitCancellably';
 import { workersOverride } from './workersOverride';
 
@@ -323,6 +322,9 @@ export async function copySummary(result: Result | undefined): Promise<void> {
     );
     return;
   }
+  const { summaryMarkdown } = await import(
+    /* webpackChunkName: "run" */ '../cli/summaryMarkdown.js'
+  );
   await vscode.env.clipboard.writeText(summaryMarkdown(result));
   void vscode.window.setStatusBarMessage(vscode.l10n.t('Summary copied as Markdown.'), 3000);
 }

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import { formatCount } from '../base/units';
-import { hubSnippet } from '../cli/hubSnippet';
 import { redactUrl } from '../results/redact';
 import { connectionStringProblem, looksLikeConnectionString } from '../scenario/connectionString';
 import type { ServiceProbe } from '../targets/probeService';
@@ -146,7 +145,10 @@ async function sayProbe(
           : vscode.l10n.t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
     );
   }
-  if (answer === copy) await vscode.env.clipboard.writeText(hubSnippet);
+  if (answer === copy) {
+    const { hubSnippet } = await import(/* webpackChunkName: "run" */ '../cli/hubSnippet.js');
+    await vscode.env.clipboard.writeText(hubSnippet);
+  }
   if (answer === show) log.show();
 }
 
