@@ -34,6 +34,8 @@ const answerTimeoutMs = 10_000;
 /** A pause that a service asks for is believed up to this long. */
 const maximumPauseMs = 60_000;
 const maximumErrorBytes = 4096;
+/** As long as our tokens live; "Add a user to the target group" of the REST API takes it as `ttl`. */
+const membershipS = 24 * 3600;
 /** Longest answer that is read: a token, or a key. */
 const maximumAnswerBytes = 64 * 1024;
 
@@ -121,7 +123,8 @@ export class RestCalls {
 
   /**
    * Puts a connection, or the user of one of the run, into a group, or takes it out; settles when the
-   * service has done it.
+   * service has done it. Azure SignalR Service would remember a user for a year, who is forgotten after
+   * a day here.
    */
   changeGroup(
     method: 'PUT' | 'DELETE',
@@ -133,7 +136,9 @@ export class RestCalls {
       typeof member === 'number'
         ? `${this.receiverPath({ kind: 'user', index: member })}/${groupPath}`
         : `${this.hubPath}/${groupPath}/connections/${encodeURIComponent(member)}`;
-    return this.call({ method, path });
+    const isRemembered = this.access.kind === 'signalr' && typeof member === 'number';
+    const query = isRemembered && method === 'PUT' ? `ttl=${membershipS}&` : undefined;
+    return this.call({ method, path, ...(query !== undefined && { query }) });
   }
 
   /** Whether the service is well; it says so to everybody. */

@@ -62,14 +62,11 @@ const longestTtlS = 366 * 24 * 3600;
 function addUser({ hub, names, query, nowMs }: RestCall): RestAnswer {
   const [userId, group] = names as [string, string];
   const ttl = query.get('ttl');
-  if (ttl === null) {
-    hub.userGroups.add(userId, group, Infinity);
-    return done;
-  }
-  const seconds = /^[0-9]{1,9}$/.test(ttl) ? Number(ttl) : NaN;
-  if (!(seconds <= longestTtlS)) return badRequest('The ttl is no number of seconds.');
-  hub.userGroups.add(userId, group, nowMs + seconds * 1000);
-  return done;
+  const seconds = ttl === null ? Infinity : /^[0-9]{1,9}$/.test(ttl) ? Number(ttl) : NaN;
+  if (ttl !== null && !(seconds <= longestTtlS))
+    return badRequest('The ttl is no number of seconds.');
+  const isAdded = hub.userGroups.add(userId, group, nowMs + seconds * 1000);
+  return isAdded ? done : badRequest('The emulator remembers no more users in groups.');
 }
 
 function joinGroup({ hub, names }: RestCall): RestAnswer {

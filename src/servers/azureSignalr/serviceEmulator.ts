@@ -315,8 +315,16 @@ export class ServiceEmulator
     const epochMs = Date.now();
     this.tokens.sweep(this.tickMs);
     this.clientResults.sweep(this.tickMs);
-    for (const hub of this.hubs.values()) hub.userGroups.sweep(this.tickMs);
+    this.sweepHubs();
     for (const client of this.all) client.tick(this.tickMs, epochMs);
     for (const connection of this.serverConnections) connection.tick(this.tickMs);
+  }
+  /** Forgets hubs that nobody is on; there is one for each name that anybody ever asked for. */
+  private sweepHubs(): void {
+    const served = new Set([...this.serverConnections].map(({ hub }) => hub));
+    for (const hub of this.hubs.values()) {
+      hub.userGroups.sweep(this.tickMs);
+      if (hub.isEmpty && !served.has(hub)) this.hubs.delete(hub.name);
+    }
   }
 }

@@ -30,6 +30,13 @@ export class ServiceHub {
 
   constructor(readonly name: string) {}
 
+  /** Whether nothing is lost when it is forgotten. */
+  get isEmpty(): boolean {
+    return (
+      this.clients.size === 0 && this.servers.connections.size === 0 && this.userGroups.isEmpty
+    );
+  }
+
   add(client: ServiceClient): void {
     this.clients.set(client.id, client);
     const { userId } = client.identity;

@@ -20,6 +20,7 @@ type Ack = readonly [status: number, message: string];
 const ok: Ack = [ackStatus.ok, ''];
 const noConnection: Ack = [ackStatus.notFound, 'Connection does not exist'];
 const noUser: Ack = [ackStatus.notFound, 'User does not exist'];
+const fullGroups: Ack = [ackStatus.notFound, 'The emulator remembers no more users in groups'];
 const noGroup: Ack = [ackStatus.notFound, 'Group does not exist'];
 const notServed: Ack = [ackStatus.internalServerError, 'This emulator does not serve it.'];
 
@@ -148,8 +149,7 @@ function membership(nowMs: number, hub: ServiceHub, message: ServiceMessage): Ac
       const { userId, groupName, ttl } = message;
       if (!isGroupName(groupName)) return noGroup;
       const untilMs = ttl === undefined ? Infinity : nowMs + ttl * 1000;
-      hub.userGroups.add(userId, groupName, untilMs);
-      return ok;
+      return hub.userGroups.add(userId, groupName, untilMs) ? ok : fullGroups;
     }
     case serviceType.userLeaveGroup:
     case serviceType.userLeaveGroupWithAck:

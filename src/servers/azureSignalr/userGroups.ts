@@ -1,21 +1,38 @@
+/** Memberships of one hub; more are refused. */
+const mostMemberships = 1_000_000;
+
 /** Groups that users are in, whatever connections they have: until a time, or until they are taken out. */
 export class UserGroups {
+  private count = 0;
   private readonly groupsOf = new Map<string, Map<string, number>>();
   private readonly usersOf = new Map<string, Set<string>>();
 
-  /** @param untilMs Infinity for no end */
-  add(userId: string, group: string, untilMs: number): void {
+  get isEmpty(): boolean {
+    return this.count === 0;
+  }
+
+  /**
+   * @param untilMs Infinity for no end
+   * @returns false when there is no room for one more membership
+   */
+  add(userId: string, group: string, untilMs: number): boolean {
     const groups = this.groupsOf.get(userId);
+    if (groups?.has(group) !== true) {
+      if (this.count >= mostMemberships) return false;
+      this.count++;
+    }
     if (groups === undefined) this.groupsOf.set(userId, new Map([[group, untilMs]]));
     else groups.set(group, untilMs);
     const users = this.usersOf.get(group);
     if (users === undefined) this.usersOf.set(group, new Set([userId]));
     else users.add(userId);
+    return true;
   }
 
   remove(userId: string, group: string): void {
     const groups = this.groupsOf.get(userId);
     if (groups?.delete(group) !== true) return;
+    this.count--;
     if (groups.size === 0) this.groupsOf.delete(userId);
     const users = this.usersOf.get(group);
     users?.delete(userId);

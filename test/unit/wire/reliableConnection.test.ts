@@ -15,6 +15,7 @@ import { writeProtobufServerMessage } from '../../../src/wire/webpubsub/protobuf
 import type { Connected, DataMessage } from '../../../src/wire/webpubsub/serverMessage';
 import { endpointOf } from '../../fakes/endpoint';
 import { RecordingListener } from '../../fakes/recordingListener';
+import { until } from '../../fakes/until';
 
 /** Remembers losses of sockets too. */
 class ReliableListener extends RecordingListener {
@@ -116,15 +117,11 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       return connection;
     }
 
-    async function until(stands: () => boolean): Promise<void> {
-      while (!stands()) await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-
     it('acknowledges by count, and the rest by time', async () => {
       const client = await open();
       assert.equal(client.connectionId, 'c 1');
       for (let id = 1; id <= 203; id++) say(sockets[0]!.socket, data(id));
-      await until(() => sent.length === 2);
+      await until('the sending', () => sent.length === 2);
       const ids = sent.map((each) => (each as { sequenceId: number }).sequenceId);
       assert.deepEqual([ids, listener.texts.length], [[200, 203], 203]);
       assert.deepEqual(sent[0], { type: 'sequenceAck', sequenceId: 200 });
@@ -133,17 +130,17 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
     it('comes back for a lost socket, with what was sent meanwhile and what has come', async () => {
       const client = await open();
       say(sockets[0]!.socket, data(7));
-      await until(() => listener.texts.length === 1);
+      await until('the delivery', () => listener.texts.length === 1);
       refusals.push(503);
       sockets[0]!.socket.terminate();
-      await until(() => listener.told.length === 1);
+      await until('the delivery', () => listener.told.length === 1);
       assert.ok(client.isOpen);
       const join = { type: 'joinGroup', group: 'g', ackId: 1 } as const;
       const late = codec.encode({
         ...{ type: 1, invocationId: '1', target: 'JoinGroup', arguments: ['g'] },
       });
       assert.equal(client.send(clientFrame(codec.opcode, late)), false);
-      await until(() => sent.length === 2);
+      await until('the sending', () => sent.length === 2);
       assert.deepEqual(sent, [join, { type: 'sequenceAck', sequenceId: 7 }]);
       const [, { request, socket } = assert.fail()] = sockets;
       const query = new URL(request.url!, 'http://x').searchParams;
@@ -155,7 +152,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       assert.equal(request.headers.authorization, undefined);
       // Whoever counts sees what comes twice.
       say(socket, data(7));
-      await until(() => listener.texts.length === 2);
+      await until('the delivery', () => listener.texts.length === 2);
       assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
       assert.deepEqual(listener.losses, []);
     });

@@ -99,15 +99,22 @@ describe('REST calls', () => {
     }
   });
 
-  it('put users and connections into groups', async () => {
-    const rest = await start((_, response) => response.writeHead(200).end());
-    assert.equal(await rest.changeGroup('PUT', 4, 'g'), undefined);
-    assert.equal(await rest.changeGroup('DELETE', 'c', 'g'), undefined);
-    assert.deepEqual(
-      seen.map(({ method, url }) => `${method} ${url?.split('?', 1)[0]}`),
-      ['PUT /api/hubs/chat/users/user4/groups/g', 'DELETE /api/hubs/chat/groups/g/connections/c'],
-    );
-  });
+  for (const [kind, remembered, version] of [
+    ['signalr', 'ttl=86400&', '2022-11-01'],
+    ['webpubsub', '', '2024-12-01'],
+  ] as const)
+    it(`put users and connections into groups of ${kind}`, async () => {
+      const rest = await start((_, response) => response.writeHead(200).end(), kind);
+      assert.equal(await rest.changeGroup('PUT', 4, 'g'), undefined);
+      assert.equal(await rest.changeGroup('DELETE', 'c', 'g'), undefined);
+      assert.deepEqual(
+        seen.map(({ method, url }) => `${method} ${url}`),
+        [
+          `PUT /api/hubs/chat/users/user4/groups/g?${remembered}api-version=${version}`,
+          `DELETE /api/hubs/chat/groups/g/connections/c?api-version=${version}`,
+        ],
+      );
+    });
 
   it('are classed by status, with the sentence of the service', async () => {
     const rest = await start((_, response) => {

@@ -6,7 +6,8 @@ import { TokenCheck } from '../../../../src/servers/tokenCheck';
 import { encodeMessagePackMessage } from '../../../../src/wire/messagePackMessage';
 import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { startStubService, type StubConnection } from '../../../fakes/stubService';
-import { serviceAt, until, withAppServer } from './appServerParts';
+import { until } from '../../../fakes/until';
+import { serviceAt, withAppServer } from './appServerParts';
 
 const json = (...messages: readonly object[]): Buffer =>
   Buffer.from(messages.map((each) => `${JSON.stringify(each)}\x1e`).join(''));

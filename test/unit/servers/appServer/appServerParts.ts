@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   startAppServer,
   type AppServer,
@@ -6,17 +5,6 @@ import {
 } from '../../../../src/servers/appServer/appServer';
 import type { ServiceInstance } from '../../../../src/servers/appServer/appTokens';
 import { startStubService, type StubService } from '../../../fakes/stubService';
-
-const limitMs = 5000;
-
-/** Waits until the condition holds; fails after a while, naming what was waited for. */
-export async function until(what: string, condition: () => boolean): Promise<void> {
-  const endMs = performance.now() + limitMs;
-  while (!condition()) {
-    if (performance.now() > endMs) throw new Error(`${what} did not happen within ${limitMs} ms`);
-    await sleep(5);
-  }
-}
 
 /** A service that listens at `origin`; its key is nobody's. */
 export function serviceAt(origin: string): ServiceInstance {

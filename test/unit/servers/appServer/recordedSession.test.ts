@@ -6,7 +6,8 @@ import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage
 import { readServiceMessage } from '../../../../src/wire/service/serviceReader';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceWriter';
 import type { StubConnection, StubService } from '../../../fakes/stubService';
-import { until, withAppServer } from './appServerParts';
+import { until } from '../../../fakes/until';
+import { withAppServer } from './appServerParts';
 
 interface RecordedEvent {
   readonly direction: string;

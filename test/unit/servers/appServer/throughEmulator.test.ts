@@ -13,7 +13,7 @@ import {
   startAzureSignalr,
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/startAzureSignalr';
-import { until } from './appServerParts';
+import { until } from '../../../fakes/until';
 
 type Payload = Readonly<Record<string, string>>;
 

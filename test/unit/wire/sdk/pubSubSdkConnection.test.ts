@@ -13,6 +13,7 @@ import { negotiateAgents } from '../../../../src/wire/negotiate';
 import { pubSubSdkOpener } from '../../../../src/wire/sdk/pubSubSdkConnection';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
+import { until } from '../../../fakes/until';
 
 /** Hears what comes, and losses of sockets too. */
 class Listener extends RecordingListener {
@@ -110,12 +111,6 @@ describe('a connection of the official client of Web PubSub', () => {
     return connection;
   }
 
-  async function until(stands: () => boolean): Promise<void> {
-    for (let turn = 0; turn < 1000 && !stands(); turn++)
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    assert.ok(stands());
-  }
-
   const say = (frame: object): void => {
     const bytes = Buffer.from(JSON.stringify(frame));
     assert.equal(connection!.send(clientFrame(connection!.codec.opcode, bytes)), true);
@@ -134,7 +129,7 @@ describe('a connection of the official client of Web PubSub', () => {
     const payload = { dataType: 'json', data: { text: 'é ✓' } };
     say({ type: 'sendToGroup', group: 'g', ...payload });
     say({ type: 'event', event: 'Echo', ackId: 9, ...payload });
-    await until(() => sent.length === 3);
+    await until('the sending', () => sent.length === 3);
     assert.deepEqual(sent, [
       { type: 'joinGroup', group: 'g', ackId: 1 },
       { type: 'sendToGroup', group: 'g', ...payload, noEcho: false },
@@ -151,7 +146,7 @@ describe('a connection of the official client of Web PubSub', () => {
       '{"type":"system","event":"disconnected","message":"bye"}',
     ];
     for (const frame of frames) socket.send(frame);
-    await until(() => listener.messages.length === 6);
+    await until('the delivery', () => listener.messages.length === 6);
     const byType = (type: number) => listener.messages.filter((message) => message?.type === type);
     // The client has promises of different depth for them.
     const answers = byType(3).sort((a) => (a?.type === 3 && a.invocationId === '1' ? -1 : 1));
@@ -172,10 +167,10 @@ describe('a connection of the official client of Web PubSub', () => {
     const client = await open('webpubsubReliable');
     refusals.push(status('503 Later'));
     sockets[0]!.socket.terminate();
-    await until(() => listener.told.length === 1);
+    await until('the delivery', () => listener.told.length === 1);
     assert.ok(client.isOpen);
     say({ type: 'sendToGroup', group: 'g', dataType: 'json', data: 1 });
-    await until(() => sent.length === 1);
+    await until('the sending', () => sent.length === 1);
     const query = new URL(sockets[1]!.request.url!, 'http://x').searchParams;
     assert.equal(query.get('awps_connection_id'), 'c 1');
     assert.equal(query.get('awps_reconnection_token'), 't+1');
@@ -210,7 +205,7 @@ describe('a connection of the official client of Web PubSub', () => {
       const loss = await listener.lostOnce;
       assert.equal(loss.errorClass, errorClass, loss.text);
       assert.match(loss.text, pattern);
-      await until(() => sockets[0]!.socket.readyState === 3);
+      await until('the close', () => sockets[0]!.socket.readyState === 3);
       assert.deepEqual([client.isOpen, listener.losses.length], [false, 1]);
     });
 

@@ -10,6 +10,7 @@ import type { SendAudience } from '../../../../src/wire/service/sendLayout';
 import { emptyStamp } from '../../../../src/wire/stamp';
 import { endpointOf } from '../../../fakes/endpoint';
 import { startStubService, type StubService } from '../../../fakes/stubService';
+import { until } from '../../../fakes/until';
 
 const shape = recordLatencyShape({ method: 'RecordLatency', blob: 'x'.repeat(100), binary: false });
 const stamp = { ...emptyStamp(), source: 7, sequence: 3 };
@@ -34,10 +35,6 @@ describe('sends over a server connection', () => {
     await service.dispose();
   });
 
-  async function until(stands: () => boolean): Promise<void> {
-    while (!stands()) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-
   function send(audience: SendAudience, receiver?: string): void {
     const name = receiver === undefined ? undefined : Buffer.from(receiver, 'utf8');
     const template = sends.template(shape, audience, name);
@@ -52,7 +49,7 @@ describe('sends over a server connection', () => {
     send('group', 'gé');
     const [connection] = service.connections;
     assert.ok(connection);
-    await until(() => connection.messages.length === 4);
+    await until('the delivery', () => connection.messages.length === 4);
     const [json, messagepack] = [jsonCodec, messagePackCodec].map((codec) =>
       new MessageTemplate(shape, holeLengths(undefined), codec, false).fill(
         stamp,
@@ -83,10 +80,10 @@ describe('sends over a server connection', () => {
     await sends.open();
     const [first] = service.connections;
     first!.send({ type: 3, messages: [] }, { type: 3, messages: ['echo', 'a'] });
-    await until(() => first!.messages.length === 2);
+    await until('the delivery', () => first!.messages.length === 2);
     assert.deepEqual(first!.messages[1], { type: 3, messages: ['echo', 'a'] });
     first!.send({ type: 15, errorMessage: 'Maximum message count limit reached: 100000' });
-    await until(() => service.connections.length === 2 && sends.isOpen);
+    await until('the opening', () => service.connections.length === 2 && sends.isOpen);
     assert.deepEqual(failures, [
       {
         errorClass: 'closed',
@@ -100,7 +97,7 @@ describe('sends over a server connection', () => {
     await sends.open();
     assert.equal(sends.isOpen, false);
     service.handshakes.push({ type: 2, errorMessage: 'no such hub' });
-    await until(() => failures.length === 2);
+    await until('the failure', () => failures.length === 2);
     assert.deepEqual(
       failures.map(({ errorClass }) => errorClass),
       ['unauthorized', 'handshake'],
@@ -123,9 +120,9 @@ describe('sends over a server connection', () => {
     await sends.open();
     sends.tick(performance.now() + 31_000);
     assert.equal(failures[0]?.errorClass, 'timeout');
-    await until(() => sends.isOpen);
+    await until('the opening', () => sends.isOpen);
     service.connections[1]!.send(Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]));
-    await until(() => failures.length === 2);
+    await until('the failure', () => failures.length === 2);
     assert.equal(failures[1]?.errorClass, 'protocol');
   });
 });
