@@ -29,6 +29,6 @@ export interface Slo {
 /**
  * The guides' criterion: 99 % of messages under one second, at most 1 % of connections dropped.
  * Source: "Performance guide for Azure SignalR Service", 23 March 2023, *Performance insight >
- * Methodology*; the connection share is the default of the seed benchmark tool.
+ * Methodology*; the connection share is the default of the Azure SignalR benchmark.
  */
 export const defaultSlo: Slo = { latencyUs: { p99: 1_000_000 }, dropped: 0.01, delivered: 0.99 };

@@ -26,7 +26,7 @@ export interface Preset {
 }
 
 /**
- * Connections opened per second by size, as the last generation of the seed tool set them for its batch
+ * Connections opened per second by size, as the last generation of the Azure SignalR benchmark set them for its batch
  * runs (azure-signalr-bench, TestConfigEntity, batch); sizes between take that of the next smaller one.
  */
 const arrivingRates: readonly (readonly [unit: number, perSecond: number])[] = [

@@ -5,7 +5,7 @@ import { printable } from './line';
 import type { Surroundings } from './surroundings';
 
 /**
- * Reads a counter file of the seed tool and prints its summary, in the order of that tool.
+ * Reads a counter file of the Azure SignalR benchmark and prints its summary, in the order of that tool.
  *
  * @throws ExpectedError with the line when the file is damaged
  */

@@ -2,7 +2,7 @@ import { countersOfRun } from '../results/counterFile';
 import { CounterSummarizer, counterSummaryLines } from '../results/counterSummary';
 import type { StoredRun } from '../results/readResult';
 
-/** The summary of a stored run in the order of the seed tool, line by line. */
+/** The summary of a stored run in the order of the Azure SignalR benchmark, line by line. */
 export async function summaryOf(run: StoredRun): Promise<string[]> {
   const summarizer = new CounterSummarizer();
   for (const line of await countersOfRun(run)) summarizer.add(line);

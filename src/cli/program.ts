@@ -188,7 +188,10 @@ const addReading: Add = (program, surroundings, deps, done) => {
     .command('show')
     .description('Show the last screen of a stored run.')
     .argument('<result>', 'result folder or result.json')
-    .option('--summary', 'print a short summary in the order of the seed tool instead')
+    .option(
+      '--summary',
+      'print a short summary in the order of the Azure SignalR benchmark instead',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  signalr-bench show .signalr-bench/2026-11-21T14-02-11-echo',
@@ -211,7 +214,7 @@ const addFormats: Add = (program, surroundings, _deps, done) => {
   const formats = exporting
     .createOption(
       '--format <format>',
-      'json: all; csv: the steps; md: a report; counters: the seed tool’s file',
+      'json: all; csv: the steps; md: a report; counters: the Azure SignalR benchmark’s file',
     )
     .choices(exportFormats)
     .makeOptionMandatory();
@@ -221,7 +224,7 @@ const addFormats: Add = (program, surroundings, _deps, done) => {
   });
   program
     .command('import')
-    .description('Summarize a counter file of the seed tool.')
+    .description('Summarize a counter file of the Azure SignalR benchmark.')
     .argument('<file>', 'counters.txt')
     .option('--json', 'print the summary as JSON')
     .addHelpText('after', '\nExample:\n  signalr-bench import counters.txt')

@@ -7,7 +7,7 @@ import { canColour, widthOf, type Surroundings } from './surroundings';
 
 /**
  * The last screen of a stored run, also of one that was interrupted by a crash; or its summary in the
- * order of the seed tool.
+ * order of the Azure SignalR benchmark.
  */
 export async function showCommand(
   location: string,

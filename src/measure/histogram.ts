@@ -8,7 +8,7 @@ import type { LatencySummary } from './summary';
 const highestUs = 3_600_000_000;
 const significantDigits = 3;
 
-/** Borders of the latency classes of the seed tool's counter file: 100, 200, … 1,000 ms. */
+/** Borders of the latency classes of the Azure SignalR benchmark's counter file: 100, 200, … 1,000 ms. */
 export const counterEdgesUs: readonly number[] = Array.from(
   { length: 10 },
   (_, index) => (index + 1) * 100_000,

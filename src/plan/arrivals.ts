@@ -1,6 +1,6 @@
 import type { BatchMode } from '../scenario/scenario';
 
-/** A ramp mode of the seed tool, as one worker carries it out. */
+/** A ramp mode of the Azure SignalR benchmark, as one worker carries it out. */
 export interface ArrivalMode {
   readonly mode: BatchMode;
   /** The worker's part of `arrivingRate`, at least 1. */
@@ -12,7 +12,7 @@ export interface ArrivalMode {
 const periodMs = 100;
 
 /**
- * How many connects may have begun, for the ramp modes of the seed tool:
+ * How many connects may have begun, for the ramp modes of the Azure SignalR benchmark:
  *
  * - `HighPress` limits the connects in flight: half of the share at first, one more each 100 ms up to it;
  * - `LowPress` begins a batch of the share, and the next one after the pause, whatever became of the first;

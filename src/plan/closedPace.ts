@@ -2,7 +2,7 @@ import type { Random } from '../base/random';
 import type { Pacing } from './pace';
 
 /**
- * The seed tool's pacing: each sender starts at a random moment of the first interval and sends again
+ * The Azure SignalR benchmark's pacing: each sender starts at a random moment of the first interval and sends again
  * one interval after its previous send, however late that was. A slow generator or target lowers the
  * rate, which is why it is not the default.
  */

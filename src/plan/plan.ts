@@ -61,7 +61,7 @@ export interface Plan {
   /** How connections are spread over several URLs; absent: round robin. */
   readonly targetChoice?: TargetChoice;
   readonly arrivingRate: number;
-  /** A ramp mode of the seed tool; absent: a true rate. */
+  /** A ramp mode of the Azure SignalR benchmark; absent: a true rate. */
   readonly arrival?: { readonly mode: BatchMode; readonly batchWaitMs: number };
   /** Which connections are opened again; absent: none. */
   readonly life?: PlanLife;

@@ -6,7 +6,7 @@ import { readSamples, type StoredRun } from './readResult';
 import type { Result } from './result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
 
-/** Where the seed tool wrote its counters unless told otherwise. */
+/** Where the Azure SignalR benchmark wrote its counters unless told otherwise. */
 const usualName = 'counters.txt';
 
 /**

@@ -3,14 +3,14 @@ import type { Snapshot, StepProgress } from '../measure/snapshot';
 import type { StepSummary } from '../measure/summary';
 import type { Result } from './result';
 
-/** One line of the seed tool's counter file: sums up to a moment. */
+/** One line of the Azure SignalR benchmark's counter file: sums up to a moment. */
 export interface CounterLine {
   /** Milliseconds since 1970. */
   readonly atMs: number;
   readonly counters: Counters;
 }
 
-/** Names of the seed tool with their values; what was not counted is absent. */
+/** Names of the Azure SignalR benchmark with their values; what was not counted is absent. */
 export type Counters = Readonly<Record<string, number>>;
 
 /** Names of the latency classes, by rising latency; the last holds everything from one second on. */
@@ -19,7 +19,7 @@ export const latencyNames: readonly string[] = [
   `message:ge:${counterEdgesUs.at(-1)! / 1000}`,
 ];
 
-/** The seed tool counted the time stamp of each message, 8 bytes, with its payload. */
+/** The Azure SignalR benchmark counted the time stamp of each message, 8 bytes, with its payload. */
 const stampBytes = 8;
 
 /** The line as it stands in the file: JSON without blanks, the time to the second. */
@@ -49,7 +49,7 @@ export function counterLines(startedAtMs: number): (snapshot: Snapshot) => Count
     if ((step?.index ?? 0) !== begun.epoch) begun = { ...begun, reconnected: reconnectedBefore };
     reconnectedBefore = reconnected;
     const states = connectionCounters(snapshot);
-    // The seed tool counted these anew in each step.
+    // The Azure SignalR benchmark counted these anew in each step.
     const again = (count: number): Counters =>
       reconnected === 0 ? {} : { 'connection:connect:reconnect': count };
     const connections = { ...states, ...again(reconnected - begun.reconnected) };
@@ -132,7 +132,7 @@ function stepCounters(step: Counted): Counters {
   };
 }
 
-/** States as they are now: what was dropped, and is not back, has failed, as the seed tool counted it. */
+/** States as they are now: what was dropped, and is not back, has failed, as the Azure SignalR benchmark counted it. */
 function connectionCounters({
   connections,
   step,

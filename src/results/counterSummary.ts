@@ -28,7 +28,7 @@ export interface CounterSummary {
   readonly epochs: readonly CounterEpoch[];
 }
 
-/** The percentiles of the seed tool's summary. */
+/** The percentiles of the Azure SignalR benchmark's summary. */
 const shares = [
   [0.5, 'p50'],
   [0.9, 'p90'],
@@ -114,7 +114,7 @@ const secondsBetween = (from: CounterLine, to: CounterLine): number =>
 const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
 
 /**
- * The summary in the order and the wording of the seed tool, line by line.
+ * The summary in the order and the wording of the Azure SignalR benchmark, line by line.
  *
  * @param measured latencies of an epoch, where more is known than their classes; shown behind these
  */
@@ -173,7 +173,7 @@ function latencyLines(
   return lines;
 }
 
-/** Bytes in decimal units with two decimals, as the seed tool wrote them. */
+/** Bytes in decimal units with two decimals, as the Azure SignalR benchmark wrote them. */
 function bytesText(bytes: number): string {
   if (bytes > 1e9) return `${(bytes / 1e9).toFixed(2)}GB`;
   if (bytes > 1e6) return `${(bytes / 1e6).toFixed(2)}MB`;

@@ -6,7 +6,7 @@ import { fileProblem } from './resultFolder';
 
 /** A day of lines has about 60 MB. */
 const mostBytes = 256 * 1024 * 1024;
-/** A line of the seed tool has about 1,000 characters. */
+/** A line of the Azure SignalR benchmark has about 1,000 characters. */
 const mostCharacters = 64 * 1024;
 const mostCounters = 1000;
 const chunkBytes = 64 * 1024;
@@ -19,7 +19,7 @@ export interface ReadCounters extends CounterSummary {
 }
 
 /**
- * Reads a counter file of the seed tool, of any of its versions, within bounds of time and memory.
+ * Reads a counter file of the Azure SignalR benchmark, of any of its versions, within bounds of time and memory.
  *
  * @throws ExpectedError `counters-file` when it cannot be read, `counters-damaged` with the line
  */
@@ -77,7 +77,7 @@ const hourMs = 3_600_000;
 const halfDayMs = 12 * hourMs;
 
 /**
- * Milliseconds of the times of a file, which rise. The seed tool wrote hours from 1 to 12 without saying
+ * Milliseconds of the times of a file, which rise. The Azure SignalR benchmark wrote hours from 1 to 12 without saying
  * which half of the day: a time that goes back by half a day has passed one o'clock.
  */
 function risingTimes(): (time: string) => number | undefined {

@@ -3,7 +3,7 @@ import type { MembershipSummary } from '../measure/summary';
 import type { CounterLine, Counters } from './counterLines';
 import type { Result } from './result';
 
-/** How the seed tool writes quantiles into names. */
+/** How the Azure SignalR benchmark writes quantiles into names. */
 const quantileNames = { p50: '0.5', p90: '0.9', p95: '0.95', p99: '0.99' } as const;
 
 /**

@@ -54,7 +54,7 @@ export class ConnectionLife {
   joined(index: number): void {
     const { lifetimeMs } = this.life;
     if (lifetimeMs === undefined) return;
-    // Uniform between nothing and twice the mean, as in the seed tool.
+    // Uniform between nothing and twice the mean, as in the Azure SignalR benchmark.
     const lifeUs = this.random.next() * 2 * lifetimeMs * 1000;
     this.endsUs.set(index, this.dependencies.nowUs() + lifeUs);
   }

@@ -26,8 +26,8 @@ export interface RampDependencies {
 /**
  * Opens this worker's connections at the plan's rate: the i-th is due i / arrivingRate seconds after the
  * start, later only when too many are opening already. A failed one is tried again at most twice,
- * honouring Retry-After, within the plan's connect time. The ramp modes of the seed tool take the place of
- * the rate where one is named.
+ * honouring Retry-After, within the plan's connect time. The ramp modes of the Azure SignalR benchmark
+ * take the place of the rate where one is named.
  */
 export class Ramp {
   private stopped = false;

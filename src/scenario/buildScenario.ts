@@ -33,7 +33,7 @@ import { serviceOfHost } from './serviceOfHost';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
 const warmupMs = 5000;
-/** Where the seed tool wrote its counters unless told otherwise. */
+/** Where the Azure SignalR benchmark wrote its counters unless told otherwise. */
 const seedCounterFile = 'counters.txt';
 
 /** The parts of a file, each read already. */
@@ -65,7 +65,7 @@ export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario 
     arrivingRate: numberIn(config, 'arrivingRate'),
     ...present('arrivingBatchMode', choiceIn(config, 'arrivingBatchMode', batchModes)),
     arrivingBatchWaitMs: numberIn(config, 'arrivingBatchWait'),
-    // The seed tool repaired with kind: perf; where nobody says so, a drop stays a drop.
+    // The Azure SignalR benchmark repaired with kind: perf; where nobody says so, a drop stays a drop.
     repair: config.written.has('repair')
       ? flagIn(config, 'repair')
       : kind === 'perf' && top.written.has('kind'),

@@ -20,7 +20,7 @@ const targetKeys: readonly KeySpec[] = [
     type: 'targets',
     references: true,
     summary: 'One or more hub URLs; `target` does the same.',
-    seedNote: 'The seed tool ignored it for use cases of the REST API, and so do we.',
+    seedNote: 'The Azure SignalR benchmark ignored it for use cases of the REST API, and so do we.',
   },
   {
     name: 'targetChoice',
@@ -138,7 +138,7 @@ const connectionKeys: readonly KeySpec[] = [
     choices: protocols,
     summary:
       'Hub protocol; ASP.NET Core speaks messagepack after AddSignalR().AddMessagePackProtocol().',
-    seedNote: 'The seed tool silently read every other text as json.',
+    seedNote: 'The Azure SignalR benchmark silently read every other text as json.',
   },
   ...pubSubKeys,
   {
@@ -163,7 +163,7 @@ const connectionKeys: readonly KeySpec[] = [
     maximum: 100_000,
     summary: 'Connections opened per second.',
     seedNote:
-      'In the seed tool this limited the connections that were opening at the same time, unless another arrivingBatchMode was chosen; write `arrivingBatchMode: HighPress` for that.',
+      'In the Azure SignalR benchmark this limited the connections that were opening at the same time, unless another arrivingBatchMode was chosen; write `arrivingBatchMode: HighPress` for that.',
   },
   {
     name: 'arrivingBatchMode',
@@ -171,7 +171,7 @@ const connectionKeys: readonly KeySpec[] = [
     choices: batchModes,
     defaultText: 'a true rate',
     summary:
-      'Ramp mode of the seed tool: `HighPress` limits the connects in flight to arrivingRate, `LowPress` opens batches of that size, `LimitRatePress` and `ExtLimitRatePress` open a tenth of it each 100 ms, the first no faster than connects are over.',
+      'Ramp mode of the Azure SignalR benchmark: `HighPress` limits the connects in flight to arrivingRate, `LowPress` opens batches of that size, `LimitRatePress` and `ExtLimitRatePress` open a tenth of it each 100 ms, the first no faster than connects are over.',
   },
   {
     name: 'arrivingBatchWait',
@@ -209,7 +209,7 @@ const loadKeys: readonly KeySpec[] = [
     minimum: 0,
     maximum: 1_000_000,
     summary: 'Connections that send in the first step.',
-    seedNote: 'With 0 the seed tool neither sent nor ended in order.',
+    seedNote: 'With 0 the Azure SignalR benchmark neither sent nor ended in order.',
   },
   {
     name: 'step',
@@ -219,7 +219,7 @@ const loadKeys: readonly KeySpec[] = [
     maximum: 1_000_000,
     summary: 'Senders added with each step, until all connections send; 0 is one step only.',
     seedNote:
-      'When the steps do not divide what is left, the last step of the seed tool did not reach all connections.',
+      'When the steps do not divide what is left, the last step of the Azure SignalR benchmark did not reach all connections.',
   },
   {
     name: 'sendingSteps',
@@ -228,7 +228,7 @@ const loadKeys: readonly KeySpec[] = [
     minimum: 0,
     maximum: 10_000,
     summary: 'Steps to run; 0 runs as many as it takes until all connections send.',
-    seedNote: 'The seed tool never judged the last step.',
+    seedNote: 'The Azure SignalR benchmark never judged the last step.',
   },
   {
     name: 'singleStepDuration',
@@ -264,7 +264,7 @@ const loadKeys: readonly KeySpec[] = [
     default: 'open',
     choices: ['open', 'closed'],
     summary:
-      '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the seed tool did.',
+      '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the Azure SignalR benchmark did.',
   },
   {
     name: 'driver',
@@ -305,7 +305,7 @@ const loadKeys: readonly KeySpec[] = [
     defaultText: '`slo.dropped`',
     unitMistake: { from: 1, below: 100, unit: '%' },
     summary: 'Share of connections that may fail or drop, 0 to 1; read as `slo.dropped`.',
-    seedNote: 'The seed tool did not check it for the last step.',
+    seedNote: 'The Azure SignalR benchmark did not check it for the last step.',
   },
   {
     name: 'latencyPercentage',
@@ -316,16 +316,17 @@ const loadKeys: readonly KeySpec[] = [
     unitMistake: { from: 1, below: 100, unit: '%' },
     summary:
       'Share of messages that may take 1 s or longer, 0 to 1; read as the limit of a percentile in `slo`.',
-    seedNote: 'The seed tool did not check it for the last step, and lost messages did not count.',
+    seedNote:
+      'The Azure SignalR benchmark did not check it for the last step, and lost messages did not count.',
   },
   {
     name: 'resultFilePath',
     type: 'text',
     defaultText: 'no counter file',
     summary:
-      'Name of a counter file in the seed tool’s format, written into the result folder; with `kind: resultparser` the file to read, relative to the scenario file.',
+      'Name of a counter file in the Azure SignalR benchmark’s format, written into the result folder; with `kind: resultparser` the file to read, relative to the scenario file.',
     seedNote:
-      'The seed tool always wrote one, wherever the path led, replacing what was there; here only the name counts.',
+      'The Azure SignalR benchmark always wrote one, wherever the path led, replacing what was there; here only the name counts.',
   },
   {
     name: 'debug',

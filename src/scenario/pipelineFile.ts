@@ -52,7 +52,7 @@ export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefi
 }
 
 /**
- * A pipeline file of the seed tool (`ModuleName`, `Types`, `Pipeline`) as the scenario it describes, as
+ * A pipeline file of the Azure SignalR benchmark (`ModuleName`, `Types`, `Pipeline`) as the scenario it describes, as
  * far as it is one: the files of its generator are. Steps without counterpart are reported by number,
  * with what to do. Keys of a scenario that stand beside the pipeline win. Values keep their places in the
  * text, so that further problems point there.
@@ -85,7 +85,7 @@ function reportTranslation(reading: Reading, key: Scalar, text: string): void {
     'info',
     'pipeline-file',
     key,
-    'This pipeline file of the seed tool is read as the scenario it describes.',
+    'This pipeline file of the Azure SignalR benchmark is read as the scenario it describes.',
     {
       title: 'Write it as a scenario',
       text: `mode: simple\n${text}`,

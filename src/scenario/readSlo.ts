@@ -4,11 +4,11 @@ import type { Reading } from './reading';
 import { optionalNumberIn, type Section } from './readSection';
 import { placeOfValue } from './readValue';
 
-/** Messages that take at least this long count against `latencyPercentage`; fixed in the seed tool. */
+/** Messages that take at least this long count against `latencyPercentage`; fixed in the Azure SignalR benchmark. */
 const seedLimitUs = 1_000_000;
 
 /**
- * The objectives: the defaults, changed one by one by what `slo` says. The seed tool's two keys stand
+ * The objectives: the defaults, changed one by one by what `slo` says. The Azure SignalR benchmark's two keys stand
  * for `slo.dropped` and for the limit of one percentile, which then replaces the default `p99`; `slo`
  * wins over them.
  */

@@ -133,7 +133,7 @@ export interface Scenario {
   readonly serverConnections: number;
   readonly serverStickyMode?: (typeof stickyModes)[number];
   readonly upstream?: UpstreamSpec;
-  /** The seed tool's counter file; written only when the file names it. */
+  /** The Azure SignalR benchmark's counter file; written only when the file names it. */
   readonly resultFilePath?: string;
   readonly debug: boolean;
   /** One entry for `scenario:`, several for `scenarios:`; never empty. */

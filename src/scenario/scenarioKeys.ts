@@ -22,7 +22,7 @@ export const pipelineKeys = ['ModuleName', 'Types', 'Pipeline'];
 
 /** For the keys and the mode of files that describe a run as a pipeline of steps. */
 export const pipelineMessage =
-  'This belongs to a pipeline file of the seed tool, but there is no Pipeline in it. Describe the run with `mode: simple`, `config` and `scenario`.';
+  'This belongs to a pipeline file of the Azure SignalR benchmark, but there is no Pipeline in it. Describe the run with `mode: simple`, `config` and `scenario`.';
 
 /** Every key under `scenario`. */
 export const scenarioKeys: readonly KeySpec[] = [name, parameters];
@@ -88,7 +88,7 @@ export const topKeys: readonly KeySpec[] = [
     choices: ['simple'],
     refused: { value: 'advanced', code: 'pipeline-file', message: pipelineMessage },
     summary: 'Always `simple`; may be left out.',
-    seedNote: 'The seed tool read a file without it as a pipeline.',
+    seedNote: 'The Azure SignalR benchmark read a file without it as a pipeline.',
   },
   {
     name: 'kind',

@@ -50,7 +50,7 @@ function keySchema(spec: KeySpec): Json {
   return { description: descriptionOf(spec), ...valueSchema(spec) };
 }
 
-/** The text editors show: meaning, default, what the seed tool did. */
+/** The text editors show: meaning, default, what the Azure SignalR benchmark did. */
 export function descriptionOf(spec: KeySpec): string {
   const fixed =
     typeof spec.default === 'number'

@@ -8,7 +8,7 @@ import type { Scenario } from './scenario';
 import { silentRounds, stepCount } from './steps';
 
 /**
- * Notes on keys of the seed tool that do here what its documentation promised and it did not do. Only in
+ * Notes on keys of the Azure SignalR benchmark that do here what its documentation promised and it did not do. Only in
  * files that were written for it, for keys that stand there, and where the difference shows with these
  * values.
  */
@@ -36,23 +36,25 @@ const stepKeys: ReadonlySet<string> = new Set(['baseSending', 'step', 'sendingSt
 
 type Note = (scenario: Scenario, sources: Sources) => string | undefined;
 
-/** Whole division, as the seed tool counted its steps. */
+/** Whole division, as the Azure SignalR benchmark counted its steps. */
 const seedSteps = ({ connections, baseSending, step }: Scenario): number =>
   step === 0 ? 0 : Math.floor((connections - baseSending) / step) + 1;
 
-const judgedNow = 'The seed tool never judged the last step; here every step is judged.';
+const judgedNow =
+  'The Azure SignalR benchmark never judged the last step; here every step is judged.';
 
 const notes: readonly (readonly [key: string, note: Note])[] = [
   [
     'step',
     (scenario) => {
       const { connections, baseSending, step, sendingSteps } = scenario;
-      if (step === 0) return 'The seed tool failed at step: 0; here it is a single step.';
+      if (step === 0)
+        return 'The Azure SignalR benchmark failed at step: 0; here it is a single step.';
       const old = seedSteps(scenario);
       const reaches = sendingSteps === 0 && stepCount(scenario) > old;
       if (!reaches) return undefined;
       const reached = formatCount(baseSending + (old - 1) * step);
-      return `The seed tool stopped at ${reached} senders, since the steps do not divide what is left; here the last step reaches all ${formatCount(connections)}.`;
+      return `The Azure SignalR benchmark stopped at ${reached} senders, since the steps do not divide what is left; here the last step reaches all ${formatCount(connections)}.`;
     },
   ],
   [
@@ -62,7 +64,7 @@ const notes: readonly (readonly [key: string, note: Note])[] = [
       if (sendingSteps === 0) return undefined;
       const steps = stepCount(scenario);
       if (steps > seedSteps(scenario) && scenario.step !== 0) {
-        return `The seed tool ran ${formatCount(seedSteps(scenario))} steps here; ${formatCount(steps)} are needed until all ${formatCount(connections)} connections send.`;
+        return `The Azure SignalR benchmark ran ${formatCount(seedSteps(scenario))} steps here; ${formatCount(steps)} are needed until all ${formatCount(connections)} connections send.`;
       }
       if (steps < sendingSteps) {
         return `After ${formatCount(steps)} steps all connections send, so no further steps run.`;
@@ -74,21 +76,21 @@ const notes: readonly (readonly [key: string, note: Note])[] = [
     'baseSending',
     (_scenario, { config }) =>
       numberIn(config, 'baseSending') === 0
-        ? 'With baseSending: 0 the seed tool neither sent nor ended in order; here the first step has no sender and the next ones are counted from there.'
+        ? 'With baseSending: 0 the Azure SignalR benchmark neither sent nor ended in order; here the first step has no sender and the next ones are counted from there.'
         : undefined,
   ],
   [
     'arrivingRate',
     ({ arrivingBatchMode, arrivingRate, connections }) =>
       arrivingBatchMode === undefined && connections > arrivingRate
-        ? `In the seed tool this limited the connections that were opening at the same time; here ${formatCount(arrivingRate)} connections are opened per second. arrivingBatchMode: HighPress limits as the seed tool did.`
+        ? `In the Azure SignalR benchmark this limited the connections that were opening at the same time; here ${formatCount(arrivingRate)} connections are opened per second. arrivingBatchMode: HighPress limits as the Azure SignalR benchmark did.`
         : undefined,
   ],
   [
     'arrivingBatchMode',
     ({ arrivingBatchMode }) =>
       arrivingBatchMode === 'LowPress'
-        ? 'The seed tool gave up what was not connected 5 s after the last batch; here connectTimeout decides.'
+        ? 'The Azure SignalR benchmark gave up what was not connected 5 s after the last batch; here connectTimeout decides.'
         : undefined,
   ],
   [

@@ -17,7 +17,7 @@ export const frequentJoinLeaveGroup: UseCase = {
       maximum: 86_400_000,
       unitMistake: { from: 1, below: 10, unit: 's' },
       summary: 'Time between joining and leaving of one connection that does not send.',
-      seedNote: 'The seed tool took the sendingInterval for this.',
+      seedNote: 'The Azure SignalR benchmark took the sendingInterval for this.',
     },
   ],
   traffic: (parameters, load, service) => sendToGroup.traffic(parameters, load, service),

@@ -9,7 +9,8 @@ export const groupParameters: readonly ParameterSpec[] = [
     minimum: 1,
     maximum: 10_000_000,
     summary: 'Number of groups; connection i joins group i mod groupCount.',
-    seedNote: 'The seed tool failed at leaving when the groups did not divide the connections.',
+    seedNote:
+      'The Azure SignalR benchmark failed at leaving when the groups did not divide the connections.',
   },
   {
     name: 'groupsPerConnection',
@@ -19,7 +20,7 @@ export const groupParameters: readonly ParameterSpec[] = [
     maximum: 1000,
     summary: 'Groups each connection joins: its own and the ones that follow it.',
     seedNote:
-      'The seed tool let connections join several groups only when there were more groups than connections.',
+      'The Azure SignalR benchmark let connections join several groups only when there were more groups than connections.',
   },
   {
     name: 'sendersPer',
@@ -28,7 +29,7 @@ export const groupParameters: readonly ParameterSpec[] = [
     choices: ['connection', 'group'],
     summary:
       'How senders are chosen: `connection` spreads them over all connections at random, `group` deals them over the groups in turn.',
-    seedNote: 'In simple mode the seed tool always chose by connection.',
+    seedNote: 'In simple mode the Azure SignalR benchmark always chose by connection.',
   },
 ];
 

@@ -10,7 +10,8 @@ export const messageParameters: readonly ParameterSpec[] = [
     maximum: 16 * 1024 * 1024,
     unitMistake: { from: 1, below: 10, unit: 'KB' },
     summary: 'Payload of one message; the whole hub message is larger by its envelope.',
-    seedNote: 'The seed tool counted characters of the payload, which are bytes here too.',
+    seedNote:
+      'The Azure SignalR benchmark counted characters of the payload, which are bytes here too.',
   },
   {
     name: 'sendingInterval',
@@ -21,7 +22,7 @@ export const messageParameters: readonly ParameterSpec[] = [
     unitMistake: { from: 1, below: 10, unit: 's' },
     summary: 'Time between two messages of one sender.',
     seedNote:
-      'The seed tool waited this long after each completed send, so slow sends lowered the rate.',
+      'The Azure SignalR benchmark waited this long after each completed send, so slow sends lowered the rate.',
   },
   {
     name: 'messageSizes',

@@ -29,7 +29,7 @@ export interface ParameterSpec {
   readonly choices?: readonly string[];
   /** One sentence for people. */
   readonly summary: string;
-  /** What the seed benchmark tool did differently, where it did. */
+  /** What the Azure SignalR benchmark did differently, where it did. */
   readonly seedNote?: string;
 }
 

@@ -10,7 +10,8 @@ export const targets: ParameterSpec = {
   choices: ['fixed', 'random'],
   summary:
     'Who receives: `fixed` gives each sender one other connection for the whole run, `random` picks one for each message.',
-  seedNote: 'The seed tool shuffled anew at each step, and a connection could be its own target.',
+  seedNote:
+    'The Azure SignalR benchmark shuffled anew at each step, and a connection could be its own target.',
 };
 
 /** A sender's message goes to one other connection. */

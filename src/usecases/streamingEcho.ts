@@ -27,7 +27,7 @@ export const streamingEcho: UseCase = {
       maximum: 3_600_000,
       summary: `Pause for each item: the client waits after it sent one, the hub before it gives one back. A connection has at most ${mostOpenStreams} streams open at a time.`,
       seedNote:
-        'The seed tool stamped the same object again for each item, so early items could look too fast.',
+        'The Azure SignalR benchmark stamped the same object again for each item, so early items could look too fast.',
     },
     {
       name: 'streamDirection',

@@ -103,7 +103,7 @@ describe('use cases side by side', function () {
     assertConsistent(run);
   });
 
-  it('keep the pacing of the seed tool apart', async () => {
+  it('keep the pacing of the Azure SignalR benchmark apart', async () => {
     const run = await loadRun({
       target: hub.url,
       workers: 2,

@@ -8,7 +8,7 @@ import { withFolder } from './cliFolder';
 import { sideBySide } from '../fakes/sideBySide';
 import { runSample, sampleScenario } from './smallSample';
 
-/** Our examples, most as the seed tool documents them, and pipelines as its generator wrote them. */
+/** Our examples, most as the Azure SignalR benchmark documents them, and pipelines as its generator wrote them. */
 const samples = ['examples', 'test/fixtures/pipelines'].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => /\.ya?ml$/.test(name))
@@ -16,7 +16,7 @@ const samples = ['examples', 'test/fixtures/pipelines'].flatMap((folder) =>
 );
 const local = { path: 'config.target', value: 'local' };
 
-describe('samples of the seed tool', () => {
+describe('samples of the Azure SignalR benchmark', () => {
   const test = sideBySide();
 
   for (const file of samples) {

@@ -16,7 +16,7 @@ export interface HoverText {
 }
 
 /**
- * Explains the key at an offset: meaning, kind of value, bounds, default, differences to the seed tool.
+ * Explains the key at an offset: meaning, kind of value, bounds, default, differences to the Azure SignalR benchmark.
  * On the keys that make up the load it begins with the estimate.
  *
  * @param options.estimate whether estimates are shown

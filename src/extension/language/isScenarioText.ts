@@ -34,7 +34,7 @@ export function isScenarioText(text: string, fileName: string): boolean {
       );
     else inner ||= innerNames.has(name!);
   }
-  // Pipeline files of the seed tool.
+  // Pipeline files of the Azure SignalR benchmark.
   if (top.has('Pipeline') && (top.has('Types') || top.has('ModuleName'))) return true;
   const known = [...top.keys()].filter((name) => topNames.has(name)).length;
   if (known === 0 || top.size - known > known) return false;

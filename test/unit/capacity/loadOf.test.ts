@@ -37,7 +37,7 @@ describe('loadOf', () => {
     );
   });
 
-  it('estimates the sample of the seed tool, 500 groups of two', () => {
+  it('estimates the sample of the Azure SignalR benchmark, 500 groups of two', () => {
     assert.equal(estimate(inputOf({ entries: [groupEntry(500)] })).unit, 5);
   });
 

@@ -5,7 +5,7 @@ import { batchModes } from '../../../src/scenario/scenario';
 
 const wait = { batchWaitMs: 500 };
 
-describe('the ramp modes of the seed tool', () => {
+describe('the ramp modes of the Azure SignalR benchmark', () => {
   it('HighPress limits the connects in flight, to half of the share at first', () => {
     const arrivals = new Arrivals({ mode: 'HighPress', share: 9, ...wait });
     assert.equal(arrivals.mayHaveBegun(0, 0), 5);

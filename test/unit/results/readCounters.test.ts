@@ -31,7 +31,7 @@ describe('readCounters', () => {
     });
 
   for (const name of ['documented', 'firstGeneration']) {
-    it(`summarizes ${name}.txt as the seed tool did`, async () => {
+    it(`summarizes ${name}.txt as the Azure SignalR benchmark did`, async () => {
       const read = await readCounters(`${fixtures}/${name}.txt`);
       const expected = readFileSync(`${fixtures}/${name}.summary.txt`, 'utf8');
       assert.equal(`${counterSummaryLines(read).join('\n')}\n`, expected);

@@ -86,7 +86,7 @@ describe('Ramp', () => {
     assert.equal(ride.opened.length, 30);
   });
 
-  it('keeps to the ramp modes of the seed tool where one is named', async () => {
+  it('keeps to the ramp modes of the Azure SignalR benchmark where one is named', async () => {
     const batches = { mode: 'LowPress', batchWaitMs: 100 } as const;
     // A share of 10 for each of the two workers.
     const plan = planOf({ connections: 50, arrivingRate: 20, arrival: batches }, 2);

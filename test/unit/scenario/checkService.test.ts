@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { brief as allProblems, fixed, problemOf, withConfig } from './parsed';
 
-/** Without the notes on what the seed tool does otherwise. */
+/** Without the notes on what the Azure SignalR benchmark does otherwise. */
 const brief = (text: string): string[] =>
   allProblems(text).filter((line) => !line.includes('seed-difference'));
 

@@ -61,7 +61,7 @@ describe('senders and steps', () => {
     assert.equal(errorsOf(withConfig('dropAllAfter: 500ms')).length, 1);
   });
 
-  it('kind: perf repairs as the seed tool did, unless the file says otherwise', () => {
+  it('kind: perf repairs as the Azure SignalR benchmark did, unless the file says otherwise', () => {
     const repairs = (text: string): boolean => scenarioOf(text).repair;
     assert.equal(repairs(withConfig('connections: 10')), false);
     assert.equal(repairs(`kind: perf\n${withConfig('connections: 10')}`), true);

@@ -17,7 +17,7 @@ const service: TargetSpec = {
 const message = { messageSize: 2048, sendingInterval: 1000 };
 const groups = { ...message, groupCount: 500, groupsPerConnection: 1, sendersPer: 'connection' };
 
-/** What the documentation of the seed tool says each of its scenarios does. */
+/** What the documentation of the Azure SignalR benchmark says each of its scenarios does. */
 const seed: Record<string, { target: TargetSpec; senders: number[]; entry: object }> = {
   'echo.yaml': { target: hub, senders: [500, 1000], entry: { name: 'echo', parameters: message } },
   'echo-minimal.yaml': {
@@ -77,7 +77,7 @@ const seed: Record<string, { target: TargetSpec; senders: number[]; entry: objec
 };
 
 describe('the examples', () => {
-  it('are the scenarios of the seed tool and those with our keys', () => {
+  it('are the scenarios of the Azure SignalR benchmark and those with our keys', () => {
     const own = files.filter((file) => /\.signalr\.yaml$|^restPersist/.test(file));
     assert.deepEqual(files.sort(), [...Object.keys(seed), ...own].sort());
   });
@@ -94,7 +94,7 @@ describe('the examples', () => {
   }
 
   for (const [file, { target, senders, entry }] of Object.entries(seed)) {
-    it(`${file} means what it meant to the seed tool`, () => {
+    it(`${file} means what it meant to the Azure SignalR benchmark`, () => {
       const scenario = scenarioOf(read(file));
       assert.deepEqual(scenario.target, target);
       assert.deepEqual(scenario.service, target === service ? 'signalr' : 'hub');

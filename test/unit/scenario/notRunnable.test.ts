@@ -75,7 +75,7 @@ describe('what this version cannot run', () => {
       assert.equal(notRunnable(scenarioOf(text)), undefined);
   });
 
-  it('is not a ramp mode of the seed tool', () => {
+  it('is not a ramp mode of the Azure SignalR benchmark', () => {
     assert.equal(notRunnable(scenarioOf(withConfig('arrivingBatchMode: LowPress'))), undefined);
   });
 });

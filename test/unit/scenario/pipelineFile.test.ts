@@ -45,7 +45,7 @@ const echo = (change: Method = {}): Method => ({
 const problemsOf = (...methods: readonly Method[]): string[] =>
   serious(parseScenario(pipeline(...methods)).problems);
 
-describe('pipeline files of the seed tool', () => {
+describe('pipeline files of the Azure SignalR benchmark', () => {
   it('echo.yaml is the scenario it was generated from', () => {
     const text = fixture('echo.yaml');
     const scenario = parsed(text);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { brief, problemOf, withConfig as withKeys } from './parsed';
 
-/** As the seed tool's files begin. */
+/** As the Azure SignalR benchmark's files begin. */
 const withConfig = (...lines: string[]): string => `mode: simple\n${withKeys(...lines)}`;
 
 const notes = (...lines: string[]): string[] =>
   brief(withConfig(...lines)).filter((line) => line.startsWith('info'));
 
-describe('notes on keys of the seed tool', () => {
+describe('notes on keys of the Azure SignalR benchmark', () => {
   it('are for files that were written for it', () => {
     assert.deepEqual(brief(withKeys('step: 0', 'arrivingRate: 20')), []);
   });
@@ -35,7 +35,7 @@ describe('notes on keys of the seed tool', () => {
     );
   });
 
-  it('tell of values that made the seed tool fail', () => {
+  it('tell of values that made the Azure SignalR benchmark fail', () => {
     assert.deepEqual(notes('step: 0'), ['info seed-difference "0"']);
     assert.deepEqual(notes('baseSending: 0'), ['info seed-difference "0"']);
   });

@@ -15,7 +15,7 @@ const defaultsOf = (useCase: UseCase): Parameters =>
 const load = { connections: 100, senders: 40 };
 
 describe('the use cases', () => {
-  it('are those of the seed tool and ours', () => {
+  it('are those of the Azure SignalR benchmark and ours', () => {
     assert.deepEqual(
       useCases.map(({ name }) => name),
       [

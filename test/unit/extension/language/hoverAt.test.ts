@@ -24,8 +24,11 @@ describe('hoverAt', () => {
     assert.match(hover('slo:\n  p9|9: 1s')!, /a duration: milliseconds[^]*99 % of the expected/);
   });
 
-  it('says what the seed tool did differently', () => {
-    assert.match(hover('config:\n  protoco|l: json')!, /\*The seed tool silently read/);
+  it('says what the Azure SignalR benchmark did differently', () => {
+    assert.match(
+      hover('config:\n  protoco|l: json')!,
+      /\*The Azure SignalR benchmark silently read/,
+    );
   });
 
   it('shows the estimate in its shape', () => {
