@@ -9,18 +9,19 @@ const lingerMs = 15_000;
 /**
  * The suites in their turns; those of one turn run beside each other. `needs`: preparations without which
  * it cannot run. `jobs`: how many of its files run at once, each in a process of its own: right where tests
- * mostly wait and judge no times. `runner`: script that runs the tests instead of mocha in plain Node, and
+ * mostly wait and judge no times. `retries`: how often a test that failed is tried again: other work on the
+ * machine makes everything slower at times, what is wrong with the product is wrong each time. `runner`: script that runs the tests instead of mocha in plain Node, and
  * leaves the counts in the same way.
  */
 export const turns = [
   [{ name: 'unit', timeoutMs: 30_000, needs: [] }],
   [
-    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2 },
+    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
     { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'] },
   ],
-  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'] }],
+  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 2 }],
   [{ name: 'vscode', needs: ['bundles', 'vscodeHost'], runner: 'scripts/runVscodeTests.mjs' }],
-  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2 }],
+  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
 ];
 
 const nothing = { passed: 0, failed: 0, skipped: 0 };
@@ -41,11 +42,12 @@ function hasSource(name, file) {
 }
 
 /** Arguments of mocha for the files; with `onlyCount` it only goes through them. */
-function mochaArguments({ timeoutMs, jobs = 1 }, files, onlyCount) {
+function mochaArguments({ timeoutMs, jobs = 1, retries = 0 }, files, onlyCount) {
   return [
     packageProgram('mocha'),
     '--forbid-only',
     `--timeout=${timeoutMs}`,
+    `--retries=${retries}`,
     '--reporter=scripts/suiteReporter.mjs',
     ...(jobs > 1 ? ['--parallel', `--jobs=${jobs}`] : []),
     ...(onlyCount ? ['--dry-run'] : []),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { withHub } from '../fakes/loadHub';
 import { assertExact, loadRun, onlyStep } from '../load/loadRun';
-import { assertBetween, retries } from './assertBetween';
+import { assertBetween } from './assertBetween';
 
 /**
  * What the median may read above the 50 ms of the server: requests cost both sides more than frames, which
@@ -12,7 +12,6 @@ const extraMs = 5;
 for (const transport of ['ServerSentEvents', 'LongPolling'] as const) {
   describe(`latency over ${transport}`, function () {
     this.timeout(60_000);
-    this.retries(retries);
     const over = { transport, skipNegotiation: false };
 
     it('reads 50 ms from a server that answers after 50 ms', () =>

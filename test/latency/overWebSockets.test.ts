@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { withHub } from '../fakes/loadHub';
 import { assertExact, loadRun, onlyStep } from '../load/loadRun';
-import { assertBetween, retries } from './assertBetween';
+import { assertBetween } from './assertBetween';
 
 describe('latency over WebSockets', function () {
   this.timeout(60_000);
-  this.retries(retries);
 
   it('reads 50 ms from a server that answers after 50 ms', () =>
     withHub('--delay 50ms', async ({ url }) => {
@@ -16,9 +15,9 @@ describe('latency over WebSockets', function () {
       });
       const step = onlyStep(run);
       assertExact(step, 160, 160);
-      assertBetween('p50', step.latencyUs.p50, 50, 52);
+      assertBetween('p50', step.latencyUs.p50, 50, 55);
       // From the real send: without what the generator itself was late.
-      assertBetween('p50 from the send', step.sendLatencyUs.p50, 50, 52);
+      assertBetween('p50 from the send', step.sendLatencyUs.p50, 50, 55);
       assert.ok(step.latencyUs.min >= 50_000, `min ${step.latencyUs.min} us`);
     }));
 

@@ -59,7 +59,7 @@ export async function runBad({
     if (fault !== undefined || dies !== undefined) {
       await process.said('measuring');
       // Something is measured first.
-      await setTimeout(300);
+      await setTimeout(test.config === untilOver ? 2000 : 300);
       await fault?.();
       if (dies !== undefined) folder.write('dead', '');
     }

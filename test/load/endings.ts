@@ -174,15 +174,14 @@ export function testEndings(): void {
         const kept = await loadRun({ target: url, config, slo, keepGoing: true });
         assert.equal(kept.ending, 'completed');
         assert.deepEqual(
-          kept.steps.map(({ senders, verdict }) => [senders, verdict.status]),
-          [
-            [5, 'fail'],
-            [10, 'fail'],
-            [15, 'fail'],
-            [20, 'fail'],
-          ],
+          kept.steps.map(({ senders }) => senders),
+          [5, 10, 15, 20],
         );
-        assert.equal(kept.verdict.status, 'fail');
+        // On a busy machine a step may be invalid as well.
+        for (const { verdict } of [...kept.steps, kept])
+          assert.ok(verdict.status === 'fail' || verdict.status === 'invalid');
+        for (const { verdict } of kept.steps)
+          assert.ok(verdict.reasons.some(({ code }) => code === 'slo-delivered'));
       }));
 
     it('a missed objective in the last step, which is judged like the others', async () => {
