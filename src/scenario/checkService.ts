@@ -8,12 +8,36 @@ import type { Scenario } from './scenario';
 
 /** Checks a scenario for a service against the rules of the service and the size that the file names. */
 export function checkService(reading: Reading, sources: Sources, scenario: Scenario): void {
-  if (scenario.service === 'hub' || scenario.kind === 'resultparser') return;
+  if (scenario.kind === 'resultparser') return;
+  reportIdleKeys(reading, sources, scenario);
+  if (scenario.service === 'hub') return;
   checkHubName(reading, sources, scenario);
   checkMode(reading, sources, scenario);
   checkUpstreamUseCases(reading, sources, scenario);
   checkConnectRate(reading, sources, scenario);
   checkServerConnections(reading, sources, scenario);
+}
+
+/** Keys about app servers, where a run has none of its own. */
+function reportIdleKeys(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const { service, target, upstream } = scenario;
+  const why =
+    service !== 'signalr'
+      ? `with ${service === 'hub' ? 'a hub without a service' : 'Azure Web PubSub'}`
+      : target?.kind === 'hubUrl'
+        ? 'where the target is the URL of your own app server'
+        : upstream !== undefined
+          ? 'with `upstream`, which takes their place'
+          : isServerless(scenario)
+            ? 'with use cases of the REST API, which need none'
+            : undefined;
+  if (why === undefined) return;
+  for (const name of ['appServers', 'serverConnections', 'serverStickyMode']) {
+    const place = writtenPlace(reading, sources.config, name);
+    if (place === undefined) continue;
+    const message = `A run starts app servers for Azure SignalR Service in default mode only: ${name} has no effect ${why}.`;
+    reading.report('info', 'no-effect', place, message);
+  }
 }
 
 function checkHubName(reading: Reading, sources: Sources, { hub }: Scenario): void {

@@ -12,6 +12,7 @@ import type { Section } from './readSection';
 import { placeOfValue, type Written } from './readValue';
 import type { TargetSpec } from './scenario';
 import { shownText } from './shownText';
+import { serviceEndpointProblem } from './serviceOfHost';
 
 /** URLs one file may name. */
 const maximumUrls = 1000;
@@ -183,6 +184,11 @@ function checkUrl(
       `"${shownText(text)}" in ${name} ${problem.says}.${question}`,
       meant === undefined ? undefined : { title: `Write ${shownText(meant)}`, text: meant },
     );
+    return false;
+  }
+  const endpointProblem = serviceEndpointProblem(text);
+  if (endpointProblem !== undefined) {
+    reading.report('error', 'hub-url', place, endpointProblem);
     return false;
   }
   if (/^[a-z]+:\/\/[^/?#]+\/?$/i.test(text) && hostOf(text) !== undefined) {

@@ -66,7 +66,7 @@ export function createReading(
         return;
       }
       const { offset, length, override } = 'offset' in at ? at : placeOf(at);
-      const shown = override === undefined ? message : `--set ${override}: ${message}`;
+      const shown = override === undefined ? message : `${flagOf(override)}: ${message}`;
       const fixed = override === undefined && fix !== undefined ? fixAt(fix, offset, length) : {};
       problems.push({ code, severity, message: shown, offset, length, ...fixed });
     },
@@ -126,3 +126,7 @@ const tooMany = (dropped: number): Problem => ({
   offset: 0,
   length: 0,
 });
+
+/** The target has a flag of its own on each command line that has `--set`, and `doctor` has no other. */
+const flagOf = (override: string): string =>
+  override === 'config.target' ? '--target' : `--set ${override}`;

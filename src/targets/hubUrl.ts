@@ -1,5 +1,7 @@
+import { ExpectedError } from '../base/expectedError';
 import { isOneReference, looksLikeConnectionString } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
+import { serviceEndpointProblem } from '../scenario/serviceOfHost';
 import { shownUrl } from '../wire/endpoint';
 import { hostsBeyond } from '../wire/isLoopback';
 import { openConnection } from './connectionString';
@@ -18,6 +20,8 @@ export const hubUrl: Target = {
       if (looksLikeConnectionString(text)) return openReferred(text, scenario, context);
     }
     const endpoint = await resolveEndpoint(spec.urls, scenario, context);
+    const problem = endpoint.urls.map(serviceEndpointProblem).find((text) => text !== undefined);
+    if (problem !== undefined) throw new ExpectedError('target-url', problem);
     return {
       kind: 'hubUrl',
       endpoint,

@@ -2,6 +2,7 @@ import type { ErrorClass } from '../base/errorClass';
 import { ExpectedError } from '../base/expectedError';
 import type { ServiceConnection } from '../scenario/connectionString';
 import { parseScenario } from '../scenario/parseScenario';
+import { serviceOfHost } from '../scenario/serviceOfHost';
 import type { Endpoint } from '../wire/endpoint';
 import { RestCalls } from '../wire/restCalls';
 import { restRole } from './entra/openSignIn';
@@ -48,7 +49,8 @@ async function openAny(connection: ServiceConnection, context: TargetContext): P
     const purpose = kind === 'signalr' ? 'appServer' : 'rest';
     return serviceTarget(kind, connection, '/', scenario!, context, purpose);
   };
-  if (/\.webpubsub\.azure\./i.test(connection.endpoint)) return open('webpubsub');
+  if (serviceOfHost(new URL(connection.audience).hostname) === 'webpubsub')
+    return open('webpubsub');
   try {
     return await open('signalr');
   } catch (error) {

@@ -68,7 +68,7 @@ function refuseMissing(missing: ReadonlySet<string>): void {
   if (missing.size === 0) return;
   throw new ExpectedError(
     'missing-reference',
-    `The scenario refers to values that are not set: ${[...missing].join(', ')}.`,
+    `These values are referred to, but not set: ${[...missing].join(', ')}.`,
   );
 }
 
@@ -79,7 +79,7 @@ function refuseEmpty(text: string, resolved: string): void {
   const names = new Set(references.map(({ kind, name }) => whereToSet(kind, name)));
   throw new ExpectedError(
     'missing-reference',
-    `The scenario refers to values that are empty: ${[...names].join(', ')}. Set the URL or connection string there.`,
+    `These values are referred to, but empty: ${[...names].join(', ')}. Set the URL or connection string there.`,
   );
 }
 

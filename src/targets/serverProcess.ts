@@ -148,7 +148,9 @@ class ServerLines {
 /** The line that says why, of what a program wrote at its end: a stack stands around it. */
 function reasonIn(errors: string): string {
   const lines = errors.slice(0, keptErrorBytes).split('\n');
-  return (lines.find((line) => /^\w*Error\b.*: /.test(line)) ?? lines[0]!).trim();
+  const said =
+    lines.find((line) => /^\w*Error\b.*: /i.test(line)) ?? lines.find((line) => /\S/.test(line));
+  return (said ?? '').trim();
 }
 
 function fieldsOf(line: string): Readonly<Record<string, unknown>> {

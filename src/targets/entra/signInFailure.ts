@@ -54,7 +54,7 @@ function sentence(text: string, { kind, clientId }: EntraSignIn): string {
     return 'The environment variable AZURE_TOKEN_CREDENTIALS names no way to sign in: write dev, prod or the name of a credential, or take it away.';
   if (kind === 'managedIdentity') {
     return clientId === undefined
-      ? 'This machine has no managed identity: AuthType=azure.msi is for machines of Azure; elsewhere write AuthType=azure and run `az login`.'
+      ? 'This machine has no managed identity: AuthType=azure.msi is for machines of Azure; elsewhere write AuthType=azure and run `az login`. Where HTTP_PROXY is set, NO_PROXY must name 169.254.169.254.'
       : 'This machine has no managed identity with the ClientId of the connection string: assign it to the machine, or correct ClientId.';
   }
   if (kind === 'application') {

@@ -44,6 +44,27 @@ describe('a service', () => {
     assert.deepEqual(brief(withConfig('unit: 1', 'arrivingRate: 9000')), []);
   });
 
+  it('has app servers of the run in default mode only', () => {
+    const keys = ['appServers: 2', 'serverConnections: 10', 'serverStickyMode: required'];
+    const rest = 'scenarios:\n  - name: restBroadcast\n';
+    const ownServer = withConfig('service: signalr').replace('local', 'https://a.test/chat');
+    assert.deepEqual(brief(onService('signalr', ...keys)), []);
+    for (const [start, end, why] of [
+      [withConfig(), '', 'with a hub without a service'],
+      [onService('webpubsub'), '', 'with Azure Web PubSub'],
+      [ownServer, '', 'where the target is the URL of your own app server'],
+      [onService('signalr', 'upstream: {}'), '', 'with `upstream`, which takes their place'],
+      [onService('signalr'), rest, 'with use cases of the REST API, which need none'],
+    ] as const) {
+      const written = (lines: readonly string[]): string =>
+        start + lines.map((line) => `  ${line}\n`).join('') + end;
+      const idle = keys.map((key) => `info no-effect "${key.replace(/.*: /, '')}"`);
+      assert.deepEqual(brief(written(keys)), idle);
+      const { message } = problemOf(written(keys.slice(2)), 'no-effect');
+      assert.ok(message.endsWith(`: serverStickyMode has no effect ${why}.`), message);
+    }
+  });
+
   it('of REST and hub use cases together needs an upstream', () => {
     const mix = 'scenarios:\n  - name: echo\n  - name: restBroadcast\n';
     const text = onService('signalr') + mix;
@@ -83,8 +104,9 @@ describe('a service', () => {
       /^996 clients and 5 server connections are more than the 1,000 connections of Unit 1/,
     );
     assert.deepEqual(brief(onService('signalr', 'unit: 1', 'connections: 995')), []);
-    assert.deepEqual(brief(onService('webpubsub', ...full)), []);
-    assert.deepEqual(brief(onService('signalr', ...full, 'upstream: {}')), []);
+    const unused = ['info no-effect "1"', 'info no-effect "5"'];
+    assert.deepEqual(brief(onService('webpubsub', ...full)), unused);
+    assert.deepEqual(brief(onService('signalr', ...full, 'upstream: {}')), unused);
     const free = onService('signalr', 'sku: free', 'connections: 18', 'arrivingRate: 10');
     assert.deepEqual(brief(free), ['warning server-connections "18"']);
   });

@@ -95,6 +95,11 @@ describe('the target', () => {
     ]);
   });
 
+  it('that is the endpoint of a service is an error, its clients come in where they are told to', () => {
+    assert.deepEqual(errorsOf(config('target: https://x.service.signalr.net')), ['hub-url']);
+    assert.deepEqual(errorsOf(config('target: https://x.service.signalr.net/client/')), []);
+  });
+
   it('that is no text or names nothing is an error', () => {
     assert.deepEqual(errorsOf(config('target: 5')), ['wrong-type']);
     assert.deepEqual(errorsOf(config('target: {}')), ['wrong-type']);

@@ -76,7 +76,7 @@ describe('resolving an endpoint', () => {
     assert.equal(code, 'missing-reference');
     assert.equal(
       message,
-      'The scenario refers to values that are not set: environment variable NONE, ' +
+      'These values are referred to, but not set: environment variable NONE, ' +
         'secret api-key (environment variable SIGNALR_BENCH_SECRET_API_KEY), ' +
         'secret other (environment variable SIGNALR_BENCH_SECRET_OTHER).',
     );
@@ -90,7 +90,7 @@ describe('resolving an endpoint', () => {
     ]) {
       const { code, message } = await refused({ target, service: 'signalr' });
       assert.equal(code, 'missing-reference');
-      assert.match(message, /values that are empty: environment variable EMPTY\./);
+      assert.match(message, /, but empty: environment variable EMPTY\./);
     }
   });
 
@@ -101,6 +101,17 @@ describe('resolving an endpoint', () => {
       'http://a.test/h',
       'https://b.test/h?k=1',
     ]);
+  });
+
+  it('takes the bare endpoint of a service for no hub, and says what to write', async () => {
+    for (const [url, service, name] of [
+      ['https://x.service.signalr.net', 'Azure SignalR Service', 'AZURE_SIGNALR'],
+      ['https://x.webpubsub.azure.com/', 'Azure Web PubSub', 'AZURE_WEBPUBSUB'],
+    ] as const) {
+      const { code, message } = await refused({ target: hub(url) });
+      assert.equal(code, 'target-url');
+      assert.match(message, new RegExp(`endpoint of ${service}, not a hub: .*\\{env:${name}\\}`));
+    }
   });
 
   it('refuses what is no hub URL without repeating it', async () => {
