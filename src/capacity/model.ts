@@ -36,6 +36,9 @@ export interface EstimateLoad {
   readonly out_bytes_per_s: number;
 }
 
+/** The edition of a guide that bears no date. */
+export const undated = 'undated';
+
 /** Place in a published document that a number stands on. */
 export interface TableSource {
   /** Short name of the document: `sr2023`, `wps`, … */

@@ -4,7 +4,7 @@ import { assess, checkAssignment } from './assess';
 import { connectionsOnly } from './connectionsOnly';
 import { measuredFormula } from './formula';
 import { checkNumber, inputError } from './inputCheck';
-import type { Edition, Estimate, Product, TableSource } from './model';
+import { undated, type Edition, type Estimate, type Product, type TableSource } from './model';
 import { effectiveBytes, kindsOf, tableFor, type ServiceLoad } from './serviceLoad';
 import { trafficLoad } from './trafficLoad';
 import { figure, tableWords, unitWords } from './wording';
@@ -128,5 +128,6 @@ function reasonsOf(
 /** `"Case study > … > Small group" in Performance guide …, edition 2023-03, line 314`. */
 function placeOf({ heading, title, edition, line }: TableSource): string {
   const at = line === undefined ? '' : `, line ${line}`;
-  return `"${heading}" in ${title}, edition ${edition}${at}`;
+  const dated = edition === undated ? edition : `edition ${edition}`;
+  return `"${heading}" in ${title}, ${dated}${at}`;
 }

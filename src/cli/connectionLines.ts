@@ -2,7 +2,7 @@ import { connectPhases } from '../base/connectPhase';
 import { formatCount, formatDurationMs, formatLatencyUs } from '../base/units';
 import type { ConnectionSummary, LifeSummary, Recovery } from '../measure/connectionSummary';
 import type { MembershipSummary } from '../measure/summary';
-import { wrap, type Line } from './line';
+import { fixedBlank, wrap, type Line } from './line';
 
 /** Dropped connections shown one by one; the result has more. */
 const mostDrops = 5;
@@ -15,13 +15,17 @@ export function connectionLines(
 ): Line[] {
   const phases = connectPhases.flatMap((phase) => {
     const times = connectPhasesUs[phase];
-    return times === undefined ? [] : [`${phase} ${formatLatencyUs(times.p99)}`];
+    return times === undefined ? [] : [`${phase}${fixedBlank}${formatLatencyUs(times.p99)}`];
   });
-  const rate = openedPerSecond === undefined ? '' : `${formatCount(openedPerSecond, 1)} opened/s`;
+  const rate =
+    openedPerSecond === undefined ? '' : `${formatCount(openedPerSecond, 1)}${fixedBlank}opened/s`;
+  // A server need not ping while it is heard from: none of its own is no fault.
   const pinged =
     pings === undefined || pings.sent + pings.received === 0
       ? ''
-      : `pings ${formatCount(pings.sent)} sent, ${formatCount(pings.received)} received`;
+      : pings.received === 0
+        ? `${formatCount(pings.sent)} pings sent`
+        : `pings ${formatCount(pings.sent)} sent, ${formatCount(pings.received)} received`;
   const words = [phases.length === 0 ? '' : `p99 of ${phases.join(', ')}`, rate, pinged];
   const said = words.filter((text) => text !== '').join('; ');
   const shown = drops.slice(0, mostDrops);

@@ -6,7 +6,7 @@ import type { InterruptedRun } from '../results/readResult';
 import type { Result } from '../results/result';
 import { connectionLines, lifeLines, membershipLines, targetLines } from './connectionLines';
 import { errorLines } from './errorWords';
-import { wrap, type Line, type Tone } from './line';
+import { fixedBlank, wrap, type Line, type Tone } from './line';
 import { connectingText } from './liveView';
 import { howWords } from './howWords';
 import { loadWords, plural } from './loadWords';
@@ -62,7 +62,12 @@ function titleOf(result: Result, width: number): Line[] {
     ...(reconnected > 0 ? [`${formatCount(reconnected)} reconnected`] : []),
   ];
   return [
-    ...wrap(`${result.id} → ${result.target.url}`, width, '  ').map((text) => ({
+    // The name of the hub stays in one piece.
+    ...wrap(
+      `${result.id} → ${result.target.url.replace('(hub ', `(hub${fixedBlank}`)}`,
+      width,
+      '  ',
+    ).map((text) => ({
       text,
       tone: 'bold' as const,
     })),

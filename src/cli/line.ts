@@ -19,6 +19,9 @@ const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const zeroWidth = /\p{Mn}|\p{Me}|\u200b|\u200d/u;
 
+/** A blank at which {@link wrap} does not break; it is an ordinary one where it is written. */
+export const fixedBlank = '\u00a0';
+
 /** Text from servers and files without anything a terminal would obey; line breaks become blanks. */
 export function printable(text: string): string {
   return text.replace(/[\r\n\t]+/g, ' ').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
@@ -71,7 +74,7 @@ export function wrap(text: string, width: number, indent = ''): string[] {
 
 /** The line as written to a terminal. */
 export function paint({ text, tone }: Line, colour: boolean): string {
-  const clean = printable(text).trimEnd();
+  const clean = printable(text).replaceAll(fixedBlank, ' ').trimEnd();
   return colour && tone !== undefined && clean !== '' ? `${sequences[tone]}${clean}\x1b[0m` : clean;
 }
 

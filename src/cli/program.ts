@@ -325,12 +325,17 @@ function exitWithStdin(): Option {
 const addDoctor: Add = (program, surroundings, deps, done) => {
   program
     .command('doctor')
-    .description('Say what this machine can do, and whether a hub can be measured.')
-    .option('--target <url>', 'hub to look at; the code it lacks is printed')
+    .description(
+      'Say what this machine can do, and whether a hub can be measured or a service takes the key.',
+    )
+    .option(
+      '--target <url>',
+      "URL of a hub (the code it lacks is printed), or a service's connection string",
+    )
     .option('--json', 'print the findings as JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  signalr-bench doctor --target http://localhost:5050/signalrbench',
+      "\nExamples:\n  signalr-bench doctor --target http://localhost:5050/signalrbench\n  signalr-bench doctor --target '${env:AZURE_SIGNALR}'",
     )
     .action(async (flags: DoctorFlags) => {
       const { doctorCommand } = await lazyCommands();

@@ -101,6 +101,7 @@ export const panelStrings = {
   outbound: 'out',
   chosen: 'chosen',
   source: '{0}, {1}, edition {2}',
+  undatedSource: '{0}, {1}, undated',
 
   generatorHealth: 'Generator health',
   cpuShare: 'CPU of the busiest worker',

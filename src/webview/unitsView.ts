@@ -1,4 +1,5 @@
 import type { Estimate, NeighbourUse } from '../capacity/estimate';
+import { undated } from '../capacity/model';
 import { cautionFrom } from '../capacity/notes';
 import { formatCount, formatShare } from '../base/units';
 import { latestStep, type ShownRun } from './panelState';
@@ -98,7 +99,12 @@ function sizeOf(
     ...(unit !== null && { unit: formatCount(unit) }),
     headline: unit === null ? `${strings.noUnits} ${binding.text}` : binding.text,
     rows: neighbours.map(neighbourRow),
-    ...(source && { source: fill(strings.source, source.title, source.heading, source.edition) }),
+    ...(source && {
+      source: fill(
+        source.edition === undated ? strings.undatedSource : strings.source,
+        ...[source.title, source.heading, source.edition],
+      ),
+    }),
   };
 }
 

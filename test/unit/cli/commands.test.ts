@@ -292,7 +292,7 @@ describe('commands', () => {
     ]) {
       const { code, out, err } = await at.run([...command.split(' '), '--help']);
       assert.deepEqual([code, err], [0, '']);
-      assert.match(out, new RegExp(`Example:\n  signalr-bench ${command} `));
+      assert.match(out, new RegExp(`Examples?:\n  signalr-bench ${command} `));
     }
   });
 

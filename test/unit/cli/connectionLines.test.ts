@@ -5,7 +5,7 @@ import {
   membershipLines,
   targetLines,
 } from '../../../src/cli/connectionLines';
-import type { Line } from '../../../src/cli/line';
+import { paint, type Line } from '../../../src/cli/line';
 import type { ConnectionSummary } from '../../../src/measure/connectionSummary';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 
@@ -19,7 +19,7 @@ const connections: ConnectionSummary = {
   connectUs: times(9000),
 };
 const wholeText = (lines: readonly Line[]): string =>
-  lines.map(({ text }) => text.trim()).join(' ');
+  lines.map((line) => paint(line, false).trim()).join(' ');
 
 describe('lines about connections', () => {
   it('are none where a result does not know more', () => {
@@ -52,6 +52,12 @@ describe('lines about connections', () => {
       text,
       /^p99 of tcp 200µs, handshake 1.5ms; 50.0 opened\/s; pings 3 sent, 4 received/,
     );
+    const silent = { ...connections, pings: { sent: 3, received: 0 } };
+    assert.equal(wholeText(connectionLines(silent, 80)), '3 pings sent');
+    const rated = { ...connections, openedPerSecond: 5, connectPhasesUs: { tcp: times(2e5) } };
+    for (let columns = 20; columns < 60; columns++)
+      for (const line of connectionLines(rated, columns))
+        assert.doesNotMatch(paint(line, false), /^ *(opened|200ms)/);
     assert.match(text, /connection 0 dropped at 4.3 s after 3.0 s: closed: gone connection 1/);
     assert.match(text, /connection 4 dropped[^]* and 2 more$/);
     for (const line of lines) assert.ok(line.text.length <= 80);
