@@ -15,12 +15,12 @@ const lingerMs = 15_000;
  */
 export const turns = [
   [{ name: 'unit', timeoutMs: 30_000, needs: [] }],
+  [{ name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 }],
+  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 2 }],
   [
-    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
+    { name: 'vscode', needs: ['bundles', 'vscodeHost'], runner: 'scripts/runVscodeTests.mjs' },
     { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'] },
   ],
-  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 2 }],
-  [{ name: 'vscode', needs: ['bundles', 'vscodeHost'], runner: 'scripts/runVscodeTests.mjs' }],
   [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
 ];
 

@@ -43,8 +43,8 @@ for (const transport of ['ServerSentEvents', 'LongPolling'] as const) {
         });
         const step = onlyStep(run);
         assertExact(step, 400, 400);
-        assertBetween('p99', step.latencyUs.p99, 850, 1100);
-        assertBetween('max', step.latencyUs.max, 850, 1100);
+        assertBetween('p99', step.latencyUs.p99, 750, 1100);
+        assertBetween('max', step.latencyUs.max, 750, 1100);
         assertBetween('p50', step.latencyUs.p50, 0, 500);
       }));
   });
