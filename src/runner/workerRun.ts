@@ -141,11 +141,14 @@ export class WorkerRun {
     switch (order.type) {
       case 'connect':
         this.loop.begin();
-        await this.connections.open(order.atUs, order.from, order.to);
+        // The server connection goes first: clients may take all that the size of the service has.
+        await Promise.all([
+          this.persistent?.open(),
+          this.connections.open(order.atUs, order.from, order.to),
+        ]);
         this.post({ type: 'connected' });
         break;
       case 'prepare':
-        await this.persistent?.open();
         await this.preparation.run(this.connections.opened, order.step);
         for (const { index } of this.connections.opened)
           if (this.members.isOpen(index)) this.life?.joined(index);

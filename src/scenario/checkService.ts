@@ -119,19 +119,23 @@ function checkConnectRate(reading: Reading, sources: Sources, scenario: Scenario
   );
 }
 
-/** Those of app servers take part of the connections of the size. */
+/** Those of app servers, and those that `restPersist…` sends over, take part of the connections of the size. */
 function checkServerConnections(reading: Reading, sources: Sources, scenario: Scenario): void {
-  const { service, target, connections, appServers, serverConnections } = scenario;
-  if (service !== 'signalr' || target?.kind === 'hubUrl' || isServerless(scenario)) return;
+  const { service, target, connections, appServers, serverConnections, workers = 1 } = scenario;
+  if (service !== 'signalr' || target?.kind === 'hubUrl') return;
   const limit = connectionLimit(sizeOf(scenario));
-  const ofServers = appServers * serverConnections;
+  const persists = sources.entries.some(({ useCase }) => useCase.run.via === 'persistent');
+  // Each worker has one of its own; how many workers this machine has by itself is not known here.
+  const ofServerless = persists ? Math.min(workers, connections) : 0;
+  const ofServers = isServerless(scenario) ? ofServerless : appServers * serverConnections;
+  const writtenBy = isServerless(scenario) ? ['workers'] : ['serverConnections', 'appServers'];
   // More clients than that are too much by themselves, which the estimate says.
   if (connections > limit || connections + ofServers <= limit) return;
   reading.report(
     'warning',
     'server-connections',
-    writtenPlace(reading, sources.config, 'serverConnections', 'appServers', 'connections') ??
+    writtenPlace(reading, sources.config, ...writtenBy, 'connections') ??
       startPlace(reading, sources),
-    `${formatCount(connections)} clients and ${formatCount(ofServers)} server connections are more than the ${formatCount(limit)} connections of ${sizeWords(scenario).replace('The', 'the')}: server connections count too.`,
+    `${formatCount(connections)} clients and ${formatCount(ofServers)} server connection${ofServers === 1 ? '' : 's'} are more than the ${formatCount(limit)} connections of ${sizeWords(scenario).replace('The', 'the')}: server connections count too.`,
   );
 }

@@ -110,4 +110,20 @@ describe('a service', () => {
     const free = onService('signalr', 'sku: free', 'connections: 18', 'arrivingRate: 10');
     assert.deepEqual(brief(free), ['warning server-connections "18"']);
   });
+
+  it('counts the lasting server connection of each worker', () => {
+    const text = (useCase: string, ...lines: string[]): string =>
+      `${onService('signalr', 'unit: 1', ...lines)}scenario:\n  name: ${useCase}\n`;
+    const full = text('restPersistSendToUser', 'connections: 1000');
+    assert.deepEqual(brief(full), ['warning server-connections "1000"']);
+    assert.match(
+      problemOf(full, 'server-connections').message,
+      /^1,000 clients and 1 server connection are more than the 1,000 connections of Unit 1/,
+    );
+    assert.deepEqual(brief(text('restSendToUser', 'connections: 1000')), []);
+    const byWorkers = (workers: number): string[] =>
+      brief(text('restPersistBroadcast', 'connections: 996', `workers: ${workers}`));
+    assert.deepEqual(byWorkers(5), ['warning server-connections "5"']);
+    assert.deepEqual(byWorkers(4), []);
+  });
 });
