@@ -59,6 +59,12 @@ async function openAny(connection: ServiceConnection, context: TargetContext): P
   }
 }
 
+/** What a status means to whoever comes with an access key. The service mode does not matter to REST calls. */
+const refusals: Readonly<Partial<Record<number, string>>> = {
+  401: 'it answers, but refuses the access key: wrong or changed, of another resource, or the clock of this machine is wrong',
+  403: 'it answers, but with 403: its access keys are disabled (enable them, or sign in with AuthType=azure), or its network access rules keep this machine out (allow REST calls and connections from here)',
+};
+
 async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
   const service = endpoint.service!;
   const url = service.restOrigin;
@@ -79,11 +85,8 @@ async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
     if (unhealthy === undefined && signedIn && failure.errorClass === 'unauthorized') {
       return { url, reachable: true, signedIn, connectMs, missingRestRole: restRole };
     }
-    const { errorClass, text } = failure;
-    const message =
-      errorClass === 'unauthorized'
-        ? 'it answers, but refuses the access key: wrong or changed, of another resource, or the clock of this machine is wrong'
-        : text;
+    const { errorClass, text, status } = failure;
+    const message = (status === undefined ? undefined : refusals[status]) ?? text;
     return { url, reachable: false, errorClass, message };
   } finally {
     calls.close();

@@ -338,7 +338,7 @@ export class RestCalls {
       }
       if (status === 429) this.pause(response.headers['retry-after']);
       const text = `REST: ${method} answered ${status}${reasonIn(said)}`;
-      resolve({ failure: { errorClass: classOfStatus(status, 'request'), text } });
+      resolve({ failure: { errorClass: classOfStatus(status, 'request'), text, status } });
     });
   }
 

@@ -4,4 +4,6 @@ import type { ErrorClass } from '../base/errorClass';
 export interface ServiceFailure {
   readonly errorClass: ErrorClass;
   readonly text: string;
+  /** HTTP status of the answer, where there was one. */
+  readonly status?: number;
 }

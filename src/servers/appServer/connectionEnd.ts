@@ -16,6 +16,9 @@ export function endText({ status, refusal, reason }: ConnectionEnd): string {
   return refusal === undefined ? (reason ?? 'no reason is known') : `the service said "${refusal}"`;
 }
 
+const assignRole =
+  'Assign the role SignalR App Server to the identity; that may take up to 30 minutes to have effect.';
+
 /** What a person can do about a connection that could not be opened. */
 export function endAdvice({ status, blocker }: ConnectionEnd, signedIn: boolean): string {
   if (blocker === 'proxy')
@@ -24,10 +27,11 @@ export function endAdvice({ status, blocker }: ConnectionEnd, signedIn: boolean)
     return 'A firewall or a proxy on the way may be dropping what goes there: let WebSockets to this host through, or name the proxy in HTTPS_PROXY, and check the endpoint.';
   switch (status) {
     case 401:
+      return signedIn ? assignRole : 'Check the access key, and the clock of this machine.';
     case 403:
       return signedIn
-        ? 'Assign the role SignalR App Server to the identity; that may take up to 30 minutes to have effect.'
-        : 'Check the access key, and the clock of this machine.';
+        ? assignRole
+        : 'Where the resource is in Serverless mode, set its service mode to Default; where its access keys are disabled, enable them or sign in with AuthType=azure; where its network access rules keep this machine out, allow server connections from here.';
     case 404:
       return 'Check the endpoint and the name of the hub.';
     case 429:

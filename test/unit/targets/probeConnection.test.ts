@@ -44,6 +44,18 @@ describe('probeConnection', () => {
     });
   }
 
+  it('says of a 403 what keeps a good key out', async () => {
+    const server = createServer(({ url }, response) => {
+      response.writeHead(url?.startsWith('/api/health') === true ? 200 : 403).end();
+    });
+    const port = await listenOnLoopback(server, 0);
+    const refused = await probe(`Endpoint=http://127.0.0.1;Port=${port};AccessKey=${wrongKey}`);
+    server.close();
+    assert.ok(refused?.reachable === false);
+    assert.equal(refused.errorClass, 'unauthorized');
+    assert.match(refused.message, /403: its access keys are disabled .* network access rules/);
+  });
+
   it('starts the emulator of a service, asks it, and ends it', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
     const emulator = await startWebPubSubEmulator({ port: 0 });

@@ -123,6 +123,7 @@ describe('REST calls', () => {
     assert.deepEqual(await rest.sent({ kind: 'all' }, Buffer.from('{}')), {
       errorClass: 'unauthorized',
       text: 'REST: POST answered 401: bad audience',
+      status: 401,
     });
     rest.send({ kind: 'all' }, () => Buffer.from('{}'));
     while (failures[0] === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
