@@ -38,7 +38,8 @@ export const serviceKeys: readonly KeySpec[] = [
         default: 0,
         minimum: 0,
         maximum: 65_535,
-        summary: 'Local port of the handler; 0 takes a free one.',
+        summary:
+          'Local port of the handler; 0 takes a free one, which does where the service runs on this machine.',
       },
       {
         name: 'publicUrl',

@@ -2,7 +2,7 @@ import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import { serviceTarget } from './serviceTarget';
 import type { OpenTarget, TargetContext } from './target';
-import { withUpstream } from './upstream';
+import { refuseUnreachable, withUpstream } from './upstream';
 
 /**
  * A hub of Azure SignalR Service in serverless mode: clients come with our tokens, messages by REST, and
@@ -13,6 +13,7 @@ export async function openServerless(
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
+  if (scenario.upstream !== undefined) refuseUnreachable(connection, scenario.upstream);
   const path = `/client/?hub=${encodeURIComponent(scenario.hub)}`;
   const opened = await serviceTarget('signalr', connection, path, scenario, context);
   return scenario.upstream === undefined ? opened : withUpstream(opened, scenario, context);

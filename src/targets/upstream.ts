@@ -1,11 +1,38 @@
 import { ExpectedError } from '../base/expectedError';
-import type { Scenario } from '../scenario/scenario';
+import type { ServiceConnection } from '../scenario/connectionString';
+import type { Scenario, UpstreamSpec } from '../scenario/scenario';
+import { hostsBeyond } from '../wire/isLoopback';
 import { RestCalls } from '../wire/restCalls';
 import type { ServiceFailure } from '../wire/serviceFailure';
 import { followPasses } from './entra/followPasses';
 import { startServerProcess } from './serverProcess';
 import type { OpenTarget, TargetContext } from './target';
 import { upstreamVariable } from './upstreamVariable';
+
+/**
+ * Refuses a handler that a service elsewhere could never reach. The text of a reference is not known when the file is read.
+ *
+ * @throws ExpectedError `upstream`
+ */
+export function refuseUnreachable(
+  { clientEndpoint, serverEndpoint }: ServiceConnection,
+  { port, publicUrl }: UpstreamSpec,
+): void {
+  if (hostsBeyond([clientEndpoint, serverEndpoint]).length === 0) return;
+  if (port !== 0 && publicUrl !== undefined) return;
+  const missing = [
+    ...(port === 0
+      ? ['upstream.port, such as 7071, where the handler listens on this machine']
+      : []),
+    ...(publicUrl === undefined
+      ? ['upstream.publicUrl, the URL of a tunnel or a gateway that leads to that port']
+      : []),
+  ];
+  throw new ExpectedError(
+    'upstream',
+    `The service cannot reach a handler on this machine by itself: write ${missing.join(', and ')}.`,
+  );
+}
 
 /**
  * Hosts the application's side of a service for the time of a run: clients' messages come to it as HTTP
@@ -19,7 +46,7 @@ export async function withUpstream(
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
-  const { endpoint, hostsBeyond } = opened;
+  const { endpoint } = opened;
   const { service } = endpoint;
   if (service === undefined) throw new Error('an upstream handler needs a service');
   const handler = await startServerProcess(
@@ -45,7 +72,7 @@ export async function withUpstream(
     }
   };
   try {
-    if (hostsBeyond.length === 0) {
+    if (opened.hostsBeyond.length === 0) {
       await register(opened, handler.value);
       isRegistered = true;
     }

@@ -2,7 +2,7 @@ import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import { serviceTarget } from './serviceTarget';
 import type { OpenTarget, TargetContext } from './target';
-import { withUpstream } from './upstream';
+import { refuseUnreachable, withUpstream } from './upstream';
 
 /**
  * A hub of Azure Web PubSub: WebSockets without a negotiation. Echoes need an application behind the
@@ -13,9 +13,10 @@ export async function openWebPubSub(
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
+  const echoes = scenario.entries.some(({ name }) => name === 'echo');
+  if (echoes && scenario.upstream !== undefined) refuseUnreachable(connection, scenario.upstream);
   const path = `/client/hubs/${encodeURIComponent(scenario.hub)}`;
   const opened = await serviceTarget('webpubsub', connection, path, scenario, context);
-  const echoes = scenario.entries.some(({ name }) => name === 'echo');
   const ours = echoes && (scenario.upstream !== undefined || opened.hostsBeyond.length === 0);
   return ours ? withUpstream(opened, scenario, context) : opened;
 }
