@@ -187,7 +187,8 @@ class RunningHub
   }
 
   changeGroup(client: HubConnection, group: string, change: 'join' | 'leave'): boolean {
-    this.groups[change](client, group);
+    if (change === 'join') return this.groups.join(client, group);
+    this.groups.leave(client, group);
     return true;
   }
 

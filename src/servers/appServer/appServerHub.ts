@@ -15,6 +15,7 @@ import {
 import type { Audience, BenchContext } from '../benchMethods';
 import { payloadStart } from '../framePayloads';
 import { HubConnection, type ConnectionHost } from '../hubConnection';
+import { mayJoin } from '../hubGroups';
 import { invoke } from '../hubInvocation';
 import type { HubMessage } from '../hubMessage';
 import { jsonProtocol } from '../jsonProtocol';
@@ -189,7 +190,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     change: 'join' | 'leave',
   ): Promise<boolean> {
     const client = this.clients.get(caller);
-    if (client === undefined) return false;
+    if (client === undefined || (change === 'join' && !mayJoin(caller, group))) return false;
     const { ackId, isDone } = this.acks.next(this.tickMs);
     const type = change === 'join' ? serviceType.joinGroupWithAck : serviceType.leaveGroupWithAck;
     client.connection.send({ type, connectionId: caller.id, groupName: group, ackId });

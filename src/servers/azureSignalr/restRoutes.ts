@@ -1,6 +1,7 @@
+import { noMoreGroups } from '../hubGroups';
 import type { FrameSource, ServiceClient, ServiceHub } from './serviceHub';
 import { idIn } from './serviceHub';
-import { isGroupName } from './serviceNames';
+import { isGroupName, isUserId } from './serviceNames';
 
 /** One request to the REST API, past its token. */
 export interface RestCall {
@@ -61,6 +62,7 @@ const longestTtlS = 366 * 24 * 3600;
 
 function addUser({ hub, names, query, nowMs }: RestCall): RestAnswer {
   const [userId, group] = names as [string, string];
+  if (!isUserId(userId)) return badRequest('A user id has 1 to 1,024 characters.');
   const ttl = query.get('ttl');
   const seconds = ttl === null ? Infinity : /^[0-9]{1,9}$/.test(ttl) ? Number(ttl) : NaN;
   if (ttl !== null && !(seconds <= longestTtlS))
@@ -73,8 +75,7 @@ function joinGroup({ hub, names }: RestCall): RestAnswer {
   const [group, id] = names as [string, string];
   const client = hub.clients.get(id);
   if (client === undefined) return noConnection;
-  hub.groups.join(client, group);
-  return done;
+  return hub.groups.join(client, group) ? done : badRequest(noMoreGroups);
 }
 
 function leaveGroup({ hub, names }: RestCall): RestAnswer {

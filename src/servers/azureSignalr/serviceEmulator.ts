@@ -86,6 +86,7 @@ export class ServiceEmulator
   port = 0;
   private accessKeys: readonly string[];
   private readonly events: ServerlessEvents;
+  private readonly memberships = { used: 0 };
   private readonly all = new Set<AnyClient>();
   private readonly serverConnections = new Set<ServerConnection>();
   private readonly sockets: WebSocketServer = webSocketServer(maxFrameBytes);
@@ -148,7 +149,7 @@ export class ServiceEmulator
   hub(name: string): ServiceHub {
     let hub = this.hubs.get(name);
     if (hub === undefined) {
-      hub = new ServiceHub(name);
+      hub = new ServiceHub(name, this.memberships);
       this.hubs.set(name, hub);
     }
     return hub;

@@ -1,7 +1,7 @@
 import { HubGroups, type GroupMember } from '../hubGroups';
 import { AppServers } from './appServers';
 import type { ClientIdentity } from './clientIdentity';
-import { UserGroups } from './userGroups';
+import { UserGroups, type MembershipCount } from './userGroups';
 
 /** A client of the service, in either mode. */
 export interface ServiceClient extends GroupMember {
@@ -24,11 +24,16 @@ export interface FrameSource {
 export class ServiceHub {
   readonly clients = new Map<string, ServiceClient>();
   readonly groups = new HubGroups<ServiceClient>();
-  readonly userGroups = new UserGroups();
+  readonly userGroups: UserGroups;
   readonly servers = new AppServers();
   private readonly users = new Map<string, Set<ServiceClient>>();
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    memberships: MembershipCount,
+  ) {
+    this.userGroups = new UserGroups(memberships);
+  }
 
   /** Whether nothing is lost when it is forgotten. */
   get isEmpty(): boolean {

@@ -1,11 +1,14 @@
 import { isHubName } from '../../base/serviceLimits';
 
 /** Longest names, as in the validators of Microsoft's emulator. */
-const maxGroupChars = 1024;
+const maxNameChars = 1024;
 
 export function isGroupName(name: string): boolean {
-  return name.length <= maxGroupChars && name.trim() !== '';
+  return name.length <= maxNameChars && name.trim() !== '';
 }
+
+/** Whether the groups of a user with this id are remembered. */
+export const isUserId = (id: string): boolean => id.length <= maxNameChars && id !== '';
 
 /** The hub of a request's query in lower case, or what is wrong with it. */
 export function hubOfQuery(query: URLSearchParams): { readonly hub: string } | string {

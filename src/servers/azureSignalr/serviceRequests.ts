@@ -4,11 +4,12 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
+import { noMoreGroups } from '../hubGroups';
 import type { ClientResults } from './clientResults';
 import { PayloadSource } from './payloadSource';
 import type { ServerConnection } from './serverConnection';
 import { idIn, type ServiceClient, type ServiceHub } from './serviceHub';
-import { isGroupName } from './serviceNames';
+import { isGroupName, isUserId } from './serviceNames';
 
 /** What requests of app servers are served from. */
 export interface ServiceRequestContext {
@@ -21,6 +22,8 @@ const ok: Ack = [ackStatus.ok, ''];
 const noConnection: Ack = [ackStatus.notFound, 'Connection does not exist'];
 const noUser: Ack = [ackStatus.notFound, 'User does not exist'];
 const fullGroups: Ack = [ackStatus.notFound, 'The emulator remembers no more users in groups'];
+const tooManyGroups: Ack = [ackStatus.internalServerError, noMoreGroups];
+const noUserId: Ack = [ackStatus.notFound, 'A user id has 1 to 1,024 characters'];
 const noGroup: Ack = [ackStatus.notFound, 'Group does not exist'];
 const notServed: Ack = [ackStatus.internalServerError, 'This emulator does not serve it.'];
 
@@ -140,14 +143,15 @@ function membership(nowMs: number, hub: ServiceHub, message: ServiceMessage): Ac
       const joins =
         message.type === serviceType.joinGroup || message.type === serviceType.joinGroupWithAck;
       if (!isGroupName(message.groupName)) return noGroup;
-      if (joins) hub.groups.join(client, message.groupName);
-      else hub.groups.leave(client, message.groupName);
+      if (joins) return hub.groups.join(client, message.groupName) ? ok : tooManyGroups;
+      hub.groups.leave(client, message.groupName);
       return ok;
     }
     case serviceType.userJoinGroup:
     case serviceType.userJoinGroupWithAck: {
       const { userId, groupName, ttl } = message;
       if (!isGroupName(groupName)) return noGroup;
+      if (!isUserId(userId)) return noUserId;
       const untilMs = ttl === undefined ? Infinity : nowMs + ttl * 1000;
       return hub.userGroups.add(userId, groupName, untilMs) ? ok : fullGroups;
     }

@@ -1,14 +1,20 @@
-/** Memberships of one hub; more are refused. */
+/** Memberships in all hubs of an emulator; more are refused. */
 const mostMemberships = 1_000_000;
+
+/** How many memberships there are in all hubs of an emulator. */
+export interface MembershipCount {
+  used: number;
+}
 
 /** Groups that users are in, whatever connections they have: until a time, or until they are taken out. */
 export class UserGroups {
-  private count = 0;
   private readonly groupsOf = new Map<string, Map<string, number>>();
   private readonly usersOf = new Map<string, Set<string>>();
 
+  constructor(private readonly memberships: MembershipCount) {}
+
   get isEmpty(): boolean {
-    return this.count === 0;
+    return this.groupsOf.size === 0;
   }
 
   /**
@@ -18,8 +24,8 @@ export class UserGroups {
   add(userId: string, group: string, untilMs: number): boolean {
     const groups = this.groupsOf.get(userId);
     if (groups?.has(group) !== true) {
-      if (this.count >= mostMemberships) return false;
-      this.count++;
+      if (this.memberships.used >= mostMemberships) return false;
+      this.memberships.used++;
     }
     if (groups === undefined) this.groupsOf.set(userId, new Map([[group, untilMs]]));
     else groups.set(group, untilMs);
@@ -32,7 +38,7 @@ export class UserGroups {
   remove(userId: string, group: string): void {
     const groups = this.groupsOf.get(userId);
     if (groups?.delete(group) !== true) return;
-    this.count--;
+    this.memberships.used--;
     if (groups.size === 0) this.groupsOf.delete(userId);
     const users = this.usersOf.get(group);
     users?.delete(userId);

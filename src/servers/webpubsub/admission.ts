@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/subprotocol';
 import type { Refusal } from '../hubGate';
+import { mostGroups } from '../hubGroups';
 import { bearerToken, textsOf, type TokenCheck, type TokenClaims } from '../tokenCheck';
 import { systemEvent, type EventSource } from './cloudEvent';
 import { failureOf } from './clientRequests';
@@ -150,6 +151,8 @@ async function askHandler(
   if (chosen !== undefined && !connect.offered.includes(chosen)) {
     return { status: 500, text: 'The event handler chose a subprotocol that was not offered.' };
   }
+  if (groups !== undefined && groups.length > mostGroups)
+    return { status: 500, text: 'The event handler put the client into too many groups.' };
   return {
     userId: userId ?? own.userId,
     roles: roles ?? own.roles,

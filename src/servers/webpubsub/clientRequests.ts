@@ -1,6 +1,7 @@
 import type { ClientMessage, SendToGroup, WireId } from '../../wire/webpubsub/clientMessage';
 import type { Payload } from '../../wire/webpubsub/payload';
 import type { MessageError } from '../../wire/webpubsub/serverMessage';
+import { noMoreGroups } from '../hubGroups';
 import type { AnsweredUpstream, UpstreamAnswer } from '../upstreamCalls';
 import type { Client } from './client';
 import { Delivery } from './delivery';
@@ -23,6 +24,7 @@ const errors = {
   }),
   duplicate: { name: 'Duplicate', message: 'A request with this ackId was carried out already.' },
   noHandler: { name: 'NotFound', message: 'The hub has no event handler for this event.' },
+  tooManyGroups: { name: 'BadRequest', message: noMoreGroups },
   noStreams: { name: 'BadRequest', message: 'This server has no streams.' },
 };
 
@@ -37,9 +39,9 @@ export function carryOut(
     case 'joinGroup':
     case 'leaveGroup': {
       if (!mayGoOn(client, 'joinLeaveGroup', message)) return;
-      if (message.type === 'joinGroup') hub.groups.join(client, message.group);
-      else hub.groups.leave(client, message.group);
-      acknowledge(client, message.ackId);
+      const isFull = message.type === 'joinGroup' && !hub.groups.join(client, message.group);
+      if (message.type === 'leaveGroup') hub.groups.leave(client, message.group);
+      acknowledge(client, message.ackId, isFull ? errors.tooManyGroups : undefined);
       break;
     }
     case 'sendToGroup':

@@ -1,4 +1,5 @@
 import { SignJWT } from 'jose';
+import { noMoreGroups } from '../hubGroups';
 import type { Client } from './client';
 import { systemEvents } from './cloudEvent';
 import { deliverTo } from './pubSubHub';
@@ -81,13 +82,20 @@ const leaveAllGroups =
     return noContent;
   };
 
+function join({ hub }: RestCall, client: Client, group: string): void {
+  if (!hub.groups.join(client, group)) throw new RestError(400, 'InvalidRequest', noMoreGroups);
+}
+
 const changeGroups =
   (change: 'join' | 'leave'): Carry =>
   (call) => {
     const { groups, isWanted } = groupsAndFilter(call);
     const clients = [...call.hub.clients.values()].filter(isWanted);
     for (const client of clients) {
-      for (const group of groups) call.hub.groups[change](client, group);
+      for (const group of groups) {
+        if (change === 'join') join(call, client, group);
+        else call.hub.groups.leave(client, group);
+      }
     }
     return ok;
   };
@@ -190,7 +198,7 @@ export const dataPlane: readonly RestRoute[] = [
   ),
   route('GET', 'groups/*/connections', listMembers),
   route('PUT', 'groups/*/connections/*', (call) => {
-    call.hub.groups.join(connectionOf(call, 1), groupOf(call));
+    join(call, connectionOf(call, 1), groupOf(call));
     return ok;
   }),
   route('DELETE', 'groups/*/connections/*', (call) => {
@@ -199,7 +207,7 @@ export const dataPlane: readonly RestRoute[] = [
     return noContent;
   }),
   route('PUT', 'users/*/groups/*', (call) => {
-    for (const client of ofUser(call)) call.hub.groups.join(client, groupOf(call, 1));
+    for (const client of ofUser(call)) join(call, client, groupOf(call, 1));
     return ok;
   }),
   route('DELETE', 'users/*/groups/*', (call) => {

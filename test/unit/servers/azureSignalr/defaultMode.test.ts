@@ -155,6 +155,33 @@ describe('the Azure SignalR emulator in default mode', () => {
     assert.deepEqual((await notesOf(bob, 9)).flat(), forBob);
   });
 
+  it('keeps a bounded number of groups of a client, and no name that is too long', async () => {
+    const server = await appServer();
+    const { id: connectionId } = await joined(server);
+    const { joinGroup, joinGroupWithAck, leaveGroup, userJoinGroupWithAck } = serviceType;
+    const names = Array.from({ length: 10_000 }, (_, index) => `g${index}`);
+    const long = 'x'.repeat(1025);
+    server.send(
+      ...names.map((groupName) => ({ type: joinGroup, connectionId, groupName }) as const),
+      { type: joinGroupWithAck, connectionId, groupName: 'more', ackId: 1 },
+      { type: joinGroupWithAck, connectionId, groupName: 'g0', ackId: 2 },
+      { type: userJoinGroupWithAck, userId: long, groupName: 'g', ackId: 3 },
+      { type: userJoinGroupWithAck, userId: 'ann', groupName: long, ackId: 4 },
+      { type: userJoinGroupWithAck, userId: long.slice(1), groupName: long.slice(1), ackId: 5 },
+    );
+    const statuses: number[] = [];
+    for (let count = 0; count < 5; count++) statuses.push((await ack(server))[1]);
+    assert.deepEqual(statuses, [4, 1, 2, 2, 1]);
+    const path = `/api/hubs/chat/groups/more/connections/${connectionId}`;
+    assert.equal((await peer.rest('PUT', path)).status, 400);
+    assert.equal((await peer.rest('PUT', `/api/hubs/chat/users/${long}/groups/g`)).status, 400);
+    server.send(
+      { type: leaveGroup, connectionId, groupName: 'g0' },
+      { type: joinGroupWithAck, connectionId, groupName: 'more', ackId: 6 },
+    );
+    assert.deepEqual(await ack(server), [6, 1]);
+  });
+
   it('answers questions about who is there, and closes whom it is told to', async () => {
     const server = await appServer();
     const { client: ann, id } = await joined(server, { 'asrs.s.uid': 'ann' });

@@ -3,7 +3,15 @@ import {
   startWebPubSubEmulator,
   type WebPubSubEmulator,
 } from '../../../../src/servers/webpubsub/webPubSubEmulator';
-import { endpointOf, Peer, rest, restText, tokenFor } from '../../../fakes/pubSubPeer';
+import {
+  endpointOf,
+  everything,
+  Peer,
+  rest,
+  restText,
+  tokenFor,
+  type JsonMessage,
+} from '../../../fakes/pubSubPeer';
 
 describe('REST calls to the emulator of Web PubSub', () => {
   let emulator: WebPubSubEmulator;
@@ -108,6 +116,29 @@ describe('REST calls to the emulator of Web PubSub', () => {
       const { status, errorCode } = await rest(emulator, 'HEAD', path);
       assert.deepEqual([status, errorCode], [404, code]);
     }
+  });
+
+  it('put a client into a bounded number of groups, as it may itself', async () => {
+    const peer = await Peer.connect(emulator, { claims: { sub: 'eve', role: everything } });
+    const groups = Array.from({ length: 10_000 }, (_, index) => `g${index}`);
+    const filter = "userId eq 'eve'";
+    const add = (names: readonly string[]): object => ({
+      body: JSON.stringify({ groups: names, filter }),
+      contentType: 'application/json',
+    });
+    assert.equal((await rest(emulator, 'POST', ':addToGroups', add(groups))).status, 200);
+    const full = [400, 'InvalidRequest'];
+    assert.deepEqual(await refused('POST', ':addToGroups', add(['more'])), full);
+    const id = String(peer.connected['connectionId']);
+    assert.deepEqual(await refused('PUT', `groups/more/connections/${id}`), full);
+    assert.deepEqual(await refused('PUT', 'users/eve/groups/more'), full);
+    const join = (group: string): Promise<JsonMessage> =>
+      peer.ask({ type: 'joinGroup', group, ackId: group.length });
+    assert.deepEqual(
+      [(await join('more'))['success'], (await join('g0'))['success']],
+      [false, true],
+    );
+    await rest(emulator, 'POST', ':closeConnections');
   });
 
   it('send to whom they name, and to nobody twice', async () => {

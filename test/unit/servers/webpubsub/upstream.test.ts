@@ -155,6 +155,7 @@ describe('upstream events of the emulator of Web PubSub', () => {
       [302, '', 500],
       [200, 'garbage', 500],
       [200, '{"subprotocol":"theirs"}', 500],
+      [200, JSON.stringify({ groups: Array(10_001).fill('g') }), 500],
     ] as const) {
       reply = [status, body];
       await assert.rejects(open(), new RegExp(`refused with ${refusal}`));
