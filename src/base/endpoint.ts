@@ -32,7 +32,7 @@ export interface ServiceHub {
   readonly hub: string;
   /** `http(s)://host` without a port: what access tokens are made out to. */
   readonly audience: string;
-  /** `http(s)://host[:port]` of REST calls. */
+  /** `http(s)://host[:port]` of REST calls; behind a gateway with the path before theirs, without a slash at the end. */
   readonly restOrigin: string;
 }
 

@@ -50,9 +50,9 @@ export interface ServiceConnection {
   readonly endpoint: string;
   /** The same without a port: what access tokens are made out to. */
   readonly audience: string;
-  /** Where clients connect, when a gateway stands in between. */
+  /** Where clients connect, when a gateway stands in between; may have a path, which does not end with a slash. */
   readonly clientEndpoint: string;
-  /** Where app servers and REST calls connect, when a gateway stands in between. */
+  /** The same for app servers and REST calls. */
   readonly serverEndpoint: string;
   /** Text of the key; absent with {@link signIn}. */
   readonly accessKey?: string;
@@ -157,6 +157,9 @@ function endpointProblem(values: Parts['values']): string | undefined {
     if (/^wss?:/i.test(url)) return `The ${name} of a connection string starts with http or https.`;
     const problem = hubUrlProblem(url);
     if (problem !== undefined) return `The ${name} of this connection string ${problem.says}.`;
+    if (/[?#]/.test(url)) return `The ${name} of this connection string ends with its path.`;
+    if (name === 'Endpoint' && /^[a-z]+:\/\/[^/]*\/+[^/]/i.test(url))
+      return 'The Endpoint of this connection string has a path, which a service has not. Name a gateway below a path in ClientEndpoint and ServerEndpoint.';
   }
   return undefined;
 }

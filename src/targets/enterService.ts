@@ -25,6 +25,12 @@ export interface ServiceEntrance {
   readonly purpose: SignInPurpose;
 }
 
+/** A URL that more is to be written behind, without a user name or password. */
+function placeOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
 /**
  * Everything that targets on a service have in common: endpoint, key or sign-in, and what must not be shown.
  *
@@ -37,11 +43,11 @@ export async function enterService(
   scenario: Scenario,
   context: TargetContext,
 ): Promise<EnteredService> {
-  const { origin } = new URL(clientEndpoint);
-  const resolved = await resolveEndpoint([`${origin}${path}`], scenario, context);
-  const hub = { kind, hub: scenario.hub, audience, restOrigin: new URL(serverEndpoint).origin };
+  const clients = placeOf(clientEndpoint);
+  const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
+  const hub = { kind, hub: scenario.hub, audience, restOrigin: placeOf(serverEndpoint) };
   const secrets = secretsOf(resolved);
-  const url = `${origin} (hub ${scenario.hub})`;
+  const url = `${clients} (hub ${scenario.hub})`;
   const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);
   // Whoever signs in, or starts app servers, already reaches the service.
   const agreed = hosts.length > 0 && (await context.agree?.({ hosts, url, redirected: false }));

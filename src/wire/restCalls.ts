@@ -286,7 +286,8 @@ export class RestCalls {
       const request = (secure ? https : http).request({
         host: origin.hostname.replace(/^\[|\]$/g, ''),
         port: origin.port,
-        path: `${call.path}?${call.query ?? ''}${this.query}`,
+        // Tokens are made out to the path of the service, not to that of a gateway.
+        path: `${origin.pathname.replace(/\/$/, '')}${call.path}?${call.query ?? ''}${this.query}`,
         method: call.method,
         agent: secure ? agents.https : agents.http,
         timeout: answerTimeoutMs,

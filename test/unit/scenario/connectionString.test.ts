@@ -33,11 +33,23 @@ describe('the parts of a connection string', () => {
 
   it('may lead clients and servers over gateways, while tokens are made out to the endpoint', () => {
     const parts = readConnectionString(
-      'Endpoint=https://a.b;AccessKey=key;ClientEndpoint=https://c.d:444/;ServerEndpoint=https://e.f',
+      'Endpoint=https://a.b;AccessKey=key;ClientEndpoint=https://c.d:444/;ServerEndpoint=https://e.f/g/',
     );
     assert.equal(parts.audience, 'https://a.b');
     assert.equal(parts.clientEndpoint, 'https://c.d:444');
-    assert.equal(parts.serverEndpoint, 'https://e.f');
+    assert.equal(parts.serverEndpoint, 'https://e.f/g');
+  });
+
+  it('have no path that would be lost', () => {
+    const problem = (text: string): string | undefined =>
+      connectionStringProblem(`${text};AccessKey=key`);
+    assert.match(problem('Endpoint=https://a.b/g')!, /has a path.* ClientEndpoint and Server/);
+    assert.equal(problem('Endpoint=https://a.b/;ClientEndpoint=https://c.d/g'), undefined);
+    for (const name of ['ClientEndpoint', 'ServerEndpoint'])
+      assert.match(
+        problem(`Endpoint=https://a.b;${name}=https://c.d/g?h=1`)!,
+        /ends with its path/,
+      );
   });
 
   for (const [authType, signIn] of [
