@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { AccessTokens, userOf, webPubSubRoles } from './accessTokens';
+import { AccessTokens, webPubSubRoles } from './accessTokens';
 import {
   classOfStatus,
   classOfSystemError,
@@ -24,7 +24,10 @@ export type RestReceiver =
   | { readonly kind: 'connection'; readonly id: string }
   | { readonly kind: 'group'; readonly group: string };
 
-/** Newest stable versions that all regions have: "REST API reference" of either service. */
+/**
+ * Stable versions with every call that is made here, to which newer ones would add nothing: "REST API reference" of
+ * either service. `:generateToken` came with 2022-11-01.
+ */
 const apiVersions = { signalr: '2022-11-01', webpubsub: '2024-12-01' } as const;
 /** Sockets of one worker; HTTP/1.1 has one call at a time on each, so that they carry this many calls in a round trip. */
 export const maximumSockets = 256;
@@ -155,7 +158,7 @@ export class RestCalls {
   /** A token of the service's making, with which connection `index` comes in. */
   async clientToken(index: number): Promise<string | ServiceFailure> {
     const query = new URLSearchParams({
-      userId: userOf(index),
+      userId: this.tokens.userOf(index),
       minutesToExpire: String(tokenLifeS / 60),
     });
     for (const role of webPubSubRoles) query.append('role', role);
@@ -229,7 +232,7 @@ export class RestCalls {
       case 'all':
         return this.hubPath;
       case 'user':
-        return `${this.hubPath}/users/${userOf(receiver.index)}`;
+        return `${this.hubPath}/users/${this.tokens.userOf(receiver.index)}`;
       case 'connection':
         return `${this.hubPath}/connections/${encodeURIComponent(receiver.id)}`;
       case 'group':

@@ -47,7 +47,7 @@ describe('REST calls', () => {
     const restOrigin = `http://127.0.0.1:${port}`;
     const access = { kind, hub: 'chat', audience: 'http://127.0.0.1', restOrigin, accessKey: 'k' };
     calls = new RestCalls(
-      ...([endpointOf(restOrigin), access, new AccessTokens(access)] as const),
+      ...([endpointOf(restOrigin), access, new AccessTokens(access, 0xc0ffee)] as const),
       (failure) => failures.push(failure),
       () => (freed += 1),
     );
@@ -69,7 +69,7 @@ describe('REST calls', () => {
       { kind: 'connection', id: 'c' },
     ] as const)
       assert.equal(await rest.sent(receiver, Buffer.from('{}')), undefined);
-    const paths = ['', '/users/user3', '/groups/a%2Fb', '/connections/c'].map(
+    const paths = ['', '/users/user_c0ffee_3', '/groups/a%2Fb', '/connections/c'].map(
       (part) => `/api/hubs/chat${part}/:send`,
     );
     assert.deepEqual(
@@ -110,7 +110,7 @@ describe('REST calls', () => {
       assert.deepEqual(
         seen.map(({ method, url }) => `${method} ${url}`),
         [
-          `PUT /api/hubs/chat/users/user4/groups/g?${remembered}api-version=${version}`,
+          `PUT /api/hubs/chat/users/user_c0ffee_4/groups/g?${remembered}api-version=${version}`,
           `DELETE /api/hubs/chat/groups/g/connections/c?api-version=${version}`,
         ],
       );
@@ -203,7 +203,7 @@ describe('REST calls', () => {
     assert.equal(await rest.clientToken(3), 't');
     assert.deepEqual(await rest.signingKey(), { id: 'k', text: 'text' });
     const roles = ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup'];
-    const query = `userId=user3&minutesToExpire=1440&role=${roles.join('&role=')}`;
+    const query = `userId=user_c0ffee_3&minutesToExpire=1440&role=${roles.join('&role=')}`;
     assert.deepEqual(
       seen.map(({ method, url }) => `${method} ${url}`),
       [
