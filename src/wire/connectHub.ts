@@ -1,4 +1,5 @@
 import type { ClientTokens } from './accessTokens';
+import { StatusFailure } from './connectFailure';
 import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
 import {
@@ -46,6 +47,21 @@ export async function connectHub(
   context: ConnectContext,
   signal: AbortSignal,
   stopwatch?: ConnectStopwatch,
+): Promise<HubConnection> {
+  try {
+    return await opened(index, context, signal, stopwatch);
+  } catch (error) {
+    if (error instanceof StatusFailure && error.request !== 'negotiate')
+      error.hasNegotiated = !context.endpoint.skipNegotiation;
+    throw error;
+  }
+}
+
+async function opened(
+  index: number,
+  context: ConnectContext,
+  signal: AbortSignal,
+  stopwatch: ConnectStopwatch | undefined,
 ): Promise<HubConnection> {
   const { agents, listener, options, tokens } = context;
   const endpoint =
