@@ -20,9 +20,9 @@ export interface ClientTokens {
   /**
    * The token with which connection `index` comes in.
    *
-   * @throws ConnectFailure when the service does not issue it
+   * @throws ConnectFailure when the service does not issue it; `timeout` when the signal aborts
    */
-  forClient(index: number): Promise<string>;
+  forClient(index: number, signal: AbortSignal): Promise<string>;
 }
 
 /**

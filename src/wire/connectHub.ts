@@ -67,7 +67,7 @@ async function opened(
   const endpoint =
     tokens === undefined
       ? context.endpoint
-      : { ...context.endpoint, accessToken: await tokens.forClient(index) };
+      : { ...context.endpoint, accessToken: await tokens.forClient(index, signal) };
   // An application would ask for the token when its client negotiates.
   if (tokens?.areIssued === true) stopwatch?.done('negotiate');
   const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];

@@ -155,15 +155,19 @@ export class RestCalls {
     return this.call({ method: 'HEAD', path });
   }
 
-  /** A token of the service's making, with which connection `index` comes in. */
-  async clientToken(index: number): Promise<string | ServiceFailure> {
+  /**
+   * A token of the service's making, with which connection `index` comes in.
+   *
+   * @param signal ends the wait for it
+   */
+  async clientToken(index: number, signal?: AbortSignal): Promise<string | ServiceFailure> {
     const query = new URLSearchParams({
       userId: this.tokens.userOf(index),
       minutesToExpire: String(tokenLifeS / 60),
     });
     for (const role of webPubSubRoles) query.append('role', role);
     const path = `${this.hubPath}/:generateToken`;
-    const asked = await this.ask({ method: 'POST', path, query: `${query.toString()}&` });
+    const asked = await this.ask({ method: 'POST', path, query: `${query.toString()}&` }, signal);
     if ('failure' in asked) return asked.failure;
     const { token } = asked.answer;
     return typeof token === 'string' && token !== '' ? token : unreadable('token');
@@ -208,6 +212,7 @@ export class RestCalls {
   /** What a call answers, an object in JSON. */
   private ask(
     call: Pick<Call, 'method' | 'path' | 'query'>,
+    signal?: AbortSignal,
   ): Promise<{ readonly failure: ServiceFailure } | { readonly answer: JsonObject }> {
     return new Promise((resolve) => {
       const settle = (failure: ServiceFailure | undefined, text = ''): void => {
@@ -215,7 +220,10 @@ export class RestCalls {
         if (failure !== undefined) resolve({ failure });
         else resolve(answer === undefined ? { failure: unreadable('JSON object') } : { answer });
       };
-      this.begin({ ...call, reads: true, settle });
+      const asked: Call = { ...call, reads: true, settle };
+      signal?.addEventListener('abort', () => this.giveUp(asked), { once: true });
+      if (signal?.aborted === true) this.giveUp(asked);
+      else this.begin(asked);
     });
   }
 
@@ -250,6 +258,14 @@ export class RestCalls {
       this.waiting.push(call);
       this.pump();
     }
+  }
+
+  /** Nobody waits for the answer any more; a call that has not left stays here. */
+  private giveUp(call: Call): void {
+    const at = this.waiting.indexOf(call);
+    if (at >= 0) this.waiting.splice(at, 1);
+    const name = call.path.slice(call.path.lastIndexOf('/') + 1);
+    call.settle({ errorClass: 'timeout', text: `REST: ${name} was not answered in time` });
   }
 
   private pump(): void {

@@ -213,6 +213,30 @@ describe('REST calls', () => {
     );
   });
 
+  it('that ask for a token end with the signal, wherever they are, and leave no more', async () => {
+    const rest = await start((_, response) => {
+      // The first is never answered; the second makes the others wait.
+      if (seen.length === 2) response.writeHead(429, { 'Retry-After': '1' }).end();
+      else if (seen.length > 2) response.end('{"token":"t"}');
+    }, 'webpubsub');
+    const connect = new AbortController();
+    const asked = [rest.clientToken(0, connect.signal)];
+    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const throttled = await rest.clientToken(1, connect.signal);
+    assert.equal(typeof throttled === 'object' && throttled.errorClass, 'throttled');
+    asked.push(rest.clientToken(2, connect.signal));
+    connect.abort();
+    asked.push(rest.clientToken(3, connect.signal));
+    const failure = {
+      errorClass: 'timeout',
+      text: 'REST: :generateToken was not answered in time',
+    };
+    assert.deepEqual(await Promise.all(asked), [failure, failure, failure]);
+    assert.equal(await rest.clientToken(4), 't');
+    const users = seen.map(({ url = '' }) => /userId=user_c0ffee_(\d)/.exec(url)?.[1]);
+    assert.deepEqual(users, ['0', '1', '4']);
+  });
+
   it('are failures when a service answers something else', async () => {
     const answers = ['', 'null', '[]', '{"token":7}', '{"errorClass":"dns"}', 'x'.repeat(100_000)];
     const rest = await start((_, response) => response.end(answers.shift()));
