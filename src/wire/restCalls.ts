@@ -5,7 +5,6 @@ import {
   classOfStatus,
   classOfSystemError,
   retryAfterMs,
-  shownText,
   textOfSystemError,
 } from './connectFailure';
 import type { Endpoint, ServiceAccess, SigningKey } from './endpoint';
@@ -13,6 +12,7 @@ import { jsonCodec } from './hubCodec';
 import type { MessageShape } from './messageLayout';
 import { holeLengths, MessageTemplate } from './messageTemplate';
 import { negotiateAgents, type NegotiateAgents } from './negotiate';
+import { objectIn, reasonIn, type JsonObject } from './restAnswer';
 import { restLayout } from './restLayout';
 import type { ServiceFailure } from './serviceFailure';
 import { tokenLifeS } from './tokenSigner';
@@ -382,24 +382,3 @@ const unreadable = (what: string): ServiceFailure => ({
   errorClass: 'protocol',
   text: `REST: the answer holds no ${what}`,
 });
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The service's own sentence, where its answer has one. */
-function reasonIn(answer: string): string {
-  try {
-    const { message } = JSON.parse(answer) as { message?: unknown };
-    return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';
-  } catch {
-    return '';
-  }
-}
