@@ -41,7 +41,8 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   reset: 'See the log of the server; a port that wants TLS needs https://.',
   unauthorized:
     'Check the access key of a connection string, or the role of who has signed in; else give a valid token as `accessToken: ${env:NAME}` or the headers the server wants.',
-  notFound: 'Correct the path of the hub in the target, such as /signalrbench.',
+  notFound:
+    'From negotiate, or without one: correct the path of the hub in the target, such as /signalrbench. From a later request: the connection id was too old, or of another instance; lower `connectInFlight`, and let each client reach one instance.',
   throttled: 'Lower `arrivingRate`, or use a larger size of the service.',
   negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',
   upgrade: 'See whether proxies on the way let WebSockets through, and the log of the server.',

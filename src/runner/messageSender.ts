@@ -237,7 +237,7 @@ export class MessageSender implements EntrySender {
 
   /** Sets source, receiver and expected deliveries; false when there is nobody to send to. */
   private chooseReceiver(sender: number): boolean {
-    const { population, dependencies } = this;
+    const { population, dependencies, plan } = this;
     this.source = population.firstSource + sender;
     this.stream = 0;
     this.receiver = undefined;
@@ -249,7 +249,10 @@ export class MessageSender implements EntrySender {
         this.receivers = 1;
         // Over a server connection the message itself names the user.
         if (this.persistent !== undefined)
-          this.receiver = this.userNames[sender] ??= Buffer.from(userOf(sender), 'latin1');
+          this.receiver = this.userNames[sender] ??= Buffer.from(
+            userOf(plan.runId, sender),
+            'latin1',
+          );
         return true;
       case 'everyone':
         this.receivers = dependencies.members(population.firstGroup);

@@ -330,7 +330,7 @@ function accessOf(
 ): WorkerAccess | undefined {
   const { service } = endpoint;
   if (service === undefined) return undefined;
-  const tokens = new AccessTokens(service);
+  const tokens = new AccessTokens(service, plan.runId);
   const rest = new RestCalls(endpoint, service, tokens, told, freed);
   const areIssued = service.kind === 'webpubsub' && 'bearer' in service;
   const persists = plan.entries.some((entry) => entryRun(entry).via === 'persistent');

@@ -9,8 +9,9 @@ const maximumKept = 100_000;
 /** Roles of a Web PubSub client that may join any group and publish to any. */
 export const webPubSubRoles = ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup'];
 
-/** User id under which a connection of the run is known to the service. */
-export const userOf = (index: number): string => `user${index}`;
+/** User id under which a connection of the run is known to the service; the run's id keeps concurrent runs apart. */
+export const userOf = (runId: number, index: number): string =>
+  `user_${runId.toString(16)}_${index}`;
 
 /** Whoever gives a client its token. */
 export interface ClientTokens {
@@ -19,9 +20,9 @@ export interface ClientTokens {
   /**
    * The token with which connection `index` comes in.
    *
-   * @throws ConnectFailure when the service does not issue it
+   * @throws ConnectFailure when the service does not issue it; `timeout` when the signal aborts
    */
-  forClient(index: number): Promise<string>;
+  forClient(index: number, signal: AbortSignal): Promise<string>;
 }
 
 /**
@@ -35,8 +36,10 @@ export class AccessTokens implements ClientTokens {
   private signer: TokenSigner;
   private readonly kept = new Map<string, { readonly token: string; readonly expiresS: number }>();
 
+  /** @param runId of the plan; without, users are those of no run */
   constructor(
     private readonly access: ServiceAccess,
+    private readonly runId = 0,
     private readonly nowS: () => number = () => Math.floor(Date.now() / 1000),
   ) {
     this.pass = access;
@@ -50,11 +53,17 @@ export class AccessTokens implements ClientTokens {
     this.kept.clear();
   }
 
+  /** User id of connection `index` of the run. */
+  userOf(index: number): string {
+    return userOf(this.runId, index);
+  }
+
   forClient(index: number): Promise<string> {
     const { kind, audience, hub } = this.access;
+    const user = this.userOf(index);
     return kind === 'signalr'
-      ? this.sign(`${audience}/client/?hub=${hub}`, { nameid: userOf(index) })
-      : this.sign(`${audience}/client/hubs/${hub}`, { sub: userOf(index), role: webPubSubRoles });
+      ? this.sign(`${audience}/client/?hub=${hub}`, { nameid: user })
+      : this.sign(`${audience}/client/hubs/${hub}`, { sub: user, role: webPubSubRoles });
   }
 
   /** The token of a server connection to Azure SignalR Service. */

@@ -14,6 +14,25 @@ export class ConnectFailure extends Error {
   }
 }
 
+/** The request that was answered. */
+type Request = 'negotiate' | 'upgrade' | 'request';
+
+/** A request was answered with an HTTP status that is not the one wanted. */
+export class StatusFailure extends ConnectFailure {
+  /** Whether another request had got a connection id before. */
+  hasNegotiated = false;
+
+  /** @param retryAfter header of the answer */
+  constructor(
+    status: number,
+    readonly request: Request,
+    message: string,
+    retryAfter: string | undefined,
+  ) {
+    super(classOfStatus(status, request), message, retryAfterMs(retryAfter, Date.now()));
+  }
+}
+
 /** A hub on this machine redirects to a host that nobody has agreed to put load on. */
 export class LeavesLoopback extends ConnectFailure {
   /** Name and port, for people. */
@@ -44,6 +63,9 @@ const passing: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
 ]);
 
 export function mayRetry(failure: ConnectFailure): boolean {
+  // Who does not know a connection id, too old or of another instance, may know the next.
+  if (failure.errorClass === 'notFound')
+    return failure instanceof StatusFailure && failure.hasNegotiated;
   return passing.has(failure.errorClass) && !(failure instanceof LeavesLoopback);
 }
 
@@ -86,10 +108,7 @@ export function textOfSystemError(error: unknown): string {
 }
 
 /** Class of an HTTP status that is not the one wanted; `fallback` says which request it was. */
-export function classOfStatus(
-  status: number,
-  fallback: 'negotiate' | 'upgrade' | 'request',
-): ErrorClass {
+export function classOfStatus(status: number, fallback: Request): ErrorClass {
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 404) return 'notFound';
   if (status === 429) return 'throttled';

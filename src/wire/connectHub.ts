@@ -1,4 +1,5 @@
 import type { ClientTokens } from './accessTokens';
+import { StatusFailure } from './connectFailure';
 import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
 import {
@@ -47,11 +48,26 @@ export async function connectHub(
   signal: AbortSignal,
   stopwatch?: ConnectStopwatch,
 ): Promise<HubConnection> {
+  try {
+    return await opened(index, context, signal, stopwatch);
+  } catch (error) {
+    if (error instanceof StatusFailure && error.request !== 'negotiate')
+      error.hasNegotiated = !context.endpoint.skipNegotiation;
+    throw error;
+  }
+}
+
+async function opened(
+  index: number,
+  context: ConnectContext,
+  signal: AbortSignal,
+  stopwatch: ConnectStopwatch | undefined,
+): Promise<HubConnection> {
   const { agents, listener, options, tokens } = context;
   const endpoint =
     tokens === undefined
       ? context.endpoint
-      : { ...context.endpoint, accessToken: await tokens.forClient(index) };
+      : { ...context.endpoint, accessToken: await tokens.forClient(index, signal) };
   // An application would ask for the token when its client negotiates.
   if (tokens?.areIssued === true) stopwatch?.done('negotiate');
   const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];

@@ -1,4 +1,4 @@
-import { classOfStatus, ConnectFailure, retryAfterMs, shownText } from './connectFailure';
+import { ConnectFailure, shownText, StatusFailure } from './connectFailure';
 import { shownUrl, type Endpoint } from './endpoint';
 import type { AnswerHead } from './httpAnswer';
 import { HttpChannel, type ChannelOwner } from './httpChannel';
@@ -126,9 +126,6 @@ export class HttpOutbox implements ChannelOwner {
 
 /** What an answer with an unwanted status means. */
 export function failureOf(what: string, head: AnswerHead, url: URL): ConnectFailure {
-  return new ConnectFailure(
-    classOfStatus(head.status, 'request'),
-    `${what}: ${shownUrl(url.href)} answered ${head.status} ${shownText(head.reason)}`.trimEnd(),
-    retryAfterMs(head.retryAfter, Date.now()),
-  );
+  const text = `${what}: ${shownUrl(url.href)} answered ${head.status} ${shownText(head.reason)}`;
+  return new StatusFailure(head.status, 'request', text.trimEnd(), head.retryAfter);
 }

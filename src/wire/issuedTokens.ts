@@ -8,8 +8,8 @@ export class IssuedTokens implements ClientTokens {
 
   constructor(private readonly calls: Pick<RestCalls, 'clientToken'>) {}
 
-  async forClient(index: number): Promise<string> {
-    const issued = await this.calls.clientToken(index);
+  async forClient(index: number, signal: AbortSignal): Promise<string> {
+    const issued = await this.calls.clientToken(index, signal);
     if (typeof issued === 'string') return issued;
     throw new ConnectFailure(issued.errorClass, issued.text);
   }

@@ -1,12 +1,11 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import {
-  classOfStatus,
   classOfSystemError,
   ConnectFailure,
   LeavesLoopback,
-  retryAfterMs,
   shownText,
+  StatusFailure,
   textOfSystemError,
 } from './connectFailure';
 import { Cookies } from './cookies';
@@ -335,9 +334,5 @@ function statusFailure(
   // Services say in plain text what is wrong, the SDK of app servers without a content type.
   const said = /^text\/plain\b/i.test(type) ? shownText(body) : '';
   const message = `negotiate: ${shownUrl(url.href)} answered ${status}${said === '' ? '' : `: ${said}`}`;
-  return new ConnectFailure(
-    classOfStatus(status, 'negotiate'),
-    message,
-    retryAfterMs(retryAfter, Date.now()),
-  );
+  return new StatusFailure(status, 'negotiate', message, retryAfter);
 }

@@ -118,13 +118,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     else this.socket.drop(errorClass, text);
   }
 
-  received(
-    _socket: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    bytes: number,
-  ): void {
+  received(socket: HubConnection, buffer: Buffer, start: number, end: number, bytes: number): void {
     if (this.state === 'closed') return;
     // A pong of WebSockets is empty.
     const noted = start < end ? this.form.noted(buffer, start, end) : 0;
@@ -134,6 +128,8 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     }
     if (noted > 0) this.note(noted, end - start);
     this.listener.received(this, buffer, start, end, bytes);
+    // The socket tells its end in the words the service has given us.
+    socket.closeReason = this.closeReason;
   }
 
   lost(socket: HubConnection, errorClass: ErrorClass, text: string): void {
@@ -184,6 +180,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     this.socket = socket;
     if (this.state !== 'recovering') return;
     this.state = 'open';
+    this.closeReason = undefined;
     this.listener.recovered?.(this, performance.now() - this.lostMs);
     const frames = this.waiting;
     this.waiting = [];

@@ -1,11 +1,10 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { AccessTokens, userOf, webPubSubRoles } from './accessTokens';
+import { AccessTokens, webPubSubRoles } from './accessTokens';
 import {
   classOfStatus,
   classOfSystemError,
   retryAfterMs,
-  shownText,
   textOfSystemError,
 } from './connectFailure';
 import type { Endpoint, ServiceAccess, SigningKey } from './endpoint';
@@ -13,6 +12,7 @@ import { jsonCodec } from './hubCodec';
 import type { MessageShape } from './messageLayout';
 import { holeLengths, MessageTemplate } from './messageTemplate';
 import { negotiateAgents, type NegotiateAgents } from './negotiate';
+import { objectIn, reasonIn, type JsonObject } from './restAnswer';
 import { restLayout } from './restLayout';
 import type { ServiceFailure } from './serviceFailure';
 import { tokenLifeS } from './tokenSigner';
@@ -24,7 +24,10 @@ export type RestReceiver =
   | { readonly kind: 'connection'; readonly id: string }
   | { readonly kind: 'group'; readonly group: string };
 
-/** Newest stable versions that all regions have: "REST API reference" of either service. */
+/**
+ * Stable versions with every call that is made here, to which newer ones would add nothing: "REST API reference" of
+ * either service. `:generateToken` came with 2022-11-01.
+ */
 const apiVersions = { signalr: '2022-11-01', webpubsub: '2024-12-01' } as const;
 /** Sockets of one worker; HTTP/1.1 has one call at a time on each, so that they carry this many calls in a round trip. */
 export const maximumSockets = 256;
@@ -152,15 +155,19 @@ export class RestCalls {
     return this.call({ method: 'HEAD', path });
   }
 
-  /** A token of the service's making, with which connection `index` comes in. */
-  async clientToken(index: number): Promise<string | ServiceFailure> {
+  /**
+   * A token of the service's making, with which connection `index` comes in.
+   *
+   * @param signal ends the wait for it
+   */
+  async clientToken(index: number, signal?: AbortSignal): Promise<string | ServiceFailure> {
     const query = new URLSearchParams({
-      userId: userOf(index),
+      userId: this.tokens.userOf(index),
       minutesToExpire: String(tokenLifeS / 60),
     });
     for (const role of webPubSubRoles) query.append('role', role);
     const path = `${this.hubPath}/:generateToken`;
-    const asked = await this.ask({ method: 'POST', path, query: `${query.toString()}&` });
+    const asked = await this.ask({ method: 'POST', path, query: `${query.toString()}&` }, signal);
     if ('failure' in asked) return asked.failure;
     const { token } = asked.answer;
     return typeof token === 'string' && token !== '' ? token : unreadable('token');
@@ -205,6 +212,7 @@ export class RestCalls {
   /** What a call answers, an object in JSON. */
   private ask(
     call: Pick<Call, 'method' | 'path' | 'query'>,
+    signal?: AbortSignal,
   ): Promise<{ readonly failure: ServiceFailure } | { readonly answer: JsonObject }> {
     return new Promise((resolve) => {
       const settle = (failure: ServiceFailure | undefined, text = ''): void => {
@@ -212,7 +220,10 @@ export class RestCalls {
         if (failure !== undefined) resolve({ failure });
         else resolve(answer === undefined ? { failure: unreadable('JSON object') } : { answer });
       };
-      this.begin({ ...call, reads: true, settle });
+      const asked: Call = { ...call, reads: true, settle };
+      signal?.addEventListener('abort', () => this.giveUp(asked), { once: true });
+      if (signal?.aborted === true) this.giveUp(asked);
+      else this.begin(asked);
     });
   }
 
@@ -229,7 +240,7 @@ export class RestCalls {
       case 'all':
         return this.hubPath;
       case 'user':
-        return `${this.hubPath}/users/${userOf(receiver.index)}`;
+        return `${this.hubPath}/users/${this.tokens.userOf(receiver.index)}`;
       case 'connection':
         return `${this.hubPath}/connections/${encodeURIComponent(receiver.id)}`;
       case 'group':
@@ -247,6 +258,14 @@ export class RestCalls {
       this.waiting.push(call);
       this.pump();
     }
+  }
+
+  /** Nobody waits for the answer any more; a call that has not left stays here. */
+  private giveUp(call: Call): void {
+    const at = this.waiting.indexOf(call);
+    if (at >= 0) this.waiting.splice(at, 1);
+    const name = call.path.slice(call.path.lastIndexOf('/') + 1);
+    call.settle({ errorClass: 'timeout', text: `REST: ${name} was not answered in time` });
   }
 
   private pump(): void {
@@ -364,24 +383,3 @@ const unreadable = (what: string): ServiceFailure => ({
   errorClass: 'protocol',
   text: `REST: the answer holds no ${what}`,
 });
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The service's own sentence, where its answer has one. */
-function reasonIn(answer: string): string {
-  try {
-    const { message } = JSON.parse(answer) as { message?: unknown };
-    return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';
-  } catch {
-    return '';
-  }
-}

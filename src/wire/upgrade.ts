@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { classOfStatus, ConnectFailure, retryAfterMs, shownText } from './connectFailure';
+import { ConnectFailure, shownText, StatusFailure } from './connectFailure';
 import { shownUrl } from './endpoint';
 import type { Negotiated } from './negotiate';
 import { admissionLines } from './requestLines';
@@ -60,11 +60,7 @@ export function checkUpgradeAnswer(
   }
   if (status !== 101) {
     const message = `upgrade: ${shownUrl(url.href)} answered ${shownText(statusLine.slice(9))}`;
-    throw new ConnectFailure(
-      classOfStatus(status, 'upgrade'),
-      message,
-      retryAfterMs(headers.get('retry-after'), Date.now()),
-    );
+    throw new StatusFailure(status, 'upgrade', message, headers.get('retry-after'));
   }
   if (
     headers.get('upgrade')?.toLowerCase() !== 'websocket' ||

@@ -24,8 +24,8 @@ export interface StubConnection {
 export interface StubService {
   readonly origin: string;
   readonly connections: readonly StubConnection[];
-  /** Statuses with which the next upgrades are refused. */
-  readonly refusals: number[];
+  /** Statuses with which the next upgrades are refused, or statuses with more lines of the head. */
+  readonly refusals: (number | string)[];
   /** What the next handshakes are answered with; `undefined` answers nothing. */
   readonly handshakes: (ServiceMessage | undefined)[];
   dispose(): Promise<void>;
@@ -35,14 +35,15 @@ const ready: ServiceMessage = { type: 2, errorMessage: '' };
 
 export async function startStubService(): Promise<StubService> {
   const connections: StubConnection[] = [];
-  const refusals: number[] = [];
+  const refusals: (number | string)[] = [];
   const handshakes: (ServiceMessage | undefined)[] = [];
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   server.on('upgrade', (request, socket, head) => {
     const status = refusals.shift();
     if (status !== undefined) {
-      socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+      const head = typeof status === 'number' ? `${status} Refused` : status;
+      socket.end(`HTTP/1.1 ${head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (accepted) => {

@@ -28,7 +28,7 @@ export interface AppServerOptions
     AppServerHubOptions,
     Pick<
       ServerConnectionsOptions,
-      keyof WaySettings | 'handshakeMs' | 'pingMs' | 'silenceMs' | 'backOffMs'
+      keyof WaySettings | 'handshakeMs' | 'pingMs' | 'silenceMs' | 'backOffMs' | 'shortLifeMs'
     > {
   readonly service: ServiceInstance;
   /** Name of the hub at the service. */

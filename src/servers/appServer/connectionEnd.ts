@@ -2,6 +2,8 @@
 export interface ConnectionEnd {
   /** HTTP status that refused the WebSocket. */
   readonly status?: number;
+  /** Pause that the service asked for with it. */
+  readonly retryAfterMs?: number | undefined;
   /** What the service answered to the handshake. */
   readonly refusal?: string;
   /** Of the network, or of us. */

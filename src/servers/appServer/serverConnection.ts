@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket, type ClientOptions } from 'ws';
-import { ConnectFailure } from '../../wire/connectFailure';
+import { ConnectFailure, retryAfterMs } from '../../wire/connectFailure';
 import { clientFrame, opcode } from '../../wire/frame';
 import { HubMessageError } from '../../wire/hubMessage';
 import { ServiceFrames } from '../../wire/service/serviceFrames';
@@ -23,8 +23,12 @@ export interface ServerConnectionHost {
   readonly clientCount: number;
   opened(connection: ServerConnection): void;
   received(connection: ServerConnection, message: ServiceMessage): void;
-  /** Told once; its clients are still in {@link ServerConnection.clients}. */
-  ended(connection: ServerConnection, end: ConnectionEnd, wasOpen: boolean): void;
+  /**
+   * Told once; its clients are still in {@link ServerConnection.clients}.
+   *
+   * @param openMs how long it was open; absent when it never was
+   */
+  ended(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void;
   /** Something a person may want to read. */
   problem(text: string): void;
 }
@@ -69,6 +73,7 @@ export class ServerConnection {
   /** Whether a message that could not be read was told of. */
   private hasPuzzled = false;
   private flushing: NodeJS.Immediate | undefined;
+  private openedMs = 0;
   private readonly handshakeTimer: NodeJS.Timeout;
   private lastSeenMs = performance.now();
   private nextPingMs = 0;
@@ -98,7 +103,8 @@ export class ServerConnection {
     this.socket.on('open', () => this.shakeHands());
     this.socket.on('message', (data: Buffer) => this.arrived(data));
     this.socket.on('unexpected-response', (request, response) => {
-      this.end({ status: response.statusCode ?? 0 });
+      const pauseMs = retryAfterMs(response.headers['retry-after'], Date.now());
+      this.end({ status: response.statusCode ?? 0, retryAfterMs: pauseMs });
       request.destroy();
     });
     this.socket.on('error', (error) => {
@@ -238,7 +244,8 @@ export class ServerConnection {
     }
     clearTimeout(this.handshakeTimer);
     this.state = 'open';
-    this.nextPingMs = performance.now() + (this.options.pingMs ?? 5000);
+    this.openedMs = performance.now();
+    this.nextPingMs = this.openedMs + (this.options.pingMs ?? 5000);
     this.host.opened(this);
   }
 
@@ -254,11 +261,11 @@ export class ServerConnection {
 
   private end(end: ConnectionEnd): void {
     if (this.state === 'over') return;
-    const wasOpen = this.state === 'open';
+    const openMs = this.state === 'open' ? performance.now() - this.openedMs : undefined;
     this.state = 'over';
     clearTimeout(this.handshakeTimer);
     clearImmediate(this.flushing);
-    this.host.ended(this, end, wasOpen);
+    this.host.ended(this, end, openMs);
   }
 
   /** What is written while one batch of input is handled leaves together. */

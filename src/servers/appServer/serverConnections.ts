@@ -31,6 +31,8 @@ export interface ServerConnectionsOptions extends Pick<
   readonly count: number;
   /** Wait after the first failure; doubles up to a minute. Default 1 s. */
   readonly backOffMs?: number;
+  /** A connection that is lost before it was open for so long is a failure, too. Default 5 s. */
+  readonly shortLifeMs?: number;
 }
 
 const longestBackOffMs = 60_000;
@@ -109,7 +111,6 @@ export class ServerConnections {
   opened(connection: ServerConnection): void {
     this.settleFirst(connection);
     if (connection.isOnDemand) return;
-    this.failures = 0;
     clearTimeout(this.retry);
     this.retry = undefined;
     for (; this.waiting > 0; this.waiting--) void this.connect();
@@ -120,22 +121,27 @@ export class ServerConnections {
     else this.host.received(connection, message);
   }
 
-  ended(connection: ServerConnection, end: ConnectionEnd, wasOpen: boolean): void {
+  ended(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void {
     this.all.delete(connection);
     this.leaving.get(connection)?.();
-    if (wasOpen) this.host.lost(connection);
+    if (openMs !== undefined) this.host.lost(connection);
     // An on-demand connection that is refused was not needed after all.
     if (this.isOver || connection.isOnDemand) return;
-    if (wasOpen) {
-      this.host.problem(`A server connection was lost: ${endText(end)}.`);
-      if (this.retry === undefined) void this.connect();
-      else this.waiting++;
-    } else {
+    const { signedIn, shortLifeMs = 5000 } = this.options;
+    if (openMs === undefined) {
       this.settleFirst(connection, end);
       this.host.problem(
-        `A server connection could not be opened: ${endText(end)}. ${endAdvice(end, this.options.signedIn)}`,
+        `A server connection could not be opened: ${endText(end)}. ${endAdvice(end, signedIn)}`,
       );
-      this.tryLater();
+    } else {
+      this.host.problem(`A server connection was lost: ${endText(end)}.`);
+    }
+    if (openMs === undefined || openMs < shortLifeMs) {
+      this.tryLater(end.retryAfterMs);
+    } else {
+      this.failures = 0;
+      if (this.retry === undefined) void this.connect();
+      else this.waiting++;
     }
   }
 
@@ -183,12 +189,19 @@ export class ServerConnections {
     else if (key === 'shutdown' && value === 'finack') this.leaving.get(connection)?.();
   }
 
-  /** While one connection waits for its next attempt, the others wait for its outcome. */
-  private tryLater(): void {
+  /**
+   * While one connection waits for its next attempt, the others wait for its outcome.
+   *
+   * @param retryAfterMs pause that the service asked for
+   */
+  private tryLater(retryAfterMs = 0): void {
     this.waiting++;
     if (this.retry !== undefined) return;
     const { backOffMs = 1000 } = this.options;
-    const waitMs = Math.min(longestBackOffMs, backOffMs * 2 ** this.failures);
+    const waitMs = Math.min(
+      longestBackOffMs,
+      Math.max(backOffMs * 2 ** this.failures, retryAfterMs),
+    );
     this.failures = Math.min(this.failures + 1, 16);
     this.retry = setTimeout(
       () => {

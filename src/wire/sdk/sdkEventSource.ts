@@ -1,11 +1,10 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import {
-  classOfStatus,
   classOfSystemError,
   ConnectFailure,
-  retryAfterMs,
   shownText,
+  StatusFailure,
   textOfSystemError,
 } from '../connectFailure';
 import { shownUrl } from '../endpoint';
@@ -73,10 +72,8 @@ class SdkEventSource {
     response.on('error', () => this.end());
     if (statusCode !== 200) {
       const said = `${statusCode} ${shownText(statusMessage)}`.trimEnd();
-      const pauseMs = retryAfterMs(headers['retry-after'], Date.now());
-      const errorClass = classOfStatus(statusCode, 'request');
       const text = `event stream: ${shownUrl(this.url.href)} answered ${said}`;
-      this.fail(new ConnectFailure(errorClass, text, pauseMs));
+      this.fail(new StatusFailure(statusCode, 'request', text, headers['retry-after']));
       return;
     }
     if (!/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) {

@@ -8,11 +8,10 @@ import {
   type HttpRequest,
 } from '@microsoft/signalr';
 import {
-  classOfStatus,
   classOfSystemError,
   ConnectFailure,
-  retryAfterMs,
   shownText,
+  StatusFailure,
   textOfSystemError,
 } from '../connectFailure';
 import { shownUrl } from '../endpoint';
@@ -219,8 +218,7 @@ function statusFailure(
 ): ConnectFailure {
   const fallback = purpose === 'negotiate' ? 'negotiate' : 'request';
   const text = `${purpose}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
-  const pauseMs = retryAfterMs(headers['retry-after'], Date.now());
-  return new ConnectFailure(classOfStatus(statusCode, fallback), text.trimEnd(), pauseMs);
+  return new StatusFailure(statusCode, fallback, text.trimEnd(), headers['retry-after']);
 }
 
 function lengthOf(content: string | ArrayBuffer | undefined): number {

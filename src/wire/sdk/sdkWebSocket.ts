@@ -1,11 +1,10 @@
 import { WebSocket } from 'ws';
 import {
   classOfClosing,
-  classOfStatus,
   ConnectFailure,
   failureOfSocket,
-  retryAfterMs,
   shownText,
+  StatusFailure,
 } from '../connectFailure';
 import { shownUrl } from '../endpoint';
 import { addCookies } from '../negotiate';
@@ -115,13 +114,8 @@ function watch(socket: WebSocket, hub: URL, way: SdkSocketWay, owner: SdkSocketO
   socket.on('unexpected-response', (request, response) => {
     const { statusCode = 0, statusMessage = '', headers } = response;
     const said = `${statusCode} ${shownText(statusMessage)}`.trimEnd();
-    way.failed(
-      new ConnectFailure(
-        classOfStatus(statusCode, 'upgrade'),
-        `upgrade: ${shownUrl(hub.href)} answered ${said}`,
-        retryAfterMs(headers['retry-after'], Date.now()),
-      ),
-    );
+    const text = `upgrade: ${shownUrl(hub.href)} answered ${said}`;
+    way.failed(new StatusFailure(statusCode, 'upgrade', text, headers['retry-after']));
     request.destroy();
     socket.terminate();
   });

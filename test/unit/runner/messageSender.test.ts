@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { Plan } from '../../../src/plan/plan';
+import { jsonCodec } from '../../../src/wire/hubCodec';
+import type { MessageShape } from '../../../src/wire/messageLayout';
+import { holeLengths, MessageTemplate } from '../../../src/wire/messageTemplate';
+import type { PersistentSends } from '../../../src/wire/service/persistentSends';
 import { onlyClientFrame } from '../../fakes/frames';
 import { planOf, shortStep } from '../../fakes/plan';
 import { SenderBench, sentIn } from '../../fakes/senderBench';
@@ -56,6 +60,20 @@ describe('MessageSender', () => {
       assert.ok(asking.length > 10);
       assert.deepEqual(asking, [true, ...asking.slice(1).fill(false)]);
     }
+  });
+
+  it('names a user of its own run where the message itself says whom it is for', () => {
+    const receivers: string[] = [];
+    const persistent = {
+      template: (shape: MessageShape, _: string, receiver = Buffer.alloc(0)) => {
+        receivers.push(String(receiver));
+        return new MessageTemplate(shape, holeLengths(receiver), jsonCodec);
+      },
+      send: () => true,
+    } as unknown as PersistentSends;
+    const plan = planOf({ useCase: 'restPersistSendToUser' });
+    new SenderBench(plan, 0, { persistent }).run({ ...shortStep, senders: 1 });
+    assert.match(receivers[0] ?? '', /^user_deadbeef_[0-9]+$/);
   });
 
   it('asks Azure Web PubSub with its first message or with all, under ids that count up', () => {

@@ -13,13 +13,13 @@ const access = {
 
 describe('access tokens', () => {
   it('of clients of Azure SignalR are made out to the hub, and name the user', async () => {
-    const token = await new AccessTokens(access).forClient(7);
+    const token = await new AccessTokens(access, 0xc0ffee).forClient(7);
     // The key is the text itself, although it looks like base64.
     const key = new TextEncoder().encode(access.accessKey);
     const { payload, protectedHeader } = await jwtVerify(token, key);
     assert.equal(protectedHeader.alg, 'HS256');
     assert.equal(payload.aud, 'http://localhost/client/?hub=chat');
-    assert.equal(payload['nameid'], 'user7');
+    assert.equal(payload['nameid'], 'user_c0ffee_7');
     assert.ok(payload.exp! > Date.now() / 1000 + 3600);
   });
 
@@ -27,13 +27,13 @@ describe('access tokens', () => {
     const tokens = new AccessTokens({ ...access, kind: 'webpubsub' });
     const payload = decodeJwt(await tokens.forClient(0));
     assert.equal(payload.aud, 'http://localhost/client/hubs/chat');
-    assert.equal(payload.sub, 'user0');
+    assert.equal(payload.sub, 'user_0_0');
     assert.deepEqual(payload['role'], ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup']);
   });
 
   it('of a REST path are signed once, and anew before they expire', async () => {
     let nowS = 1_000_000;
-    const tokens = new AccessTokens(access, () => nowS);
+    const tokens = new AccessTokens(access, 0, () => nowS);
     const first = await tokens.forRest('/api/hubs/chat/:send');
     assert.equal(decodeJwt(first).aud, 'http://localhost/api/hubs/chat/:send');
     nowS = decodeJwt(first).exp! - 301;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { clientFrame, opcode } from '../../../src/wire/frame';
 import { ReliableConnection } from '../../../src/wire/reliableConnection';
+import type { HubConnection } from '../../../src/wire/hubConnection';
 import type { HubCodec } from '../../../src/wire/hubCodec';
 import { reliableProtobufWebPubSubCodec } from '../../../src/wire/protobufWebPubSubCodec';
 import { reliableWebPubSubCodec } from '../../../src/wire/webPubSubCodec';
@@ -20,7 +21,10 @@ import { until } from '../../fakes/until';
 /** Remembers losses of sockets too. */
 class ReliableListener extends RecordingListener {
   readonly told: string[] = [];
-  override received(_: unknown, buffer: Buffer, start: number, end: number): void {
+  /** What the next message is taken for: word of the connection's end. */
+  closes: string | undefined;
+  override received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
+    connection.closeReason = this.closes;
     this.texts.push(buffer.toString('latin1', start, end));
   }
   interrupted(_: unknown, errorClass: string): void {
@@ -155,6 +159,17 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       await until('the delivery', () => listener.texts.length === 2);
       assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
       assert.deepEqual(listener.losses, []);
+    });
+
+    it('is lost for the reason that the service has told before, where its close has none', async () => {
+      const client = await open();
+      listener.closes = 'The client is too slow.';
+      say(sockets[0]!.socket, data(1));
+      sockets[0]!.socket.close(1008);
+      const { errorClass, text } = await listener.lostOnce;
+      assert.equal(errorClass, 'slowConsumer');
+      assert.equal(text, 'closed with code 1008: The client is too slow.');
+      assert.equal(client.isOpen, false);
     });
 
     it('is lost when the service has given it up', async () => {

@@ -47,7 +47,7 @@ describe('REST calls', () => {
     const restOrigin = `http://127.0.0.1:${port}`;
     const access = { kind, hub: 'chat', audience: 'http://127.0.0.1', restOrigin, accessKey: 'k' };
     calls = new RestCalls(
-      ...([endpointOf(restOrigin), access, new AccessTokens(access)] as const),
+      ...([endpointOf(restOrigin), access, new AccessTokens(access, 0xc0ffee)] as const),
       (failure) => failures.push(failure),
       () => (freed += 1),
     );
@@ -69,7 +69,7 @@ describe('REST calls', () => {
       { kind: 'connection', id: 'c' },
     ] as const)
       assert.equal(await rest.sent(receiver, Buffer.from('{}')), undefined);
-    const paths = ['', '/users/user3', '/groups/a%2Fb', '/connections/c'].map(
+    const paths = ['', '/users/user_c0ffee_3', '/groups/a%2Fb', '/connections/c'].map(
       (part) => `/api/hubs/chat${part}/:send`,
     );
     assert.deepEqual(
@@ -110,7 +110,7 @@ describe('REST calls', () => {
       assert.deepEqual(
         seen.map(({ method, url }) => `${method} ${url}`),
         [
-          `PUT /api/hubs/chat/users/user4/groups/g?${remembered}api-version=${version}`,
+          `PUT /api/hubs/chat/users/user_c0ffee_4/groups/g?${remembered}api-version=${version}`,
           `DELETE /api/hubs/chat/groups/g/connections/c?api-version=${version}`,
         ],
       );
@@ -204,7 +204,7 @@ describe('REST calls', () => {
     assert.equal(await rest.clientToken(3), 't');
     assert.deepEqual(await rest.signingKey(), { id: 'k', text: 'text' });
     const roles = ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup'];
-    const query = `userId=user3&minutesToExpire=1440&role=${roles.join('&role=')}`;
+    const query = `userId=user_c0ffee_3&minutesToExpire=1440&role=${roles.join('&role=')}`;
     assert.deepEqual(
       seen.map(({ method, url }) => `${method} ${url}`),
       [
@@ -212,6 +212,30 @@ describe('REST calls', () => {
         'GET /api/v1/auth/accessKey?api-version=2024-12-01',
       ],
     );
+  });
+
+  it('that ask for a token end with the signal, wherever they are, and leave no more', async () => {
+    const rest = await start((_, response) => {
+      // The first is never answered; the second makes the others wait.
+      if (seen.length === 2) response.writeHead(429, { 'Retry-After': '1' }).end();
+      else if (seen.length > 2) response.end('{"token":"t"}');
+    }, 'webpubsub');
+    const connect = new AbortController();
+    const asked = [rest.clientToken(0, connect.signal)];
+    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const throttled = await rest.clientToken(1, connect.signal);
+    assert.equal(typeof throttled === 'object' && throttled.errorClass, 'throttled');
+    asked.push(rest.clientToken(2, connect.signal));
+    connect.abort();
+    asked.push(rest.clientToken(3, connect.signal));
+    const failure = {
+      errorClass: 'timeout',
+      text: 'REST: :generateToken was not answered in time',
+    };
+    assert.deepEqual(await Promise.all(asked), [failure, failure, failure]);
+    assert.equal(await rest.clientToken(4), 't');
+    const users = seen.map(({ url = '' }) => /userId=user_c0ffee_(\d)/.exec(url)?.[1]);
+    assert.deepEqual(users, ['0', '1', '4']);
   });
 
   it('are failures when a service answers something else', async () => {
