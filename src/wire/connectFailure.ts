@@ -124,12 +124,18 @@ export function classOfClosing(text: string): 'slowConsumer' | 'closed' {
     : 'closed';
 }
 
-/** Milliseconds of a Retry-After header: seconds or an HTTP date; undefined when it is neither. */
+/** A day: timers bear no more than 24 of them, and then fire at once. */
+const longestWaitMs = 24 * 3600 * 1000;
+
+/**
+ * Milliseconds of a Retry-After header, which is seconds or an HTTP date, at most a day; undefined when it
+ * is neither.
+ */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  if (/^\d+$/.test(header.trim())) return Math.min(longestWaitMs, Number(header) * 1000);
   const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+  return Number.isNaN(date) ? undefined : Math.min(longestWaitMs, Math.max(0, date - nowMs));
 }
 
 /** Text from a server as it may be shown: one line, printable, short. */

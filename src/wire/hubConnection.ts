@@ -211,7 +211,8 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
 
   onClose(code: number, reason: string): void {
     this.closeCode = code;
-    const text = shownText(this.closeReason ?? reason);
+    const told = this.closeReason ?? '';
+    const text = shownText(told === '' ? reason : told);
     this.drop(classOfClosing(text), `closed with code ${code}${text === '' ? '' : `: ${text}`}`);
   }
 

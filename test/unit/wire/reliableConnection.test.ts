@@ -172,8 +172,10 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       assert.equal(client.isOpen, false);
     });
 
-    it('is lost when the service has given it up', async () => {
+    it('is lost when the service has given it up, for the reason of the close where it told none before', async () => {
       const client = await open();
+      listener.closes = '';
+      say(sockets[0]!.socket, data(1));
       sockets[0]!.socket.close(1008, 'too late');
       const { errorClass, text } = await listener.lostOnce;
       assert.equal(errorClass, 'closed');

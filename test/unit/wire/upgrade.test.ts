@@ -139,6 +139,8 @@ describe('Retry-After', () => {
     assert.equal(retryAfterMs(date, nowMs), 5000);
     assert.equal(retryAfterMs(date, nowMs + 60_000), 0);
     assert.equal(retryAfterMs('soon', nowMs), undefined);
+    for (const forever of ['9'.repeat(400), '86401', new Date(nowMs * 2).toUTCString()])
+      assert.equal(retryAfterMs(forever, nowMs), 86_400_000);
     assert.equal(retryAfterMs(undefined, nowMs), undefined);
   });
 });
