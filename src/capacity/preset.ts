@@ -49,6 +49,9 @@ export function guideUnits(service: PresetChoice['service']): readonly number[] 
   return (service === 'webpubsub' ? wps : sr2023).listedUnits;
 }
 
+/** Connections that are left to the workers, which send over one each. */
+const lastingConnections = 10;
+
 /**
  * The set-up of the performance guides for a use case and a size: all connections the size allows, and in
  * two steps as many senders as its traffic limits allow, so that the estimate of the file is that size.
@@ -65,7 +68,8 @@ export function presetOf(useCase: UseCase, choice: PresetChoice): Preset {
     const name = service === 'webpubsub' ? 'Azure Web PubSub' : 'Azure SignalR Service';
     throw new ExpectedError('preset', `${useCase.name} does not exist on ${name}.`);
   }
-  const connections = unit * (service === 'webpubsub' ? wps : sr2023).connectionsPerUnit;
+  const allowed = unit * (service === 'webpubsub' ? wps : sr2023).connectionsPerUnit;
+  const connections = useCase.run.via === 'persistent' ? allowed - lastingConnections : allowed;
   const most = mostSenders(useCase, choice, connections);
   if (most === undefined) {
     const message = `The published tables have no traffic of ${useCase.name} that fits Unit ${unit}.`;
