@@ -1,12 +1,13 @@
 // Writes src/capacity/resolved.ts from src/capacity/published. With --check nothing is written; the
 // exit code is 1 when the file is not what it should be.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { parse } from 'yaml';
+import { generatedFile } from './generatedFile.mjs';
+import { root } from './nodeProgram.mjs';
 
-const pathOf = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
-const read = (name) => parse(readFileSync(pathOf(`src/capacity/published/${name}`), 'utf8'));
+const published = path.join(root, 'src/capacity/published');
+const read = (name) => parse(readFileSync(path.join(published, name), 'utf8'));
 const guides = read('guides.yaml');
 const further = read('furtherSources.yaml');
 const tables = new Map([...guides.tables, ...further.tables].map((table) => [table.id, table]));
@@ -124,13 +125,4 @@ ${constants
   .join('\n\n')}
 `;
 
-const target = pathOf('src/capacity/resolved.ts');
-const text = await format(source, { ...(await resolveConfig(target)), parser: 'typescript' });
-if (process.argv.includes('--check')) {
-  if (readFileSync(target, 'utf8') !== text) {
-    console.error('src/capacity/resolved.ts is not up to date: run node scripts/writeCapacity.mjs');
-    process.exitCode = 1;
-  }
-} else {
-  writeFileSync(target, text);
-}
+await generatedFile('src/capacity/resolved.ts', source, 'typescript');

@@ -83,7 +83,7 @@ const notes: readonly (readonly [key: string, note: Note])[] = [
     'arrivingRate',
     ({ arrivingBatchMode, arrivingRate, connections }) =>
       arrivingBatchMode === undefined && connections > arrivingRate
-        ? `In the Azure SignalR benchmark this limited the connections that were opening at the same time; here ${formatCount(arrivingRate)} connections are opened per second. arrivingBatchMode: HighPress limits as the Azure SignalR benchmark did.`
+        ? `In the Azure SignalR benchmark this limited the connections that were opening at the same time; here ${formatCount(arrivingRate)} connections are opened per second. arrivingBatchMode: HighPress limits in that way.`
         : undefined,
   ],
   [

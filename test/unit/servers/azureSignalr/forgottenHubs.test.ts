@@ -22,10 +22,9 @@ describe('hubs of the Azure SignalR emulator', () => {
   });
 
   it('remember a bounded number of users in groups', () => {
-    const memberships = { used: 0 };
+    const memberships = { used: 999_998 };
     const [groups, ofOtherHub] = [new UserGroups(memberships), new UserGroups(memberships)];
-    for (let index = 0; index < 1_000_000; index++)
-      assert.ok(groups.add('ann', String(index), Infinity));
+    for (let index = 0; index < 2; index++) assert.ok(groups.add('ann', String(index), Infinity));
     assert.ok(!groups.add('bob', '0', Infinity));
     assert.ok(!ofOtherHub.add('bob', '0', Infinity), 'it is one bound for all hubs');
     assert.ok(groups.add('ann', '0', Infinity), 'who is in it already may stay longer');
