@@ -43,6 +43,8 @@ export class RunController implements vscode.Disposable {
   private readonly panelEmitter = new vscode.EventEmitter<void>();
   /** Title of the scenario that is being started, or waits for the run before it. */
   private starting: string | undefined;
+  /** Whether it was asked to stop before it could. */
+  private stopsAtStart = false;
   private readonly startTime = startTimes(() => new Date());
 
   constructor(
@@ -59,6 +61,7 @@ export class RunController implements vscode.Disposable {
     }
     this.starting = scenario.title;
     try {
+      this.stopsAtStart = false;
       if (await this.free(scenario.title)) await this.start(scenario);
     } catch (error) {
       this.services.log.error(error);
@@ -71,6 +74,7 @@ export class RunController implements vscode.Disposable {
   /** Ends the run in order; what was measured is kept. */
   stop(): void {
     if (this.session) this.session.stop();
+    else if (this.starting !== undefined) this.stopsAtStart = true;
     else void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
   }
 
@@ -169,6 +173,7 @@ export class RunController implements vscode.Disposable {
     this.latest = session;
     // First of all: whatever fails here, the run is followed to its end.
     void this.follow(session, uri);
+    if (this.stopsAtStart) session.stop();
     await this.running(true);
     const { origin } = scenario;
     if (origin) await this.remember(() => state.setOrigin(session.folder, origin.toString()));
