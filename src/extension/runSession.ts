@@ -75,13 +75,9 @@ export async function startSession(
   const plan = await withPayloadFile(await planForMachine(scenario), (name) =>
     host.context.readFile(name),
   );
-  let declined = false;
-  const agree = async (beyond: LoadBeyond): Promise<boolean> => {
-    declined = !(await host.confirm(beyond, scenario));
-    return !declined;
-  };
+  const agree = (beyond: LoadBeyond): Promise<boolean> => host.confirm(beyond, scenario);
   const opened = await openTarget(scenario, { ...host.context, agree }).catch((error: unknown) => {
-    if (declined) return undefined;
+    if (error instanceof ExpectedError && error.code === 'not-confirmed') return undefined;
     throw error;
   });
   if (opened === undefined) return undefined;

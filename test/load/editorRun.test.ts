@@ -41,14 +41,15 @@ describe('a run from the editor', () => {
 
   const results = (): string => path.join(folder, 'results');
 
-  async function start(
+  /** Undefined when the person has said no. */
+  const ask = (
     text: string,
     {
       directories = [results()],
       ...host
     }: Partial<RunHost> & { directories?: readonly string[] } = {},
-  ): Promise<RunSession> {
-    const session = await startSession(
+  ): Promise<RunSession | undefined> =>
+    startSession(
       { title: 'echo.signalr.yaml', text, overrides: [], directories },
       {
         context: {
@@ -67,6 +68,9 @@ describe('a run from the editor', () => {
         ...host,
       },
     );
+
+  async function start(...how: Parameters<typeof ask>): Promise<RunSession> {
+    const session = await ask(...how);
     assert.ok(session);
     return session;
   }
@@ -78,6 +82,22 @@ describe('a run from the editor', () => {
         if ((snapshot.step?.received ?? 0) >= 100) resolve(snapshot);
       });
     });
+
+  it('begins nothing, and leaves nothing, where load would leave this machine and nobody wants that', async () => {
+    const away = 'Endpoint=https://a.service.signalr.net;AccessKey=made-up-for-tests';
+    for (const target of ['https://hub.test/chat', away]) {
+      const asked: string[] = [];
+      const session = await ask(scenarioText(target, 30), {
+        confirm: ({ hosts }) => {
+          asked.push(...hosts);
+          return Promise.resolve(false);
+        },
+      });
+      assert.equal(session, undefined);
+      assert.deepEqual(asked, [target === away ? 'a.service.signalr.net' : 'hub.test']);
+    }
+    assert.deepEqual([existsSync(results()), warnings], [false, []]);
+  });
 
   it('tells of a target that dies, and keeps what was measured', async () => {
     const hub = await startHub();
