@@ -17,14 +17,14 @@ const program = desktop
 /** Counts of the report; no report, or one without a passed test, is a failure. */
 function countsFrom(file, exitedWell) {
   if (!existsSync(file)) {
-    console.error('No report: the extension host died or the suite did not end.');
-    return { passed: 0, failed: 1, skipped: 0 };
+    const note = 'no report: the extension host died or the suite did not end';
+    return { passed: 0, failed: 1, skipped: 0, notes: [`failed: ${note}`] };
   }
   const { version, ...counts } = JSON.parse(readFileSync(file, 'utf8'));
   console.log(`VS Code ${version}: ${counts.passed} passed, ${counts.failed} failed`);
   if (counts.failed === 0 && (!exitedWell || counts.passed === 0)) {
-    console.error('VS Code ended with an error, or no test passed.');
-    return { ...counts, failed: 1 };
+    const note = 'VS Code ended with an error, or no test passed';
+    return { ...counts, failed: 1, notes: [...counts.notes, `failed: ${note}`] };
   }
   return counts;
 }

@@ -9,23 +9,29 @@ const lingerMs = 15_000;
 /**
  * The suites in their turns; those of one turn run beside each other. `needs`: preparations without which
  * it cannot run. `jobs`: how many of its files run at once, each in a process of its own: right where tests
- * mostly wait and judge no times. `retries`: how often a test that failed is tried again: other work on the
- * machine makes everything slower at times, what is wrong with the product is wrong each time. `runner`: script that runs the tests instead of mocha in plain Node, and
- * leaves the counts in the same way.
+ * mostly wait and judge no times. `retries`: how often a test that failed is tried again, by default once:
+ * other work on the machine makes everything slower at times, what is wrong with the product is wrong each
+ * time. `runner`: script that runs the tests instead of mocha in plain Node, and leaves the counts in the same
+ * way.
  */
 export const turns = [
   [{ name: 'unit', timeoutMs: 30_000, needs: [] }],
-  [{ name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 }],
+  [{ name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2 }],
   [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 2 }],
   [
     { name: 'vscode', needs: ['bundles', 'vscodeHost'], runner: 'scripts/runVscodeTests.mjs' },
     { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'] },
   ],
-  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
+  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2 }],
 ];
 
-const nothing = { passed: 0, failed: 0, skipped: 0 };
-const failure = { ...nothing, failed: 1 };
+const nothing = { passed: 0, failed: 0, skipped: 0, notes: [] };
+
+/** Says what went wrong outside the tests of a suite; that counts as a failed test. */
+function failure(note, counts = nothing) {
+  console.error(note);
+  return { ...counts, failed: counts.failed + 1, notes: [...counts.notes, `failed: ${note}`] };
+}
 
 function testFiles(name) {
   const folder = path.join(root, 'out', 'test', name);
@@ -42,7 +48,7 @@ function hasSource(name, file) {
 }
 
 /** Arguments of mocha for the files; with `onlyCount` it only goes through them. */
-function mochaArguments({ timeoutMs, jobs = 1, retries = 0 }, files, onlyCount) {
+function mochaArguments({ timeoutMs, jobs = 1, retries = 1 }, files, onlyCount) {
   return [
     packageProgram('mocha'),
     '--forbid-only',
@@ -80,15 +86,14 @@ async function runProgram({ name }, args, hear) {
   const code = await exitCode(child);
   clearInterval(watch);
 
-  if (!existsSync(countsFile)) {
-    console.error(`The ${name} suite ended without a result (exit code ${code}).`);
-    return failure;
-  }
+  if (!existsSync(countsFile)) return failure(`it ended without a result (exit code ${code})`);
   const counts = JSON.parse(readFileSync(countsFile, 'utf8'));
-  if (lingered) console.error(`The ${name} suite left something open and had to be ended.`);
   // A suite that fails outside its tests must not look green.
-  if (code !== 0 && counts.failed === 0) counts.failed = 1;
-  return counts;
+  if (code === 0 || counts.failed > 0) return counts;
+  return failure(
+    lingered ? 'it left something open and had to be ended' : `it ended with exit code ${code}`,
+    counts,
+  );
 }
 
 /** How many tests the files hold; those that only load inside VS Code are counted by their sources. */
@@ -105,8 +110,8 @@ async function countTests(suite, files) {
  * Runs one suite in its own process, when what it needs is there.
  *
  * @param {boolean} quiet whether what it says is kept until it is over, because another suite is talking
- * @returns {Promise<{ passed: number, failed: number, skipped: number }>} its tests by outcome; a failure
- *   before the first test counts as one
+ * @returns {Promise<{ passed: number, failed: number, skipped: number, notes: string[] }>} its tests by
+ *   outcome, and a line for each that failed or was tried again; a failure before the first test counts as one
  */
 export async function runSuite(suite, quiet) {
   const needed = await Promise.all(suite.needs.map(prepare));
@@ -123,14 +128,8 @@ export async function runSuite(suite, quiet) {
 
 async function countsOf(suite, needed, hear) {
   const files = testFiles(suite.name);
-  if (files.length === 0) {
-    console.error(`The ${suite.name} suite has no test files.`);
-    return failure;
-  }
-  if (needed.includes('failed')) {
-    console.error(`The ${suite.name} suite lacks something that failed above.`);
-    return failure;
-  }
+  if (files.length === 0) return failure('it has no test files');
+  if (needed.includes('failed')) return failure('it lacks something that failed above');
   if (needed.includes('missing')) return { ...nothing, skipped: await countTests(suite, files) };
   const args = suite.runner === undefined ? mochaArguments(suite, files, false) : [suite.runner];
   return runProgram(suite, args, hear);

@@ -1,21 +1,28 @@
 import { writeFileSync } from 'node:fs';
 import { reporters, Runner } from 'mocha';
 
+/** What a test says of its failure, on one line. */
+function oneLine(test, error) {
+  return `${test.fullTitle()}: ${error?.message ?? ''}`.split('\n')[0];
+}
+
 /**
- * mocha's spec reporter, which also says which tests had to be tried again and why, and leaves its counts in
- * the file that SUITE_COUNTS names.
+ * mocha's spec reporter, which also leaves its counts, and what failed or had to be tried again and why, in the
+ * file that SUITE_COUNTS names.
  */
 export default class SuiteReporter extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
-    const again = [];
+    const notes = [];
     runner.on(Runner.constants.EVENT_TEST_RETRY, (test, error) => {
-      again.push(`  tried again: ${test.fullTitle()}: ${error?.message ?? ''}`.split('\n')[0]);
+      notes.push(`tried again: ${oneLine(test, error)}`);
+    });
+    runner.on(Runner.constants.EVENT_TEST_FAIL, (test, error) => {
+      notes.push(`failed: ${oneLine(test, error)}`);
     });
     runner.once(Runner.constants.EVENT_RUN_END, () => {
-      if (again.length > 0) console.log(`${again.join('\n')}\n`);
       const { passes, failures, pending } = this.stats;
-      const counts = { passed: passes, failed: failures, skipped: pending };
+      const counts = { passed: passes, failed: failures, skipped: pending, notes };
       writeFileSync(process.env.SUITE_COUNTS, JSON.stringify(counts));
     });
   }

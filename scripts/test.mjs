@@ -9,10 +9,12 @@ const suites = turns.flat();
 const chosen = suites.filter(({ name }) => names.length === 0 || names.includes(name));
 const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
 const total = { passed: 0, failed: 0, skipped: 0 };
+/** What failed or was tried again; repeated at the end, where it is looked for. */
+const notes = [];
 
 /** What fails beside the suites counts like a failed test. */
 function failed(title) {
-  console.error(`Failed: ${title}.`);
+  notes.push(`failed: ${title}`);
   total.failed++;
 }
 
@@ -22,8 +24,9 @@ async function check() {
   if (code !== 0) failed('check');
 }
 
-function add(counts) {
+function add({ name }, counts) {
   for (const key of Object.keys(total)) total[key] += counts[key];
+  for (const note of counts.notes) notes.push(`${name}: ${note}`);
 }
 
 async function run() {
@@ -35,15 +38,15 @@ async function run() {
   for (const name of new Set(chosen.flatMap(({ needs }) => needs))) void prepare(name);
   // Tests of code that does not compile would be tests of something older.
   if ((await prepare('compiled')) !== 'ready') {
-    total.failed++;
+    failed('compiling');
     return;
   }
   const checked = names.length === 0 ? check() : Promise.resolve();
   for (const turn of turns) {
-    const running = turn
-      .filter((suite) => chosen.includes(suite))
-      .map((suite, place) => runSuite(suite, place > 0));
-    for (const counts of await Promise.all(running)) add(counts);
+    const suitesOfTurn = turn.filter((suite) => chosen.includes(suite));
+    const running = suitesOfTurn.map((suite, place) => runSuite(suite, place > 0));
+    const results = await Promise.all(running);
+    results.forEach((counts, place) => add(suitesOfTurn[place], counts));
     // What comes after measures, and waits for pages to draw.
     if (turn !== turns[0]) await checked;
   }
@@ -55,6 +58,7 @@ if (unknown.length > 0) {
   process.exitCode = 1;
 } else {
   await run();
+  if (notes.length > 0) console.log(`\n${notes.join('\n')}`);
   console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
   process.exitCode = total.failed > 0 ? 1 : 0;
 }

@@ -21,15 +21,21 @@ export function run(): Promise<void> {
   const names = readdirSync(__dirname).filter((name) => name.endsWith('.test.js'));
   for (const name of names.sort()) mocha.addFile(path.join(__dirname, name));
   return new Promise((resolve, reject) => {
+    const notes: string[] = [];
     const runner = mocha.run((failures) => {
       const { passes = 0, pending = 0 } = runner.stats ?? {};
       const report = process.env['VSCODE_TEST_REPORT'];
       if (report !== undefined) {
-        const counts = { passed: passes, failed: failures, skipped: pending };
+        const counts = { passed: passes, failed: failures, skipped: pending, notes };
         writeFileSync(report, JSON.stringify({ version: vscode.version, ...counts }));
       }
       if (failures > 0) reject(new Error(`${failures} tests failed`));
       else resolve();
     });
+    const note = (what: string) => (test: Mocha.Test, error: Error) => {
+      notes.push(`${what}: ${test.fullTitle()}: ${error.message}`.replace(/\n.*/s, ''));
+    };
+    runner.on('retry', note('tried again'));
+    runner.on('fail', note('failed'));
   });
 }
