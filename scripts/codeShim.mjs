@@ -6,7 +6,7 @@ import { createHost, launchChromium } from './vscodeHost.mjs';
 
 /** Exit codes of our own; tests end with 0 or 1. */
 const exitCodes = { pageCrashed: 96, failed: 97, timedOut: 98 };
-const limitMs = Number(process.env.VSCODE_TEST_LIMIT_MS ?? 300_000);
+const limitMs = Number(process.env.VSCODE_TEST_LIMIT_MS ?? 600_000);
 /** What every start of the workbench says, tests or not. */
 const noise =
   /^(Resolv(ing|ed) connection|Creating a socket|\[reconnection|\[Service Worker|Ignoring fetching|\[AgentHost|\[AccountPolicy|Updating additional|\[ChatModel)|bindings file\. Tried|native-watchdog|\[LocalProcessExtensionHost/;

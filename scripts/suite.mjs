@@ -25,12 +25,19 @@ export const turns = [
   [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2 }],
 ];
 
-const nothing = { passed: 0, failed: 0, skipped: 0, notes: [] };
+/** Something that went wrong outside the tests of a suite; that counts as a failed test. */
+function failure(what, report = { files: {}, notes: [] }) {
+  console.error(what);
+  const files = { ...report.files, '': { passed: 0, failed: 1, skipped: 0 } };
+  return { files, notes: [...report.notes, `failed: ${what}`] };
+}
 
-/** Says what went wrong outside the tests of a suite; that counts as a failed test. */
-function failure(note, counts = nothing) {
-  console.error(note);
-  return { ...counts, failed: counts.failed + 1, notes: [...counts.notes, `failed: ${note}`] };
+/** @returns the tests of a report by outcome */
+export function countsOf({ files }) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const file of Object.values(files))
+    for (const outcome of Object.keys(counts)) counts[outcome] += file[outcome];
+  return counts;
 }
 
 function testFiles(name) {
@@ -65,19 +72,19 @@ function mochaArguments({ timeoutMs, jobs = 1, retries = 1 }, files, onlyCount) 
  * Runs the program of a suite.
  *
  * @param {(chunk: Buffer) => void} [hear] gets what it says; without, that goes to this process's output
- * @returns the counts it leaves
+ * @returns the report it leaves
  */
 async function runProgram({ name }, args, hear) {
-  const countsFile = path.join(root, 'out', `counts-${name}.json`);
-  rmSync(countsFile, { force: true });
-  mkdirSync(path.dirname(countsFile), { recursive: true });
+  const reportFile = path.join(root, 'out', `report-${name}.json`);
+  rmSync(reportFile, { force: true });
+  mkdirSync(path.dirname(reportFile), { recursive: true });
   const stdio = hear === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
-  const child = startNode(args, { SUITE_COUNTS: countsFile }, stdio);
+  const child = startNode(args, { SUITE_REPORT: reportFile }, stdio);
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', hear);
   let lingered = false;
   let deadline;
   const watch = setInterval(() => {
-    if (!existsSync(countsFile)) return;
+    if (!existsSync(reportFile)) return;
     deadline ??= Date.now() + lingerMs;
     if (Date.now() < deadline) return;
     lingered = true;
@@ -86,21 +93,21 @@ async function runProgram({ name }, args, hear) {
   const code = await exitCode(child);
   clearInterval(watch);
 
-  if (!existsSync(countsFile)) return failure(`it ended without a result (exit code ${code})`);
-  const counts = JSON.parse(readFileSync(countsFile, 'utf8'));
-  // A suite that fails outside its tests must not look green.
-  if (code === 0 || counts.failed > 0) return counts;
-  return failure(
-    lingered ? 'it left something open and had to be ended' : `it ended with exit code ${code}`,
-    counts,
-  );
+  // The exit code alone proves nothing: an extension host that was killed ends in 0.
+  if (!existsSync(reportFile)) return failure(`no report (exit code ${code})`);
+  const report = JSON.parse(readFileSync(reportFile, 'utf8'));
+  const { passed, failed } = countsOf(report);
+  if (failed > 0) return report;
+  if (lingered) return failure('something was left open and had to be ended', report);
+  if (code !== 0) return failure(`exit code ${code}`, report);
+  return passed === 0 ? failure('no test passed', report) : report;
 }
 
 /** How many tests the files hold; those that only load inside VS Code are counted by their sources. */
 async function countTests(suite, files) {
   if (suite.runner === undefined) {
-    const counts = await runProgram(suite, mochaArguments(suite, files, true), () => undefined);
-    return counts.passed + counts.failed + counts.skipped;
+    const report = await runProgram(suite, mochaArguments(suite, files, true), () => undefined);
+    return countsOf(report).passed;
   }
   const titles = files.map((file) => readFileSync(file, 'utf8').match(/^\s*it\(/gm) ?? []);
   return titles.flat().length;
@@ -110,27 +117,53 @@ async function countTests(suite, files) {
  * Runs one suite in its own process, when what it needs is there.
  *
  * @param {boolean} quiet whether what it says is kept until it is over, because another suite is talking
- * @returns {Promise<{ passed: number, failed: number, skipped: number, notes: string[] }>} its tests by
- *   outcome, and a line for each that failed or was tried again; a failure before the first test counts as one
+ * @returns {Promise<{ files: { [file: string]: object }, notes: string[] }>} its tests by file and outcome, and
+ *   a line for each that failed or was tried again; a failure before the first test counts as one
  */
 export async function runSuite(suite, quiet) {
   const needed = await Promise.all(suite.needs.map(prepare));
   const said = [];
   const hear = quiet ? (chunk) => said.push(chunk) : undefined;
   if (!quiet) console.log(`\n== ${suite.name} ==\n`);
-  const counts = await countsOf(suite, needed, hear);
+  const report = await reportOf(suite, needed, hear);
   if (quiet) {
     console.log(`\n== ${suite.name} ==\n`);
     process.stdout.write(Buffer.concat(said));
   }
-  return counts;
+  return report;
 }
 
-async function countsOf(suite, needed, hear) {
+async function reportOf(suite, needed, hear) {
   const files = testFiles(suite.name);
-  if (files.length === 0) return failure('it has no test files');
-  if (needed.includes('failed')) return failure('it lacks something that failed above');
-  if (needed.includes('missing')) return { ...nothing, skipped: await countTests(suite, files) };
-  const args = suite.runner === undefined ? mochaArguments(suite, files, false) : [suite.runner];
-  return runProgram(suite, args, hear);
+  if (files.length === 0) return failure('there are no test files');
+  if (needed.includes('failed')) return failure('something it needs failed above');
+  if (needed.includes('missing')) {
+    const skipped = await countTests(suite, files);
+    return { files: { '': { passed: 0, failed: 0, skipped } }, notes: [] };
+  }
+  return runProgram(suite, programOf(suite, files), hear);
+}
+
+function programOf(suite, files) {
+  return suite.runner === undefined
+    ? mochaArguments(suite, files, false)
+    : [suite.runner, ...files];
+}
+
+/**
+ * Runs the files of a suite in which a test failed once more, one after the other: what was only too slow
+ * beside other work passes then.
+ *
+ * @returns the report with what became of them
+ */
+export async function runAgain(suite, report) {
+  const failed = Object.keys(report.files).filter((file) => report.files[file].failed > 0);
+  // What went wrong outside the tests has no file.
+  if (failed.length === 0 || failed.includes('')) return report;
+  console.log(`\n== ${suite.name}, what failed once more ==\n`);
+  const again = await runProgram(suite, programOf({ ...suite, jobs: 1 }, failed));
+  return {
+    files: { ...report.files, ...again.files },
+    notes: [...report.notes, ...again.notes.map((line) => `once more: ${line}`)],
+  };
 }

@@ -1,29 +1,39 @@
 import { writeFileSync } from 'node:fs';
 import { reporters, Runner } from 'mocha';
 
-/** What a test says of its failure, on one line. */
-function oneLine(test, error) {
-  return `${test.fullTitle()}: ${error?.message ?? ''}`.split('\n')[0];
+/**
+ * What became of the tests of a suite, by file, and a line for each that failed or was tried again.
+ *
+ * @returns `{ files: { [file]: { passed, failed, skipped } }, notes: string[] }`, which grows as the tests run
+ */
+function watchTests(runner) {
+  const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_TEST_RETRY } =
+    Runner.constants;
+  const report = { files: {}, notes: [] };
+  const count = (outcome) => (test) => {
+    const counts = (report.files[test.file] ??= { passed: 0, failed: 0, skipped: 0 });
+    counts[outcome] += 1;
+  };
+  const note = (what) => (test, error) => {
+    const line = `${what}: ${test.fullTitle()}: ${error?.message ?? ''}`;
+    report.notes.push(line.split('\n')[0]);
+  };
+  runner.on(EVENT_TEST_PASS, count('passed'));
+  runner.on(EVENT_TEST_PENDING, count('skipped'));
+  runner.on(EVENT_TEST_FAIL, count('failed'));
+  runner.on(EVENT_TEST_FAIL, note('failed'));
+  runner.on(EVENT_TEST_RETRY, note('tried again'));
+  return report;
 }
 
-/**
- * mocha's spec reporter, which also leaves its counts, and what failed or had to be tried again and why, in the
- * file that SUITE_COUNTS names.
- */
+/** mocha's spec reporter, which also leaves what became of the tests in the file that SUITE_REPORT names. */
 export default class SuiteReporter extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
-    const notes = [];
-    runner.on(Runner.constants.EVENT_TEST_RETRY, (test, error) => {
-      notes.push(`tried again: ${oneLine(test, error)}`);
-    });
-    runner.on(Runner.constants.EVENT_TEST_FAIL, (test, error) => {
-      notes.push(`failed: ${oneLine(test, error)}`);
-    });
+    const report = watchTests(runner);
     runner.once(Runner.constants.EVENT_RUN_END, () => {
-      const { passes, failures, pending } = this.stats;
-      const counts = { passed: passes, failed: failures, skipped: pending, notes };
-      writeFileSync(process.env.SUITE_COUNTS, JSON.stringify(counts));
+      const file = process.env.SUITE_REPORT;
+      if (file !== undefined) writeFileSync(file, JSON.stringify(report));
     });
   }
 }

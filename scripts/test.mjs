@@ -2,7 +2,7 @@
 // With names of suites only those run, after what they need.
 import { runNode } from './nodeProgram.mjs';
 import { inBackground, prepare } from './preparations.mjs';
-import { runSuite, turns } from './suite.mjs';
+import { countsOf, runAgain, runSuite, turns } from './suite.mjs';
 
 const names = process.argv.slice(2);
 const suites = turns.flat();
@@ -24,9 +24,10 @@ async function check() {
   if (code !== 0) failed('check');
 }
 
-function add({ name }, counts) {
-  for (const key of Object.keys(total)) total[key] += counts[key];
-  for (const note of counts.notes) notes.push(`${name}: ${note}`);
+function add({ name }, report) {
+  const counts = countsOf(report);
+  for (const outcome of Object.keys(total)) total[outcome] += counts[outcome];
+  for (const note of report.notes) notes.push(`${name}: ${note}`);
 }
 
 async function run() {
@@ -42,14 +43,16 @@ async function run() {
     return;
   }
   const checked = names.length === 0 ? check() : Promise.resolve();
+  const reports = new Map();
   for (const turn of turns) {
-    const suitesOfTurn = turn.filter((suite) => chosen.includes(suite));
-    const running = suitesOfTurn.map((suite, place) => runSuite(suite, place > 0));
-    const results = await Promise.all(running);
-    results.forEach((counts, place) => add(suitesOfTurn[place], counts));
+    const running = turn
+      .filter((suite) => chosen.includes(suite))
+      .map(async (suite, place) => reports.set(suite, await runSuite(suite, place > 0)));
+    await Promise.all(running);
     // What comes after measures, and waits for pages to draw.
     if (turn !== turns[0]) await checked;
   }
+  for (const [suite, report] of reports) add(suite, await runAgain(suite, report));
 }
 
 if (unknown.length > 0) {

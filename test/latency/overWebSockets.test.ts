@@ -33,7 +33,7 @@ describe('latency over WebSockets', function () {
       assertExact(step, 1000, 1000);
       assertBetween('p99', step.latencyUs.p99, 1700, 2100 + machineMaxMs);
       assertBetween('max', step.latencyUs.max, 1700, 2100 + machineMaxMs);
-      assertBetween('p50', step.latencyUs.p50, 0, 500);
+      assertBetween('p50', step.latencyUs.p50, 0, 500 + machineMaxMs);
       // The stalled server still took what was sent, so the generator was on time, as far as the machine let
       // it, and the second series, which begins at the real send, has the stall as well.
       const slipMs = step.generator.slipP99Us / 1000;
@@ -61,7 +61,7 @@ describe('latency over WebSockets', function () {
 
   it('counts from the intended time when the generator itself is late', () =>
     withHub('', async ({ url }) => {
-      const { run, step } = await measuredRun({
+      const { run, step, machineMs, machineMaxMs } = await measuredRun({
         target: url,
         config: { connections: 10, singleStepDuration: '2s', warmup: 0 },
         parameters: { sendingInterval: '20ms' },
@@ -70,10 +70,11 @@ describe('latency over WebSockets', function () {
       });
       assertExact(step, 1000, 1000);
       // The worker sleeps half a second: 250 messages leave up to half a second late, but get a quick answer.
-      assertBetween('max', step.latencyUs.max, 450, 1500);
-      assertBetween('p90', step.latencyUs.p90, 200, 1500);
-      assert.ok(step.sendLatencyUs.p90 < step.latencyUs.p90 / 2, `${step.sendLatencyUs.p90} us`);
-      assertBetween("the slip's p99", step.generator.slipP99Us, 400, 1500);
+      assertBetween('max', step.latencyUs.max, 450, 1500 + machineMaxMs);
+      assertBetween('p90', step.latencyUs.p90, 200, 1500 + machineMaxMs);
+      const mostMs = step.latencyUs.p90 / 2000 + machineMs;
+      assertBetween('p90 from the send', step.sendLatencyUs.p90, 0, mostMs);
+      assertBetween("the slip's p99", step.generator.slipP99Us, 400, 1500 + machineMaxMs);
       assert.equal(step.generator.valid, false);
       assert.equal(run.verdict.status, 'invalid');
       assert.ok(run.verdict.reasons.some(({ code }) => code === 'slip'));
