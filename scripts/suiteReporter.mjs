@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { reporters, Runner } from 'mocha';
 
+/** Characters of a failure that are repeated; the whole stands where the test ran. */
+const mostSaid = 300;
+
 /**
  * What became of the tests of a suite, by file, and a line for each that failed or was tried again.
  *
@@ -15,8 +18,8 @@ function watchTests(runner) {
     counts[outcome] += 1;
   };
   const note = (what) => (test, error) => {
-    const line = `${what}: ${test.fullTitle()}: ${error?.message ?? ''}`;
-    report.notes.push(line.split('\n')[0]);
+    const said = String(error?.message ?? '').replace(/\s+/g, ' ');
+    report.notes.push(`${what}: ${test.fullTitle()}: ${said.slice(0, mostSaid)}`);
   };
   runner.on(EVENT_TEST_PASS, count('passed'));
   runner.on(EVENT_TEST_PENDING, count('skipped'));
