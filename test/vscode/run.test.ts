@@ -42,7 +42,8 @@ function openTabs(): readonly vscode.Tab[] {
 }
 
 describe('a run', () => {
-  const { said } = recordingMessages();
+  const recorded = recordingMessages();
+  const { said } = recorded;
 
   /** A stored result of the quick scenario. */
   function quickResult(): string {
@@ -94,6 +95,24 @@ describe('a run', () => {
     } finally {
       await settings.update('workers', undefined, vscode.ConfigurationTarget.Workspace);
     }
+  });
+
+  it('is stopped by a command that comes before it has begun', async () => {
+    const text = readFileSync(inWorkspace('long.signalr.yaml'), 'utf8');
+    writeFileSync(inWorkspace('hasty.signalr.yaml'), text);
+    const before = resultNames();
+    const { uri } = await openFile('hasty.signalr.yaml');
+    const started = vscode.commands.executeCommand('signalrBenchmark.run', uri);
+    await until('something to stop', async () => {
+      recorded.messages.forget();
+      await vscode.commands.executeCommand('signalrBenchmark.stop');
+      return recorded.messages.find(/^No run is going on/) ? undefined : true;
+    });
+    assert.deepEqual(resultNames(), before);
+    await started;
+    const [folder, ...more] = resultNames().filter((each) => !before.includes(each));
+    assert.deepEqual(more, []);
+    assert.equal(await endingIn(results(folder!)), 'stopped');
   });
 
   it('is run again under its own name when its folder has another', async () => {
