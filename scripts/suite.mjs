@@ -152,18 +152,20 @@ function programOf(suite, files) {
 
 /**
  * Runs the files of a suite in which a test failed once more, one after the other: what was only too slow
- * beside other work passes then.
+ * beside other work passes then. Where it failed outside its tests, all of them.
  *
  * @returns the report with what became of them
  */
 export async function runAgain(suite, report) {
   const failed = Object.keys(report.files).filter((file) => report.files[file].failed > 0);
-  // What went wrong outside the tests has no file.
-  if (failed.length === 0 || failed.includes('')) return report;
+  const needed = await Promise.all(suite.needs.map(prepare));
+  if (failed.length === 0 || needed.includes('failed')) return report;
+  const all = failed.includes('');
   console.log(`\n== ${suite.name}, what failed once more ==\n`);
-  const again = await runProgram(suite, programOf({ ...suite, jobs: 1 }, failed));
+  const args = programOf({ ...suite, jobs: 1 }, all ? testFiles(suite.name) : failed);
+  const again = await runProgram(suite, args);
   return {
-    files: { ...report.files, ...again.files },
+    files: { ...(all ? {} : report.files), ...again.files },
     notes: [...report.notes, ...again.notes.map((line) => `once more: ${line}`)],
   };
 }
