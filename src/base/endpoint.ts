@@ -33,7 +33,7 @@ export interface ServiceHub {
   /** `http(s)://host` without a port: what access tokens are made out to. */
   readonly audience: string;
   /** `http(s)://host[:port]` of REST calls; behind a gateway with the path before theirs, without a slash at the end. */
-  readonly restOrigin: string;
+  readonly restUrl: string;
 }
 
 /** What lets an application in at a service: its access key, or for a while a sign-in. */

@@ -70,6 +70,6 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
 function currentEndpoint({ endpoint, passes }: OpenTarget): Endpoint {
   const { service } = endpoint;
   if (service === undefined || passes === undefined) return endpoint;
-  const { kind, hub, audience, restOrigin } = service;
-  return { ...endpoint, service: { kind, hub, audience, restOrigin, ...passes.current } };
+  const { kind, hub, audience, restUrl } = service;
+  return { ...endpoint, service: { kind, hub, audience, restUrl, ...passes.current } };
 }

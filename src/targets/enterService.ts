@@ -45,7 +45,7 @@ export async function enterService(
 ): Promise<EnteredService> {
   const clients = placeOf(clientEndpoint);
   const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
-  const hub = { kind, hub: scenario.hub, audience, restOrigin: placeOf(serverEndpoint) };
+  const hub = { kind, hub: scenario.hub, audience, restUrl: placeOf(serverEndpoint) };
   const secrets = secretsOf(resolved);
   const url = `${clients} (hub ${scenario.hub})`;
   const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);

@@ -67,7 +67,7 @@ const refusals: Readonly<Partial<Record<number, string>>> = {
 
 async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
   const service = endpoint.service!;
-  const url = service.restOrigin;
+  const url = service.restUrl;
   const calls = new RestCalls(endpoint, service);
   const startedMs = performance.now();
   try {

@@ -65,7 +65,7 @@ interface Call {
  */
 export class RestCalls {
   private readonly agents: NegotiateAgents;
-  private readonly origin: URL;
+  private readonly base: URL;
   private readonly query: string;
   private readonly hubPath: string;
   private readonly waiting: Call[] = [];
@@ -90,7 +90,7 @@ export class RestCalls {
     private readonly refused: (failure: ServiceFailure) => void = () => undefined,
     private readonly freed: () => void = () => undefined,
   ) {
-    this.origin = new URL(access.restOrigin);
+    this.base = new URL(access.restUrl);
     this.query = `api-version=${apiVersions[access.kind]}`;
     this.hubPath = `/api/hubs/${encodeURIComponent(access.hub)}`;
     this.agents = negotiateAgents(endpoint, maximumSockets);
@@ -299,14 +299,14 @@ export class RestCalls {
     // A socket opened now would outlive the others.
     if (this.closed) return { failure: runIsOver };
     return new Promise((resolve) => {
-      const { origin, agents } = this;
+      const { base, agents } = this;
       const body = typeof call.body === 'function' ? call.body() : call.body;
-      const secure = origin.protocol === 'https:';
+      const secure = base.protocol === 'https:';
       const request = (secure ? https : http).request({
-        host: origin.hostname.replace(/^\[|\]$/g, ''),
-        port: origin.port,
+        host: base.hostname.replace(/^\[|\]$/g, ''),
+        port: base.port,
         // Tokens are made out to the path of the service, not to that of a gateway.
-        path: `${origin.pathname.replace(/\/$/, '')}${call.path}?${call.query ?? ''}${this.query}`,
+        path: `${base.pathname.replace(/\/$/, '')}${call.path}?${call.query ?? ''}${this.query}`,
         method: call.method,
         agent: secure ? agents.https : agents.http,
         timeout: answerTimeoutMs,

@@ -108,10 +108,10 @@ const roles = {
 
 function refusal(
   { errorClass, text }: ServiceFailure,
-  { kind, restOrigin }: ServiceHub,
+  { kind, restUrl }: ServiceHub,
   purpose: SignInPurpose,
 ): ExpectedError {
-  const { host } = new URL(restOrigin);
+  const { host } = new URL(restUrl);
   const said = text.replace(/\.$/, '');
   if (errorClass === 'notFound') {
     const name = kind === 'webpubsub' ? 'Azure Web PubSub' : 'Azure SignalR Service';

@@ -74,12 +74,12 @@ export class PersistentSends implements HubListener {
    */
   constructor(
     private readonly endpoint: Endpoint,
-    { restOrigin, hub }: ServiceAccess,
+    { restUrl, hub }: ServiceAccess,
     private readonly tokens: AccessTokens,
     private readonly told: (failure: ServiceFailure) => void,
     private readonly backOffMs = 1000,
   ) {
-    this.url = new URL(`${restOrigin}/server/?hub=${encodeURIComponent(hub)}`);
+    this.url = new URL(`${restUrl}/server/?hub=${encodeURIComponent(hub)}`);
   }
 
   get isOpen(): boolean {

@@ -20,9 +20,9 @@ describe('the upstream handler', () => {
     rest = createServer((_request, response) => response.writeHead(status).end());
     rest.listen(0, '127.0.0.1');
     await once(rest, 'listening');
-    const restOrigin = `http://127.0.0.1:${(rest.address() as AddressInfo).port}`;
-    const service = { kind: 'signalr', hub: 'chat', audience: restOrigin, restOrigin, accessKey };
-    const settings = JSON.stringify({ endpoint: endpointOf(restOrigin), service });
+    const restUrl = `http://127.0.0.1:${(rest.address() as AddressInfo).port}`;
+    const service = { kind: 'signalr', hub: 'chat', audience: restUrl, restUrl, accessKey };
+    const settings = JSON.stringify({ endpoint: endpointOf(restUrl), service });
     handler = await upstreamHandler(settings, 0, (text) => problems.push(text));
   });
   beforeEach(() => {

@@ -27,7 +27,7 @@ describe('a gateway below a path', () => {
       const { endpoint, url } = await openTarget(scenario, context);
       assert.deepEqual(endpoint.urls, [`http://localhost:2/in${path}`]);
       assert.equal(url, 'http://localhost:2/in (hub chat)');
-      assert.equal(endpoint.service?.restOrigin, 'http://localhost:3/out');
+      assert.equal(endpoint.service?.restUrl, 'http://localhost:3/out');
     });
 
   it('is where REST calls go, with tokens for the service behind it', async () => {

@@ -160,7 +160,7 @@ describe('opening a target', () => {
       kind: 'signalr',
       hub: 'chat',
       audience: 'https://a.service.signalr.net',
-      restOrigin: 'https://a.service.signalr.net',
+      restUrl: 'https://a.service.signalr.net',
       accessKey: 'T0ken',
     });
     assert.ok(opened.secrets.includes('T0ken'));

@@ -7,7 +7,7 @@ const access = {
   kind: 'signalr',
   hub: 'chat',
   audience: 'http://localhost',
-  restOrigin: 'http://localhost:8888',
+  restUrl: 'http://localhost:8888',
   accessKey: 'bm90LWEtcmVhbC1rZXk=',
 } as const satisfies ServiceAccess;
 
@@ -44,9 +44,9 @@ describe('access tokens', () => {
   });
 
   it('after a sign-in are its own, and for clients signed with the key that was lent', async () => {
-    const { kind, hub, audience, restOrigin } = access;
+    const { kind, hub, audience, restUrl } = access;
     const first = { bearer: 'one', signingKey: { id: 'k1', text: 'lent' } };
-    const tokens = new AccessTokens({ kind, hub, audience, restOrigin, ...first });
+    const tokens = new AccessTokens({ kind, hub, audience, restUrl, ...first });
     assert.equal(await tokens.forRest('/api/hubs/chat/:send'), 'one');
     assert.equal(await tokens.forServer('server'), 'one');
     const lent = await jwtVerify(await tokens.forClient(0), new TextEncoder().encode('lent'));

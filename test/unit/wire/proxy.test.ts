@@ -214,7 +214,7 @@ describe('a client certificate', () => {
           return true;
         });
       }
-      const access = { kind: 'signalr', hub: 'h', audience: url, restOrigin: url } as const;
+      const access = { kind: 'signalr', hub: 'h', audience: url, restUrl: url } as const;
       const health = (changes: Partial<Endpoint>): ReturnType<RestCalls['health']> => {
         const endpoint = endpointOf('', { ca: certificate, ...changes });
         const calls = new RestCalls(endpoint, { ...access, accessKey: 'k' });

@@ -44,10 +44,10 @@ describe('REST calls', () => {
     });
     await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const restOrigin = `http://127.0.0.1:${port}`;
-    const access = { kind, hub: 'chat', audience: 'http://127.0.0.1', restOrigin, accessKey: 'k' };
+    const restUrl = `http://127.0.0.1:${port}`;
+    const access = { kind, hub: 'chat', audience: 'http://127.0.0.1', restUrl, accessKey: 'k' };
     calls = new RestCalls(
-      ...([endpointOf(restOrigin), access, new AccessTokens(access, 0xc0ffee)] as const),
+      ...([endpointOf(restUrl), access, new AccessTokens(access, 0xc0ffee)] as const),
       (failure) => failures.push(failure),
       () => (freed += 1),
     );

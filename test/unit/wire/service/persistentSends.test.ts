@@ -23,10 +23,10 @@ describe('sends over a server connection', () => {
   beforeEach(async () => {
     failures.length = 0;
     service = await startStubService();
-    const restOrigin = service.origin;
-    const where = { hub: 'chat', audience: 'http://127.0.0.1', restOrigin };
+    const restUrl = service.origin;
+    const where = { hub: 'chat', audience: 'http://127.0.0.1', restUrl };
     const access = { kind: 'signalr', accessKey: 'k', ...where } as const;
-    const endpoint = endpointOf(restOrigin);
+    const endpoint = endpointOf(restUrl);
     const told = (failure: ServiceFailure): unknown => failures.push(failure);
     sends = new PersistentSends(endpoint, access, new AccessTokens(access), told, 20);
   });
