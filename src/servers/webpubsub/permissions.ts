@@ -1,3 +1,4 @@
+import { mostGroups } from '../hubGroups';
 import { groupPattern, type GroupPattern } from './groupPattern';
 
 export const permissions = ['joinLeaveGroup', 'sendToGroup'] as const;
@@ -43,9 +44,14 @@ export class Permissions {
     return groups.has(group) || patterns.some((fits) => fits(group));
   }
 
-  /** @param group undefined means every group */
-  granting(permission: Permission, group: string | undefined): Permissions {
+  /**
+   * @param group undefined means every group
+   * @returns undefined when it would be for more groups than anybody may be in
+   */
+  granting(permission: Permission, group: string | undefined): Permissions | undefined {
     const grant = this.grants[permission];
+    if (group !== undefined && grant.groups.size >= mostGroups && !grant.groups.has(group))
+      return undefined;
     return this.with(permission, {
       ...grant,
       ...(group === undefined

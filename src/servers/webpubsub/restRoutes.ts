@@ -220,7 +220,9 @@ export const dataPlane: readonly RestRoute[] = [
   route('POST', ':removeFromGroups', changeGroups('leave')),
   route('PUT', 'permissions/*/connections/*', (call) => {
     const client = connectionOf(call, 1);
-    client.permissions = client.permissions.granting(permissionOf(call), targetOf(call));
+    const granted = client.permissions.granting(permissionOf(call), targetOf(call));
+    if (granted === undefined) throw new RestError(400, 'InvalidRequest', noMoreGroups);
+    client.permissions = granted;
     return ok;
   }),
   route('DELETE', 'permissions/*/connections/*', (call) => {

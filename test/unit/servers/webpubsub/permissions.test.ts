@@ -58,8 +58,8 @@ describe('permissions', () => {
 
   it('are granted and revoked for one client alone', () => {
     const none = Permissions.ofRoles([]);
-    const one = none.granting('sendToGroup', 'a');
-    const all = one.granting('sendToGroup', undefined);
+    const one = none.granting('sendToGroup', 'a')!;
+    const all = one.granting('sendToGroup', undefined)!;
     const allows = (them: Permissions): boolean[] =>
       ['a', 'b'].map((group) => them.allows('sendToGroup', group));
     assert.deepEqual([none, one, all].map(allows), [
@@ -70,5 +70,14 @@ describe('permissions', () => {
     assert.deepEqual(allows(all.revoking('sendToGroup', undefined)), [true, false]);
     assert.deepEqual(allows(one.revoking('sendToGroup', 'a')), [false, false]);
     assert.equal(Permissions.ofRoles([]).allows('sendToGroup', 'a'), false);
+  });
+
+  it('are granted for as many groups as a connection may be in', () => {
+    const roles = Array.from({ length: 10_000 }, (_each, i) => `webpubsub.sendToGroup.g${i}`);
+    const full = Permissions.ofRoles(roles);
+    assert.equal(full.granting('sendToGroup', 'one more'), undefined);
+    assert.equal(full.granting('sendToGroup', 'g7')?.allows('sendToGroup', 'g7'), true);
+    assert.equal(full.granting('sendToGroup', undefined)?.allows('sendToGroup', 'one more'), true);
+    assert.equal(full.granting('joinLeaveGroup', 'a')?.allows('joinLeaveGroup', 'a'), true);
   });
 });
