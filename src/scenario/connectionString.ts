@@ -66,6 +66,18 @@ interface Parts {
   readonly repeated?: string;
 }
 
+/** Parts that may as well be missing as be empty, as behind `ClientSecret=$UNSET`. */
+const optionalParts = new Set([
+  'endpoint',
+  'clientendpoint',
+  'serverendpoint',
+  'clientid',
+  'tenantid',
+  'clientsecret',
+  'clientcert',
+  'clientcertpath',
+]);
+
 /** Parts of a connection string; undefined when a part has no `=` and is no reference. */
 function partsOf(text: string): Parts | undefined {
   const values = new Map<string, string>();
@@ -77,7 +89,8 @@ function partsOf(text: string): Parts | undefined {
     if (equals === -1) return undefined;
     const name = part.slice(0, equals).trim().toLowerCase();
     if (values.has(name)) repeated ??= name;
-    values.set(name, part.slice(equals + 1).trim());
+    const value = part.slice(equals + 1).trim();
+    if (value !== '' || !optionalParts.has(name)) values.set(name, value);
   }
   return { values, ...(repeated !== undefined && { repeated }) };
 }

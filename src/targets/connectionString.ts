@@ -43,5 +43,13 @@ export async function openConnection(
 export function serviceConnection(text: string): ServiceConnection {
   const problem = connectionStringProblem(text);
   if (problem !== undefined) throw new ExpectedError('connection-string', problem);
-  return readConnectionString(text);
+  const connection = readConnectionString(text);
+  // The pure check knows the forms of hosts, not which numbers and letters make one.
+  for (const name of ['endpoint', 'clientEndpoint', 'serverEndpoint'] as const)
+    if (!URL.canParse(connection[name]))
+      throw new ExpectedError(
+        'connection-string',
+        `The ${name.replace(/^./, (letter) => letter.toUpperCase())} of this connection string has no valid host.`,
+      );
+  return connection;
 }

@@ -45,7 +45,9 @@ export async function enterService(
 ): Promise<EnteredService> {
   const clients = placeOf(clientEndpoint);
   const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
-  const hub = { kind, hub: scenario.hub, audience, restUrl: placeOf(serverEndpoint) };
+  // Azure SignalR Service has hubs in lower case; what is asked for by another name may not be found.
+  const hubName = kind === 'signalr' ? scenario.hub.toLowerCase() : scenario.hub;
+  const hub = { kind, hub: hubName, audience, restUrl: placeOf(serverEndpoint) };
   const secrets = secretsOf(resolved);
   const url = `${clients} (hub ${scenario.hub})`;
   const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);

@@ -14,7 +14,7 @@ export async function openServerless(
   context: TargetContext,
 ): Promise<OpenTarget> {
   if (scenario.upstream !== undefined) refuseUnreachable(connection, scenario.upstream);
-  const path = `/client/?hub=${encodeURIComponent(scenario.hub)}`;
+  const path = `/client/?hub=${encodeURIComponent(scenario.hub.toLowerCase())}`;
   const opened = await serviceTarget('signalr', connection, path, scenario, context);
   return scenario.upstream === undefined ? opened : withUpstream(opened, scenario, context);
 }

@@ -173,7 +173,11 @@ export class PersistentSends implements HubListener {
     url.searchParams.set('cid', randomUUID());
     const where = {
       url,
-      headers: { 'X-ASRS-Server-Id': this.serverId, 'Asrs-User-Agent': 'signalr-bench' },
+      headers: {
+        'X-ASRS-Server-Id': this.serverId,
+        'Asrs-User-Agent': 'signalr-bench',
+        'X-Requested-With': 'XMLHttpRequest',
+      },
       accessToken: await this.tokens.forServer(this.serverId),
     };
     const options = { maximumMessageBytes, maximumUnsentBytes, codec: weakCodec };

@@ -20,6 +20,10 @@ describe('hideSecrets', () => {
     );
   });
 
+  it('changes nothing for a secret that is empty', () => {
+    assert.equal(hideSecrets('abc', ['', 'b']), 'a(redacted)c');
+  });
+
   it('leaves short values alone: they stand in ordinary text', () => {
     const endpoint = { ...endpointOf('http://127.0.0.1/hub'), query: { v: '1', mode: 'on' } };
     assert.equal(hideSecrets('answered 401 on /hub', secretsOf(endpoint)), 'answered 401 on /hub');

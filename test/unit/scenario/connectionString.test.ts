@@ -52,6 +52,21 @@ describe('the parts of a connection string', () => {
       );
   });
 
+  it('may be empty where they may be missing', () => {
+    const key = 'Endpoint=https://a.b;AccessKey=key';
+    const given = readConnectionString(`${key};ClientEndpoint=;ServerEndpoint= `);
+    assert.deepEqual(given, readConnectionString(key));
+    assert.match(connectionStringProblem('Endpoint=;AccessKey=key')!, /has no Endpoint/);
+    const app = 'Endpoint=https://a.b;AuthType=azure.app;ClientId=i';
+    for (const [rest, missing] of [
+      ['TenantId=t;ClientSecret=', /needs ClientSecret or ClientCertPath/],
+      ['TenantId=;ClientSecret=s', /needs TenantId/],
+    ] as const)
+      assert.match(connectionStringProblem(`${app};${rest}`)!, missing);
+    const signIn = readConnectionString('Endpoint=https://a.b;AuthType=aad;ClientId=').signIn;
+    assert.deepEqual(signIn, { kind: 'default' });
+  });
+
   for (const [authType, signIn] of [
     ['azure', { kind: 'default' }],
     ['AZURE.MSI;ClientId=i', { kind: 'managedIdentity', clientId: 'i' }],

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { ExpectedError } from '../../../src/base/expectedError';
+import { serviceConnection } from '../../../src/targets/connectionString';
+import { openTarget } from '../../../src/targets/registry';
+import { scenarioWith } from '../capacity/scenarios';
+
+describe('serviceConnection', () => {
+  it('refuses a host that is none, in words that do not repeat it', () => {
+    for (const [name, url] of [
+      ['Endpoint', 'http://127.0.0.300:8888'],
+      ['Endpoint', 'https://1.2.3.999'],
+      ['ClientEndpoint', 'https://xn--a'],
+      ['ServerEndpoint', 'http://256.256.256.256/in'],
+    ]) {
+      const whole = name === 'Endpoint' ? '' : 'Endpoint=https://a.b;';
+      assert.throws(
+        () => serviceConnection(`${whole}${name}=${url};AccessKey=made-up-for-tests`),
+        (error) =>
+          error instanceof ExpectedError &&
+          error.code === 'connection-string' &&
+          error.message === `The ${name} of this connection string has no valid host.`,
+      );
+    }
+  });
+});
+
+describe('a hub on a service', () => {
+  const value = 'Endpoint=http://localhost:1;AccessKey=made-up-for-tests';
+  const context = {
+    reference: () => undefined,
+    serverScript: 'none',
+    readFile: () => Promise.reject(new Error('nothing to read')),
+  };
+
+  for (const [service, path] of [
+    ['signalr', '/client/?hub=chat_eu'],
+    ['webpubsub', '/client/hubs/Chat_EU'],
+  ] as const)
+    it(`is called as the service writes it: ${service}`, async () => {
+      const target = { kind: 'connectionString', value } as const;
+      const entries = [{ name: 'restBroadcast' } as never];
+      const scenario = scenarioWith({ service, target, entries, hub: 'Chat_EU' });
+      const { endpoint } = await openTarget(scenario, context);
+      assert.deepEqual(endpoint.urls, [`http://localhost:1${path}`]);
+      assert.equal(endpoint.service?.hub, service === 'signalr' ? 'chat_eu' : 'Chat_EU');
+    });
+});
