@@ -134,7 +134,8 @@ const longestWaitMs = 24 * 3600 * 1000;
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Math.min(longestWaitMs, Number(header) * 1000);
-  const date = Date.parse(header);
+  // Not every text that is taken for a date is one: -5 would be the May of 2001.
+  const date = /^\s*[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(header) ? Date.parse(header) : NaN;
   return Number.isNaN(date) ? undefined : Math.min(longestWaitMs, Math.max(0, date - nowMs));
 }
 

@@ -260,6 +260,9 @@ describe('negotiate', () => {
     const byDate = await failure(throttle(new Date(Date.now() + 60_000).toUTCString()));
     assert.equal(byDate.errorClass, 'throttled');
     assert.ok(byDate.retryAfterMs! > 50_000 && byDate.retryAfterMs! <= 60_000);
+    for (const neither of ['-5', '1.5', 'soon', '']) {
+      assert.equal((await failure(throttle(neither))).retryAfterMs, undefined, neither);
+    }
   });
 
   it('gives up an answer that does not end', async () => {
