@@ -22,6 +22,7 @@ import {
   type ServerConnectionsOptions,
 } from './serverConnections';
 import type { ServerConnection } from './serverConnection';
+import { serverIdOn } from './serverId';
 
 export interface AppServerOptions
   extends
@@ -77,7 +78,7 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
   constructor(private readonly options: AppServerOptions) {
     const { service, stickyMode = 'disabled' } = options;
     this.hubName = options.hub.toLowerCase();
-    const serverId = `${hostname()}_${randomBytes(16).toString('hex')}`;
+    const serverId = serverIdOn(hostname());
     this.tokens = new AppTokens(service, this.hubName, serverId, stickyMode);
     this.hub = new AppServerHub(options);
     this.connections = new ServerConnections(this, {
