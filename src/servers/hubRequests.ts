@@ -29,13 +29,21 @@ const full: Refusal = {
   headers: { 'Retry-After': '1' },
 };
 
+/** Path of a request as it was sent, and its query, which may hold a `?` of its own. */
+export function pathAndQuery({ url = '' }: IncomingMessage): {
+  path: string;
+  query: URLSearchParams;
+} {
+  const end = url.indexOf('?');
+  return end < 0
+    ? { path: url, query: new URLSearchParams() }
+    : { path: url.slice(0, end), query: new URLSearchParams(url.slice(end + 1)) };
+}
+
 /** Path of a request in lower case without a slash at the end, and its query. */
 export function splitUrl(request: IncomingMessage): { path: string; query: URLSearchParams } {
-  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-  return {
-    path: path.replace(/\/$/, '').toLowerCase(),
-    query: new URLSearchParams(query),
-  };
+  const { path, query } = pathAndQuery(request);
+  return { path: path.replace(/\/$/, '').toLowerCase(), query };
 }
 
 /** What a client may choose from, in the order of ASP.NET Core. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SignJWT } from 'jose';
 import { isHubName } from '../../base/serviceLimits';
 import { answerJson } from '../httpAnswers';
+import { pathAndQuery } from '../hubRequests';
 import { readBody } from '../requestBody';
 import type { TokenCheck } from '../tokenCheck';
 import { bearerToken } from '../tokenCheck';
@@ -81,14 +82,13 @@ export async function answerRest(
   response: ServerResponse,
 ): Promise<void> {
   const { method = '', url = '' } = request;
-  const [path = '', search = ''] = url.split('?', 2);
+  const { path, query } = pathAndQuery(request);
   const parts = partsOf(path.replace(/^\/api(\/v1)?\//i, '').replace(/\/$/, ''));
   const [first, hubPart = '', ...rest] = parts ?? [];
   if (first === 'health' && parts?.length === 1) {
     answer(response, { status: method === 'HEAD' || method === 'GET' ? 200 : 405 });
     return;
   }
-  const query = new URLSearchParams(search);
   const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
   const token = await context.accessTokens.checkApplication(bearer, context.urlsOf(url));
   if (response.destroyed) return;

@@ -54,8 +54,10 @@ function badFlag(flag: string, wanted: string): ExpectedError {
   return new ExpectedError('bad-option', `--${flag}: expected ${wanted}.`);
 }
 
-/** Whether a text is an address that requests can be sent to, once its places are filled in. */
+/** Whether a text is an address that requests can be sent to, whatever its places are filled with. */
 export function isUpstreamUrl(text: string): boolean {
+  // What a client names an event must not choose the host.
+  if (/^[a-z]+:[/\\]*[^/?#\\]*\{/i.test(text)) return false;
   const filled = text.replace(/\{(hub|category|event)\}/g, 'x');
   if (!URL.canParse(filled)) return false;
   const { protocol, username, password } = new URL(filled);
@@ -72,7 +74,10 @@ export function parseAzureSignalrFlags(flags: AzureSignalrFlags): AzureSignalrOp
     throw badFlag('mode', 'default or serverless');
   }
   if (upstream !== undefined && !isUpstreamUrl(upstream)) {
-    throw badFlag('upstream', 'an http or https URL without a user name');
+    throw badFlag(
+      'upstream',
+      'an http or https URL without a user name, and no {place} in its host',
+    );
   }
   return {
     ...(mode !== undefined && { mode }),

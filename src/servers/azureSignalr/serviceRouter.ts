@@ -178,6 +178,15 @@ function answersPreflight(request: IncomingMessage, response: ServerResponse): b
   return true;
 }
 
+/** A name as it stands in a path; undefined when it cannot be decoded. */
+function decodedName(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** `PUT /emulator/hubs/{hub}/handler`: from now on, events of the hub go where its body says; DELETE: as before. */
 async function register(
   context: ServiceContext,
@@ -185,7 +194,8 @@ async function register(
   response: ServerResponse,
   path: string,
 ): Promise<void> {
-  const hub = /^\/emulator\/hubs\/([^/]+)\/handler$/.exec(path)?.[1];
+  const named = /^\/emulator\/hubs\/([^/]+)\/handler$/.exec(path)?.[1];
+  const hub = named === undefined ? undefined : decodedName(named);
   if (hub === undefined || !isHubName(hub)) {
     refuse(response, notFound);
     return;

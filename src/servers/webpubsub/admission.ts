@@ -3,6 +3,7 @@ import { isHubName } from '../../base/serviceLimits';
 import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/subprotocol';
 import type { Refusal } from '../hubGate';
 import { mostGroups } from '../hubGroups';
+import { pathAndQuery } from '../hubRequests';
 import { bearerToken, textsOf, type TokenCheck, type TokenClaims } from '../tokenCheck';
 import { systemEvent, type EventSource } from './cloudEvent';
 import { failureOf } from './clientRequests';
@@ -41,8 +42,7 @@ const notFound: Refusal = { status: 404, text: 'There is no client endpoint at t
 
 /** Reads hub and subprotocols of a connect. */
 export function readConnect(request: IncomingMessage): ConnectRequest | Refusal {
-  const [path = '', search = ''] = (request.url ?? '').split('?', 2);
-  const query = new URLSearchParams(search);
+  const { path, query } = pathAndQuery(request);
   const inPath = /^\/client\/hubs\/([^/]+)\/?$/.exec(path)?.[1];
   if (inPath === undefined && !/^\/client\/?$/.test(path)) return notFound;
   const hubs = inPath === undefined ? query.getAll('hub') : [decoded(inPath)];

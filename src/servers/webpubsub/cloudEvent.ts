@@ -65,7 +65,7 @@ export function signature(accessKeys: readonly string[], connectionId: string): 
     .join(',');
 }
 
-/** HTTP headers hold printable ASCII; the rest goes as CloudEvents 1.0, HTTP binding 3.1.3.2 has it. */
+/** HTTP headers hold printable ASCII; the rest is percent-encoded. How the service writes it is not documented. */
 const headerText = (text: string): string =>
   text.replace(/[^\x20-\x7e]+/g, (part) =>
     Buffer.from(part, 'utf8').toString('hex').toUpperCase().replace(/../g, '%$&'),

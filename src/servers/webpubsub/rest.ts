@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
+import { pathAndQuery } from '../hubRequests';
 import { readBody } from '../requestBody';
 import { bearerToken, type TokenCheck } from '../tokenCheck';
 import type { PubSubHub } from './pubSubHub';
@@ -62,11 +63,10 @@ async function carryOut(
   request: IncomingMessage,
   body: Buffer,
 ): Promise<RestAnswer> {
-  const [path = '', search = ''] = (request.url ?? '').split('?', 2);
+  const { path, query } = pathAndQuery(request);
   if (/^\/api\/health\/?$/.test(path)) return { status: 200 };
   const found = /^\/(api|emulator)\/hubs\/([^/]+)\/(.+?)\/?$/.exec(path);
   if (found === null) throw notFound;
-  const query = new URLSearchParams(search);
   const token = bearerToken(request.headers.authorization, new URLSearchParams());
   const checked = await host.tokens.checkApplication(token, host.urlsOf(request.url ?? ''));
   if ('status' in checked)

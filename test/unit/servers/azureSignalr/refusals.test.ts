@@ -268,6 +268,8 @@ describe('what the Azure SignalR emulator refuses', () => {
       { mode: 'x' },
       { upstream: 'ftp://x' },
       { upstream: 'http://name:word@x' },
+      { upstream: 'http://{event}.localhost:9/' },
+      { upstream: 'http:{event}/' },
       { limitConnectRate: true },
     ]) {
       assert.throws(() => read(bad), { code: 'bad-option' });

@@ -153,7 +153,7 @@ describe('the Azure SignalR emulator in serverless mode', () => {
     assert.equal(await rest('POST', '/users/bob/:closeConnections'), '204');
     assert.equal(await bob.closed, undefined);
     const id = eve.connection.connectionId!;
-    assert.equal(await rest('POST', `/:closeConnections?excluded=${id}`), '204');
+    assert.equal(await rest('POST', `/:closeConnections?reason=why?&excluded=${id}`), '204');
     assert.equal(await rest('PUT', `/groups/g/connections/${id}`), '200');
     assert.equal(await rest('POST', '/groups/g/:closeConnections?reason=all'), '204');
     assert.match(String(await eve.closed), /all/);
@@ -247,6 +247,15 @@ describe('the Azure SignalR emulator in serverless mode', () => {
     const put = async (body: object, token?: string): Promise<number> =>
       (await peer.rest('PUT', '/emulator/hubs/chat/handler', body, token)).status;
     assert.equal(await put({ url: 'http://example.org/' }), 400);
+    assert.equal(await put({ url: url.replace('//', '//{event}.') }), 400);
+    for (const [hub, status] of [
+      ['chat%2ceu%5b1%5d', 204],
+      ['chat%2feu', 404],
+      ['chat%2', 404],
+    ] as const) {
+      const path = `/emulator/hubs/${hub}/handler`;
+      assert.equal((await peer.rest('PUT', path, { url })).status, status, hub);
+    }
     assert.equal(await put({ url }, 'none'), 401);
     assert.equal(await put({ url }), 204);
     assert.equal(await connection.invoke('Unwanted'), undefined);

@@ -168,7 +168,7 @@ describe('REST calls to the emulator of Web PubSub', () => {
     const close = await rest(
       emulator,
       'POST',
-      `groups/g/:closeConnections?excluded=${third}&reason=r`,
+      `groups/g/:closeConnections?reason=r?&excluded=${third}`,
     );
     assert.deepEqual([close.status, emulator.connectionCount], [204, 1]);
     await rest(emulator, 'POST', ':closeConnections');
