@@ -50,10 +50,15 @@ export class ConnectionLife {
     this.timer = setInterval(() => this.look(), lookMs);
   }
 
-  /** The connection takes part from now on. */
+  /** Whether the connection takes part no more and will be closed. */
+  isLeaving(connection: HubConnection): boolean {
+    return this.leaving.some((each) => each.connection === connection);
+  }
+
+  /** The connection takes part from now on; one that already did lives no longer for it. */
   joined(index: number): void {
     const { lifetimeMs } = this.life;
-    if (lifetimeMs === undefined) return;
+    if (lifetimeMs === undefined || this.endsUs.has(index)) return;
     // Uniform between nothing and twice the mean, as in the Azure SignalR benchmark.
     const lifeUs = this.random.next() * 2 * lifetimeMs * 1000;
     this.endsUs.set(index, this.dependencies.nowUs() + lifeUs);

@@ -149,9 +149,7 @@ export class WorkerRun {
         this.post({ type: 'connected' });
         break;
       case 'prepare':
-        await this.preparation.run(this.connections.opened, order.step);
-        for (const { index } of this.connections.opened)
-          if (this.members.isOpen(index)) this.life?.joined(index);
+        await this.prepare(order.step);
         this.post({ type: 'prepared' });
         break;
       case 'identify':
@@ -184,6 +182,21 @@ export class WorkerRun {
       case 'close':
         this.close();
         break;
+    }
+  }
+
+  /** Lets the open connections take part, but for those in their last moment, whose messages would be lost. */
+  private async prepare(step: number): Promise<void> {
+    const { connections, life, members, preparation } = this;
+    const leaves = (connection: HubConnection): boolean => life?.isLeaving(connection) === true;
+    await preparation.run(
+      connections.opened.filter((connection) => !leaves(connection)),
+      step,
+    );
+    for (const connection of connections.opened) {
+      const { index } = connection;
+      if (leaves(connection)) members.leave(index);
+      else if (members.isOpen(index)) life?.joined(index);
     }
   }
 

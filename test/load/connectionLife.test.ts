@@ -154,6 +154,28 @@ describe('connections that come and go', function () {
       assertConsistent(run);
     }));
 
+  test('leaves those in their last moment alone when a step begins, and lets no life grow by it', () =>
+    withHub('--delay 300ms', async ({ url }) => {
+      const run = await loadRun({
+        target: url,
+        useCase: 'frequentJoinLeaveGroup',
+        parameters: { sendingInterval: '50ms', groupCount: 5, joinLeaveInterval: '2s' },
+        config: {
+          ...{ connections: 40, baseSending: 4, step: 4, sendingSteps: 4, lifetime: '2s' },
+          ...{ singleStepDuration: '1s', warmup: 0, drain: '2s' },
+        },
+        workers: 2,
+        keepGoing: true,
+      });
+      assert.equal(run.ending, 'completed');
+      assert.deepEqual(run.errors, {});
+      for (const step of run.steps) if (step.latencyUs.max < 900_000) assert.equal(step.lost, 0);
+      // With a mean of 2 s each of 40 ends once or twice in the 4 s.
+      const { closed } = run.connections.life!;
+      assert.ok(closed >= 50, `${closed} closed`);
+      assertConsistent(run);
+    }));
+
   test('waits for a server that is gone for a while', async () => {
     const first = await startHub();
     const port = Number(new URL(first.url).port);
