@@ -105,10 +105,15 @@ export async function runCommand(
       (late) => void late.dispose(),
     );
     try {
-      const target = asks ? await agreedTarget(opened, agree, deps.redirectHosts) : opened;
+      // A hub may take its time, or never answer.
+      const unlessStopped = <T>(asked: Promise<T>): Promise<T> =>
+        stop.unlessSignalled(asked, () => undefined);
+      const target = asks
+        ? await unlessStopped(agreedTarget(opened, agree, deps.redirectHosts))
+        : opened;
       if (!target) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
       if (target.notice !== undefined) surroundings.stderr.write(`note: ${target.notice}\n`);
-      const agreed = await agreedDialect(plan, target, deps.hubDialect);
+      const agreed = await unlessStopped(agreedDialect(plan, target, deps.hubDialect));
       const prepared = { file, flags, scenario, plan: agreed, stop };
       return await runOn(target, prepared, surroundings, deps, () =>
         scenarioCopy(read.text, overrides),

@@ -32,7 +32,11 @@ export function verdictSentence(run: JudgedRun): string {
 
 function measuredWords(step: StepSummary, run: JudgedRun): string {
   if (step.senders === 0 && step.connections !== undefined) return heldWords(step, run);
-  if (step.expected === 0) return `step ${step.index}: nothing sent, ${connectionWords(run)}`;
+  if (step.expected === 0) {
+    const sent = step.sent === 0 ? 'nothing' : `${formatCount(step.sent)} messages`;
+    const counted = step.sent === 0 ? '' : ' and no answer expected';
+    return `step ${step.index}: ${sent} sent${counted}, ${connectionWords(run)}`;
+  }
   const lost = step.lost === 0 ? 'none lost' : `${formatCount(step.lost)} lost`;
   return `step ${step.index}: ${latencyPart(step, run.scenario.slo)}, ${lost}`;
 }

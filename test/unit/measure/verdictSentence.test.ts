@@ -63,8 +63,12 @@ describe('verdictSentence', () => {
 
   it('speaks of connections when nothing was sent', () => {
     assert.equal(
-      judged(pass, { expected: 0, received: 0 }),
+      judged(pass, { sent: 0, expected: 0, received: 0 }),
       '✓ passed; step 3: nothing sent, 1,000 of 1,000 connections opened, none dropped',
+    );
+    assert.match(
+      judged(pass, { sent: 1200, expected: 0, received: 0 }),
+      /step 3: 1,200 messages sent and no answer expected, 1,000 of 1,000 connections opened/,
     );
   });
 
