@@ -43,7 +43,8 @@ export class StreamFrames {
     const { direction, delayMs } = shape;
     this.codec = codecOf(plan.protocol);
     this.layout = streamLayoutOf(plan.protocol);
-    this.method = entryRun(entry).streams![direction];
+    const ownMethod = entry.parameters['streamingMethod'];
+    this.method = typeof ownMethod === 'string' ? ownMethod : entryRun(entry).streams![direction];
     this.payload = payloadPicker(entry, plan.seed);
     this.payloadBytes = payloadBytes(entry, plan.seed, Math.max(0, ...this.payload.sizes));
     this.time = this.layout.timestamp(0);

@@ -46,6 +46,13 @@ export const streamingEcho: UseCase = {
       summary:
         'Cancels each stream when its item of that number has come; what comes of later items counts as extra. Not for uploads.',
     },
+    {
+      name: 'streamingMethod',
+      type: 'text',
+      optional: true,
+      summary:
+        'Hub method of your own in place of StreamingEcho, StreamingUpload or StreamingDownload; it takes the same arguments and brings the items back in the same way.',
+    },
   ],
   // The published tables have no streams: an item that goes either way counts as an echo.
   traffic: (parameters, load) => {

@@ -116,6 +116,19 @@ class Bench {
 const types = (messages: readonly HubMessage[]): number[] => messages.map(({ type }) => type);
 
 describe('StreamSender', () => {
+  for (const streamDirection of ['both', 'upload', 'download'])
+    it(`calls a method of somebody's own hub with the usual arguments: ${streamDirection}`, () => {
+      const call = (parameters: object): StreamInvocation => {
+        const bench = new Bench({ streamDirection, ...parameters });
+        bench.to(2000);
+        return bench.call(0);
+      };
+      const [usual, own] = [call({}), call({ streamingMethod: 'Chat' })];
+      assert.match(usual.target, /^Streaming/);
+      assert.equal(own.target, 'Chat');
+      assert.equal(own.arguments.length, usual.arguments.length);
+    });
+
   it('sends each item at its time, in streams with ids of their own, and none after the step', () => {
     const bench = new Bench();
     assert.deepEqual(bench.to(2000), ['done']);
