@@ -78,20 +78,21 @@ export class RunController implements vscode.Disposable {
     else void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
   }
 
-  /** The live panel of the run, or of the last one. */
-  showRun(): void {
-    const { latest } = this;
-    if (!latest) {
+  /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
+  showRun(session = this.latest): void {
+    if (!session) {
       void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
       return;
     }
-    if (this.panel?.of === latest) {
+    if (this.panel?.of === session) {
       this.panel.view.reveal();
       return;
     }
     const { extensionUri } = this.extension;
-    const view = openRunPanel(extensionUri, latest, (message) => this.services.log.warn(message));
-    const panel = { of: latest, view };
+    const view = openRunPanel(extensionUri, session, (message) => this.services.log.warn(message));
+    // What else is shown of a run depends on the panel of the newest one only.
+    if (session !== this.latest) return;
+    const panel = { of: session, view };
     this.panel = panel;
     view.onDidDispose(() => {
       if (this.panel === panel) this.panel = undefined;
@@ -193,12 +194,11 @@ export class RunController implements vscode.Disposable {
   }
 
   /** The scenario of a run; when its file is gone, the copy that lies beside the result. */
-  private async openScenario(uri: vscode.Uri): Promise<void> {
+  private async openScenario(uri: vscode.Uri, folder: string): Promise<void> {
     try {
       await vscode.window.showTextDocument(uri);
     } catch {
       const name = path.posix.basename(uri.path);
-      const folder = this.latest?.folder ?? '';
       void vscode.window.showWarningMessage(
         vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name),
       );
@@ -258,7 +258,7 @@ export class RunController implements vscode.Disposable {
       t: vscode.l10n.t,
       startTime: () => this.startTime(),
       runAgain: () => void this.run(scenario),
-      openScenario: () => void this.openScenario(scenario.uri),
+      openScenario: (folder) => void this.openScenario(scenario.uri, folder),
       copySummary: (result) => void copySummary(result),
     };
   }
@@ -300,7 +300,7 @@ export class RunController implements vscode.Disposable {
     // The message has an icon of its own.
     const sentence = verdictSentence(result).replace(/^[^\p{L}\p{N}]+/u, '');
     const answer = await say(noticeText(`${session.run.title}: ${sentence}`), open, copy);
-    if (answer === open) this.showRun();
+    if (answer === open) this.showRun(session);
     if (answer === copy) await copySummary(result);
   }
 

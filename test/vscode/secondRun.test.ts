@@ -7,6 +7,8 @@ import { openFile, until } from './editor';
 import { endingIn, resultNames, startLong, store } from './longRun';
 import { recordingMessages } from './messages';
 
+const activeTab = (): vscode.Tab | undefined => vscode.window.tabGroups.activeTabGroup.activeTab;
+
 describe('while a run is going on', () => {
   const test = recordingMessages();
   const { said } = test;
@@ -78,5 +80,30 @@ describe('while a run is going on', () => {
     }
     assert.equal(await endingIn(folder), 'stopped');
     assert.deepEqual(resultNames(), before);
+  });
+
+  it('what is said of the run before it opens that one', async () => {
+    const window = vscode.window as unknown as Record<string, unknown>;
+    const { showInformationMessage } = window;
+    let open: ((answer: string) => void) | undefined;
+    window['showInformationMessage'] = (text: string, ...rest: unknown[]) =>
+      text.startsWith('before.signalr.yaml: ')
+        ? new Promise((resolve) => (open = resolve))
+        : (showInformationMessage as (...all: unknown[]) => unknown)(text, ...rest);
+    const closeAll = 'workbench.action.closeAllEditors';
+    try {
+      await startLong('before.signalr.yaml');
+      await vscode.commands.executeCommand(closeAll);
+      await vscode.commands.executeCommand('signalrBenchmark.stop');
+      const answer = await until('the words on the first run', () => open);
+      await startLong('behind.signalr.yaml');
+      await vscode.commands.executeCommand(closeAll);
+      answer('Open Result');
+      await until('the panel of the first run', () =>
+        activeTab()?.label === 'before.signalr.yaml' ? true : undefined,
+      );
+    } finally {
+      window['showInformationMessage'] = showInformationMessage;
+    }
   });
 });
