@@ -16,6 +16,7 @@ import { showStatus, type PanelView } from './runStatus';
 import type { RunHost, RunSession } from './runSession';
 import type { Services } from './services';
 import { scenarioChanges } from './scenarioChanges';
+import { scenarioText } from './scenarioFiles';
 import { setting } from './settings';
 import { startTimes } from './startTimes';
 import { waitCancellably } from './waitCancellably';
@@ -69,6 +70,15 @@ export class RunController implements vscode.Disposable {
     } finally {
       this.starting = undefined;
     }
+  }
+
+  /** Runs the scenario as it stands by now, as people were told; as it was run when its file is gone. */
+  private async runAgain(scenario: ScenarioToRun): Promise<void> {
+    const { uri, text } = scenario;
+    // An unsaved file that was closed would be opened again, and be empty.
+    const gone = uri.scheme === 'untitled' && !isOpen(uri);
+    const now = gone ? text : await scenarioText(uri).catch(() => text);
+    await this.run({ ...scenario, text: now });
   }
 
   /** Ends the run in order; what was measured is kept. */
@@ -257,7 +267,7 @@ export class RunController implements vscode.Disposable {
       },
       t: vscode.l10n.t,
       startTime: () => this.startTime(),
-      runAgain: () => void this.run(scenario),
+      runAgain: () => void this.runAgain(scenario),
       openScenario: (folder) => void this.openScenario(scenario.uri, folder),
       copySummary: (result) => void copySummary(result),
     };
@@ -318,6 +328,11 @@ export class RunController implements vscode.Disposable {
     if (answer === log) this.services.log.show();
     if (answer === store) await vscode.commands.executeCommand('signalrBenchmark.addTarget');
   }
+}
+
+function isOpen(uri: vscode.Uri): boolean {
+  const open = vscode.workspace.textDocuments;
+  return open.some((document) => document.uri.toString() === uri.toString());
 }
 
 export async function copySummary(result: Result | undefined): Promise<void> {
