@@ -11,7 +11,7 @@ import type { Scenario } from '../scenario/scenario';
 import { spectraOf } from './panel/spectra';
 import { toPanelResult } from './panel/toPanelResult';
 import type { PanelSource } from './panelSource';
-import { fromName } from './resultEntry';
+import { folderAt, fromName } from './resultEntry';
 
 /** What a stored run can do from a panel. */
 export interface StoredActions {
@@ -31,7 +31,7 @@ const never = (): { dispose(): void } => ({ dispose: () => undefined });
  * scenario that can be read
  */
 export async function storedSource(location: string, actions: StoredActions): Promise<PanelSource> {
-  const folder = path.basename(location).endsWith('.json') ? path.dirname(location) : location;
+  const folder = folderAt(location);
   const stored = await readResult(location);
   const snapshots = await readSnapshots(folder);
   const result = stored.kind === 'result' ? stored.result : undefined;
