@@ -158,15 +158,14 @@ export class RunController implements vscode.Disposable {
   /** Why another scenario has to wait, and what can be done about it. */
   private sayBusy(title: string): void {
     const { session } = this;
-    void vscode.window.showInformationMessage(
-      session
-        ? vscode.l10n.t(
-            '{0} waits for the end of {1} and starts then. Cancel its waiting to run something else.',
-            title,
-            session.run.title,
-          )
-        : vscode.l10n.t('{0} is being started.', title),
-    );
+    const text = session
+      ? vscode.l10n.t(
+          '{0} waits for the end of {1} and starts then. Cancel its waiting to run something else.',
+          title,
+          session.run.title,
+        )
+      : vscode.l10n.t('{0} is being started.', title);
+    void vscode.window.showInformationMessage(noticeText(text));
   }
 
   private async start(scenario: ScenarioToRun): Promise<void> {
@@ -210,7 +209,7 @@ export class RunController implements vscode.Disposable {
     } catch {
       const name = path.posix.basename(uri.path);
       void vscode.window.showWarningMessage(
-        vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name),
+        noticeText(vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name)),
       );
       await vscode.commands.executeCommand(
         'vscode.open',

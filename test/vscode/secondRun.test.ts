@@ -101,6 +101,47 @@ describe('while a run is going on', () => {
     assert.deepEqual(resultNames(), before);
   });
 
+  it('no message makes a link of the name of its file', async () => {
+    const window = vscode.window as unknown as Record<string, unknown>;
+    const { withProgress } = window;
+    const titles: string[] = [];
+    const cancel = new vscode.CancellationTokenSource();
+    const going = new vscode.CancellationTokenSource();
+    window['withProgress'] = (
+      { title = '' }: vscode.ProgressOptions,
+      task: (progress: unknown, token: vscode.CancellationToken) => Promise<unknown>,
+    ) => {
+      titles.push(title);
+      const { token } = title.includes('waits for') ? cancel : going;
+      return task({ report: () => undefined }, token);
+    };
+    try {
+      await startLong('[link](x).signalr.yaml');
+      const document = await openFile('[link](x).signalr.yaml');
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, new vscode.Position(0, 0), '# changed\n');
+      await vscode.workspace.applyEdit(edit);
+      await said(/keeps \[link\] \(x\)\.signalr\.yaml as it was/);
+      test.messages.press = 'Wait for Its End';
+      const waiting = vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
+      await until('the waiting', () => titles.find((title) => title.includes('waits for')));
+      await vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
+      await said(/\(x\)\.signalr\.yaml waits .* Cancel its waiting/);
+      cancel.cancel();
+      await waiting;
+      await said(/^Run \[link\] \(x\)/);
+      assert.ok(titles.includes('[link] (x).signalr.yaml'), titles.join(' | '));
+      const all = [...titles, ...test.messages.shown.map(({ text }) => text)];
+      assert.deepEqual(
+        all.filter((text) => text.includes('](')),
+        [],
+      );
+    } finally {
+      window['withProgress'] = withProgress;
+      await openFile('[link](x).signalr.yaml');
+    }
+  });
+
   it('its panel runs the file again as it stands by then', async () => {
     const window = vscode.window as unknown as Record<string, unknown>;
     const { createWebviewPanel } = window;
