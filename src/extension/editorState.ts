@@ -21,6 +21,8 @@ const mostOrigins = 500;
 /** Older ones are only in the list of results. */
 const mostUnfinished = 20;
 
+const isUnsaved = (uri: string): boolean => uri.startsWith('untitled:');
+
 /** What is remembered between sessions of the editor: the only place that knows the keys. No secrets. */
 export class EditorState {
   constructor(
@@ -80,7 +82,9 @@ export class EditorState {
     return this.origins.find((each) => each.folder === folder)?.origin;
   }
 
+  /** A file that was never saved is not kept: saved, it has another URI. */
   async setOrigin(folder: string, origin: string): Promise<void> {
+    if (isUnsaved(origin)) return;
     const others = this.origins.filter((each) => each.folder !== folder);
     await this.everywhere.update('origins', [...others, { folder, origin }].slice(-mostOrigins));
   }
@@ -94,7 +98,8 @@ export class EditorState {
 
   /** On this machine only: a result that is shared tells no paths. */
   private get origins(): readonly ResultOrigin[] {
-    return this.everywhere.get<ResultOrigin[]>('origins', []);
+    const kept = this.everywhere.get<ResultOrigin[]>('origins', []);
+    return kept.filter(({ origin }) => !isUnsaved(origin));
   }
 
   /** Folders for which `.gitignore` was offered. */

@@ -3,6 +3,7 @@ import { loadNumbers, loadNumbersWords } from '../cli/loadWords';
 import type { LoadBeyond } from '../targets/loadBeyond';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
+import { noticeText } from './noticeText';
 
 /** Whether code of this workspace may be acted on; says why not, with the way to change it. */
 export async function trusted(): Promise<boolean> {
@@ -59,7 +60,7 @@ export async function askSecondRun(title: string, running: string): Promise<Seco
   const stop = vscode.l10n.t('Stop It and Run');
   const wait = vscode.l10n.t('Wait for Its End');
   const answer = await vscode.window.showWarningMessage(
-    vscode.l10n.t('Run {0}? A run of {1} is going on.', title, running),
+    noticeText(vscode.l10n.t('Run {0}? A run of {1} is going on.', title, running)),
     {
       modal: true,
       detail: vscode.l10n.t(

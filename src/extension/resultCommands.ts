@@ -10,7 +10,7 @@ import { errorText } from './log';
 import { closeStoredPanel, openRunPanel } from './panel/runPanel';
 import type { PanelSource } from './panelSource';
 import { trusted } from './questions';
-import { nameWithOrigin, resultEntry, resultPath, type ResultEntry } from './resultEntry';
+import { folderAt, nameWithOrigin, resultEntry, resultPath, type ResultEntry } from './resultEntry';
 import { entryDescription, groupsOf } from './resultsModel';
 import { labelsOf } from './resultsTree';
 import { closeResultTabs, openResultTabs, type ResultColumns } from './resultTabs';
@@ -70,7 +70,7 @@ export class ResultCommands {
 
   /** The scenario as it was run, by the result's folder or file. */
   openScenario(result: vscode.Uri): void {
-    const file = vscode.Uri.file(path.join(folderOfUri(result), scenarioFile));
+    const file = vscode.Uri.file(path.join(folderAt(result.fsPath), scenarioFile));
     void vscode.window.showTextDocument(file).then(undefined, (error: unknown) => {
       void vscode.window.showErrorMessage(errorText(error));
     });
@@ -80,12 +80,15 @@ export class ResultCommands {
   async find(id: string): Promise<PanelSource | undefined> {
     const live = this.controller.find(id);
     if (live) return live;
-    // An id is the name of a folder; anything else is not ours.
+    // An id is the name that a folder was made with; anything else is not ours.
     if (path.basename(id) !== id || id.startsWith('.')) return undefined;
-    const folder = this.services.places
-      .all()
-      .map((directory) => path.join(directory, id))
-      .find((each) => existsSync(each));
+    const { index, places } = this.services;
+    const folder =
+      places
+        .all()
+        .map((directory) => path.join(directory, id))
+        .find((each) => existsSync(each)) ??
+      (await index.load()).find((entry) => entry.id === id)?.folder;
     return folder === undefined ? undefined : this.source(folder);
   }
 
@@ -167,8 +170,8 @@ export class ResultCommands {
     });
     const given = answer?.trim();
     if (given === undefined || given === name) return;
-    const wanted = existsSync(resultPath({ folder })) ? given : nameWithOrigin(name, given);
-    const renamed = path.join(path.dirname(folder), wanted);
+    const entry = await resultEntry(folder, new Date());
+    const renamed = path.join(path.dirname(folder), nameWithOrigin(entry ?? { name }, given));
     await moved(folder, renamed);
     await this.services.state.moveOrigin(folder, renamed);
     await openResultTabs(renamed, await this.closeTabs(folder));
@@ -214,11 +217,11 @@ export class ResultCommands {
     offered: (entry: ResultEntry) => boolean = () => true,
   ): Promise<string | undefined> {
     if (typeof argument === 'string') return argument;
-    if (argument instanceof vscode.Uri) return folderOfUri(argument);
+    if (argument instanceof vscode.Uri) return folderAt(argument.fsPath);
     const { entry } = (argument ?? {}) as { entry?: ResultEntry };
     if (entry) return entry.folder;
     const open = openResult();
-    return open ? folderOfUri(open) : this.choose(offered);
+    return open ? folderAt(open.fsPath) : this.choose(offered);
   }
 
   private async choose(offered: (entry: ResultEntry) => boolean): Promise<string | undefined> {
@@ -249,10 +252,6 @@ function openResult(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const ours = input instanceof vscode.TabInputCustom && input.viewType === resultEditorType;
   return ours ? input.uri : undefined;
-}
-
-function folderOfUri({ fsPath }: vscode.Uri): string {
-  return fsPath.endsWith('.json') ? path.dirname(fsPath) : fsPath;
 }
 
 async function moved(from: string, to: string): Promise<void> {

@@ -15,6 +15,8 @@ export interface ResultEntry {
   readonly folder: string;
   /** Name of the folder, which people may change. */
   readonly name: string;
+  /** Id of its run, where its result can be read: what the folder was called at first. */
+  readonly id?: string;
   /** Name of the scenario it ran. */
   readonly scenario: string;
   /** URI of the scenario's file, where this machine knows it. */
@@ -67,6 +69,7 @@ export async function resultEntry(
     return {
       folder,
       name,
+      id: result.id,
       scenario,
       startedMs: Number.isFinite(startedMs) ? startedMs : named.startedMs,
       status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
@@ -94,13 +97,14 @@ export function fromName(name: string): { readonly scenario: string; readonly st
   return { scenario: rest!, startedMs: Number.isFinite(startedMs) ? startedMs : 0 };
 }
 
+type NamedFolder = Pick<ResultEntry, 'name' | 'id'>;
+
 /**
- * The name wanted for a folder without a result, behind the one that it was made with: nothing else tells
- * when it ran, and what.
- *
- * @param name the present one
+ * The name wanted for a folder; behind the one that it was made with where no result can be read: nothing
+ * else tells when it ran, and what.
  */
-export function nameWithOrigin(name: string, wanted: string): string {
+export function nameWithOrigin({ name, id }: NamedFolder, wanted: string): string {
+  if (id !== undefined) return wanted;
   const [origin = ''] = name.split(' ');
   if (fromName(origin).startedMs === 0 || `${wanted} `.startsWith(`${origin} `)) return wanted;
   return `${origin} ${wanted}`;
@@ -114,6 +118,11 @@ async function writtenLately(folder: string, now: Date): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** The folder of a result, which may be given itself, or by its `result.json`. */
+export function folderAt(location: string): string {
+  return path.basename(location) === resultFile ? path.dirname(location) : location;
 }
 
 /** Path of the result itself. */

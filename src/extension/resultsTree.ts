@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { hasOwnName } from './hasOwnName';
 import type { ResultEntry } from './resultEntry';
 import type { ResultsIndex } from './resultsIndex';
 import {
@@ -107,10 +108,9 @@ export function labelsOf(entries: readonly ResultEntry[]): string[] {
     entries.map(({ startedMs }) => new Date(startedMs)),
     style,
   );
-  return entries.map(({ name, scenario, startedMs }, at) => {
-    const own = name.endsWith(`-${scenario}`) || name === scenario;
-    return own && startedMs !== 0 ? times[at]! : name;
-  });
+  return entries.map((entry, at) =>
+    hasOwnName(entry) && entry.startedMs !== 0 ? times[at]! : entry.name,
+  );
 }
 
 function longTime({ startedMs }: ResultEntry): string {

@@ -16,6 +16,7 @@ import { showStatus, type PanelView } from './runStatus';
 import type { RunHost, RunSession } from './runSession';
 import type { Services } from './services';
 import { scenarioChanges } from './scenarioChanges';
+import { scenarioText } from './scenarioFiles';
 import { setting } from './settings';
 import { startTimes } from './startTimes';
 import { waitCancellably } from './waitCancellably';
@@ -71,6 +72,15 @@ export class RunController implements vscode.Disposable {
     }
   }
 
+  /** Runs the scenario as it stands by now, as people were told; as it was run when its file is gone. */
+  private async runAgain(scenario: ScenarioToRun): Promise<void> {
+    const { uri, text } = scenario;
+    // An unsaved file that was closed would be opened again, and be empty.
+    const gone = uri.scheme === 'untitled' && !isOpen(uri);
+    const now = gone ? text : await scenarioText(uri).catch(() => text);
+    await this.run({ ...scenario, text: now });
+  }
+
   /** Ends the run in order; what was measured is kept. */
   stop(): void {
     if (this.session) this.session.stop();
@@ -78,20 +88,21 @@ export class RunController implements vscode.Disposable {
     else void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
   }
 
-  /** The live panel of the run, or of the last one. */
-  showRun(): void {
-    const { latest } = this;
-    if (!latest) {
+  /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
+  showRun(session = this.latest): void {
+    if (!session) {
       void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
       return;
     }
-    if (this.panel?.of === latest) {
+    if (this.panel?.of === session) {
       this.panel.view.reveal();
       return;
     }
     const { extensionUri } = this.extension;
-    const view = openRunPanel(extensionUri, latest, (message) => this.services.log.warn(message));
-    const panel = { of: latest, view };
+    const view = openRunPanel(extensionUri, session, (message) => this.services.log.warn(message));
+    // What else is shown of a run depends on the panel of the newest one only.
+    if (session !== this.latest) return;
+    const panel = { of: session, view };
     this.panel = panel;
     view.onDidDispose(() => {
       if (this.panel === panel) this.panel = undefined;
@@ -147,15 +158,14 @@ export class RunController implements vscode.Disposable {
   /** Why another scenario has to wait, and what can be done about it. */
   private sayBusy(title: string): void {
     const { session } = this;
-    void vscode.window.showInformationMessage(
-      session
-        ? vscode.l10n.t(
-            '{0} waits for the end of {1} and starts then. Cancel its waiting to run something else.',
-            title,
-            session.run.title,
-          )
-        : vscode.l10n.t('{0} is being started.', title),
-    );
+    const text = session
+      ? vscode.l10n.t(
+          '{0} waits for the end of {1} and starts then. Cancel its waiting to run something else.',
+          title,
+          session.run.title,
+        )
+      : vscode.l10n.t('{0} is being started.', title);
+    void vscode.window.showInformationMessage(noticeText(text));
   }
 
   private async start(scenario: ScenarioToRun): Promise<void> {
@@ -193,14 +203,13 @@ export class RunController implements vscode.Disposable {
   }
 
   /** The scenario of a run; when its file is gone, the copy that lies beside the result. */
-  private async openScenario(uri: vscode.Uri): Promise<void> {
+  private async openScenario(uri: vscode.Uri, folder: string): Promise<void> {
     try {
       await vscode.window.showTextDocument(uri);
     } catch {
       const name = path.posix.basename(uri.path);
-      const folder = this.latest?.folder ?? '';
       void vscode.window.showWarningMessage(
-        vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name),
+        noticeText(vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name)),
       );
       await vscode.commands.executeCommand(
         'vscode.open',
@@ -257,8 +266,8 @@ export class RunController implements vscode.Disposable {
       },
       t: vscode.l10n.t,
       startTime: () => this.startTime(),
-      runAgain: () => void this.run(scenario),
-      openScenario: () => void this.openScenario(scenario.uri),
+      runAgain: () => void this.runAgain(scenario),
+      openScenario: (folder) => void this.openScenario(scenario.uri, folder),
       copySummary: (result) => void copySummary(result),
     };
   }
@@ -300,7 +309,7 @@ export class RunController implements vscode.Disposable {
     // The message has an icon of its own.
     const sentence = verdictSentence(result).replace(/^[^\p{L}\p{N}]+/u, '');
     const answer = await say(noticeText(`${session.run.title}: ${sentence}`), open, copy);
-    if (answer === open) this.showRun();
+    if (answer === open) this.showRun(session);
     if (answer === copy) await copySummary(result);
   }
 
@@ -318,6 +327,11 @@ export class RunController implements vscode.Disposable {
     if (answer === log) this.services.log.show();
     if (answer === store) await vscode.commands.executeCommand('signalrBenchmark.addTarget');
   }
+}
+
+function isOpen(uri: vscode.Uri): boolean {
+  const open = vscode.workspace.textDocuments;
+  return open.some((document) => document.uri.toString() === uri.toString());
 }
 
 export async function copySummary(result: Result | undefined): Promise<void> {

@@ -54,7 +54,8 @@ export interface RunHost {
   /** When a run starts; later than the starts of the runs before it. */
   startTime(): Date;
   runAgain(): void;
-  openScenario(): void;
+  /** @param folder that of the run's result, with the copy of the scenario */
+  openScenario(folder: string): void;
   copySummary(result: Result | undefined): void;
 }
 
@@ -196,7 +197,7 @@ export class RunSession implements PanelSource {
   }
 
   openScenario(): void {
-    this.host.openScenario();
+    this.host.openScenario(this.folder);
   }
 
   copySummary(): void {

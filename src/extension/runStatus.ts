@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Snapshot } from '../measure/snapshot';
+import { noticeText } from './noticeText';
 import type { RunSession } from './runSession';
 import { statusDetails, statusText } from './statusText';
 
@@ -85,7 +86,7 @@ class RunNotice implements vscode.Disposable {
     void vscode.window.withProgress(
       {
         location: vscode.ProgressLocation.Notification,
-        title: this.session.run.title,
+        title: noticeText(this.session.run.title),
         cancellable: true,
       },
       (progress, token) => {

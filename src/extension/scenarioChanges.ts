@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { noticeText } from './noticeText';
 
 /** Says once each when the scenario of a run that is going on is changed or deleted: the run keeps its own. */
 export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vscode.Disposable {
@@ -28,7 +29,7 @@ export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vsc
 function once(act: (message: string) => void): (message: string) => void {
   let done = false;
   return (message) => {
-    if (!done) act(message);
+    if (!done) act(noticeText(message));
     done = true;
   };
 }

@@ -3,13 +3,15 @@ import { ExpectedError } from '../base/expectedError';
 import type { Snapshot } from '../measure/snapshot';
 import type { PanelRun } from '../protocol/panel';
 import { readResult, readSnapshots, type InterruptedRun } from '../results/readResult';
+import { redactConnectionString } from '../results/redact';
 import type { Result } from '../results/result';
 import { samplesFile } from '../results/resultFolder';
 import { parseScenario } from '../scenario/parseScenario';
+import type { Scenario } from '../scenario/scenario';
 import { spectraOf } from './panel/spectra';
 import { toPanelResult } from './panel/toPanelResult';
 import type { PanelSource } from './panelSource';
-import { fromName } from './resultEntry';
+import { folderAt, fromName } from './resultEntry';
 
 /** What a stored run can do from a panel. */
 export interface StoredActions {
@@ -29,7 +31,7 @@ const never = (): { dispose(): void } => ({ dispose: () => undefined });
  * scenario that can be read
  */
 export async function storedSource(location: string, actions: StoredActions): Promise<PanelSource> {
-  const folder = path.basename(location).endsWith('.json') ? path.dirname(location) : location;
+  const folder = folderAt(location);
   const stored = await readResult(location);
   const snapshots = await readSnapshots(folder);
   const result = stored.kind === 'result' ? stored.result : undefined;
@@ -65,6 +67,12 @@ function finishedRun(result: Result): PanelRun {
   };
 }
 
+/** Where an interrupted run led to, as far as its copy of the scenario tells. */
+function targetWords({ target }: Pick<Scenario, 'target'>): string {
+  if (target?.kind === 'hubUrl') return target.urls.join(', ');
+  return target?.kind === 'connectionString' ? redactConnectionString(target.value) : 'local';
+}
+
 function interruptedRun(
   folder: string,
   { scenarioText: text }: InterruptedRun,
@@ -82,7 +90,7 @@ function interruptedRun(
   return {
     id: name,
     title,
-    targetUrl: scenario.target?.kind === 'hubUrl' ? scenario.target.urls.join(', ') : 'local',
+    targetUrl: targetWords(scenario),
     startedAt: new Date(startedMs).toISOString(),
     scenario,
     estimate: null,

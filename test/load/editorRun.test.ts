@@ -162,12 +162,17 @@ describe('a run from the editor', () => {
   });
 
   it('keeps its result, samples and scenario when its folder is deleted meanwhile', async () => {
+    const opened: string[] = [];
     await withHub('', async ({ url }) => {
-      const session = await start(scenarioText(url, 2));
+      const session = await start(scenarioText(url, 2), {
+        openScenario: (of) => opened.push(of),
+      });
       await measured(session);
       rmSync(results(), { recursive: true });
       const result = await session.finished;
       assert.equal(result?.ending, 'completed');
+      session.openScenario();
+      assert.deepEqual(opened, [session.folder]);
       assert.deepEqual(readdirSync(session.folder).sort(), [
         'result.json',
         'samples.jsonl',

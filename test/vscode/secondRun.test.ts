@@ -1,11 +1,32 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { sampleResult } from '../unit/results/sampleResult';
 import { openFile, until } from './editor';
-import { endingIn, resultNames, startLong, store } from './longRun';
+import { endingIn, resultNames, results, startLong, store } from './longRun';
 import { recordingMessages } from './messages';
+
+const activeTab = (): vscode.Tab | undefined => vscode.window.tabGroups.activeTabGroup.activeTab;
+
+/** Lets a test send messages as the pages of the panels that are opened from now on do. */
+function recordedPages(): ((message: unknown) => void)[] {
+  const window = vscode.window as unknown as Record<string, unknown>;
+  const open = vscode.window.createWebviewPanel;
+  const pages: ((message: unknown) => void)[] = [];
+  window['createWebviewPanel'] = (...args: Parameters<typeof open>): vscode.WebviewPanel => {
+    const panel = open(...args);
+    const { onDidReceiveMessage } = panel.webview;
+    Object.assign(panel.webview, {
+      onDidReceiveMessage: (listener: (message: unknown) => void): vscode.Disposable => {
+        pages.push(listener);
+        return onDidReceiveMessage(listener);
+      },
+    });
+    return panel;
+  };
+  return pages;
+}
 
 describe('while a run is going on', () => {
   const test = recordingMessages();
@@ -78,5 +99,100 @@ describe('while a run is going on', () => {
     }
     assert.equal(await endingIn(folder), 'stopped');
     assert.deepEqual(resultNames(), before);
+  });
+
+  it('no message makes a link of the name of its file', async () => {
+    const window = vscode.window as unknown as Record<string, unknown>;
+    const { withProgress } = window;
+    const titles: string[] = [];
+    const cancel = new vscode.CancellationTokenSource();
+    const going = new vscode.CancellationTokenSource();
+    window['withProgress'] = (
+      { title = '' }: vscode.ProgressOptions,
+      task: (progress: unknown, token: vscode.CancellationToken) => Promise<unknown>,
+    ) => {
+      titles.push(title);
+      const { token } = title.includes('waits for') ? cancel : going;
+      return task({ report: () => undefined }, token);
+    };
+    try {
+      await startLong('[link](x).signalr.yaml');
+      const document = await openFile('[link](x).signalr.yaml');
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, new vscode.Position(0, 0), '# changed\n');
+      await vscode.workspace.applyEdit(edit);
+      await said(/keeps \[link\] \(x\)\.signalr\.yaml as it was/);
+      test.messages.press = 'Wait for Its End';
+      const waiting = vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
+      await until('the waiting', () => titles.find((title) => title.includes('waits for')));
+      await vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
+      await said(/\(x\)\.signalr\.yaml waits .* Cancel its waiting/);
+      cancel.cancel();
+      await waiting;
+      await said(/^Run \[link\] \(x\)/);
+      assert.ok(titles.includes('[link] (x).signalr.yaml'), titles.join(' | '));
+      const all = [...titles, ...test.messages.shown.map(({ text }) => text)];
+      assert.deepEqual(
+        all.filter((text) => text.includes('](')),
+        [],
+      );
+    } finally {
+      window['withProgress'] = withProgress;
+      await openFile('[link](x).signalr.yaml');
+    }
+  });
+
+  it('its panel runs the file again as it stands by then', async () => {
+    const window = vscode.window as unknown as Record<string, unknown>;
+    const { createWebviewPanel } = window;
+    const pages = recordedPages();
+    try {
+      const folder = await startLong('again.signalr.yaml');
+      const { uri } = await openFile('again.signalr.yaml');
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(uri, new vscode.Position(0, 0), '# by then\n');
+      await vscode.workspace.applyEdit(edit);
+      await vscode.commands.executeCommand('signalrBenchmark.stop');
+      assert.equal(await endingIn(folder), 'stopped');
+      test.messages.press = 'Wait for Its End';
+      const before = resultNames();
+      pages[0]!({ type: 'runAgain' });
+      const copy = await until('the copy of the second run', () => {
+        const name = resultNames().find((each) => !before.includes(each));
+        const file = results(name ?? '', 'samples.jsonl');
+        return name !== undefined && existsSync(file)
+          ? readFileSync(results(name, 'scenario.yaml'), 'utf8')
+          : undefined;
+      });
+      assert.match(copy, /^# by then\n/);
+    } finally {
+      window['createWebviewPanel'] = createWebviewPanel;
+      await vscode.commands.executeCommand('workbench.action.files.revert');
+    }
+  });
+
+  it('what is said of the run before it opens that one', async () => {
+    const window = vscode.window as unknown as Record<string, unknown>;
+    const { showInformationMessage } = window;
+    let open: ((answer: string) => void) | undefined;
+    window['showInformationMessage'] = (text: string, ...rest: unknown[]) =>
+      text.startsWith('before.signalr.yaml: ')
+        ? new Promise((resolve) => (open = resolve))
+        : (showInformationMessage as (...all: unknown[]) => unknown)(text, ...rest);
+    const closeAll = 'workbench.action.closeAllEditors';
+    try {
+      await startLong('before.signalr.yaml');
+      await vscode.commands.executeCommand(closeAll);
+      await vscode.commands.executeCommand('signalrBenchmark.stop');
+      const answer = await until('the words on the first run', () => open);
+      await startLong('behind.signalr.yaml');
+      await vscode.commands.executeCommand(closeAll);
+      answer('Open Result');
+      await until('the panel of the first run', () =>
+        activeTab()?.label === 'before.signalr.yaml' ? true : undefined,
+      );
+    } finally {
+      window['showInformationMessage'] = showInformationMessage;
+    }
   });
 });

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { EditorState } from '../../src/extension/editorState';
+import { ResultCommands } from '../../src/extension/resultCommands';
 import { ResultPlaces } from '../../src/extension/resultPlaces';
 import { ResultsIndex } from '../../src/extension/resultsIndex';
 import { ResultsTree } from '../../src/extension/resultsTree';
+import type { RunController } from '../../src/extension/runController';
 import { SecretStore } from '../../src/extension/secretStore';
+import type { Services } from '../../src/extension/services';
 import { TargetsTree } from '../../src/extension/targetsTree';
 import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
 import { until, workspaceFolder } from './editor';
@@ -92,6 +95,19 @@ describe('the Results view', () => {
     assert.match(String(passed.description), /p99 .*Unit \d+/);
     const groups = (await tree.getChildren()).map((node) => tree.getTreeItem(node).label);
     assert.ok(groups.indexOf('listed') < groups.indexOf('older'));
+  });
+
+  it('knows the run of a result whose folder was renamed', async () => {
+    const folder = write(path.join(storage, 'results'), 'given by hand', storedText(2));
+    const log = { warn: () => undefined };
+    const services = { places, index, log } as unknown as Services;
+    const controller = { find: () => undefined } as unknown as RunController;
+    const commands = new ResultCommands(services, controller, vscode.Uri.file('/'));
+    index.refresh(0);
+    const found = await until('the renamed one', () => commands.find('2026-01-02T00-00-00-listed'));
+    assert.equal(found.run.startedAt, '2026-01-02T00:00:00.000Z');
+    assert.equal(await commands.find('2026-01-01T00-00-00-listed'), undefined);
+    rmSync(folder, { recursive: true });
   });
 
   it('follows the disk', async () => {

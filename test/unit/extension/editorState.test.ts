@@ -44,6 +44,16 @@ describe('EditorState', () => {
     assert.equal(state.originOf('1'), 'file:///c');
   });
 
+  it('knows no place of a scenario that was never saved, nor one that was kept before', async () => {
+    const everywhere = memento();
+    const state = new EditorState(memento(), everywhere);
+    const origin = 'untitled:/ws/x.signalr.yaml';
+    await state.setOrigin('/r/new', origin);
+    assert.deepEqual(everywhere.keys(), []);
+    await everywhere.update('origins', [{ folder: '/r/old', origin }]);
+    assert.equal(state.originOf('/r/old'), undefined);
+  });
+
   it('remembers a bounded number of them', async () => {
     const state = new EditorState(memento(), memento());
     for (let number = 0; number < 25; number++) {

@@ -53,6 +53,21 @@ describe('storedSource', () => {
     assert.equal(source.interrupted, true);
   });
 
+  it('shows where an interrupted run led to', async () => {
+    const targetOf = async (config: string): Promise<string> => {
+      await writeFile(path.join(folder, 'scenario.yaml'), config);
+      return (await storedSource(folder, actions)).run.targetUrl;
+    };
+    const connection = (text: string) => targetOf(`config:\n  connectionString: ${text}\n`);
+    assert.equal(await connection('${secret:service}'), '${secret:service}');
+    const endpoint = 'Endpoint=https://a.service.signalr.net';
+    assert.equal(
+      await connection(`${endpoint};AccessKey=made-up-for-tests`),
+      `${endpoint};AccessKey=(redacted)`,
+    );
+    assert.equal(await targetOf('config:\n  target: local\n'), 'local');
+  });
+
   it('says so when the scenario of an interrupted run cannot be read', async () => {
     await writeFile(path.join(folder, 'scenario.yaml'), '[');
     await assert.rejects(storedSource(folder, actions), {
