@@ -192,6 +192,12 @@ function symbolProvider(cache: DocumentCache): vscode.DocumentSymbolProvider {
 /** Moves the text of a range into secret storage and writes a reference in its place. */
 const moveSecretCommand = 'signalrBenchmark.moveSecret';
 
+/**
+ * Each fix is tried on the text before it is offered. Of many problems, when all is selected, the first
+ * ones get fixes: about as many as together take this many characters to read.
+ */
+const mostTried = 200_000;
+
 /** Quick fixes of the problems at the cursor. */
 function codeActionsProvider(cache: DocumentCache): vscode.CodeActionProvider {
   return {
@@ -200,6 +206,7 @@ function codeActionsProvider(cache: DocumentCache): vscode.CodeActionProvider {
       if (analysis === undefined) return [];
       return diagnosticsOf(analysis)
         .filter((problem) => rangeOf(document, problem).intersection(range) !== undefined)
+        .slice(0, Math.ceil(mostTried / (analysis.text.length + 1)))
         .flatMap((problem) => {
           const solved = diagnostics.filter(
             ({ code, range: place }) =>
