@@ -3,6 +3,7 @@ import { secretInFile } from '../../scenario/moveSecret';
 import type { Problem } from '../../scenario/problem';
 import { setting } from '../settings';
 import { analysisCache, type AnalysisCache } from './analysisCache';
+import { takeAskedEstimate } from './askedEstimate';
 import { codeLenses, type LensText } from './codeLenses';
 import { completionsAt, type Completion } from './completionsAt';
 import { diagnosticsOf } from './diagnosticsOf';
@@ -70,7 +71,8 @@ function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
     provideHover(document, position) {
       const analysis = cache.analysisOf(document);
       if (analysis === undefined) return undefined;
-      const options = { estimate: setting('hoverEstimate') };
+      const asked = takeAskedEstimate(document.uri.toString());
+      const options = { estimate: asked || setting('hoverEstimate') };
       const hover = hoverAt(analysis, document.offsetAt(position), options);
       if (hover === undefined) return undefined;
       return new vscode.Hover(new vscode.MarkdownString(hover.markdown), rangeOf(document, hover));
