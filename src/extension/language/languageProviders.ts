@@ -11,6 +11,7 @@ import { documentSymbols, type SymbolText } from './documentSymbols';
 import { environmentNames } from './environmentNames';
 import { hoverAt } from './hoverAt';
 import { inlayHints } from './inlayHints';
+import { isWorkedOn } from './isWorkedOn';
 import { publishDiagnostics } from './publishDiagnostics';
 import { quickFixes } from './quickFixes';
 import { rangeOf } from './rangeOf';
@@ -83,7 +84,8 @@ function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
 function lensProvider(cache: DocumentCache, context: LanguageContext): vscode.CodeLensProvider {
   return {
     provideCodeLenses(document) {
-      const analysis = setting('codeLens') ? cache.analysisOf(document) : undefined;
+      const shown = setting('codeLens') && isWorkedOn(document);
+      const analysis = shown ? cache.analysisOf(document) : undefined;
       if (analysis === undefined) return [];
       const top = new vscode.Range(0, 0, 0, 0);
       const last = context.lastRun(document.uri);
