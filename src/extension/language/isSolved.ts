@@ -4,13 +4,13 @@ import { diagnosticsOf, exceedsUnit } from './diagnosticsOf';
 import type { TextChange } from './setKey';
 
 /** Errors of a text that says something else than was meant, wherever they appear. */
-const brokenText = ['yaml', 'too-deep', 'duplicate-key'];
+const brokenText = ['yaml', 'too-deep'];
 /** Errors that tell the same when they stand where something was written. */
 const brokenPlace = ['unknown-key', 'unknown-value', 'wrong-type'];
 
 /**
  * Whether changes solve a problem and break nothing: the text is read again with them. Mistakes that
- * only come to light because a name is now known are none of the change.
+ * only come to light because a name is now known, such as a key written twice, are none of the change.
  */
 export function isSolved(
   analysis: Analysis,
