@@ -1,6 +1,7 @@
 import { isAlias, isCollection, isPair, isScalar, visit } from 'yaml';
 import type { Alias, Document, Node } from 'yaml';
 import type { Fix, Problem, Severity } from './problem';
+import { scalarContent } from './scalarContent';
 
 /** More problems than anybody reads; the rest is counted as one. */
 const maximumProblems = 100;
@@ -52,7 +53,8 @@ export function createReading(
     if (override !== undefined) return { offset: 0, length: 0, override };
     const [start, end] = node.range ?? [0, 0];
     const offset = Math.min(start, text.length);
-    // A collection is shown by its first line only.
+    // A collection is shown by its first line only; of a block scalar the last line break is no part.
+    if (isScalar(node) && node.type?.startsWith('BLOCK')) return scalarContent(text, node);
     const lineEnd = isCollection(node) ? text.slice(offset, end).search(/[\r\n]/) : -1;
     return { offset, length: lineEnd === -1 ? Math.min(end, text.length) - offset : lineEnd };
   };

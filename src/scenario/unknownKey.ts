@@ -1,4 +1,4 @@
-import type { Scalar, YAMLMap } from 'yaml';
+import { isScalar, type Scalar, type YAMLMap } from 'yaml';
 import { didYouMean } from './didYouMean';
 import type { KeySpec } from './keySpec';
 import type { FixDraft, Reading } from './reading';
@@ -18,7 +18,7 @@ export interface UnknownKey {
 
 /** Reports an unknown key with the key that was probably meant, or the section it belongs to. */
 export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {
-  const { key, name, path, specs, map } = unknown;
+  const { key, name, path, specs } = unknown;
   if (path === '' && pipelineKeys.includes(name)) {
     reading.report('error', 'pipeline-file', key, pipelineMessage);
     return;
@@ -34,7 +34,7 @@ export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {
       'unknown-key',
       key,
       `${shown} does not belong ${where}, but in ${elsewhere.join(' or ')}. Move it there.`,
-      moveInto(map, name, path, elsewhere),
+      moveInto(reading.text, unknown, elsewhere),
     );
     return;
   }
@@ -51,7 +51,7 @@ export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {
     meant === undefined
       ? `There is no key ${shown} ${where}. ${knownKeys(names)}`
       : `There is no key ${shown} ${where}. Did you mean "${meant}"?`,
-    meant === undefined ? undefined : { title: `Write "${meant}"`, text: meant },
+    meant === undefined ? undefined : { title: `Write "${meant}"`, text: quotedAs(key, meant) },
   );
 }
 
@@ -75,11 +75,19 @@ export function homesOf(name: string): string[] {
   return homes.includes('scenario') ? homes.filter((home) => home !== 'scenarios') : homes;
 }
 
-/** The first misplaced key at the top can open the section it belongs to, as long as that is absent. */
+/** In the quotes the key has: in `{"key":1}` the colon is one only because of them. */
+function quotedAs({ type }: Scalar, name: string): string {
+  const quote = type === 'QUOTE_DOUBLE' ? '"' : type === 'QUOTE_SINGLE' ? "'" : '';
+  return quote + name + quote;
+}
+
+/**
+ * The first misplaced key at the top can open the section it belongs to, as long as that is absent. Only
+ * its own line is moved, so its value must stand there too.
+ */
 function moveInto(
-  map: YAMLMap | undefined,
-  name: string,
-  path: string,
+  text: string,
+  { key, name, path, map }: UnknownKey,
   homes: readonly string[],
 ): FixDraft | undefined {
   const home = homes[0]!;
@@ -87,5 +95,9 @@ function moveInto(
   const present =
     map === undefined || map.items.some((item) => (item.key as Scalar | null)?.value === home);
   if (path !== '' || section?.type !== 'section' || present || map.flow === true) return undefined;
+  const value = map.items.find((item) => item.key === key)?.value;
+  if (!isScalar(value) || /[\r\n]/.test(text.slice(key.range?.[0], value.range?.[1]))) {
+    return undefined;
+  }
   return { title: `Put "${name}" into ${home}`, text: `${home}:\n  ${name}` };
 }

@@ -35,14 +35,17 @@ export function heatMapOf(snapshots: readonly Snapshot[]): HeatMap | undefined {
   const columns = Math.min(mostColumns, Math.max(1, Math.round(toS - fromS)));
   const widthS = Math.max(1e-3, (toS - fromS) / columns);
   const cells = Array.from({ length: columns }, () => new Array<number>(rowCount).fill(0));
-  for (const snapshot of measured) {
+  for (const [at, snapshot] of snapshots.entries()) {
+    if ((snapshot.interval?.latencyUs.count ?? 0) === 0) continue;
+    // A long run keeps some of its seconds only: each stands for those left out before it.
+    const weight = Math.max(1, snapshot.tick - (snapshots[at - 1]?.tick ?? snapshot.tick));
     const middleS = (startS(snapshot) + snapshot.atMs / 1000) / 2;
     const column = cells[Math.min(columns - 1, Math.floor((middleS - fromS) / widthS))]!;
     const { latencyUs } = snapshot.interval!;
     for (let row = 0; row < rowCount; row++) {
       const share =
         shareBelow(latencyUs, latenciesUs[row + 1]!) - shareBelow(latencyUs, latenciesUs[row]!);
-      column[row]! += (share * latencyUs.count) / widthS;
+      column[row]! += (weight * share * latencyUs.count) / widthS;
     }
   }
   return {

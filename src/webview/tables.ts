@@ -40,9 +40,13 @@ export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
     heads: [strings.time, ...spec.series.map((series) => seriesLabel(series, strings))],
     rows,
     textColumns: [],
-    ...(perPoint > 1 && { note: fill(strings.everySeconds, formatCount(perPoint)) }),
+    ...(perPoint > 1 && { note: fill(strings.everySeconds, formatCount(meanGap(seconds))) }),
   };
 }
+
+/** Seconds between points. Of a long run not each second has a snapshot, so these are not counted. */
+const meanGap = (seconds: readonly number[]): number =>
+  (seconds.at(-1)! - seconds[0]!) / Math.max(1, seconds.length - 1);
 
 /** Each step as its last snapshot had it. */
 function lastSeen({ snapshots }: ShownRun): StepProgress[] {

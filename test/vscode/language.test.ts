@@ -226,6 +226,29 @@ describe('scenario files', () => {
     assert.ok(lenses.every(({ range }) => range.start.line === 0));
   });
 
+  it('get neither problems nor a run button where they are only shown', async () => {
+    const text = 'config:\n  conections: 5\nscenario:\n  name: echo\n';
+    const shown = vscode.workspace.registerTextDocumentContentProvider('bench-shown', {
+      provideTextDocumentContent: () => text,
+    });
+    try {
+      const uri = vscode.Uri.parse('bench-shown:/old.signalr.yaml');
+      const document = await vscode.workspace.openTextDocument(uri);
+      await vscode.window.showTextDocument(document);
+      const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+        'vscode.executeCodeLensProvider',
+        uri,
+      );
+      assert.deepEqual(lenses, []);
+      // Longer than it takes to find the problems of the same text where it can be edited.
+      const open = { language: 'yaml', content: text.replace('config:', 'mode: simple\nconfig:') };
+      await problemsOf((await vscode.workspace.openTextDocument(open)).uri);
+      assert.deepEqual(vscode.languages.getDiagnostics(uri), []);
+    } finally {
+      shown.dispose();
+    }
+  });
+
   it('show rates and members beside the values', async () => {
     const document = await openFile('tooSmall.signalr.yaml');
     const whole = new vscode.Range(0, 0, document.lineCount, 0);

@@ -4,8 +4,9 @@ import type { KeySpec } from '../../scenario/keySpec';
 import { shownNumber } from '../../scenario/numberText';
 import type { Analysis } from './analyseScenario';
 import { estimateMarkdown } from './estimateMarkdown';
+import { estimatePlace, showsEstimate } from './estimatePlace';
 import { specOf, useCaseOf } from './keysBelow';
-import { pathOf, type OutlineNode } from './outlineNode';
+import type { OutlineNode } from './outlineNode';
 
 /** What is shown at a place. */
 export interface HoverText {
@@ -17,7 +18,7 @@ export interface HoverText {
 
 /**
  * Explains the key at an offset: meaning, kind of value, bounds, default, differences to the Azure SignalR benchmark.
- * On the keys that make up the load it begins with the estimate.
+ * On the keys that make up the load it begins with the estimate; see also {@link estimatePlace}.
  *
  * @param options.estimate whether estimates are shown
  */
@@ -32,28 +33,24 @@ export function hoverAt(
     )
     .at(-1);
   const spec = node === undefined ? undefined : specOf(node);
-  if (node === undefined || spec === undefined) return undefined;
-  const parts = [keyMarkdown(spec, node)];
-  if (options.estimate && showsEstimate(node)) parts.unshift(...estimateParts(analysis));
-  return {
-    markdown: parts.join('\n\n---\n\n'),
-    offset: node.offset,
-    length: reach(node) - node.offset,
-  };
+  const place = estimatePlace(analysis);
+  const begins =
+    analysis.problems.every(({ severity }) => severity !== 'error') &&
+    offset >= place.offset &&
+    offset <= place.offset + place.length;
+  const estimated =
+    options.estimate && ((node !== undefined && showsEstimate(node)) || begins)
+      ? estimateParts(analysis)
+      : [];
+  const known = node !== undefined && spec !== undefined ? [keyMarkdown(spec, node)] : [];
+  const parts = [...estimated, ...known];
+  if (parts.length === 0) return undefined;
+  const range = node === undefined ? place : { ...node, length: reach(node) - node.offset };
+  return { markdown: parts.join('\n\n---\n\n'), offset: range.offset, length: range.length };
 }
 
 const reach = ({ offset, length, valueOffset, valueLength }: OutlineNode): number =>
   valueLength === 0 ? offset + length : valueOffset + valueLength;
-
-/** Keys whose hover begins with the estimate. */
-function showsEstimate(node: OutlineNode): boolean {
-  const path = pathOf(node)
-    .map((name) => (/^\d+$/.test(name) ? '*' : name))
-    .join('.');
-  return /^(config\.(connections|unit)|(scenario|scenarios\.\*)\.(name|parameters\.(messageSize|sendingInterval)))$/.test(
-    path,
-  );
-}
 
 function estimateParts({ estimate, noEstimate, verdict, scenario }: Analysis): string[] {
   if (estimate !== undefined) {

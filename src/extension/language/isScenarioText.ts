@@ -6,6 +6,8 @@ const lookedAt = 64 * 1024;
 
 const topNames = new Set(topKeys.map(({ name }) => name));
 const innerNames = new Set([...configKeys.map(({ name }) => name), 'name', 'parameters']);
+/** Keys of a load test for Artillery, which has sections of the same names: `phases`, and a `flow` or an engine. */
+const foreignNames = ['phases', 'flow', 'engine'];
 const kinds = topKeys.find(({ name }) => name === 'kind')!.choices!;
 
 /**
@@ -20,6 +22,7 @@ export function isScenarioText(text: string, fileName: string): boolean {
   if (/\.[^./\\]*$/.test(fileName) && !/\.ya?ml$/i.test(fileName)) return false;
   const top = new Map<string, string>();
   let inner = false;
+  let foreign = false;
   const beginning = text.slice(0, lookedAt);
   const line =
     /^(\uFEFF?)([ \t]*)(?:- +)?(["']?)([A-Za-z][\w-]{0,60})\3[ \t]*:(?=\s|$)([^\r\n]{0,80})/gm;
@@ -32,6 +35,7 @@ export function isScenarioText(text: string, fileName: string): boolean {
           .trim()
           .replace(/["']/g, ''),
       );
+    else if (foreignNames.includes(name!)) foreign = true;
     else inner ||= innerNames.has(name!);
   }
   // Pipeline files of the Azure SignalR benchmark.
@@ -41,5 +45,5 @@ export function isScenarioText(text: string, fileName: string): boolean {
   const sections = top.has('config') || top.has('scenario') || top.has('scenarios');
   if (top.get('mode') === 'simple' && (sections || top.size === 1)) return true;
   if (kinds.includes(top.get('kind') ?? '') && sections) return true;
-  return inner && top.has('config') && (top.has('scenario') || top.has('scenarios'));
+  return inner && !foreign && top.has('config') && (top.has('scenario') || top.has('scenarios'));
 }

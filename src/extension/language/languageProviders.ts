@@ -3,6 +3,7 @@ import { secretInFile } from '../../scenario/moveSecret';
 import type { Problem } from '../../scenario/problem';
 import { setting } from '../settings';
 import { analysisCache, type AnalysisCache } from './analysisCache';
+import { takeAskedEstimate } from './askedEstimate';
 import { codeLenses, type LensText } from './codeLenses';
 import { completionsAt, type Completion } from './completionsAt';
 import { diagnosticsOf } from './diagnosticsOf';
@@ -10,6 +11,7 @@ import { documentSymbols, type SymbolText } from './documentSymbols';
 import { environmentNames } from './environmentNames';
 import { hoverAt } from './hoverAt';
 import { inlayHints } from './inlayHints';
+import { isWorkedOn } from './isWorkedOn';
 import { publishDiagnostics } from './publishDiagnostics';
 import { quickFixes } from './quickFixes';
 import { rangeOf } from './rangeOf';
@@ -70,7 +72,8 @@ function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
     provideHover(document, position) {
       const analysis = cache.analysisOf(document);
       if (analysis === undefined) return undefined;
-      const options = { estimate: setting('hoverEstimate') };
+      const asked = takeAskedEstimate(document.uri.toString());
+      const options = { estimate: asked || setting('hoverEstimate') };
       const hover = hoverAt(analysis, document.offsetAt(position), options);
       if (hover === undefined) return undefined;
       return new vscode.Hover(new vscode.MarkdownString(hover.markdown), rangeOf(document, hover));
@@ -81,7 +84,8 @@ function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
 function lensProvider(cache: DocumentCache, context: LanguageContext): vscode.CodeLensProvider {
   return {
     provideCodeLenses(document) {
-      const analysis = setting('codeLens') ? cache.analysisOf(document) : undefined;
+      const shown = setting('codeLens') && isWorkedOn(document);
+      const analysis = shown ? cache.analysisOf(document) : undefined;
       if (analysis === undefined) return [];
       const top = new vscode.Range(0, 0, 0, 0);
       const last = context.lastRun(document.uri);
@@ -192,6 +196,12 @@ function symbolProvider(cache: DocumentCache): vscode.DocumentSymbolProvider {
 /** Moves the text of a range into secret storage and writes a reference in its place. */
 const moveSecretCommand = 'signalrBenchmark.moveSecret';
 
+/**
+ * Each fix is tried on the text before it is offered. Of many problems, when all is selected, the first
+ * ones get fixes: about as many as together take this many characters to read.
+ */
+const mostTried = 200_000;
+
 /** Quick fixes of the problems at the cursor. */
 function codeActionsProvider(cache: DocumentCache): vscode.CodeActionProvider {
   return {
@@ -200,6 +210,7 @@ function codeActionsProvider(cache: DocumentCache): vscode.CodeActionProvider {
       if (analysis === undefined) return [];
       return diagnosticsOf(analysis)
         .filter((problem) => rangeOf(document, problem).intersection(range) !== undefined)
+        .slice(0, Math.ceil(mostTried / (analysis.text.length + 1)))
         .flatMap((problem) => {
           const solved = diagnostics.filter(
             ({ code, range: place }) =>

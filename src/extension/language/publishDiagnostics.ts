@@ -3,6 +3,7 @@ import type { Problem, Severity } from '../../scenario/problem';
 import { tooLarge } from '../../scenario/tooLarge';
 import type { AnalysisCache } from './analysisCache';
 import { diagnosticsOf } from './diagnosticsOf';
+import { isWorkedOn } from './isWorkedOn';
 import { isYamlTooling, notRepeated } from './notRepeated';
 import { rangeOf } from './rangeOf';
 
@@ -54,7 +55,7 @@ export function publishDiagnostics(
     collection.set(document.uri, shown);
   };
   const later = (document: vscode.TextDocument): void => {
-    if (document.languageId !== 'yaml') return;
+    if (document.languageId !== 'yaml' || !isWorkedOn(document)) return;
     const key = document.uri.toString();
     cancel(key);
     timers.set(

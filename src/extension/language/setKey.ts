@@ -10,7 +10,8 @@ export interface TextChange {
 
 /**
  * A change that gives the key at a path a value: in its place when it is written, else as the first key
- * of its section, which is opened when it is missing. Undefined when there is no place for it.
+ * of its section, which is opened when it is missing. Undefined when there is no place for it, or when
+ * its value goes on below its line.
  */
 export function setKey(
   text: string,
@@ -24,10 +25,18 @@ export function setKey(
     if (node === undefined) return insertInto(text, parent, path.slice(depth), value);
     parent = node;
   }
-  if (parent.children.length > 0) return undefined;
+  if (parent.children.length > 0 || goesOn(text, parent)) return undefined;
   const { valueOffset: offset, valueLength: length } = parent;
   const space = length === 0 && !/\s/.test(text.charAt(offset - 1)) ? ' ' : '';
   return { offset, length, text: space + value };
+}
+
+/** Whether what stands below the line of a key, deeper than it, belongs to its value. */
+function goesOn(text: string, { flow, column, valueOffset }: OutlineNode): boolean {
+  if (flow) return false;
+  const [, ...below] = text.slice(valueOffset).split(/\r?\n/);
+  const next = below.find((line) => /^\s*[^\s#]/.test(line));
+  return next !== undefined && next.search(/\S/) > column;
 }
 
 function insertInto(

@@ -36,6 +36,24 @@ describe('an unknown key', () => {
     assert.equal(problemOf(`config:\n${text}`, 'unknown-key').fix, undefined);
   });
 
+  for (const [name, text] of Object.entries({
+    'keys below it': 'headers:\n  Authorization: abc\n',
+    'a list below it': 'target:\n- http://localhost:5000/hub\n',
+    'a folded text': 'target: >-\n  local\n',
+    'a value on the next line': 'connections:\n  5\n',
+  })) {
+    it(`at the top is not moved without what belongs to it: ${name}`, () => {
+      assert.equal(problemOf(`${text}scenario:\n  name: echo\n`, 'unknown-key').fix, undefined);
+    });
+  }
+
+  it('in quotes keeps them, which make a key of it in compact braces', () => {
+    const text = '{"config":{"target":"local","connectons":100},"scenario":{"name":"echo"}}';
+    const mended = fixed(text, problemOf(text, 'unknown-key'));
+    assert.match(mended, /"connections":100/);
+    assert.deepEqual(errorsOf(mended), []);
+  });
+
   it('that resembles nothing says what is known where that is short', () => {
     assert.match(problemOf('slo:\n  zzzzzzzzz: 5\n', 'unknown-key').message, /Known are p50, p90/);
   });
@@ -72,6 +90,12 @@ describe('an unknown use case', () => {
     assert.match(problem.message, /Did you mean broadcast\?.*echo, broadcast, sendToClient/);
     assert.deepEqual(brief(fixed(text, problem)), []);
     assert.equal(scenarioOf(text).entries[0]!.name, 'broadcast');
+  });
+
+  it('in a block is replaced with the block, not with the line break behind it', () => {
+    const text =
+      'config:\n  target: local\nscenario:\n  name: |\n    ech\n  parameters:\n    messageSize: 2KB\n';
+    assert.deepEqual(brief(fixed(text, problemOf(text, 'unknown-use-case'))), []);
   });
 
   it('that resembles nothing is read as echo', () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
+import type { Snapshot } from '../../../src/measure/snapshot';
+import { thinSnapshots } from '../../../src/measure/thinSnapshots';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/heatMap';
 import { problemOf } from '../../../src/webview/panelState';
 import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/spectrumView';
@@ -74,6 +76,9 @@ describe('tables of the panel', () => {
     const { rows, note } = chartTable(timeCharts[0]!, shownRun(snapshots));
     assert.equal(rows.length, 120);
     assert.match(note ?? '', /30 seconds/);
+    // Hours are told by every second snapshot.
+    const thinned = shownRun(snapshots.map(({ tick }) => measured(2 * tick, 1)));
+    assert.match(chartTable(timeCharts[0]!, thinned).note ?? '', / 60 seconds/);
   });
 
   it('list errors, most frequent first, with meaning and an example', () => {
@@ -190,6 +195,17 @@ describe('heat map', () => {
     const sum = map.cells.flat().reduce((total, cell) => total + cell, 0) * widthS;
     assert.ok(Math.abs(sum - 21_000) < 1, String(sum));
     assert.equal(heatMapOf([sampleSnapshot(1)]), undefined);
+  });
+
+  it('holds as many deliveries for a run of which some seconds were left out', () => {
+    const all = Array.from({ length: 601 }, (_, at) => measured(at + 1, 1));
+    const sum = (snapshots: readonly Snapshot[]): number => {
+      const { cells, seconds } = heatMapOf(snapshots)!;
+      return cells.flat().reduce((total, cell) => total + cell, 0) * (seconds[1]! - seconds[0]!);
+    };
+    const kept = thinSnapshots(all, 200);
+    assert.ok(kept.length < 250);
+    assert.ok(Math.abs(sum(kept) / sum(all) - 1) < 0.01, `${sum(kept)} of ${sum(all)}`);
   });
 
   it('rises with the latency and stays within 0 and 1', () => {

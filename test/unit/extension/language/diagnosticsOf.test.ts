@@ -108,6 +108,41 @@ describe('quickFixes', () => {
     ]);
   });
 
+  for (const unit of ['unit:\n    5', 'unit: >-\n    5', 'unit: # five\n\n    5']) {
+    it(`does not write before a value that goes on below its line: ${unit.split('\n').join(' ')}`, () => {
+      const text = tooMuch.replace('unit: 5', unit).replace('step: 600', 'step:\n    600');
+      const titles = exceeded(analyseScenario(text)).map(({ title }) => title);
+      assert.ok(titles.length > 0);
+      assert.ok(!titles.some((title) => title.startsWith('Plan')), titles.join());
+    });
+  }
+
+  it('drops a fix after which the problem is still there, or which breaks the text', () => {
+    const text = 'config:\n  target: local\nscenario:\n  name: ech\n';
+    const analysis = analyseScenario(text);
+    const problem = diagnosticsOf(analysis).find(({ code }) => code === 'unknown-use-case')!;
+    const { offset, length } = problem;
+    const wrote = (written: string): number =>
+      quickFixes(analysis, {
+        ...problem,
+        fix: { title: 'x', offset, length, text: written },
+      }).length;
+    assert.equal(wrote('echo'), 1);
+    assert.equal(wrote('nothing'), 0);
+    assert.equal(wrote('echo: {'), 0);
+    assert.equal(wrote('echo\n  nme: 5'), 0);
+  });
+
+  it('keeps a fix that lets mistakes below it be seen', () => {
+    const text = 'confg:\n  target: local\n  conections: 5\n  uni: 3\nscenario:\n  name: echo\n';
+    const analysis = analyseScenario(text);
+    const problem = diagnosticsOf(analysis).find(({ code }) => code === 'unknown-key')!;
+    assert.deepEqual(
+      quickFixes(analysis, problem).map(({ title }) => title),
+      ['Write "config"'],
+    );
+  });
+
   it('offers what helps only: connections alone are too many', () => {
     const text = 'config:\n  unit: 1\n  connections: 5000\nscenario:\n  name: connectOnly\n';
     assert.deepEqual(

@@ -27,6 +27,9 @@ describe('isScenarioText', () => {
       'config:\n  plugins: []\n',
       'mode: production\nconfig:\n  a: 1\n',
       '- config:\n    connections: 5\n',
+      'config:\n  target: http://x\n  phases:\n    - duration: 60\nscenarios:\n  - name: a\n',
+      'config:\n  target: http://x\nscenarios:\n  - name: a\n    flow:\n      - get: {url: /}\n',
+      'config:\n  target: http://x\nscenarios:\n  - engine: ws\n    name: a\n',
       'openapi: 3.0.0\ninfo:\n  title: x\npaths: {}\n',
     ];
     for (const text of others) assert.equal(isScenarioText(text, 'a.yaml'), false, text);
