@@ -45,6 +45,19 @@ export function deliveryFormsOf(plan: Plan, codec: HubCodec): DeliveryForm[] {
   });
 }
 
+/**
+ * What brings each entry's deliveries: what the hub calls, in lower case since names of client methods are the
+ * same in any case. Several forms may read the same one.
+ */
+export function deliveryKindsOf(plan: Plan): string[] {
+  return plan.entries.map((entry) => {
+    const { ownCall, streams } = entryRun(entry);
+    if (streams !== undefined) return 'stream';
+    if (ownCall?.reply === 'completion') return 'completion';
+    return `callback ${ownCall?.callback ?? (callbackOf(plan) || 'RecordLatency')}`.toLowerCase();
+  });
+}
+
 /** The callback whose beginning differs from message to message; empty when it is always the same. */
 function callbackOf({ dialect, protocol }: Plan): string {
   // Messages of Web PubSub name their group before they come to the dictionary.

@@ -8,7 +8,7 @@ import { entryRun } from '../plan/entryRun';
 import { streamShape, type StreamShape } from '../usecases/streams';
 import type { HubMessage } from '../wire/hubMessage';
 import { emptyStamp, readStamp } from '../wire/stamp';
-import { deliveryFormsOf, type DeliveryForm } from './deliveryForm';
+import { deliveryFormsOf, deliveryKindsOf, type DeliveryForm } from './deliveryForm';
 import type { EntryRecorder, Recorder } from './recorder';
 import { StreamItemForm } from './streamItemForm';
 
@@ -34,6 +34,7 @@ export class Receiver {
   /** Of each entry; the same object where they look the same. */
   private readonly formOf: readonly DeliveryForm[];
   private readonly forms: readonly DeliveryForm[];
+  private readonly kinds: readonly string[];
   /** Form of the delivery at hand. */
   private form: DeliveryForm | undefined;
   /** The message at hand. */
@@ -54,6 +55,7 @@ export class Receiver {
     this.codec = codecOf(plan.protocol);
     this.formOf = deliveryFormsOf(plan, this.codec);
     this.forms = [...new Set(this.formOf)];
+    this.kinds = deliveryKindsOf(plan);
     this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
     this.streams = plan.entries.map((entry) =>
       entryRun(entry).streams === undefined ? undefined : streamShape(entry.parameters),
@@ -150,6 +152,14 @@ export class Receiver {
     return payload.sizes[payload.pick(stamp.source, stream, stamp.sequence)]!;
   }
 
+  /** Whether the form that has taken the message reads what brings this entry's deliveries. */
+  private isBroughtByForm(entry: number): boolean {
+    const { form, formOf, kinds } = this;
+    if (formOf[entry] === form) return true;
+    const other = formOf.findIndex((each) => each === form);
+    return kinds[other] === kinds[entry];
+  }
+
   /** Counts the delivery whose stamp was just read. */
   private count(connection: HubConnection, nowUs: number, wireBytes: number): void {
     const { stamp, recorder } = this;
@@ -163,7 +173,7 @@ export class Receiver {
     const counted = step.entries[entry] ?? step;
     const { index } = connection;
     // A completion that only tells of errors is no delivery.
-    if (population !== undefined && this.formOf[entry] !== this.form) return;
+    if (population !== undefined && !this.isBroughtByForm(entry)) return;
     const meant =
       population !== undefined &&
       population.isReceiver(stamp.source - population.firstSource, index) &&

@@ -45,6 +45,28 @@ describe('use cases side by side', function () {
     assertConsistent(run);
   });
 
+  it('share a callback, whatever case its name is written in', async () => {
+    const own = (callback: string): Readonly<Record<string, unknown>> => ({
+      ...{ method: 'Echo', arguments: [{ data: '{text:100}' }], reply: 'callback', callback },
+    });
+    for (const protocol of ['json', 'messagepack']) {
+      const run = await loadRun({
+        target: hub.url,
+        workers: 2,
+        entries: [
+          { name: 'echo', senders: 6 },
+          { name: 'invoke', senders: 6, parameters: own('RecordLatency') },
+          { name: 'invoke', senders: 6, parameters: own('recordLatency') },
+        ],
+        config: { protocol },
+      });
+      assert.equal(run.ending, 'completed');
+      assert.deepEqual(run.errors, {});
+      for (const entry of onlyStep(run).entries!) assertExact(entry, 60, 60);
+      assertConsistent(run);
+    }
+  });
+
   it('streams of several entries end where they were opened', async () => {
     const parameters = { sendingInterval: '100ms', streamingItemCount: 3 };
     const run = await loadRun({
