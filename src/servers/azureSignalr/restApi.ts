@@ -60,7 +60,7 @@ const tooLong: RestAnswer = {
 };
 
 /** The parts of a path, decoded; undefined when it cannot be. */
-function partsOf(path: string): string[] | undefined {
+export function partsOf(path: string): string[] | undefined {
   try {
     return path.split('/').map(decodeURIComponent);
   } catch {

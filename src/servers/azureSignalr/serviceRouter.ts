@@ -10,7 +10,7 @@ import { readBody } from '../requestBody';
 import { bearerToken } from '../tokenCheck';
 import { allowsTransport, identityOf, type ClientIdentity } from './clientIdentity';
 import type { ConnectionQuota } from '../connectionQuota';
-import { answerRest, type RestContext } from './restApi';
+import { answerRest, partsOf, type RestContext } from './restApi';
 import { isUpstreamUrl, type UpstreamTemplate } from './serviceOptions';
 import { hubOfQuery } from './serviceNames';
 import type { Upstream } from './upstream';
@@ -178,15 +178,6 @@ function answersPreflight(request: IncomingMessage, response: ServerResponse): b
   return true;
 }
 
-/** A name as it stands in a path; undefined when it cannot be decoded. */
-function decodedName(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** `PUT /emulator/hubs/{hub}/handler`: from now on, events of the hub go where its body says; DELETE: as before. */
 async function register(
   context: ServiceContext,
@@ -195,7 +186,7 @@ async function register(
   path: string,
 ): Promise<void> {
   const named = /^\/emulator\/hubs\/([^/]+)\/handler$/.exec(path)?.[1];
-  const hub = named === undefined ? undefined : decodedName(named);
+  const [hub] = partsOf(named ?? '') ?? [];
   if (hub === undefined || !isHubName(hub)) {
     refuse(response, notFound);
     return;
