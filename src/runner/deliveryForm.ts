@@ -1,5 +1,5 @@
 import { entryRun } from '../plan/entryRun';
-import type { Plan } from '../plan/plan';
+import type { Plan, PlanEntry } from '../plan/plan';
 import { shownText } from '../wire/connectFailure';
 import { isAt, type HubCodec } from '../wire/hubCodec';
 import type { HubMessage, Invocation } from '../wire/hubMessage';
@@ -22,23 +22,28 @@ export interface DeliveryForm {
   learn?(buffer: Buffer, start: number, stampAt: number): void;
 }
 
+/** What brings an entry's deliveries: items and completions, or a callback by its name. */
+type Bringer = 'stream' | 'completion' | { readonly callback: string };
+
+function bringerOf(plan: Plan, entry: PlanEntry): Bringer {
+  const { ownCall, streams } = entryRun(entry);
+  if (streams !== undefined) return 'stream';
+  if (ownCall?.reply === 'completion') return 'completion';
+  return { callback: ownCall?.callback ?? callbackOf(plan) };
+}
+
 /** The form of each entry's deliveries; the same object where they look the same. */
 export function deliveryFormsOf(plan: Plan, codec: HubCodec): DeliveryForm[] {
   const forms = new Map<string, DeliveryForm>();
   return plan.entries.map((entry) => {
-    const { ownCall, streams } = entryRun(entry);
-    const callback = ownCall?.callback ?? callbackOf(plan);
-    const key =
-      streams !== undefined
-        ? 'stream'
-        : ownCall?.reply === 'completion'
-          ? 'completion'
-          : `callback ${callback}`;
+    const bringer = bringerOf(plan, entry);
+    const key = JSON.stringify(bringer);
     let form = forms.get(key);
     if (form === undefined) {
-      if (key === 'stream') form = new StreamItemForm(plan.protocol);
-      else if (key === 'completion') form = completionForm(codec);
-      else form = callback === '' ? dictionaryForm() : callbackForm(codec, callback, plan.runId);
+      if (bringer === 'stream') form = new StreamItemForm(plan.protocol);
+      else if (bringer === 'completion') form = completionForm(codec);
+      else if (bringer.callback === '') form = dictionaryForm();
+      else form = callbackForm(codec, bringer.callback, plan.runId);
       forms.set(key, form);
     }
     return form;
@@ -46,15 +51,14 @@ export function deliveryFormsOf(plan: Plan, codec: HubCodec): DeliveryForm[] {
 }
 
 /**
- * What brings each entry's deliveries: what the hub calls, in lower case since names of client methods are the
- * same in any case. Several forms may read the same one.
+ * What brings each entry's deliveries, as text: names of client methods are the same in any case, so that
+ * several forms may read the same one.
  */
 export function deliveryKindsOf(plan: Plan): string[] {
   return plan.entries.map((entry) => {
-    const { ownCall, streams } = entryRun(entry);
-    if (streams !== undefined) return 'stream';
-    if (ownCall?.reply === 'completion') return 'completion';
-    return `callback ${ownCall?.callback ?? (callbackOf(plan) || 'RecordLatency')}`.toLowerCase();
+    const bringer = bringerOf(plan, entry);
+    if (typeof bringer === 'string') return bringer;
+    return `callback ${bringer.callback || 'RecordLatency'}`.toLowerCase();
   });
 }
 
