@@ -7,7 +7,7 @@ import type { Result } from '../results/result';
 import { connectionLines, lifeLines, membershipLines, targetLines } from './connectionLines';
 import { errorLines } from './errorWords';
 import { fixedBlank, wrap, type Line, type Tone } from './line';
-import { connectingText } from './liveView';
+import { connectingText } from './runTexts';
 import { howWords } from './howWords';
 import { loadWords, plural } from './loadWords';
 import { spectrumLines } from './spectrum';

@@ -7,6 +7,7 @@ export { exportCommand } from './exportCommand';
 export { finalScreen } from './finalScreen';
 export { importCommand } from './importCommand';
 export { initCommand } from './initCommand';
+export { createLiveView } from './liveView';
 export {
   serveAppServerCommand,
   serveAzureSignalrCommand,

@@ -1,15 +1,8 @@
-import { formatCount, formatLatencyUs } from '../base/units';
-import type { Phase, Snapshot, StepProgress } from '../measure/snapshot';
+import { formatCount } from '../base/units';
+import type { StepProgress } from '../measure/snapshot';
 import { cut, paint, type Line } from './line';
-import { errorWords } from './errorWords';
-import {
-  lastStepIsOver,
-  noProgress,
-  rowsOf,
-  timeLeft,
-  withSnapshot,
-  type RunProgress,
-} from './runProgress';
+import { noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
+import { connectingText, statusText } from './runTexts';
 import { titleLines, type RunTitle, type RunView } from './runView';
 import { entryHead, entryLine, stepHead, stepLine } from './stepTable';
 import { widthOf, type Output } from './surroundings';
@@ -87,44 +80,4 @@ function mixLines(step: StepProgress | undefined): Line[] {
       entryLine(index, { ...entry, ...(over && { lost: outstanding }) }),
     );
   return [{ text: '' }, entryHead, ...shown];
-}
-
-/** `connecting   1,900 of 1,900   p99 84ms   3 failed`. */
-export function connectingText({ phase, connections }: Snapshot): string {
-  const { requested, connected, failed, dropped, reconnected = 0, connectP99Us } = connections;
-  const { takingPart = connected } = connections;
-  const word = phase === 'connecting' ? 'connecting' : 'connected ';
-  return [
-    `${word}   ${formatCount(connected)} of ${formatCount(requested)}`,
-    ...(connected > 0 ? [`p99 ${formatLatencyUs(connectP99Us)}`] : []),
-    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
-    ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
-    ...(reconnected > 0
-      ? [`${formatCount(reconnected)} reconnected`, `${formatCount(takingPart)} open`]
-      : []),
-  ].join('   ');
-}
-
-const phaseWords: Readonly<Record<Phase, string>> = {
-  connecting: 'opening connections',
-  preparing: 'preparing connections',
-  warmup: 'warming up, not measured',
-  measuring: 'measuring',
-  draining: 'waiting for what is outstanding',
-  closing: 'closing connections',
-  done: 'done',
-};
-
-/** What is going on: `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`. */
-export function statusText(snapshot: Snapshot, progress: RunProgress): string {
-  const { phase, step, stepCount, errors } = snapshot;
-  const inStep = step && !lastStepIsOver(progress) && phase !== 'connecting';
-  const outstanding = inStep && phase !== 'warmup' ? step.outstanding : 0;
-  return [
-    `${inStep ? `step ${step.index} of ${formatCount(stepCount)}: ` : ''}${phaseWords[phase]}${
-      inStep && phase === 'measuring' ? `, ${timeLeft(step)} left` : ''
-    }`,
-    ...(outstanding > 0 ? [`${formatCount(outstanding)} outstanding`] : []),
-    ...errorWords(errors),
-  ].join('; ');
 }

@@ -3,7 +3,7 @@ import type { EntryProgress, Snapshot } from '../measure/snapshot';
 import { latencyWords } from '../measure/sloWords';
 import { printable } from './line';
 import { plural } from './loadWords';
-import { connectingText, statusText } from './liveView';
+import { connectingText, statusText } from './runTexts';
 import { clock, noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
 import { titleLines, type RunTitle, type RunView } from './runView';
 import type { StepRow } from './stepTable';

@@ -22,7 +22,6 @@ import { confirmLoad } from './confirmLoad';
 import { exitCodeOfResult } from './exitCode';
 import { paintAll } from './line';
 import { lazyCommands } from './loadLazyCommands';
-import { createLiveView } from './liveView';
 import { createPlainView } from './plainView';
 import { referenceValue } from './referenceValue';
 import type { RunView } from './runView';
@@ -181,7 +180,7 @@ async function runOn(
     stop.throwIfSignalled();
     const title = { file: path.basename(file), url: target.url, scenario, dialect: plan.dialect };
     view = canRedraw(surroundings)
-      ? createLiveView(stderr, title, canColour(surroundings))
+      ? (await lazyCommands()).createLiveView(stderr, title, canColour(surroundings))
       : createPlainView(stderr, title);
     const summary = await watch(
       deps.startRun(plan, target, {

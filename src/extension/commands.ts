@@ -1,12 +1,10 @@
 import * as vscode from 'vscode';
 import type { ResultCommands } from './resultCommands';
-import { newScenario, runScenario, runScenarioWith } from './runCommands';
 import type { RunController } from './runController';
 import type { ScenarioFiles } from './scenarioFiles';
 import { moveSecretOut } from './secretCommands';
 import type { Services } from './services';
 import { showEstimate } from './showEstimate';
-import { addTarget, removeTarget, testTarget } from './targetCommands';
 
 export interface CommandParts {
   readonly services: Services;
@@ -25,12 +23,13 @@ export function commandHandlers(parts: CommandParts): Readonly<Record<string, Co
   const { extensionPath } = context;
   const walkthrough = `${context.extension.id}#signalrBenchmark.start`;
   return {
-    'signalrBenchmark.run': (uri) => runScenario(uri, files, controller, extensionPath),
-    'signalrBenchmark.runWith': (uri) =>
-      runScenarioWith(uri, files, controller, services, extensionPath),
+    'signalrBenchmark.run': async (uri) =>
+      (await runCommands()).runScenario(uri, files, controller, extensionPath),
+    'signalrBenchmark.runWith': async (uri) =>
+      (await runCommands()).runScenarioWith(uri, files, controller, services, extensionPath),
     'signalrBenchmark.stop': () => controller.stop(),
     'signalrBenchmark.showRun': () => controller.showRun(),
-    'signalrBenchmark.newScenario': () => newScenario(),
+    'signalrBenchmark.newScenario': async () => (await runCommands()).newScenario(),
     'signalrBenchmark.markScenario': (uri) => markScenario(uri, files),
     'signalrBenchmark.showEstimate': (uri) => showEstimate(uri),
     'signalrBenchmark.openResult': (node) => results.open(node),
@@ -39,15 +38,20 @@ export function commandHandlers(parts: CommandParts): Readonly<Record<string, Co
     'signalrBenchmark.deleteResult': (node) => results.delete(node),
     'signalrBenchmark.renameResult': (node) => results.rename(node),
     'signalrBenchmark.revealResult': (node) => results.reveal(node),
-    'signalrBenchmark.addTarget': () => addTarget(services),
-    'signalrBenchmark.testTarget': (node) => testTarget(node, services),
-    'signalrBenchmark.removeTarget': (node) => removeTarget(node, services),
+    'signalrBenchmark.addTarget': async () => (await targetCommands()).addTarget(services),
+    'signalrBenchmark.testTarget': async (node) =>
+      (await targetCommands()).testTarget(node, services),
+    'signalrBenchmark.removeTarget': async (node) =>
+      (await targetCommands()).removeTarget(node, services),
     'signalrBenchmark.moveSecret': (uri, range) => moveSecretOut(uri, range, services),
     'signalrBenchmark.openWalkthrough': () =>
       vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false),
     'signalrBenchmark.showLog': () => services.log.show(),
   };
 }
+
+const runCommands = () => import(/* webpackChunkName: "run" */ './runCommands.js');
+const targetCommands = () => import(/* webpackChunkName: "run" */ './targetCommands.js');
 
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {
   const active = vscode.window.activeTextEditor?.document.uri;
