@@ -11,7 +11,7 @@ export async function open(options) {
   const { connections, protocol, blob, nowUs, record } = options;
   const plan = closedPlan(connections, protocol, 'broadcast', { messageSize: blob.length });
   const { step, stamp, count } = counting(plan);
-  const template = new MessageTemplate(
+  const template = MessageTemplate.of(
     recordLatencyShape({ method: 'Broadcast', blob }),
     holeLengths(undefined),
     codecOf(protocol),

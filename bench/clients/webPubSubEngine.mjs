@@ -32,7 +32,7 @@ export async function open({ url, connections, protocol, batch, blob, nowUs, rec
     let template = templates.get(receiver.length);
     if (template === undefined) {
       const shape = recordLatencyShape({ method: 'SendToGroup', blob });
-      template = new MessageTemplate(shape, holeLengths(receiver), codec);
+      template = MessageTemplate.of(shape, holeLengths(receiver), codec);
       templates.set(receiver.length, template);
     }
     return template;

@@ -1,10 +1,20 @@
 /**
  * What is written anew into each message: the stamp, the receiver's connection id or group, id and index
- * of the sending connection, the message's number, the id under which it is to be acknowledged, the time in
- * milliseconds since 1970 or in ticks of 100 ns since the year 1.
+ * of the sending connection, the message's number, the id under which it is to be acknowledged, the ids of
+ * a call that opens a stream and of the items that go up in it, the time in milliseconds since 1970 or in
+ * ticks of 100 ns since the year 1.
  */
 export type HoleKind =
-  'stamp' | 'receiver' | 'sender' | 'senderIndex' | 'sequence' | 'ackId' | 'unixMs' | 'ticks';
+  | 'stamp'
+  | 'receiver'
+  | 'sender'
+  | 'senderIndex'
+  | 'sequence'
+  | 'ackId'
+  | 'callId'
+  | 'streamId'
+  | 'unixMs'
+  | 'ticks';
 
 /** Holes that can stand alone as a number. */
 export type NumberHole = Extract<HoleKind, 'senderIndex' | 'sequence' | 'unixMs' | 'ticks'>;

@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario/scenario';
 import { stepsOf } from '../scenario/steps';
-import { findUseCase } from '../usecases/registry';
+import { findUseCase, streamsOf } from '../usecases/registry';
 import { connectionsOnly } from './connectionsOnly';
 import { entryTraffic, productOf } from './entryTraffic';
 import type { EstimateInput } from './model';
@@ -47,7 +47,7 @@ export function assumptionsOf(
   if (scenario.entries.some(({ parameters }) => parameters['messageSizes'] !== undefined)) {
     sentences.push('Payloads differ in size: their mean counts.');
   }
-  if (names.includes('streamingEcho')) {
+  if (scenario.entries.some((entry) => streamsOf(entry) !== undefined)) {
     sentences.push('The guides have no table for streams: each item counts as an echo.');
   }
   if (names.includes('frequentJoinLeaveGroup')) {

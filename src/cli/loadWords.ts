@@ -2,8 +2,8 @@ import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';
 import { largestGroup } from '../usecases/groups';
-import { findUseCase } from '../usecases/registry';
-import { streamShape } from '../usecases/streams';
+import { findUseCase, streamsOf } from '../usecases/registry';
+import { itemsUp } from '../usecases/streams';
 
 /** Entries of a mix that are told one by one. */
 const mostEntries = 10;
@@ -32,7 +32,9 @@ function entryWords({ name, parameters }: ScenarioEntry, connections: number): s
       typeof messageSizes === 'string'
         ? `${messageSizes.slice(0, 60)} (mean ${formatBytes(messageSize)})`
         : formatBytes(messageSize);
-    words.push(`${size} ${intervalWords(sendingInterval)}`);
+    const streams = streamsOf({ name, parameters });
+    const count = streams === undefined ? '' : `${formatCount(streams.items)} items of `;
+    words.push(`${count}${size} ${intervalWords(sendingInterval)}`);
   }
   return words.join(', ');
 }
@@ -62,7 +64,8 @@ export function loadNumbers(scenario: Scenario): LoadNumbers {
     const senders = last?.perEntry[position] ?? 0;
     const load = { connections: scenario.connections, senders };
     const sendings = (senders * 1000) / sendingInterval;
-    const into = sendings * messagesUp(parameters);
+    const streams = streamsOf({ name, parameters });
+    const into = sendings * (streams === undefined ? 1 : itemsUp(streams));
     const out = sendings * (findUseCase(name)?.deliveries(parameters, load) ?? 0);
     inPerSecond += into;
     outPerSecond += out;
@@ -77,13 +80,6 @@ export function loadNumbers(scenario: Scenario): LoadNumbers {
     bytesPerSecond,
     durationS: rampS + (steps.length * stepMs) / 1000,
   };
-}
-
-/** Messages that one sending takes to the hub. */
-function messagesUp(parameters: ScenarioEntry['parameters']): number {
-  if (parameters['streamDirection'] === undefined) return 1;
-  const { direction, items } = streamShape(parameters);
-  return direction === 'download' ? 1 : items;
 }
 
 /** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (40.8 MB/s), for about 3 min`. */

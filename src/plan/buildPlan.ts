@@ -1,7 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
 import { silentRounds, stepsOf } from '../scenario/steps';
-import { findUseCase } from '../usecases/registry';
+import { streamsOf } from '../usecases/registry';
 import type { Plan, PlanLife, WorkerPlan } from './plan';
 import { maximumSources, sourcesOfStreams } from './population';
 
@@ -79,7 +79,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
 
 /** Messages are told apart by their source, of which a stamp holds so many. */
 function checkSources({ connections, entries }: Scenario): void {
-  const streams = entries.filter(({ name }) => findUseCase(name)?.run.streams !== undefined);
+  const streams = entries.filter((entry) => streamsOf(entry) !== undefined);
   const groups = entries
     .filter((entry) => !streams.includes(entry))
     .reduce((sum, { parameters }) => sum + Number(parameters['groupsPerConnection'] ?? 1), 0);

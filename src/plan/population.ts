@@ -1,6 +1,6 @@
 import { derangement, seededRandom, shuffled, type Random } from '../base/random';
-import { numberOf, type Parameters } from '../usecases/parameterSpec';
-import { mostOpenStreams, streamShape } from '../usecases/streams';
+import { numberOf } from '../usecases/parameterSpec';
+import { mostOpenStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
 import { entryRun } from './entryRun';
 import type { Plan, PlanStep } from './plan';
@@ -87,7 +87,7 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
     case 'nobody':
       return { isReceiver: () => false };
     case 'self':
-      if (streams !== undefined) return meantByStreams(parameters);
+      if (streams !== undefined) return meantByStreams(streams);
       return { isReceiver: (source, receiver) => source === receiver };
     case 'everyone':
       return { isReceiver: () => true };
@@ -123,8 +123,9 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
  */
 export const sourcesOfStreams = mostOpenStreams + 1;
 
-function meantByStreams(parameters: Parameters): Meant {
-  const comesBack = streamShape(parameters).direction !== 'upload';
+function meantByStreams({ direction, own }: StreamShape): Meant {
+  // What comes of one's own streams has no stamp.
+  const comesBack = direction !== 'upload' && own === undefined;
   return {
     sourcesPerSender: sourcesOfStreams,
     isReceiver: (source, receiver) =>

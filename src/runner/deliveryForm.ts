@@ -22,12 +22,12 @@ export interface DeliveryForm {
   learn?(buffer: Buffer, start: number, stampAt: number): void;
 }
 
-/** What brings an entry's deliveries: items and completions, or a callback by its name. */
-type Bringer = 'stream' | 'completion' | { readonly callback: string };
+/** What brings an entry's deliveries: items, whatever they are, completions, or a callback by its name. */
+type Bringer = 'stream' | 'ownStream' | 'completion' | { readonly callback: string };
 
 function bringerOf(plan: Plan, entry: PlanEntry): Bringer {
   const { ownCall, streams } = entryRun(entry);
-  if (streams !== undefined) return 'stream';
+  if (streams !== undefined) return streams.own === undefined ? 'stream' : 'ownStream';
   if (ownCall?.reply === 'completion') return 'completion';
   return { callback: ownCall?.callback ?? callbackOf(plan) };
 }
@@ -41,6 +41,7 @@ export function deliveryFormsOf(plan: Plan, codec: HubCodec): DeliveryForm[] {
     let form = forms.get(key);
     if (form === undefined) {
       if (bringer === 'stream') form = new StreamItemForm(plan.protocol);
+      else if (bringer === 'ownStream') form = noForm;
       else if (bringer === 'completion') form = completionForm(codec);
       else if (bringer.callback === '') form = dictionaryForm();
       else form = callbackForm(codec, bringer.callback, plan.runId);
@@ -61,6 +62,9 @@ export function deliveryKindsOf(plan: Plan): string[] {
     return `callback ${bringer.callback || 'RecordLatency'}`.toLowerCase();
   });
 }
+
+/** Where nothing that comes has a stamp; see {@link import('./ownItems').OwnItems}. */
+const noForm: DeliveryForm = { usualStamp: () => -1, stampIn: () => undefined };
 
 /** The callback whose beginning differs from message to message; empty when it is always the same. */
 function callbackOf({ dialect, protocol }: Plan): string {

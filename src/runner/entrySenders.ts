@@ -5,6 +5,7 @@ import type { HubConnection } from '../wire/hubConnection';
 import type { Completion } from '../wire/hubMessage';
 import { MessageSender } from './messageSender';
 import type { EntryRecorder, StepRecorder } from './recorder';
+import type { TakeItem } from './ownItems';
 import { StreamSender, type StreamDependencies } from './streamSender';
 
 /** Sends what is due of one entry of a plan. */
@@ -24,6 +25,8 @@ export interface EntrySender {
   lost?(index: number): void;
   /** A delivery from the entry's source was counted. */
   arrived?(index: number, source: number, sequence: number): void;
+  /** Takes an item of a stream of the user's own; false when it is of none of this entry's. */
+  itemCame?: TakeItem;
   /** Takes a completion; false when it is not of one of its invocations. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
 }
@@ -99,6 +102,10 @@ export class EntrySenders {
   /** @param source counted within the entry at that position */
   arrived(position: number, index: number, source: number, sequence: number): void {
     this.senders[position]!.arrived?.(index, source, sequence);
+  }
+
+  itemCame(...item: Parameters<TakeItem>): boolean {
+    return this.senders.some((sender) => sender.itemCame?.(...item) === true);
   }
 
   completed(connection: HubConnection, message: Completion, nowUs: number): boolean {

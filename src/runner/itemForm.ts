@@ -1,4 +1,5 @@
-import { itemDigits, streamIdLength } from '../wire/streamLayout';
+import { streamIdLength } from '../wire/messageLayout';
+import { itemDigits } from '../wire/streamLayout';
 import type { FramePiece } from '../wire/holeFrame';
 import { readHex } from '../wire/stamp';
 
@@ -6,18 +7,22 @@ import { readHex } from '../wire/stamp';
 export class ItemForm {
   /** Where a stamp would begin, from the beginning of the message. */
   readonly length: number;
+  /** Where the id of the call begins. */
+  readonly idAt: number;
   /** Where the item's number begins; −1 in a form that has none. */
   private readonly numberAt: number;
 
   /** @param pieces the id is the first hole, the number the second */
   constructor(private readonly pieces: readonly FramePiece[]) {
-    let [length, numberAt, holes] = [0, -1, 0];
+    const holes: number[] = [];
+    let length = 0;
     for (const piece of pieces) {
-      if (typeof piece === 'number' && ++holes === 2) numberAt = length;
+      if (typeof piece === 'number') holes.push(length);
       length += typeof piece === 'number' ? piece : piece.length;
     }
     this.length = length;
-    this.numberAt = numberAt;
+    this.idAt = holes[0]!;
+    this.numberAt = holes[1] ?? -1;
   }
 
   /** Whether the message that begins at `start` looks so. */

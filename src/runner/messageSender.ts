@@ -1,3 +1,4 @@
+import { digitsOf } from '../base/digits';
 import { seededRandom, type Random } from '../base/random';
 import { PairTable } from '../measure/pairTable';
 import { entryRun } from '../plan/entryRun';
@@ -314,7 +315,7 @@ export class MessageSender implements EntrySender {
       template =
         this.rest?.template(shape) ??
         this.persistent?.template(shape, sendAudience(this.population.audience), receiver) ??
-        new MessageTemplate(
+        MessageTemplate.of(
           shape,
           holeLengths(receiver, origin),
           codecOf(this.plan.protocol),
@@ -338,9 +339,3 @@ export class MessageSender implements EntrySender {
 /** Of the use cases that send over a server connection. */
 const sendAudience = (audience: Audience): SendAudience =>
   audience === 'self' ? 'user' : audience === 'group' ? 'group' : 'everyone';
-
-function digitsOf(index: number): number {
-  let digits = 1;
-  for (let left = index; left >= 10; left = Math.floor(left / 10)) digits += 1;
-  return digits;
-}

@@ -63,8 +63,8 @@ export function messageMaker(
   };
 }
 
-/** The user's arguments with their placeholders filled, but for what changes with each message. */
-function ownMessage(
+/** The user's arguments or items with their placeholders filled, but for what changes with each message. */
+export function ownMessage(
   items: readonly OwnArgument[],
   entry: PlanEntry,
   seed: number,

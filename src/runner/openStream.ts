@@ -1,7 +1,7 @@
 import { mostOpenStreams } from '../usecases/streams';
 import type { HubConnection } from '../wire/hubConnection';
 import { readHex, writeHex } from '../wire/stamp';
-import { streamIdLength } from '../wire/streamLayout';
+import { streamIdLength } from '../wire/messageLayout';
 import type { EntryRecorder } from './recorder';
 
 /** What a stream was opened in. Times are run time in microseconds. */
@@ -43,6 +43,9 @@ export class OpenStream {
   nextSequence = 0;
   /** When the last thing was sent. */
   sentUs = 0;
+  /** Items that came, of those that are told apart by their order; and when those left that wait for theirs. */
+  came = 0;
+  readonly leftUs: number[] = [];
   /** Its answer was counted. */
   isAnswered = false;
   previous: OpenStream | undefined;
@@ -63,6 +66,8 @@ export class OpenStream {
     writeHex(this.streamId, 1, streamIdLength - 1, this.id);
     this.firstSequence = this.nextSequence;
     this.position = 0;
+    this.came = 0;
+    this.leftUs.length = 0;
   }
 }
 
@@ -72,8 +77,12 @@ const idStep = 2 ** Math.ceil(Math.log2(mostOpenStreams));
 /** Number in the id of a call as {@link OpenStream} writes it; −1 when it is another's. */
 export function callNumber(invocationId: string): number {
   if (invocationId.length !== streamIdLength) return -1;
-  const bytes = Buffer.from(invocationId, 'latin1');
-  return bytes[0] === letter.call ? readHex(bytes, 1, streamIdLength - 1) : -1;
+  return callNumberAt(Buffer.from(invocationId, 'latin1'), 0);
+}
+
+/** The same of an id that stands in a message. */
+export function callNumberAt(buffer: Buffer, at: number): number {
+  return buffer[at] === letter.call ? readHex(buffer, at + 1, streamIdLength - 1) : -1;
 }
 
 /** All streams of one connection. */

@@ -33,8 +33,10 @@ async function withFiles(
     }
     return { ...entry, payloadText };
   }
-  const { ownCall } = entryRun(entry);
-  const placeholders = ownCall === undefined ? [] : placeholdersIn(ownArguments(ownCall.arguments));
+  const { ownCall, streams } = entryRun(entry);
+  if (ownCall === undefined) return entry;
+  const lists = [ownCall.arguments, streams?.own?.items ?? '[]'];
+  const placeholders = lists.flatMap((list) => placeholdersIn(ownArguments(list)));
   const names = placeholders.flatMap((one) => (one.name === 'file' ? [one.file] : []));
   if (names.length === 0) return entry;
   const files: Record<string, string> = {};
@@ -43,5 +45,7 @@ async function withFiles(
     const text = (files[file] ??= await readFile(file));
     messageSize += Buffer.byteLength(text, 'utf8') - assumedFileBytes;
   }
+  // What goes through streams is counted item by item.
+  if (streams !== undefined) return { ...entry, files };
   return { ...entry, files, parameters: { ...parameters, messageSize } };
 }

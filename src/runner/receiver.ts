@@ -5,11 +5,12 @@ import { SequenceTracker } from '../measure/sequence';
 import type { HubConnection } from '../wire/hubConnection';
 import { codecOf, type HubCodec, type Span } from '../wire/hubCodec';
 import { entryRun } from '../plan/entryRun';
-import { streamShape, type StreamShape } from '../usecases/streams';
+import type { StreamShape } from '../usecases/streams';
 import type { HubMessage } from '../wire/hubMessage';
 import { emptyStamp, readStamp } from '../wire/stamp';
 import { deliveryFormsOf, deliveryKindsOf, type DeliveryForm } from './deliveryForm';
 import type { EntryRecorder, Recorder } from './recorder';
+import { OwnItems, type TakeItem } from './ownItems';
 import { StreamItemForm } from './streamItemForm';
 
 /** What the receiver cannot judge by itself. */
@@ -20,6 +21,8 @@ export interface ReceiverDependencies {
   readonly arrived?: (entry: number, index: number, source: number, sequence: number) => void;
   /** Any hub message that is no delivery of this run. */
   readonly other: (connection: HubConnection, message: HubMessage) => void;
+  /** Takes items of the user's own streams. */
+  readonly ownItem?: TakeItem;
 }
 
 /** What a counter of 32 bits can follow; no sender gets there. */
@@ -45,6 +48,8 @@ export class Receiver {
   private readonly payloads: readonly PayloadPicker[];
   /** Of each entry; undefined where it sends no streams. */
   private readonly streams: readonly (StreamShape | undefined)[];
+  /** Absent where no entry has streams of the user's own. */
+  private readonly ownItems: OwnItems | undefined;
 
   constructor(
     private readonly plan: Plan,
@@ -57,9 +62,10 @@ export class Receiver {
     this.forms = [...new Set(this.formOf)];
     this.kinds = deliveryKindsOf(plan);
     this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
-    this.streams = plan.entries.map((entry) =>
-      entryRun(entry).streams === undefined ? undefined : streamShape(entry.parameters),
-    );
+    this.streams = plan.entries.map((entry) => entryRun(entry).streams);
+    const { ownItem } = dependencies;
+    if (ownItem !== undefined && this.streams.some((streams) => streams?.own !== undefined))
+      this.ownItems = new OwnItems(plan.protocol, ownItem);
     this.tracker = new SequenceTracker(Math.ceil(plan.connections / plan.workers.length));
   }
 
@@ -74,14 +80,17 @@ export class Receiver {
   ): void {
     connection.lastReceivedUs = nowUs;
     let headerBytes = frameBytes - (end - start);
-    const { codec, span } = this;
+    const { codec, span, ownItems } = this;
     for (let at = start; at < end && !connection.stopped; at = span.next) {
       codec.find(buffer, at, end, span);
-      if (
+      const wireBytes = span.next - at + headerBytes;
+      if (ownItems?.takeUsual(connection, buffer, span.start, span.end, wireBytes, nowUs)) {
+        // It is counted there.
+      } else if (
         this.isUsual(buffer, span.start, span.end) ||
-        this.isUnusual(connection, buffer, span.start, span.end)
+        this.isUnusual(connection, buffer, wireBytes, nowUs)
       ) {
-        this.count(connection, nowUs, span.next - at + headerBytes);
+        this.count(connection, nowUs, wireBytes);
       }
       headerBytes = 0;
     }
@@ -108,11 +117,13 @@ export class Receiver {
   private isUnusual(
     connection: HubConnection,
     buffer: Buffer,
-    start: number,
-    end: number,
+    wireBytes: number,
+    nowUs: number,
   ): boolean {
+    const { start, end } = this.span;
     const message = this.codec.read(buffer, start, end);
     if (message === undefined) return false;
+    if (this.ownItems?.take(connection, message, end - start, wireBytes, nowUs)) return false;
     for (const form of this.forms) {
       const text = form.stampIn(message);
       if (text === undefined || !readStamp(Buffer.from(text, 'latin1'), 0, this.stamp)) continue;

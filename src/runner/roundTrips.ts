@@ -52,7 +52,7 @@ export class RoundTrips implements HubListener {
     });
     this.agents = negotiateAgents(endpoint, connections);
     const framed = endpoint.transport === undefined;
-    this.template = new MessageTemplate(
+    this.template = MessageTemplate.of(
       recordLatencyShape({ method: 'Echo', blob }),
       holeLengths(undefined),
       this.codec,

@@ -1,19 +1,29 @@
+import type { StreamShape } from '../usecases/streams';
 import { shownText } from '../wire/connectFailure';
 import type { Completion } from '../wire/hubMessage';
 import type { OpenStream } from './openStream';
 
-/** What is wrong with the completion of a stream; undefined when nothing is. */
+/**
+ * What is wrong with the completion of a stream; undefined when nothing is.
+ *
+ * @param isOwing whether items are still due
+ */
 export function wrongEnd(
-  { state, items }: OpenStream,
+  { state, items, wanted, came }: OpenStream,
   { error, result }: Completion,
-  method: string,
-  { counts, early }: { readonly counts: boolean; readonly early: boolean },
+  { method, direction, own }: StreamShape,
+  isOwing: boolean,
 ): string | undefined {
   // .NET may end a cancelled stream with an error.
   if (state === 'cancelled') return undefined;
   if (typeof error === 'string') return shownText(error);
-  if (early) return `${method}: completed before its last item`;
-  if (!counts || result === items) return undefined;
+  if (own !== undefined && direction !== 'upload') {
+    // Its items may have come before they were due. The place of a stream that was given up says nothing.
+    if (state === 'free' || came >= wanted) return undefined;
+    return `${method}: completed after ${came} of ${wanted} items`;
+  }
+  if (isOwing) return `${method}: completed before its last item`;
+  if (own !== undefined || direction !== 'upload' || result === items) return undefined;
   const counted = typeof result === 'number' ? String(result) : 'no number';
   return `${method}: the hub counted ${counted} of ${items} items`;
 }

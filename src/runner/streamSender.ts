@@ -1,13 +1,15 @@
 import type { ErrorClass } from '../base/errorClass';
 import { seededRandom } from '../base/random';
+import { entryRun } from '../plan/entryRun';
 import type { Plan, PlanStep } from '../plan/plan';
 import type { Population } from '../plan/population';
-import { mostOpenStreams, streamShape, type StreamShape } from '../usecases/streams';
+import { mostOpenStreams, type StreamShape } from '../usecases/streams';
 import type { HubConnection } from '../wire/hubConnection';
 import type { Completion } from '../wire/hubMessage';
 import { emptyStamp } from '../wire/stamp';
 import type { EntrySender } from './entrySenders';
 import type { SenderDependencies } from './messageSender';
+import { OwnStreamFrames } from './ownStreamFrames';
 import {
   callNumber,
   StreamPlaces,
@@ -17,8 +19,10 @@ import {
 } from './openStream';
 import type { EntryRecorder, Recorder } from './recorder';
 import { stepPacing, type StepPacing } from './stepPacing';
+import { StreamCounts } from './streamCounts';
 import { wrongEnd } from './streamEnd';
 import { StreamFrames } from './streamFrames';
+import { StreamEnds, type StreamMessages } from './streamMessages';
 
 /** What streams need besides the connections. */
 export interface StreamDependencies extends SenderDependencies {
@@ -48,9 +52,10 @@ export class StreamSender implements EntrySender {
   private readonly unanswered = new StreamQueue();
   private readonly places = new Map<number, StreamPlaces>();
   private readonly shape: StreamShape;
-  private readonly frames: StreamFrames;
+  private readonly frames: StreamMessages;
+  private readonly ends: StreamEnds;
   private readonly stamp = emptyStamp();
-  private readonly delayUs: number;
+  private readonly counts: StreamCounts;
   private readonly random;
 
   /** @param position of the entry in the plan */
@@ -62,10 +67,15 @@ export class StreamSender implements EntrySender {
     private readonly dependencies: StreamDependencies,
   ) {
     const entry = plan.entries[position]!;
-    this.shape = streamShape(entry.parameters);
-    this.frames = new StreamFrames(plan, entry, this.shape, dependencies.framed);
+    const shape = entryRun(entry).streams!;
+    this.shape = shape;
+    this.frames =
+      shape.own === undefined
+        ? new StreamFrames(plan, entry, shape, dependencies.framed)
+        : new OwnStreamFrames(plan, entry, shape, dependencies);
+    this.ends = new StreamEnds(plan, dependencies.framed);
     this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker ^ (position << 16));
-    this.delayUs = this.shape.delayMs * 1000;
+    this.counts = new StreamCounts(shape, dependencies.delivered);
     this.stamp.runId = plan.runId;
   }
 
@@ -94,7 +104,7 @@ export class StreamSender implements EntrySender {
     sending.recorder.untilUs = nowUs;
     for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
       this.settle(stream, nowUs);
-      this.drop(stream);
+      this.cut(stream);
     }
   }
 
@@ -138,6 +148,7 @@ export class StreamSender implements EntrySender {
     const nowUs = this.dependencies.nowUs();
     for (const stream of this.places.get(index) ?? []) {
       this.settle(stream, nowUs);
+      this.counts.oweWhatCame(stream);
       this.drop(stream);
     }
   }
@@ -147,12 +158,26 @@ export class StreamSender implements EntrySender {
     const { wanted, items } = this.shape;
     if (wanted === items) return;
     const stream = this.places.get(index)?.at(source % this.population.sourcesPerSender);
-    if (stream?.state !== 'sending' && stream?.state !== 'answering') return;
-    if (sequence - stream.firstSequence < wanted - 1) return;
-    this.settle(stream, this.dependencies.nowUs());
-    this.unqueue(stream);
-    this.await(stream, 'cancelled');
-    this.frames.cancel(stream, stream.connection!);
+    if (stream === undefined || sequence - stream.firstSequence < wanted - 1) return;
+    this.cancel(stream);
+  }
+
+  /** Takes an item of a stream of the user's own; false when the connection has none. */
+  itemCame(
+    { index }: HubConnection,
+    call: number,
+    payloadBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    const { shape } = this;
+    const stream = shape.own === undefined ? undefined : this.places.get(index)?.of(call);
+    if (stream === undefined) return false;
+    const isStray = stream.id !== call || stream.state === 'free';
+    const isMeant = this.counts.itemCame(stream, isStray, payloadBytes, wireBytes, nowUs);
+    const isCut = shape.direction === 'download' && stream.wanted < shape.items;
+    if (isMeant && (shape.cancels || isCut) && stream.came >= stream.wanted) this.cancel(stream);
+    return true;
   }
 
   /** Takes the completion of a stream; false when it is of another invocation. */
@@ -163,21 +188,25 @@ export class StreamSender implements EntrySender {
     if (number < 0 || places === undefined) return false;
     const stream = places.of(number);
     if (stream === undefined || stream.id !== number || stream.state === 'ended') return true;
-    const counts = this.shape.direction === 'upload';
     this.settle(stream, nowUs);
-    const early = stream.state === 'sending' && stream.position < this.lastOf(stream);
-    const wrong = wrongEnd(stream, message, this.frames.method, { counts, early });
-    if (wrong === undefined && counts) this.answered(stream, nowUs);
+    const isOwing = stream.state === 'sending' && this.counts.isOwing(stream);
+    const wrong = wrongEnd(stream, message, this.shape, isOwing);
+    if (wrong === undefined && this.shape.direction === 'upload')
+      this.counts.answered(stream, nowUs);
     if (stream.state === 'free') return true;
     if (wrong !== undefined) this.dependencies.error('invocation', wrong);
     // Items that are still due are owed, and never sent.
-    if (early) stream.state = 'ended';
-    else this.drop(stream);
+    if (isOwing && wrong !== undefined) stream.state = 'ended';
+    else {
+      this.counts.oweWhatCame(stream);
+      this.drop(stream);
+    }
     return true;
   }
 
   private open(sending: Sending, sender: number, firstUs: number, nowUs: number): void {
-    const { shape, delayUs } = this;
+    const { shape } = this;
+    const { delayUs } = this.counts;
     const connection = this.dependencies.connection(sender);
     if (connection === undefined || firstUs >= sending.endUs) return;
     const inStep = delayUs === 0 ? Infinity : Math.ceil((sending.endUs - firstUs) / delayUs);
@@ -200,7 +229,7 @@ export class StreamSender implements EntrySender {
     this.due.push(stream);
     stream.isAnswered = false;
     if (shape.direction === 'download') this.request(stream, nowUs);
-    else this.countBytes(stream, firstUs, this.frames.open(stream));
+    else this.counts.sentBytes(stream, firstUs, this.frames.open(stream));
     this.itemIsDue(stream, nowUs);
   }
 
@@ -209,9 +238,8 @@ export class StreamSender implements EntrySender {
     const { stamp, frames } = this;
     this.stampOf(stream, 0, nowUs);
     stream.nextSequence += stream.wanted;
-    const size = frames.payload.pick(stamp.source, 0, stamp.sequence);
-    this.countBytes(stream, stream.firstUs, frames.request(stream, stamp, size));
-    this.countSent(stream, size, nowUs);
+    this.counts.sentBytes(stream, stream.firstUs, frames.request(stream, stamp));
+    this.counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
   /** A stream in `due` has its next item to send, or to get. */
@@ -225,7 +253,7 @@ export class StreamSender implements EntrySender {
     if (isFree(stream)) return;
     const itemUs = stream.nextUs;
     this.due.remove(stream);
-    if (this.oweItem(stream)) {
+    if (this.counts.owe(stream)) {
       this.due.push(stream);
     } else if (stream.state === 'ended') {
       this.places.get(stream.sender)!.release(stream);
@@ -234,7 +262,7 @@ export class StreamSender implements EntrySender {
       this.await(stream, 'answering');
       if (this.shape.direction === 'download') return;
       stream.sentUs = nowUs;
-      this.countBytes(stream, itemUs, this.frames.end(stream));
+      this.counts.sentBytes(stream, itemUs, this.ends.end(stream));
     }
   }
 
@@ -246,7 +274,37 @@ export class StreamSender implements EntrySender {
   /** Counts what was due until now without anything being sent from here. */
   private settle(stream: OpenStream, nowUs: number): void {
     if (stream.state !== 'ended' && (stream.state !== 'sending' || this.sendsItems(stream))) return;
-    while (stream.nextUs <= nowUs && stream.position < this.lastOf(stream) && this.oweItem(stream));
+    this.counts.oweUntil(stream, nowUs);
+  }
+
+  /** No more is wanted of a stream. */
+  private cancel(stream: OpenStream): void {
+    if (stream.state !== 'sending' && stream.state !== 'answering') return;
+    this.settle(stream, this.dependencies.nowUs());
+    this.counts.oweWhatCame(stream);
+    this.unqueue(stream);
+    this.await(stream, 'cancelled');
+    this.ends.cancel(stream, stream.connection!);
+  }
+
+  /** Gives up what is not yet due of a stream; what is comes all the same. */
+  private cut(stream: OpenStream): void {
+    const { own, direction } = this.shape;
+    const { connection, state } = stream;
+    this.counts.oweWhatCame(stream);
+    if (own === undefined || direction === 'upload' || state !== 'sending' || !connection?.isOpen) {
+      this.drop(stream);
+      return;
+    }
+    // Nothing but its place among the items of an open stream tells one from the other.
+    stream.wanted = Math.min(stream.wanted, stream.position);
+    if (direction === 'download' && stream.came >= stream.wanted) {
+      this.cancel(stream);
+      return;
+    }
+    this.unqueue(stream);
+    this.await(stream, 'answering');
+    if (direction === 'both') this.ends.end(stream);
   }
 
   private unqueue(stream: OpenStream): void {
@@ -264,29 +322,11 @@ export class StreamSender implements EntrySender {
     const { stamp, frames } = this;
     this.stampOf(stream, stream.position, nowUs);
     if (stream.position < stream.wanted) stream.nextSequence += 1;
-    const size = frames.payload.pick(stamp.source, 0, stamp.sequence);
-    const { step } = stream;
-    const wireBytes = frames.item(stream, stamp, size);
+    if (this.shape.own !== undefined && this.shape.direction === 'both') stream.leftUs.push(nowUs);
+    const wireBytes = frames.item(stream, stamp);
     if (stamp.warmup) return;
-    step!.recorder.wireBytesIn += wireBytes;
-    this.countSent(stream, size, nowUs);
-  }
-
-  /** Expects what the item at hand is to bring, and moves to the next one; false behind the last. */
-  private oweItem(stream: OpenStream): boolean {
-    const { measureUs, recorder } = stream.step!;
-    const last = stream.position === stream.items - 1;
-    const upload = this.shape.direction === 'upload';
-    const brings = upload ? last : stream.position < stream.wanted;
-    if (brings && stream.nextUs >= measureUs) recorder.expected += 1;
-    stream.position += 1;
-    stream.nextUs += this.delayUs;
-    return stream.position < this.lastOf(stream);
-  }
-
-  /** Items that are waited for: of a stream that comes down only the wanted ones. */
-  private lastOf({ items, wanted }: OpenStream): number {
-    return this.shape.direction === 'download' ? wanted : items;
+    stream.step!.recorder.wireBytesIn += wireBytes;
+    this.counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
   /** Everything is sent: the completion must come in time. */
@@ -294,7 +334,7 @@ export class StreamSender implements EntrySender {
     const { items } = this.shape;
     stream.state = state;
     // One number for all streams keeps the queue in order.
-    stream.nextUs = this.dependencies.nowUs() + items * this.delayUs + answerUs;
+    stream.nextUs = this.dependencies.nowUs() + items * this.counts.delayUs + answerUs;
     this.unanswered.push(stream);
   }
 
@@ -304,35 +344,20 @@ export class StreamSender implements EntrySender {
       stream !== undefined && stream.nextUs <= nowUs;
       stream = this.unanswered.first
     ) {
-      const { method } = this.frames;
+      const { method } = this.shape;
       const text = `${method}: a stream was not completed within ${answerUs / 1e6} s of its last item`;
       this.dependencies.error('timeout', text);
       const cancels = stream.state === 'answering';
       const { connection } = stream;
       this.drop(stream);
-      if (cancels && connection?.isOpen === true) this.frames.cancel(stream, connection);
+      if (cancels && connection?.isOpen === true) this.ends.cancel(stream, connection);
     }
   }
 
-  /** An upload has its answer, which is the delivery; it may come twice, or after it was given up. */
-  private answered(stream: OpenStream, nowUs: number): void {
-    const intendedUs = stream.firstUs + (stream.items - 1) * this.delayUs;
-    const { index, measureUs, recorder } = stream.step!;
-    const { isAnswered, sender, sentUs } = stream;
-    stream.isAnswered = true;
-    if (intendedUs < measureUs) return;
-    if (isAnswered) recorder.duplicated += 1;
-    else this.dependencies.delivered(index, recorder, sender, intendedUs, sentUs, nowUs);
-  }
-
   /** Too many streams wait for the hub: what this one would have brought is owed all the same. */
-  private refuse({ measureUs, recorder }: Sending, firstUs: number, items: number): void {
-    const { direction, wanted } = this.shape;
-    const upload = direction === 'upload';
-    const until = upload ? items : Math.min(items, wanted);
-    for (let position = upload ? items - 1 : 0; position < until; position++)
-      if (firstUs + position * this.delayUs >= measureUs) recorder.expected += 1;
-    const text = `${this.frames.method}: ${mostOpenStreams} streams of a connection were open, so no further one was opened`;
+  private refuse(sending: Sending, firstUs: number, items: number): void {
+    this.counts.oweRefused(sending, firstUs, items);
+    const text = `${this.shape.method}: ${mostOpenStreams} streams of a connection were open, so no further one was opened`;
     this.dependencies.error('timeout', text);
   }
 
@@ -344,49 +369,25 @@ export class StreamSender implements EntrySender {
     stamp.step = stream.step!.index;
     stamp.source = population.firstSource + stream.sender * population.sourcesPerSender + place;
     stamp.sequence = wanted ? stream.firstSequence + position : 0;
-    stamp.intendedUs = stream.firstUs + position * this.delayUs;
+    stamp.intendedUs = stream.firstUs + position * this.counts.delayUs;
     stamp.sentUs = nowUs;
     stamp.warmup = stamp.intendedUs < stream.step!.measureUs;
   }
 
-  /** Counts the message whose stamp was just written. */
-  private countSent({ step }: OpenStream, size: number, nowUs: number): void {
-    const { stamp, frames } = this;
-    if (stamp.warmup) return;
-    const { recorder } = step!;
-    recorder.offered += 1;
-    recorder.sent += 1;
-    recorder.payloadBytesIn += frames.payload.sizes[size]!;
-    recorder.slip.record(nowUs - stamp.intendedUs);
-  }
-
-  /** Bytes that belong to the stream as a whole. */
-  private countBytes({ step }: OpenStream, dueUs: number, wireBytes: number): void {
-    const { measureUs, recorder } = step!;
-    if (dueUs >= measureUs) recorder.wireBytesIn += wireBytes;
-  }
-
   /** Counts what was due and could not be sent in time. */
   private countBacklog(sending: Sending): void {
-    const { shape, delayUs } = this;
-    const { recorder, measureUs, endUs, startUs } = sending;
-    const offer = (firstUs: number, from: number, items: number): void => {
-      for (let position = from; position < items; position++) {
-        const itemUs = firstUs + position * delayUs;
-        if (itemUs >= endUs) return;
-        if (itemUs >= measureUs) recorder.offered += 1;
-      }
-    };
+    const { shape, counts } = this;
+    const { endUs, startUs } = sending;
     for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
       if (shape.direction !== 'download' && stream.state === 'sending')
-        offer(stream.firstUs, stream.position, stream.items);
+        counts.offer(sending, stream.firstUs, stream.position, stream.items);
       this.settle(stream, endUs);
-      this.drop(stream);
+      this.cut(stream);
     }
     for (let openUs = startUs + sending.pace.nextDueUs; openUs < endUs;) {
       const sender = sending.senders[sending.pace.take(endUs - startUs)]!;
       if (this.dependencies.connection(sender) !== undefined)
-        offer(openUs, 0, shape.direction === 'download' ? 1 : shape.items);
+        counts.offer(sending, openUs, 0, shape.direction === 'download' ? 1 : shape.items);
       openUs = startUs + sending.pace.nextDueUs;
     }
   }

@@ -101,6 +101,7 @@ export class WorkerRun {
       other: (connection, message) => {
         this.handleOther(connection, message);
       },
+      ownItem: (...item) => this.senders.itemCame(...item),
     });
     this.senders = new EntrySenders(plan, start.worker, this.populations, {
       version: () => this.members.version(),

@@ -2,6 +2,7 @@ import { stampBytes } from '../base/stampBytes';
 import { hubRunOf } from '../usecases/useCase';
 import { ownArguments, placeholdersIn, type Placeholder } from '../usecases/ownArguments';
 import { missingFix } from './checkGroups';
+import { checkOwnStream } from './checkOwnStream';
 import { entryPlace, writtenPlace, type Sources } from './places';
 import type { ReadEntry } from './readEntries';
 import type { Reading } from './reading';
@@ -9,7 +10,7 @@ import type { Reading } from './reading';
 /** Checks a call of the user's own hub method: what its keys need of each other. */
 export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEntry): void {
   const { useCase, entry, parameters } = read;
-  const call = hubRunOf(useCase, entry.parameters).ownCall;
+  const { ownCall: call, streams } = hubRunOf(useCase, entry.parameters);
   if (call === undefined || !read.named) return;
   const placeOf = (...names: readonly string[]) =>
     writtenPlace(reading, parameters, ...names) ?? entryPlace(reading, sources, read);
@@ -20,7 +21,9 @@ export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEnt
     const fix = missingFix(reading, read, 'method: Echo');
     reading.report('error', 'missing-method', placeOf(), message, fix);
   }
+  checkOwnStream(reading, read, streams);
   const placeholders = placeholdersIn(ownArguments(call.arguments));
+  const inItems = placeholdersIn(ownArguments(streams?.own?.items ?? '[]'));
   const calledBack = call.reply === 'callback';
   if (calledBack && call.callback === undefined) {
     const message =
@@ -34,9 +37,10 @@ export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEnt
     { name: 'group', value: 'group' },
   ]) {
     const used = placeholders.some((placeholder) => placeholder.name === name);
-    if (used && receivers !== value) {
+    const inItem = inItems.some((placeholder) => placeholder.name === name);
+    if (inItem || (used && receivers !== value)) {
       const message = `{${name}} needs reply: callback and receivers: ${value}.`;
-      report(['arguments'], 'placeholder', message);
+      report([inItem ? 'streamingItems' : 'arguments'], 'placeholder', message);
     } else if (!used && receivers === value) {
       const message = `receivers: ${value} needs {${name}} in the arguments, so that the hub knows whom to call back.`;
       report(['receivers'], 'missing-placeholder', message);

@@ -1,5 +1,6 @@
 import { formatCount } from '../base/units';
-import { mostOpenStreams, openAtOnce, streamShape } from '../usecases/streams';
+import { mostOpenStreams, openAtOnce } from '../usecases/streams';
+import { hubRunOf } from '../usecases/useCase';
 import { entryPlace, writtenPlace, type Sources } from './places';
 import type { ReadEntry } from './readEntries';
 import type { Reading } from './reading';
@@ -7,19 +8,21 @@ import type { Reading } from './reading';
 /** Checks that the streams of one entry can be cancelled as written, and that a connection can hold them. */
 export function checkStreams(reading: Reading, sources: Sources, read: ReadEntry): void {
   const { parameters } = read.entry;
-  if (!read.useCase.parameters.some(({ name }) => name === 'streamDirection') || !read.named)
-    return;
+  const stream = read.named ? hubRunOf(read.useCase, parameters).streams : undefined;
+  if (stream === undefined) return;
   const cancel = writtenPlace(reading, read.parameters, 'streamingCancelAfter');
-  if (cancel !== undefined && streamShape(parameters).direction === 'upload') {
+  if (cancel !== undefined && stream.direction === 'upload') {
+    const instead =
+      stream.own === undefined ? 'set streamDirection to both or download' : 'write reply: stream';
     reading.report(
       'error',
       'streams',
       cancel,
-      'Nothing comes down in an upload that could be cancelled: remove streamingCancelAfter, or set streamDirection to both or download.',
+      `Nothing comes down in an upload that could be cancelled: remove streamingCancelAfter, or ${instead}.`,
     );
     return;
   }
-  const open = openAtOnce(parameters);
+  const open = openAtOnce(stream, Number(parameters['sendingInterval']));
   if (open <= mostOpenStreams) return;
   reading.report(
     'error',

@@ -64,6 +64,9 @@ export function sendsTicks({ name, parameters }: Entry, dialect: string): boolea
   const run = useCase === undefined ? undefined : hubRunOf(useCase, parameters);
   if (run === undefined) return false;
   // A placeholder is a number where it is the whole text.
-  if (run.ownCall !== undefined) return run.ownCall.arguments.includes('"{ticks}"');
+  if (run.ownCall !== undefined) {
+    const items = run.streams?.own?.items ?? '';
+    return `${run.ownCall.arguments}${items}`.includes('"{ticks}"');
+  }
   return dialect === 'measure' && needsContract(run);
 }

@@ -11,6 +11,7 @@ import {
   placeholderWords,
   type BadPlaceholder,
 } from '../usecases/ownArguments';
+import { itemBytes, ownStreamOf } from '../usecases/ownStreams';
 import type { Parameters } from '../usecases/parameterSpec';
 import { checkReferences, partOf } from './checkReferences';
 import { didYouMean } from './didYouMean';
@@ -25,53 +26,79 @@ import { readYaml } from './yamlDocument';
 const mostValues = 1000;
 
 /**
- * The parameters of a call of the user's own method, with `arguments` as JSON text and with what they
+ * The parameters of a call of the user's own method, with its lists as JSON text and with what its messages
  * measure as `messageSize`, so that everything that counts with one size counts with it. Reports
- * arguments that cannot be read.
+ * arguments and items that cannot be read.
  */
 export function withArguments(
   reading: Reading,
   section: Section,
   parameters: Parameters,
 ): Parameters {
-  const written = section.written.get('arguments');
-  const list = written === undefined ? [] : readList(reading, written);
-  const json = JSON.stringify(list);
+  const items = readJson(reading, section, 'streamingItems');
+  const read = {
+    ...parameters,
+    // A missing one is a problem, but what is computed goes on.
+    method: parameters['method'] ?? '',
+    arguments: readJson(reading, section, 'arguments') ?? '[]',
+    ...(items !== undefined && { streamingItems: items }),
+  };
+  const stream = ownStreamOf(read);
+  const messageSize =
+    stream === undefined ? argumentBytes(ownArguments(read.arguments)) : itemBytes(stream, read);
+  return { ...read, messageSize };
+}
+
+/** The list under a key as JSON text; undefined when there is none. */
+function readJson(reading: Reading, section: Section, key: string): string | undefined {
+  const written = section.written.get(key);
+  if (written === undefined) return undefined;
+  const json = JSON.stringify(readList(reading, key, written));
   const read = ownArguments(json);
-  const messageSize = argumentBytes(read);
-  // A missing one is a problem, but what is computed goes on.
-  const method = parameters['method'] ?? '';
-  if (written !== undefined && messageSize > mostArgumentBytes) {
-    const message = 'The arguments are larger than 16 MB together.';
+  if (argumentBytes(read) > mostArgumentBytes) {
+    const message = `${sentenceStart[key]} are larger than 16 MB together.`;
     reading.report('error', 'arguments', placeOfValue(reading, written), message);
-    return { ...parameters, method, arguments: '[]', messageSize: 2 };
+    return '[]';
   }
-  const files = placeholdersIn(read).filter(({ name }) => name === 'file').length;
-  if (written !== undefined && files > 0) {
+  if (placeholdersIn(read).some(({ name }) => name === 'file')) {
     const message = `The estimate counts ${assumedFileBytes / 1024} KB for each {file:…}; the run counts what the files hold.`;
     reading.report('info', 'file-size', placeOfValue(reading, written), message);
   }
-  return { ...parameters, method, arguments: json, messageSize };
+  return json;
 }
 
-function readList(reading: Reading, written: Written): unknown[] {
+const sentenceStart: Readonly<Record<string, string>> = {
+  arguments: 'The arguments',
+  streamingItems: 'The items',
+};
+
+/** What a list is for, and what to do without. */
+const withoutList: Readonly<Record<string, string>> = {
+  arguments: 'Remove the key for a method without arguments, or write a list.',
+  streamingItems: 'Remove the key for a method that takes no stream, or write a list.',
+};
+
+function readList(reading: Reading, key: string, written: Written): unknown[] {
   const place = placeOfValue(reading, written);
   let node = reading.follow(written.value);
   if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined) {
     // A list of --set comes as the text it is.
     node = readYaml(node.value).document?.contents ?? node;
   }
-  if (isSeq(node)) {
-    const values = new Values(reading, place);
+  // A method may have no arguments, but what goes up is something.
+  if (isSeq(node) && (key === 'arguments' || node.items.length > 0)) {
+    const values = new Values(reading, key, place);
     return node.items.map((item) => values.read(item as Node | null));
   }
-  const empty = node === undefined || (isScalar(node) && node.value === null);
-  const message = empty
-    ? 'arguments has no value. Remove the key for a method without arguments, or write a list.'
-    : 'arguments must be a list: one line for each argument that begins with "- ".';
-  reading.report('error', empty ? 'empty-value' : 'wrong-type', place, message);
+  const message = isEmpty(node)
+    ? `${key} has no value. ${withoutList[key]}`
+    : `${key} must be a list: one line for each ${key === 'arguments' ? 'argument' : 'item'} that begins with "- ".`;
+  reading.report('error', isEmpty(node) ? 'empty-value' : 'wrong-type', place, message);
   return [];
 }
+
+const isEmpty = (node: Node | undefined): boolean =>
+  node === undefined || (isScalar(node) && node.value === null) || isSeq(node);
 
 /** Reads values of any kind within bounds. */
 class Values {
@@ -80,6 +107,7 @@ class Values {
   /** @param holder where what has no place of its own is reported */
   constructor(
     private readonly reading: Reading,
+    private readonly key: string,
     private readonly holder: Place,
   ) {}
 
@@ -88,7 +116,7 @@ class Values {
     this.count += 1;
     if (this.count > mostValues) {
       if (this.count === mostValues + 1) {
-        const message = `The arguments have more than ${mostValues} values; the others are not read.`;
+        const message = `${sentenceStart[this.key]} have more than ${mostValues} values; the others are not read.`;
         reading.report('error', 'arguments', this.holder, message);
       }
       return null;
@@ -118,7 +146,7 @@ class Values {
       const name = isScalar(key) ? nameOf(key) : undefined;
       const at = this.placeOf(key as Node);
       if (name === undefined) {
-        reading.report('error', 'wrong-type', at, 'Keys of a map in arguments must be texts.');
+        reading.report('error', 'wrong-type', at, `Keys of a map in ${this.key} must be texts.`);
       } else if (members.has(name)) {
         const message = `"${shownText(name)}" is written twice in this map.`;
         reading.report('error', 'duplicate-key', at, message);
@@ -141,7 +169,7 @@ class Values {
           this.reading.report('error', 'payload-file', place, message);
         }
       }
-      checkReferences(this.reading, 'arguments', value, place, false);
+      checkReferences(this.reading, this.key, value, place, false);
       return value;
     }
     if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {

@@ -1,13 +1,12 @@
 import { groupParameters, largestGroup } from './groups';
 import { messageParameters } from './messageParameters';
 import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
+import { itemBytes, ownStreamOf, ownStreamParameters } from './ownStreams';
 import { numberOf, type Parameters, type ParameterSpec } from './parameterSpec';
-import type { Load, Traffic, TrafficKind } from './traffic';
-import type { Audience, HubRun, Preparation, UseCase } from './useCase';
 import { targets } from './sendToClient';
-
-/** What comes back for a message of the user's own method. */
-export type Reply = 'completion' | 'callback' | 'none';
+import { itemsDown, itemsEitherWay } from './streams';
+import type { Load, Traffic, TrafficKind } from './traffic';
+import type { Audience, HubRun, OwnCall, Preparation, UseCase } from './useCase';
 
 const own: readonly ParameterSpec[] = [
   {
@@ -27,9 +26,9 @@ const own: readonly ParameterSpec[] = [
     name: 'reply',
     type: 'choice',
     default: 'completion',
-    choices: ['completion', 'callback', 'none'],
+    choices: ['completion', 'stream', 'callback', 'none'],
     summary:
-      'What counts as a delivery: the `completion` that the sender gets, a `callback` that the hub calls on its clients, or `none`: messages are only sent.',
+      'What counts as a delivery: the `completion` that the sender gets, each item of the `stream` that the method returns, a `callback` that the hub calls on its clients, or `none`: messages are only sent.',
   },
   {
     name: 'callback',
@@ -60,12 +59,13 @@ const sendingInterval = messageParameters.find(({ name }) => name === 'sendingIn
 const argumentsOf = (parameters: Parameters): readonly OwnArgument[] =>
   ownArguments(String(parameters['arguments'] ?? '[]'));
 
-const replyOf = (parameters: Parameters): Reply =>
-  (parameters['reply'] as Reply | undefined) ?? 'completion';
+const replyOf = (parameters: Parameters): OwnCall['reply'] =>
+  (parameters['reply'] as OwnCall['reply'] | undefined) ?? 'completion';
 
 function audienceOf(parameters: Parameters): Audience {
   switch (replyOf(parameters)) {
     case 'completion':
+    case 'stream':
       return 'self';
     case 'none':
       return 'nobody';
@@ -85,7 +85,9 @@ const kinds: Readonly<Record<Audience, TrafficKind>> = {
 
 function runOf(parameters: Parameters): HubRun {
   const audience = audienceOf(parameters);
-  const names = placeholdersIn(argumentsOf(parameters)).map(({ name }) => name);
+  const streams = ownStreamOf(parameters);
+  const sent = [...argumentsOf(parameters), ...ownArguments(streams?.own?.items ?? '[]')];
+  const names = placeholdersIn(sent).map(({ name }) => name);
   const ids = names.includes('sender') || audience === 'client';
   const preparation: Preparation =
     audience === 'group' ? 'joinGroups' : ids ? 'connectionId' : 'nothing';
@@ -94,6 +96,7 @@ function runOf(parameters: Parameters): HubRun {
     audience,
     ...(ids && { needsId: true }),
     ...(typeof parameters['joinMethod'] === 'string' && { joinMethod: parameters['joinMethod'] }),
+    ...(streams !== undefined && { streams }),
     ownCall: {
       method: String(parameters['method']),
       arguments: String(parameters['arguments'] ?? '[]'),
@@ -111,6 +114,7 @@ export const invoke: UseCase = {
   services: ['hub', 'signalr'],
   parameters: [
     ...own,
+    ...ownStreamParameters,
     sendingInterval,
     targets,
     ...groupParameters.map((spec) =>
@@ -125,15 +129,25 @@ export const invoke: UseCase = {
   },
   traffic: (parameters, load): Traffic => {
     const kind = kinds[audienceOf(parameters)];
+    const intervalS = numberOf(parameters, 'sendingInterval') / 1000;
+    const stream = ownStreamOf(parameters);
+    if (stream !== undefined) {
+      // The published tables have no streams: an item that goes either way counts as an echo.
+      const messageBytes = itemBytes(stream, parameters);
+      const perItemS = intervalS / itemsEitherWay(stream);
+      return { kind, senders: load.senders, intervalS: perItemS, messageBytes };
+    }
     return {
       kind,
       senders: load.senders,
-      intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+      intervalS,
       messageBytes: argumentBytes(argumentsOf(parameters)),
       ...(kind === 'send_to_group' && { groupMembers: largestGroup(parameters, load.connections) }),
     };
   },
   deliveries: (parameters: Parameters, load: Load): number => {
+    const stream = ownStreamOf(parameters);
+    if (stream !== undefined) return itemsDown(stream);
     switch (audienceOf(parameters)) {
       case 'nobody':
         return 0;

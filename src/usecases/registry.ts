@@ -11,10 +11,12 @@ import {
   restSendToGroup,
   restSendToUser,
 } from './restSends';
+import type { Parameters } from './parameterSpec';
 import { sendToClient } from './sendToClient';
 import { sendToGroup } from './sendToGroup';
 import { streamingEcho } from './streamingEcho';
-import type { UseCase } from './useCase';
+import type { StreamShape } from './streams';
+import { hubRunOf, type UseCase } from './useCase';
 
 /** All use cases, in the order people are shown them. */
 export const useCases: readonly UseCase[] = [
@@ -40,4 +42,15 @@ export function findUseCase(name: string): UseCase | undefined {
   return useCases.find((useCase) =>
     [useCase.name, ...useCase.aliases].some((known) => known.toLowerCase() === wanted),
   );
+}
+
+/** What the streams of an entry are like; undefined when it sends none. */
+export function streamsOf({ name, parameters }: Entry): StreamShape | undefined {
+  const useCase = findUseCase(name);
+  return useCase && hubRunOf(useCase, parameters).streams;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly parameters: Parameters;
 }

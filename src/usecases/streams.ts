@@ -1,4 +1,4 @@
-import { numberOf, type Parameters } from './parameterSpec';
+import { numberOf, type Parameters, type ParameterSpec } from './parameterSpec';
 
 /** Which way the items of a stream go: up and back down, only up, only down. */
 export const streamDirections = ['both', 'upload', 'download'] as const;
@@ -7,33 +7,94 @@ export type StreamDirection = (typeof streamDirections)[number];
 /** Streams that one connection has open at the same time; see {@link openAtOnce}. */
 export const mostOpenStreams = 100;
 
-/** What the parameters say about the streams of a use case. */
+/** What the streams of a use case are like. Plain data. */
 export interface StreamShape {
+  /** Hub method that takes or makes the items. */
+  readonly method: string;
   readonly direction: StreamDirection;
   /** Items of one stream. */
   readonly items: number;
   /** Items of a stream until it is cancelled; as many as there are when it never is. */
   readonly wanted: number;
+  /** It is cancelled when the last wanted item has come. */
+  readonly cancels: boolean;
   readonly delayMs: number;
+  /**
+   * Arguments of the method, and items that go up in turn, as JSON text of lists, see
+   * {@link import('./ownArguments').ownArguments}; absent: those of the bench contract. Items of one's own
+   * carry no stamp: they are told apart by their order.
+   */
+  readonly own?: { readonly arguments: string; readonly items: string };
 }
 
-export function streamShape(parameters: Parameters): StreamShape {
+export const streamParameters = {
+  streamingItemCount: {
+    name: 'streamingItemCount',
+    type: 'count',
+    default: 2,
+    minimum: 1,
+    maximum: 1_000_000,
+    summary: 'Items in one stream: as many as go up, or as the hub makes.',
+  },
+  streamingItemSendDelay: {
+    name: 'streamingItemSendDelay',
+    type: 'duration',
+    default: 0,
+    minimum: 0,
+    maximum: 3_600_000,
+    summary: `Pause for each item: the client waits after it sent one, the hub before it gives one back or makes the next. A connection has at most ${mostOpenStreams} streams open at a time.`,
+    seedNote:
+      'The Azure SignalR benchmark stamped the same object again for each item, so early items could look too fast.',
+  },
+  streamingCancelAfter: {
+    name: 'streamingCancelAfter',
+    type: 'count',
+    optional: true,
+    minimum: 1,
+    maximum: 1_000_000,
+    summary:
+      'Cancels each stream when its item of that number has come; what comes of later items counts as extra. Not for uploads.',
+  },
+} as const satisfies Readonly<Record<string, ParameterSpec>>;
+
+/** Numbers of a stream as its parameters give them. */
+export function streamNumbers(
+  parameters: Parameters,
+): Pick<StreamShape, 'items' | 'wanted' | 'cancels' | 'delayMs'> {
   const items = numberOf(parameters, 'streamingItemCount');
   const cancelAfter = parameters['streamingCancelAfter'];
-  const direction = streamDirections.find((one) => one === parameters['streamDirection']);
+  const cancels = typeof cancelAfter === 'number' && cancelAfter <= items;
   return {
-    direction: direction ?? 'both',
     items,
-    wanted: typeof cancelAfter === 'number' ? Math.min(items, cancelAfter) : items,
+    wanted: cancels ? cancelAfter : items,
+    cancels,
     delayMs: numberOf(parameters, 'streamingItemSendDelay'),
   };
 }
 
-/** Streams of one connection that are open at the same time, as long as the hub keeps up. */
-export function openAtOnce(parameters: Parameters): number {
-  const { direction, items, wanted, delayMs } = streamShape(parameters);
+/**
+ * Streams of one connection that are open at the same time, as long as the hub keeps up.
+ *
+ * @param intervalMs between two streams of a sender
+ */
+export function openAtOnce(
+  { direction, items, wanted, delayMs }: StreamShape,
+  intervalMs: number,
+): number {
   // A hub that gives items back waits once more, and a cancelled stream ends with the item it is cancelled by.
   const waits = direction === 'both' ? wanted + 1 : wanted - 1;
   const upOnly = direction === 'upload' ? items - 1 : waits;
-  return Math.ceil((upOnly * delayMs) / numberOf(parameters, 'sendingInterval')) + 1;
+  return Math.ceil((upOnly * delayMs) / intervalMs) + 1;
 }
+
+/** Messages that one stream takes to the hub. */
+export const itemsUp = ({ direction, items }: StreamShape): number =>
+  direction === 'download' ? 1 : items;
+
+/** What comes back for one stream: items, or the answer to an upload. */
+export const itemsDown = ({ direction, wanted }: StreamShape): number =>
+  direction === 'upload' ? 1 : wanted;
+
+/** Items of one stream, whichever way they go, each of which counts as one message in the estimate. */
+export const itemsEitherWay = ({ direction, items, wanted }: StreamShape): number =>
+  direction === 'download' ? wanted : items;

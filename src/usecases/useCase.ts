@@ -1,5 +1,5 @@
 import type { Parameters, ParameterSpec } from './parameterSpec';
-import type { StreamDirection } from './streams';
+import type { StreamShape } from './streams';
 import type { Load, Service, Traffic } from './traffic';
 
 /** What a connection does once after connecting, before the first step. */
@@ -27,7 +27,7 @@ export interface OwnCall {
   /** A list as JSON text, see {@link import('./ownArguments').ownArguments}. */
   readonly arguments: string;
   /** What comes back for it. */
-  readonly reply: 'completion' | 'callback' | 'none';
+  readonly reply: 'completion' | 'stream' | 'callback' | 'none';
   /** Client method that brings the first text of the arguments back. */
   readonly callback?: string;
 }
@@ -44,8 +44,8 @@ export interface HubRun {
   readonly needsId?: boolean;
   /** Hub method that joins a group; `JoinGroup` when absent. */
   readonly joinMethod?: string;
-  /** Hub methods that take or make streams, by the way their items go. */
-  readonly streams?: Readonly<Record<StreamDirection, string>>;
+  /** Streams are sent instead of messages. */
+  readonly streams?: StreamShape;
   /**
    * How messages reach the service: one REST call each, or one server connection for all; absent: over the
    * sender's own connection.

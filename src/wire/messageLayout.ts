@@ -17,6 +17,8 @@ export interface MessageShape {
   readonly arguments: readonly MessageArgument[];
   /** The hub is asked for a completion: the stamp is the invocation's id. Web PubSub wants a number. */
   readonly answered?: boolean;
+  /** It opens a stream, whose items come down, go up, or both. */
+  readonly opens?: { readonly down: boolean; readonly up: boolean };
 }
 
 /** Bytes of what has no fixed length, as it stands in the message. */
@@ -45,6 +47,8 @@ export interface MessageLayout {
 
 /** Digits of a Unix time in milliseconds until the year 2286, of ticks until 3168, of any sequence. */
 const digits = { unixMs: 13, ticks: 18, sequence: 10, ackId: messageAckId.digits } as const;
+/** Ids of streams: a letter and eight hexadecimal digits. */
+export const streamIdLength = 9;
 
 /** Bytes of the integers that follow a head of one byte. */
 const integerBytes = { unixMs: 8, ticks: 8, sequence: 4, senderIndex: 4 } as const;
@@ -57,6 +61,9 @@ function textLength(kind: HoleKind, lengths: HoleLengths): number {
     case 'sender':
     case 'senderIndex':
       return lengths[kind];
+    case 'callId':
+    case 'streamId':
+      return streamIdLength;
     default:
       return digits[kind];
   }
@@ -152,75 +159,120 @@ export class JsonPieces extends Pieces {
 }
 
 export function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
+  const { opens, method } = shape;
   const pieces = new JsonPieces(lengths);
-  pieces.raw('{"type":1,');
-  if (shape.answered === true) {
+  pieces.raw(`{"type":${opens?.down === true ? 4 : 1},`);
+  const id = idHole(shape);
+  if (id !== undefined) {
     pieces.raw('"invocationId":"');
-    pieces.hole('stamp', 'text');
+    pieces.hole(id, 'text');
     pieces.raw('",');
   }
-  pieces.raw(`"target":${JSON.stringify(shape.method)},"arguments":[`);
+  pieces.raw(`"target":${JSON.stringify(method)},"arguments":[`);
   pieces.list(shape.arguments);
+  if (opens?.up === true) {
+    pieces.raw('],"streamIds":["');
+    pieces.hole('streamId', 'text');
+    pieces.raw('"');
+  }
   pieces.raw(']}\x1e');
   return pieces.layout();
+}
+
+/** An item that goes up in a stream. */
+export function jsonItemLayout(item: MessageArgument, lengths: HoleLengths): MessageLayout {
+  const pieces = new JsonPieces(lengths);
+  pieces.raw('{"type":2,"invocationId":"');
+  pieces.hole('streamId', 'text');
+  pieces.raw('","item":');
+  pieces.write(item);
+  pieces.raw('}\x1e');
+  return pieces.layout();
+}
+
+/** What stands in the id of a message; undefined when it has none. */
+function idHole({ answered, opens }: MessageShape): 'stamp' | 'callId' | undefined {
+  if (opens !== undefined) return 'callId';
+  return answered === true ? 'stamp' : undefined;
 }
 
 /** Heads of unsigned integers by their bytes. */
 const integerHead = { 4: Buffer.from([0xce]), 8: Buffer.from([0xcf]) } as const;
 
-/** Numbers that change have one width, so that all messages are equally long. */
-export function messagePackLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
-  const pieces = new Pieces(lengths);
-  const partLength = (part: TextPart): number =>
-    typeof part === 'string' ? Buffer.byteLength(part, 'utf8') : textLength(part.hole, lengths);
-  const write = (argument: MessageArgument): void => {
+/** Pieces of MessagePack. Numbers that change have one width, so that all messages are equally long. */
+class MessagePackPieces extends Pieces {
+  constructor(private readonly holeLengths: HoleLengths) {
+    super(holeLengths);
+  }
+
+  write(argument: MessageArgument): void {
     switch (argument.kind) {
-      case 'value': {
-        pieces.add(encodeValue(argument.value));
+      case 'value':
+        this.add(encodeValue(argument.value));
         return;
-      }
       case 'number': {
         const bytes = integerBytes[argument.hole];
-        pieces.add(integerHead[bytes]);
-        pieces.hole(argument.hole, 'integer', bytes);
+        this.add(integerHead[bytes]);
+        this.hole(argument.hole, 'integer', bytes);
         return;
       }
       case 'text': {
-        const length = argument.parts.reduce((sum, part) => sum + partLength(part), 0);
-        pieces.add(argument.binary === true ? binaryHead(length) : textHead(length));
+        const length = argument.parts.reduce((sum, part) => sum + this.partLength(part), 0);
+        this.add(argument.binary === true ? binaryHead(length) : textHead(length));
         for (const part of argument.parts) {
-          if (typeof part === 'string') pieces.add(Buffer.from(part, 'utf8'));
-          else pieces.hole(part.hole, 'text');
+          if (typeof part === 'string') this.add(Buffer.from(part, 'utf8'));
+          else this.hole(part.hole, 'text');
         }
         return;
       }
       case 'list':
-        pieces.add(arrayHead(argument.items.length));
-        {
-          argument.items.forEach(write);
-          return;
-        }
+        this.list(argument.items);
+        return;
       case 'map':
-        pieces.add(mapHead(argument.members.length));
-        {
-          argument.members.forEach(([key, member]) => {
-            pieces.add(encodeText(key));
-            write(member);
-          });
-          return;
+        this.add(mapHead(argument.members.length));
+        for (const [key, member] of argument.members) {
+          this.add(encodeText(key));
+          this.write(member);
         }
     }
-  };
-  // [1, {}, id or nil, method, [arguments], []]
-  pieces.add(Buffer.from([0x96, 0x01, 0x80]));
-  if (shape.answered === true) {
-    pieces.add(textHead(stampLength));
-    pieces.hole('stamp', 'text');
-  } else {
-    pieces.add(Buffer.from([0xc0]));
   }
-  pieces.add(encodeText(shape.method), arrayHead(shape.arguments.length));
-  shape.arguments.forEach(write);
-  pieces.add(arrayHead(0));
+
+  list(items: readonly MessageArgument[]): void {
+    this.add(arrayHead(items.length));
+    for (const item of items) this.write(item);
+  }
+
+  id(kind: HoleKind): void {
+    this.add(textHead(textLength(kind, this.holeLengths)));
+    this.hole(kind, 'text');
+  }
+
+  private partLength(part: TextPart): number {
+    if (typeof part === 'string') return Buffer.byteLength(part, 'utf8');
+    return textLength(part.hole, this.holeLengths);
+  }
+}
+
+/** `[type, {}, id or nil, method, [arguments], [ids of streams]]` */
+export function messagePackLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
+  const { opens, method } = shape;
+  const pieces = new MessagePackPieces(lengths);
+  pieces.add(Buffer.from([0x96, opens?.down === true ? 4 : 1, 0x80]));
+  const id = idHole(shape);
+  if (id === undefined) pieces.add(Buffer.from([0xc0]));
+  else pieces.id(id);
+  pieces.add(encodeText(method));
+  pieces.list(shape.arguments);
+  pieces.add(arrayHead(opens?.up === true ? 1 : 0));
+  if (opens?.up === true) pieces.id('streamId');
+  return pieces.layout(lengthPrefix);
+}
+
+/** An item that goes up in a stream: `[2, {}, id, item]`. */
+export function messagePackItemLayout(item: MessageArgument, lengths: HoleLengths): MessageLayout {
+  const pieces = new MessagePackPieces(lengths);
+  pieces.add(Buffer.from([0x94, 2, 0x80]));
+  pieces.id('streamId');
+  pieces.write(item);
   return pieces.layout(lengthPrefix);
 }

@@ -1,6 +1,6 @@
 import { HoleFrame } from './holeFrame';
-import { jsonCodec } from './hubCodec';
-import type { Hole, HoleLengths, MessageShape } from './messageLayout';
+import { jsonCodec, type HubCodec } from './hubCodec';
+import type { Hole, HoleLengths, MessageLayout, MessageShape } from './messageLayout';
 import { stampLength, writeStamp, type Stamp } from './stamp';
 
 /** Ticks of 100 ns from the year 1 to 1970, as .NET counts them. */
@@ -16,6 +16,9 @@ export interface MessageSource {
   readonly index: number;
   /** Number under which the message is to be acknowledged, where it asks for that. */
   readonly ackId?: number;
+  /** Ids of the call that opens a stream, and of the items that go up in it, where it is about one. */
+  readonly callId?: Uint8Array;
+  readonly streamId?: Uint8Array;
 }
 
 const noReceiver = Buffer.alloc(0);
@@ -42,14 +45,20 @@ export class MessageTemplate {
   private readonly scratch = Buffer.alloc(20);
   private timestampMs = -1;
 
-  /**
-   * @param lengths bytes of receiver and sender; the frame's length depends on them
-   * @param framed whether a WebSocket frame is wanted; otherwise the bare hub message, for HTTP bodies
-   */
-  constructor(shape: MessageShape, lengths: HoleLengths, codec = jsonCodec, framed = true) {
-    const { body, holes } = codec.layout(shape, lengths);
+  /** @param framed whether a WebSocket frame is wanted; otherwise the bare hub message, for HTTP bodies */
+  constructor({ body, holes }: MessageLayout, codec: HubCodec, framed: boolean) {
     this.holes = holes;
     this.holeFrame = new HoleFrame(body, holes, codec, framed);
+  }
+
+  /** @param lengths bytes of receiver and sender; the frame's length depends on them */
+  static of(
+    shape: MessageShape,
+    lengths: HoleLengths,
+    codec = jsonCodec,
+    framed = true,
+  ): MessageTemplate {
+    return new MessageTemplate(codec.layout(shape, lengths), codec, framed);
   }
 
   /** Bytes on the wire of every message made from this template. */
@@ -89,6 +98,12 @@ export class MessageTemplate {
           break;
         case 'sequence':
           this.putNumber(position, stamp.sequence);
+          break;
+        case 'callId':
+          holeFrame.put(position, source.callId!);
+          break;
+        case 'streamId':
+          holeFrame.put(position, source.streamId!);
           break;
         case 'ackId':
           this.putNumber(position, source.ackId ?? 0);

@@ -99,7 +99,7 @@ export class RestCalls {
   /** A message encoded once, as the body of calls. */
   template(shape: MessageShape): MessageTemplate {
     const codec = { ...jsonCodec, layout: restLayout(this.access.kind) };
-    return new MessageTemplate(shape, holeLengths(undefined), codec, false);
+    return MessageTemplate.of(shape, holeLengths(undefined), codec, false);
   }
 
   /**

@@ -1,5 +1,13 @@
-import type { FramePiece } from './holeFrame';
+import type { MessageArgument } from '../base/messageArgument';
 import type { WireProtocol } from '../base/wireProtocol';
+import type { FramePiece } from './holeFrame';
+import {
+  jsonItemLayout,
+  messagePackItemLayout,
+  streamIdLength,
+  type HoleLengths,
+  type MessageLayout,
+} from './messageLayout';
 import { lengthPrefix } from './messagePackFraming';
 import {
   arrayHead,
@@ -22,6 +30,8 @@ export interface StreamLayout {
   openDown(method: string, payload: ItemPayload, delayMs: number): FramePiece[];
   /** An item that goes up: stream id, dictionary. */
   readonly item: (payload: ItemPayload) => FramePiece[];
+  /** An item of any content that goes up. */
+  readonly ownItem: (item: MessageArgument, lengths: HoleLengths) => MessageLayout;
   /** Ends a stream that goes up: stream id. */
   end(): FramePiece[];
   /** Wants no more of a stream that comes down: invocation id. */
@@ -34,6 +44,10 @@ export interface StreamLayout {
   readonly echoed: readonly FramePiece[];
   /** The same for an item that the hub made: invocation id, item number of {@link itemDigits} digits. */
   readonly numbered: readonly FramePiece[];
+  /** The same for an item of any content, up to this. */
+  readonly any: readonly FramePiece[];
+  /** Bytes behind an item's content. */
+  readonly endBytes: number;
 }
 
 /** Payload of an item. */
@@ -43,8 +57,6 @@ export interface ItemPayload {
   readonly binary: boolean;
 }
 
-/** Ids of streams: a letter and eight hexadecimal digits. */
-export const streamIdLength = 9;
 /** Dictionary key under which a hub numbers the items that it makes: from 0, hexadecimal. */
 export const itemKey = 'bench.Item';
 export const itemDigits = 8;
@@ -94,8 +106,11 @@ const jsonStreams: StreamLayout = {
   timestamp: (unixMs) => Buffer.from(String(unixMs).padStart(timestampDigits, '0'), 'latin1'),
   // Blanks may stand before a number, zeros may not.
   count: (items) => Buffer.from(String(items).padStart(countDigits), 'latin1'),
+  ownItem: jsonItemLayout,
   echoed: json`{"type":2,"invocationId":"${streamIdLength}","item":{"${stampKey}":"`,
   numbered: json`{"type":2,"invocationId":"${streamIdLength}","item":{"${itemKey}":"${itemDigits}","${stampKey}":"`,
+  any: json`{"type":2,"invocationId":"${streamIdLength}","item":`,
+  endBytes: 1,
 };
 
 const idHead = textHead(streamIdLength);
@@ -157,6 +172,7 @@ const messagePackStreams: StreamLayout = {
   cancel: () => packed(headOf(3, 5), streamIdLength),
   timestamp: (unixMs) => bigEndian(unixMs, 8),
   count: (items) => bigEndian(items, 4),
+  ownItem: messagePackItemLayout,
   echoed: [
     headOf(4, 2),
     streamIdLength,
@@ -169,6 +185,8 @@ const messagePackStreams: StreamLayout = {
     itemDigits,
     Buffer.concat([encodeText(stampKey), textHead(stampLength)]),
   ],
+  any: [headOf(4, 2), streamIdLength],
+  endBytes: 0,
 };
 
 /** How a hub protocol writes streams. */

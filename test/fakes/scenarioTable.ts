@@ -63,6 +63,16 @@ export const tableRows: readonly TableRow[] = [
     parameters: { messageSize: undefined, method: 'GetConnectionId' },
     not: ['dialect measure'],
   }),
+  {
+    ...row('invoke', 20, 20 * 3, {
+      parameters: {
+        ...{ messageSize: undefined, method: 'StreamingDownload', reply: 'stream' },
+        ...{ arguments: [{ text: '{text:100}' }, 3, 0], streamingItemCount: 3 },
+      },
+      not: ['dialect measure'],
+    }),
+    title: '`invoke`, a stream',
+  },
   row('streamingEcho', 20, 20, {
     parameters: { streamingItemCount: 1 },
     not: ['dialect measure'],

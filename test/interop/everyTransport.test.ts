@@ -117,7 +117,69 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
         assertExact(onlyStep(run), connections * 5, connections * 5);
       }
     });
+
+    test(`streams of methods that know nothing of us: exact counts over ${transport}`, async () => {
+      const streams = { messageSize: undefined, sendingInterval: '100ms', streamingItemCount: 4 };
+      const run = await loadRun({
+        target: new URL('/streams', server.url).href,
+        config: { ...config, singleStepDuration: '500ms' },
+        workers: 2,
+        entries: [
+          {
+            name: 'invoke',
+            senders: 5,
+            parameters: { ...streams, method: 'Counter', arguments: [4, 0], reply: 'stream' },
+          },
+          {
+            name: 'invoke',
+            senders: 5,
+            parameters: {
+              ...{ ...streams, method: 'Shout', arguments: ['!'], reply: 'stream' },
+              streamingItems: ['word {sequence} of {senderIndex}', 'another'],
+            },
+          },
+          {
+            name: 'invoke',
+            senders: 5,
+            parameters: {
+              ...{ ...streams, method: 'Upload' },
+              streamingItems: [{ number: '{sequence}', text: '{text:40}' }],
+            },
+          },
+        ],
+      });
+      assertUndisturbed(run);
+      const [counter, shout, upload] = onlyStep(run).entries!;
+      // Five streams of each of five senders.
+      assertExact(counter!, 25, 25 * 4);
+      assertExact(shout!, 25 * 4, 25 * 4);
+      assertExact(upload!, 25 * 4, 25);
+    });
   }
+
+  test('streams that break, or are cancelled, are told in the words of the server', async () => {
+    const own = (parameters: object) =>
+      loadRun({
+        target: new URL('/streams', server.url).href,
+        useCase: 'invoke',
+        config: { connections, warmup: 0, drain: '500ms' },
+        parameters: {
+          ...{ messageSize: undefined, sendingInterval: '250ms', reply: 'stream' },
+          ...parameters,
+        },
+      });
+    const broken = await own({ method: 'Broken', arguments: [2], streamingItemCount: 3 });
+    assert.deepEqual(broken.errors, { invocation: 2 * connections });
+    assert.match(broken.errorExamples[0]!.text, /the machine is out of order/);
+    const step = onlyStep(broken);
+    assert.deepEqual([step.received, step.lost], [4 * connections, 2 * connections]);
+
+    const pause = { streamingItemSendDelay: '100ms' };
+    const endless = { method: 'Counter', arguments: [100_000, 100] };
+    const run = await own({ ...endless, ...pause, streamingItemCount: 1, streamingCancelAfter: 1 });
+    assertUndisturbed(run);
+    assertExact(onlyStep(run), 2 * connections, 2 * connections);
+  });
 
   test('connections with short lives come back, and no count is lost', async () => {
     const run = await loadRun({

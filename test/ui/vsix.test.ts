@@ -56,6 +56,7 @@ const files = `
   examples/messagepack.signalr.yaml
   examples/mix.signalr.yaml
   examples/own-hub-method.signalr.yaml
+  examples/own-hub-stream.signalr.yaml
   examples/reconnect-storm.signalr.yaml
   examples/restBroadcast.yaml
   examples/restPersistBroadcast.yaml

@@ -74,7 +74,9 @@ function parentBefore(
 
 /** Whether a list item holds one value, as those of `target` do. */
 const holdsValues = ({ item, parent }: OutlineNode): boolean =>
-  item && parent !== undefined && ['target', 'webAppTarget', 'arguments'].includes(parent.name);
+  item && parent !== undefined && listKeys.includes(parent.name);
+
+const listKeys: readonly string[] = ['target', 'webAppTarget', 'arguments', 'streamingItems'];
 
 function placeInFlow(
   text: string,

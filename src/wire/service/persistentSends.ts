@@ -116,7 +116,7 @@ export class PersistentSends implements HubListener {
     receiver: Uint8Array | undefined,
   ): MessageTemplate {
     const codec = { ...weakCodec, layout: sendLayout(audience) };
-    return new MessageTemplate(shape, holeLengths(receiver), codec);
+    return MessageTemplate.of(shape, holeLengths(receiver), codec);
   }
 
   /**

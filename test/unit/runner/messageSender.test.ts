@@ -67,7 +67,7 @@ describe('MessageSender', () => {
     const persistent = {
       template: (shape: MessageShape, _: string, receiver = Buffer.alloc(0)) => {
         receivers.push(String(receiver));
-        return new MessageTemplate(shape, holeLengths(receiver), jsonCodec);
+        return MessageTemplate.of(shape, holeLengths(receiver), jsonCodec);
       },
       send: () => true,
     } as unknown as PersistentSends;

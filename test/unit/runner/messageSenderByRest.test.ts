@@ -15,7 +15,7 @@ class FakeCalls {
   readonly waiting: (() => Buffer)[] = [];
   template: RestCalls['template'] = (shape) => {
     const codec = { ...jsonCodec, layout: restLayout('signalr') };
-    return new MessageTemplate(shape, holeLengths(undefined), codec, false);
+    return MessageTemplate.of(shape, holeLengths(undefined), codec, false);
   };
   send: RestCalls['send'] = (_, body) => this.waiting.push(body);
 

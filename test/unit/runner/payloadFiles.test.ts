@@ -32,6 +32,20 @@ describe('files of messages', () => {
     ]);
   });
 
+  it('are put into items that go up in a stream', async () => {
+    const plan = own([1]);
+    const [entry] = plan.entries;
+    const parameters = {
+      ...entry!.parameters,
+      ...{ reply: 'stream', streamingItems: '["{file:a}"]' },
+      ...{ streamingItemCount: 2, streamingItemSendDelay: 0 },
+    };
+    const read = await withPayloadFile({ ...plan, entries: [{ ...entry!, parameters }] }, (name) =>
+      Promise.resolve(`of ${name}`),
+    );
+    assert.deepEqual(read.entries[0]!.files, { a: 'of a' });
+  });
+
   it('are not read where none is named', async () => {
     const plan = own(['{text:60}', 7]);
     const read = (): Promise<never> => Promise.reject(new Error('read'));

@@ -1,136 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Plan } from '../../../src/plan/plan';
-import { populationsOf } from '../../../src/plan/population';
-import { Receiver } from '../../../src/runner/receiver';
-import { Recorder, type StepRecorder } from '../../../src/runner/recorder';
-import { StreamSender } from '../../../src/runner/streamSender';
-import { jsonCodec } from '../../../src/wire/hubCodec';
-import type { HubMessage, StreamInvocation, StreamItem } from '../../../src/wire/hubMessage';
+import type { HubMessage, StreamItem } from '../../../src/wire/hubMessage';
 import { emptyStamp, readStamp } from '../../../src/wire/stamp';
-import { FakeConnection } from '../../fakes/connection';
-import { onlyClientFrame } from '../../fakes/frames';
-import { planOf, shortStep } from '../../fakes/plan';
+import { startUs, StreamBench } from '../../fakes/streamBench';
 
-const step = { ...shortStep, senders: 2, warmupMs: 0 };
-const startUs = 5_000_000.4;
 const ms = 1000;
-
-function streamPlan(parameters: Plan['entries'][number]['parameters'] = {}): Plan {
-  return planOf({
-    connections: 2,
-    useCase: 'streamingEcho',
-    parameters: {
-      ...{ messageSize: 20, sendingInterval: 500, streamingItemCount: 3 },
-      ...{ streamingItemSendDelay: 100, streamDirection: 'both', ...parameters },
-    },
-  });
-}
-
-/** One worker's stream sender and receiver on fake connections, with a clock that is moved by hand. */
-class Bench {
-  nowUs = 0;
-  readonly errors: string[] = [];
-  readonly connections = [new FakeConnection(0), new FakeConnection(1)];
-  readonly recorder = new Recorder();
-  readonly counts: StepRecorder;
-  readonly sender: StreamSender;
-  private readonly receiver: Receiver;
-
-  constructor(parameters?: Plan['entries'][number]['parameters'], plan = streamPlan(parameters)) {
-    const populations = populationsOf(plan);
-    this.counts = this.recorder.beginStep(1);
-    this.sender = new StreamSender(plan, 0, 0, populations[0]!, {
-      version: () => 0,
-      connection: (index) => this.openAt(index)?.asHub,
-      isOpen: () => true,
-      members: () => 1,
-      idOf: () => undefined,
-      framed: true,
-      nowUs: () => this.nowUs,
-      error: (errorClass, text) => this.errors.push(`${errorClass}: ${text}`),
-      delivered: (...delivery) => this.recorder.delivered(...delivery),
-    });
-    this.receiver = new Receiver(plan, populations, this.recorder, {
-      isMember: () => true,
-      arrived: (_entry, index, source, sequence) => this.sender.arrived(index, source, sequence),
-      other: (connection, message) => {
-        assert.equal(message.type, 3);
-        assert.ok(this.sender.completed(connection, message, this.nowUs));
-      },
-    });
-    this.nowUs = startUs;
-    this.sender.begin(step, this.nowUs, this.counts);
-  }
-
-  private openAt(index: number): FakeConnection | undefined {
-    const connection = this.connections[index]!;
-    return connection.isOpen ? connection : undefined;
-  }
-
-  /** Goes on to `ms` after the start, doing what is due. */
-  to(atMs: number): string[] {
-    const states = [];
-    for (;;) {
-      const state = this.sender.pump();
-      if (state !== 'idle') states.push(state);
-      else if (this.sender.nextUs > startUs + atMs * ms) break;
-      else this.nowUs = Math.max(this.nowUs, this.sender.nextUs);
-    }
-    this.nowUs = startUs + atMs * ms;
-    return states;
-  }
-
-  sent(index: number): HubMessage[] {
-    return this.connections[index]!.frames.map((frame) => {
-      const { payload } = onlyClientFrame(frame);
-      return jsonCodec.read(payload, 0, payload.length - 1)!;
-    });
-  }
-
-  hubSends(index: number, ...messages: readonly HubMessage[]): void {
-    const bytes = Buffer.concat(messages.map(jsonCodec.encode));
-    const connection = this.connections[index]!.asHub;
-    this.receiver.received(connection, bytes, 0, bytes.length, bytes.length, this.nowUs);
-  }
-
-  /** What the hub would give back of the items that a connection has sent. */
-  echoes(index: number): StreamItem[] {
-    let id = '';
-    return this.sent(index).flatMap((message) => {
-      if (message.type === 4) id = message.invocationId;
-      return message.type === 2 ? [{ ...message, invocationId: id }] : [];
-    });
-  }
-
-  call(index: number, number = 0): StreamInvocation {
-    const calls = this.sent(index).filter(({ type }) => type === 4 || type === 1);
-    return calls[number] as StreamInvocation;
-  }
-
-  get told(): Record<string, number> {
-    const { offered, sent, expected, received, extra, duplicated } = this.counts;
-    return { offered, sent, expected, received, extra, duplicated };
-  }
-}
-
 const types = (messages: readonly HubMessage[]): number[] => messages.map(({ type }) => type);
 
 describe('StreamSender', () => {
-  for (const streamDirection of ['both', 'upload', 'download'])
-    it(`calls a method of somebody's own hub with the usual arguments: ${streamDirection}`, () => {
-      const call = (parameters: object): StreamInvocation => {
-        const bench = new Bench({ streamDirection, ...parameters });
-        bench.to(2000);
-        return bench.call(0);
-      };
-      const [usual, own] = [call({}), call({ streamingMethod: 'Chat' })];
-      assert.match(usual.target, /^Streaming/);
-      assert.equal(own.target, 'Chat');
-      assert.equal(own.arguments.length, usual.arguments.length);
-    });
-
   it('sends each item at its time, in streams with ids of their own, and none after the step', () => {
-    const bench = new Bench();
+    const bench = new StreamBench();
     assert.deepEqual(bench.to(2000), ['done']);
     // At 0 and 500 ms; the other connection at 250 and 750 ms, whose third item is due at 950 ms.
     assert.deepEqual(types(bench.sent(0)), [4, 2, 2, 2, 3, 4, 2, 2, 2, 3]);
@@ -164,7 +42,7 @@ describe('StreamSender', () => {
       ['both', 2 * 4 + 2 + 3],
       ['download', 4],
     ] as const) {
-      const bench = new Bench({ streamingItemCount: 4, streamDirection });
+      const bench = new StreamBench({ streamingItemCount: 4, streamDirection });
       bench.to(2000);
       // At 750, 850 and 950 ms: three of four.
       assert.equal(bench.counts.expected, 4 + 4 + 4 + 3);
@@ -175,7 +53,7 @@ describe('StreamSender', () => {
   });
 
   it('counts items that the hub makes by their own times', () => {
-    const bench = new Bench({ streamDirection: 'download' });
+    const bench = new StreamBench({ streamDirection: 'download' });
     bench.to(100);
     const index = bench.connections.findIndex(({ frames }) => frames.length > 0);
     const { invocationId, arguments: args } = bench.call(index);
@@ -200,7 +78,7 @@ describe('StreamSender', () => {
   });
 
   it('takes the answer of an upload for its delivery', () => {
-    const bench = new Bench({ streamDirection: 'upload' });
+    const bench = new StreamBench({ streamDirection: 'upload' });
     bench.to(480);
     for (const index of [0, 1]) {
       const { type, invocationId, streamIds } = bench.call(index);
@@ -216,7 +94,7 @@ describe('StreamSender', () => {
   });
 
   it('cancels behind the last item that is wanted; what comes later is extra', () => {
-    const bench = new Bench({ streamingItemCount: 10, streamingCancelAfter: 2 });
+    const bench = new StreamBench({ streamingItemCount: 10, streamingCancelAfter: 2 });
     bench.to(220);
     const index = bench.connections.findIndex(({ frames }) => frames.length > 0);
     assert.deepEqual(types(bench.sent(index)), [4, 2, 2, 2]);
@@ -234,7 +112,7 @@ describe('StreamSender', () => {
   });
 
   it('gives up streams that are never completed, once each, and takes late answers', () => {
-    const bench = new Bench({ streamDirection: 'upload' });
+    const bench = new StreamBench({ streamDirection: 'upload' });
     bench.to(8000);
     assert.equal(bench.errors.length, 4);
     assert.match(bench.errors[0]!, /^timeout: StreamingUpload: .* not completed within 5 s/);
@@ -245,7 +123,7 @@ describe('StreamSender', () => {
   });
 
   it('owes what a hub ends too early or with an error', () => {
-    const bench = new Bench();
+    const bench = new StreamBench();
     bench.to(120);
     const index = bench.connections.findIndex(({ frames }) => frames.length > 0);
     const { invocationId } = bench.call(index);
@@ -258,7 +136,7 @@ describe('StreamSender', () => {
   });
 
   it('opens a hundred streams of a connection, and owes the others', () => {
-    const bench = new Bench({ sendingInterval: 4, streamingItemSendDelay: 0 });
+    const bench = new StreamBench({ sendingInterval: 4, streamingItemSendDelay: 0 });
     bench.to(1000);
     assert.equal(types(bench.sent(0)).filter((type) => type === 4).length, 100);
     assert.equal(bench.errors.length, 500 - 200);
@@ -270,7 +148,7 @@ describe('StreamSender', () => {
   });
 
   it('forgets the streams of a lost connection, also of one that is lost by sending', () => {
-    const bench = new Bench({ streamDirection: 'download' });
+    const bench = new StreamBench({ streamDirection: 'download' });
     bench.to(120);
     const index = bench.connections.findIndex(({ frames }) => frames.length > 0);
     bench.connections[index]!.isOpen = false;
@@ -278,7 +156,7 @@ describe('StreamSender', () => {
     assert.equal(bench.counts.expected, 2, 'what was due until then');
     bench.to(240);
     assert.equal(bench.counts.expected, 2);
-    const sending = new Bench();
+    const sending = new StreamBench();
     for (const connection of sending.connections) {
       connection.send = () => {
         connection.isOpen = false;
@@ -291,7 +169,7 @@ describe('StreamSender', () => {
   });
 
   it('stops when the run is halted: what a hub still makes is extra', () => {
-    const bench = new Bench({ streamDirection: 'download' });
+    const bench = new StreamBench({ streamDirection: 'download' });
     bench.to(120);
     const index = bench.connections.findIndex(({ frames }) => frames.length > 0);
     bench.sender.halt();
@@ -311,7 +189,7 @@ describe('StreamSender', () => {
       ['both', 12],
       ['download', 4],
     ] as const) {
-      const bench = new Bench({ streamDirection });
+      const bench = new StreamBench({ streamDirection });
       bench.nowUs = startUs + 5_000_000;
       assert.equal(bench.sender.pump(), 'done');
       assert.deepEqual([bench.counts.offered, bench.counts.sent], [offered, 0]);
@@ -319,7 +197,7 @@ describe('StreamSender', () => {
   });
 
   it('learns how another server writes its items', () => {
-    const bench = new Bench();
+    const bench = new StreamBench();
     bench.to(40);
     const index = bench.connections.findIndex(({ frames }) => frames.length > 0);
     const [{ invocationId, item }] = bench.echoes(index) as [StreamItem];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openAtOnce } from '../../../src/usecases/streams';
+import { openAtOnce, type StreamShape } from '../../../src/usecases/streams';
 import { brief, problemOf } from './parsed';
 
 const streams = (...lines: string[]): string =>
@@ -26,13 +26,13 @@ describe('streams', () => {
   });
 
   it('are open side by side for as long as their items and pauses take', () => {
-    const parameters = { sendingInterval: 100, streamingItemCount: 5, streamingItemSendDelay: 50 };
-    const open = (more: Record<string, string | number>): number =>
-      openAtOnce({ ...parameters, streamDirection: 'both', ...more });
+    const shape = { method: 'M', items: 5, wanted: 5, cancels: false, delayMs: 50 };
+    const open = (more: Partial<StreamShape>): number =>
+      openAtOnce({ ...shape, direction: 'both', ...more }, 100);
     // 300, 200 and 200 ms, and the one that begins.
     assert.equal(open({}), 4);
-    assert.equal(open({ streamDirection: 'upload' }), 3);
-    assert.equal(open({ streamDirection: 'download' }), 3);
-    assert.equal(open({ streamingItemSendDelay: 0 }), 1);
+    assert.equal(open({ direction: 'upload' }), 3);
+    assert.equal(open({ direction: 'download' }), 3);
+    assert.equal(open({ delayMs: 0 }), 1);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../src/capacity/estimate';
 import { loadOf } from '../../../src/capacity/loadOf';
+import { streamsOf } from '../../../src/usecases/registry';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { brief, fixed, problemOf, scenarioOf } from './parsed';
 
@@ -110,6 +111,79 @@ describe('a call of the user’s own method', () => {
       );
     });
   }
+
+  it('may have streams either way', () => {
+    const count = 'streamingItemCount: 4';
+    const shapeOf = (...lines: readonly string[]) => {
+      const text = file(method, count, ...lines);
+      assert.deepEqual(brief(text), []);
+      return streamsOf(scenarioOf(text).entries[0]!)!;
+    };
+    const down = shapeOf('reply: stream', 'arguments: [1]', 'streamingItemSendDelay: 20ms');
+    const own = { arguments: '[1]', items: '[]' };
+    assert.deepEqual(down, {
+      ...{ method: 'Post', direction: 'download', items: 4, wanted: 4 },
+      ...{ cancels: false, delayMs: 20, own },
+    });
+    assert.equal(shapeOf('reply: stream', 'streamingItems: [1]').direction, 'both');
+    assert.equal(shapeOf('streamingItems: [1, { a: "{sender}" }]').direction, 'upload');
+    const { wanted, cancels } = shapeOf('reply: stream', 'streamingCancelAfter: 4');
+    assert.deepEqual([wanted, cancels], [4, true]);
+    assert.equal(shapeOf('reply: stream', 'streamingCancelAfter: 5').cancels, false);
+  });
+
+  for (const [title, lines, expected] of [
+    ['a count of items', ['reply: stream'], 'error missing-item-count "stream"'],
+    ['a count of items that go up', ['streamingItems: [1]'], 'error missing-item-count "[1]"'],
+    ['items', ['streamingItems: []', 'streamingItemCount: 1'], 'error empty-value "[]"'],
+    ['a list', ['streamingItems: 5', 'streamingItemCount: 1'], 'error wrong-type "5"'],
+    ['a stream', ['reply: none', 'streamingItemCount: 2'], 'warning other-reply "2"'],
+    ['an answer', ['reply: none', 'streamingItems: [1]'], 'warning other-reply "[1]"'],
+    [
+      'a receiver in items',
+      ["streamingItems: ['{receiver}']", 'streamingItemCount: 1'],
+      'error placeholder "[\'{receiver}\']"',
+    ],
+    [
+      'a known placeholder in items',
+      ["streamingItems: ['{who}']", 'streamingItemCount: 1'],
+      'error placeholder "{who}"',
+    ],
+    [
+      'a stream down to be cancelled',
+      ['streamingItems: [1]', 'streamingItemCount: 2', 'streamingCancelAfter: 1'],
+      'error streams "1"',
+    ],
+    [
+      'room for its streams',
+      ['reply: stream', 'streamingItemCount: 1000', 'streamingItemSendDelay: 1s'],
+      'error streams "1s"',
+    ],
+    [
+      'a size to be said',
+      ['streamingItems: [1]', 'streamingItemCount: 2', 'streamingItemSize: 1KB'],
+      'warning other-reply "1KB"',
+    ],
+  ] as const) {
+    it(`is told of streams without ${title}`, () => {
+      assert.deepEqual(brief(file(method, ...lines)), [expected]);
+    });
+  }
+
+  it('estimates items of streams, by their own size or what is said of it', () => {
+    const traffic = (...lines: readonly string[]) => {
+      const load = loadOf(scenarioOf(file(method, 'streamingItemCount: 10', ...lines)));
+      assert.ok('input' in load);
+      assert.match(load.input.assumptions!.join(' '), /no table for streams/);
+      const { intervalS, messageBytes } = load.input.useCases[0]!;
+      return [intervalS, messageBytes];
+    };
+    assert.deepEqual(traffic('reply: stream'), [0.1, 2048]);
+    assert.deepEqual(traffic('reply: stream', 'streamingItemSize: 100'), [0.1, 100]);
+    assert.deepEqual(traffic('reply: stream', 'streamingCancelAfter: 5'), [0.2, 2048]);
+    // A text in quotes, and a number.
+    assert.deepEqual(traffic("streamingItems: ['{text:100}', 12]"), [0.1, 52]);
+  });
 
   it('has fixes for placeholders', () => {
     const quotes = file(method, 'arguments:', '  - {sender}');

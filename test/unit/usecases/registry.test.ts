@@ -6,10 +6,13 @@ import type { UseCase } from '../../../src/usecases/useCase';
 /** Defaults, and ten groups where a number of groups is required. */
 const defaultsOf = (useCase: UseCase): Parameters =>
   Object.fromEntries(
-    useCase.parameters.map(({ name, type, default: fallback }) => [
-      name,
-      fallback ?? (type === 'list' ? '["{text}"]' : 10),
-    ]),
+    useCase.parameters
+      // With these an own method has streams.
+      .filter(({ name }) => name !== 'streamingItems')
+      .map(({ name, type, default: fallback }) => [
+        name,
+        fallback ?? (type === 'list' ? '["{text}"]' : 10),
+      ]),
   );
 
 const load = { connections: 100, senders: 40 };

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import type { MessageArgument } from '../../../src/base/messageArgument';
 import { measureShape, recordLatencyShape } from '../../../src/wire/contractShape';
 import { jsonCodec, messagePackCodec, type HubCodec } from '../../../src/wire/hubCodec';
-import type { MessageShape } from '../../../src/wire/messageLayout';
+import type { StreamInvocation } from '../../../src/wire/hubMessage';
+import type { MessageLayout, MessageShape } from '../../../src/wire/messageLayout';
 import { holeLengths, MessageTemplate, ticksOf } from '../../../src/wire/messageTemplate';
 import { stampLength, writeStamp, type Stamp } from '../../../src/wire/stamp';
+import { streamLayoutOf } from '../../../src/wire/streamLayout';
 
 const stamp: Stamp = {
   runId: 0xabcd,
@@ -25,7 +27,7 @@ const ticks = 639_355_968_000_010_000n;
 const bare = (shape: MessageShape, codec: HubCodec, receiver?: string): Buffer => {
   const bytes = receiver === undefined ? undefined : codec.textBytes(receiver);
   const source = { id: codec.textBytes('me"'), index: 12 };
-  const template = new MessageTemplate(shape, holeLengths(bytes, source), codec, false);
+  const template = MessageTemplate.of(shape, holeLengths(bytes, source), codec, false);
   return template.fill(stamp, bytes, nowMs, source);
 };
 const json = (shape: MessageShape, receiver?: string): string =>
@@ -34,6 +36,47 @@ const json = (shape: MessageShape, receiver?: string): string =>
 const payload = 'p'.repeat(60);
 
 describe('the layout of messages', () => {
+  for (const codec of [jsonCodec, messagePackCodec]) {
+    it(`that open streams, and of items that go up in them, in ${codec.protocol}`, () => {
+      const ids = { callId: Buffer.from('i00000001'), streamId: Buffer.from('u00000001') };
+      const source = { id: codec.textBytes('me"'), index: 12, ...ids };
+      const lengths = holeLengths(undefined, source);
+      const read = (layout: MessageLayout): unknown => {
+        const template = new MessageTemplate(layout, codec, false);
+        const bytes = template.fill(stamp, undefined, nowMs, source);
+        const span = { start: 0, end: 0, next: 0 };
+        codec.find(bytes, 0, bytes.length, span);
+        assert.equal(span.next, bytes.length);
+        return codec.read(bytes, span.start, span.end);
+      };
+      const sender: MessageArgument = { kind: 'text', parts: [{ hole: 'sender' }] };
+      const args = [{ kind: 'value', value: 7 }, sender] as const;
+      for (const down of [true, false]) {
+        for (const up of [true, false]) {
+          const shape = { method: 'Über', arguments: args, opens: { down, up } };
+          const message = {
+            ...{ type: down ? 4 : 1, invocationId: 'i00000001' },
+            ...{ target: 'Über', arguments: [7, 'me"'] },
+          };
+          const { streamIds, ...rest } = read(codec.layout(shape, lengths)) as StreamInvocation;
+          assert.deepEqual(rest, message);
+          assert.deepEqual(streamIds ?? [], up ? ['u00000001'] : []);
+        }
+      }
+      const content: MessageArgument = {
+        kind: 'map',
+        members: [
+          ['of', sender],
+          ['no', { kind: 'number', hole: 'sequence' }],
+        ],
+      };
+      assert.deepEqual(read(streamLayoutOf(codec.protocol).ownItem(content, lengths)), {
+        ...{ type: 2, invocationId: 'u00000001' },
+        item: { of: 'me"', no: 42 },
+      });
+    });
+  }
+
   it('counts ticks exactly, where a number would round them', () => {
     assert.equal(ticksOf(nowMs), ticks);
     assert.equal(ticksOf(0), 621_355_968_000_000_000n);
@@ -128,7 +171,7 @@ describe('the layout of messages', () => {
   }
 
   it('keeps its length whatever the numbers are', () => {
-    const template = new MessageTemplate(
+    const template = MessageTemplate.of(
       { method: 'M', arguments: own },
       holeLengths(Buffer.from('you'), { id: Buffer.from('me'), index: 12 }),
       jsonCodec,

@@ -22,7 +22,7 @@ const nowMs = 1_800_000_000_001;
 
 const templateOf = (message: ContractMessage, receiver = 0): MessageTemplate => {
   const lengths = { receiver, sender: 0, senderIndex: 1 };
-  return new MessageTemplate(recordLatencyShape(message), lengths, messagePackCodec);
+  return MessageTemplate.of(recordLatencyShape(message), lengths, messagePackCodec);
 };
 
 /** The one invocation in a frame, as the official protocol reads it. */

@@ -67,7 +67,7 @@ describe('MessageTemplate', () => {
     );
     const property = fc.property(sizes, ids, fc.integer({ min: 1, max: 40 }), (size, id, fills) => {
       const blob = 'b'.repeat(size);
-      const template = new MessageTemplate(
+      const template = MessageTemplate.of(
         recordLatencyShape({
           method: 'SendToClient',
           receiverKey: 'information.ConnectionId',
@@ -101,7 +101,7 @@ describe('MessageTemplate', () => {
   });
 
   it('has no receiver when the method needs none', () => {
-    const frame = new MessageTemplate(echoShape, lengthsOf(0)).fill(
+    const frame = MessageTemplate.of(echoShape, lengthsOf(0)).fill(
       stampOf(5),
       undefined,
       1_800_000_000_001,
@@ -115,10 +115,10 @@ describe('MessageTemplate', () => {
 
   it('is the bare message where there are no frames', () => {
     const shape = recordLatencyShape({ method: 'M', receiverKey: 'k', blob: 'x' });
-    const template = new MessageTemplate(shape, lengthsOf(3), jsonCodec, false);
+    const template = MessageTemplate.of(shape, lengthsOf(3), jsonCodec, false);
     const text = (sequence: number): string =>
       template.fill(stampOf(sequence), Buffer.from('one'), 1_800_000_000_001).toString('utf8');
-    const framed = new MessageTemplate(shape, lengthsOf(3));
+    const framed = MessageTemplate.of(shape, lengthsOf(3));
     for (const sequence of [1, 2]) {
       const frame = framed.fill(stampOf(sequence), Buffer.from('one'), 1_800_000_000_001);
       assert.equal(text(sequence), onlyClientFrame(frame).payload.toString('utf8'));
@@ -127,7 +127,7 @@ describe('MessageTemplate', () => {
   });
 
   it('leaves a frame alone that was given away', () => {
-    const template = new MessageTemplate(
+    const template = MessageTemplate.of(
       recordLatencyShape({ method: 'Echo', blob: 'x'.repeat(200) }),
       lengthsOf(0),
     );
@@ -143,14 +143,14 @@ describe('MessageTemplate', () => {
   it('masks each template differently', () => {
     const masks = Array.from({ length: 20 }, () =>
       onlyClientFrame(
-        new MessageTemplate(echoShape, lengthsOf(0)).fill(stampOf(1), undefined, 1),
+        MessageTemplate.of(echoShape, lengthsOf(0)).fill(stampOf(1), undefined, 1),
       ).mask.toString('hex'),
     );
     assert.ok(new Set(masks).size > 15);
   });
 
   it('refuses a receiver of another length', () => {
-    const template = new MessageTemplate(
+    const template = MessageTemplate.of(
       recordLatencyShape({ method: 'M', receiverKey: 'k', blob: 'x' }),
       lengthsOf(3),
     );

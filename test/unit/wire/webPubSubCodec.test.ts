@@ -53,7 +53,7 @@ describe('Web PubSub in the words of a hub', () => {
     const group = webPubSubCodec.textBytes('g "1"');
     const receiverKey = 'information.GroupName';
     const shape = recordLatencyShape({ method: 'SendToGroup', receiverKey, blob: 'é"' });
-    const template = new MessageTemplate(shape, holeLengths(group), webPubSubCodec, false);
+    const template = MessageTemplate.of(shape, holeLengths(group), webPubSubCodec, false);
     const sent = readJsonClientMessage(template.fill(stamp, group, nowMs));
     assert.ok(sent?.type === 'sendToGroup');
     assert.equal(sent.group, 'g "1"');
@@ -61,7 +61,7 @@ describe('Web PubSub in the words of a hub', () => {
     assert.equal(data['bench.Stamp']?.length, stampLength);
     assert.equal(data['payload.MessageBlob'], 'é"');
     const echo = recordLatencyShape({ method: 'Echo', blob: 'x' });
-    const event = new MessageTemplate(echo, holeLengths(undefined), webPubSubCodec, false);
+    const event = MessageTemplate.of(echo, holeLengths(undefined), webPubSubCodec, false);
     const echoed = readJsonClientMessage(event.fill(stamp, undefined, nowMs));
     assert.ok(echoed?.type === 'event');
     assert.equal(echoed.event, 'Echo');
@@ -115,7 +115,7 @@ describe('Web PubSub in the words of a hub', () => {
   it('sends bare payloads without a subprotocol, pings as WebSockets do, and bears whatever comes', () => {
     const codec = plainWebPubSubCodec;
     const shape = recordLatencyShape({ method: 'Echo', blob: 'x' });
-    const frame = new MessageTemplate(shape, holeLengths(undefined), codec, false).fill(
+    const frame = MessageTemplate.of(shape, holeLengths(undefined), codec, false).fill(
       emptyStamp(),
       undefined,
       nowMs,
@@ -138,7 +138,7 @@ describe('Web PubSub in the words of a hub', () => {
       ['Echo', undefined],
     ] as const) {
       const shape = recordLatencyShape({ method, blob: 'x'.repeat(300) });
-      const template = new MessageTemplate(shape, holeLengths(receiver), codec, false);
+      const template = MessageTemplate.of(shape, holeLengths(receiver), codec, false);
       const sent = readProtobufClientMessage(template.fill(emptyStamp(), receiver, nowMs));
       assert.ok(sent?.type === 'sendToGroup' || sent?.type === 'event');
       assert.equal(sent.type === 'sendToGroup' ? sent.group : sent.event, receiver ? 'gé' : 'Echo');
@@ -172,7 +172,7 @@ describe('Web PubSub in the words of a hub', () => {
       for (const method of ['SendToGroup', 'Echo']) {
         const receiver = method === 'SendToGroup' ? Buffer.from('g') : undefined;
         const shape = { ...recordLatencyShape({ method, blob: 'x' }), answered: true };
-        const template = new MessageTemplate(shape, holeLengths(receiver), codec, false);
+        const template = MessageTemplate.of(shape, holeLengths(receiver), codec, false);
         for (const ackId of ackIds) {
           const frame = template.fill(emptyStamp(), receiver, nowMs, { index: 0, ackId });
           const sent = readSent(frame);

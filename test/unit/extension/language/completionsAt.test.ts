@@ -41,6 +41,11 @@ describe('completionsAt: arguments of own methods', () => {
     assert.equal(taken(`${file}'to {se|}'\n`, '{sender}'), `${file}'to {sender}'\n`);
     assert.deepEqual(labels(`${file}'to {sender} and |'\n`), []);
   });
+
+  it('are the same in items of streams', () => {
+    const items = file.replace('arguments', 'streamingItems');
+    assert.equal(taken(`${items}|\n`, '{sequence}'), `${items}'{sequence}'\n`);
+  });
 });
 
 describe('completionsAt: keys', () => {

@@ -51,7 +51,7 @@ describe('sends over a server connection', () => {
     assert.ok(connection);
     await until('the delivery', () => connection.messages.length === 4);
     const [json, messagepack] = [jsonCodec, messagePackCodec].map((codec) =>
-      new MessageTemplate(shape, holeLengths(undefined), codec, false).fill(
+      MessageTemplate.of(shape, holeLengths(undefined), codec, false).fill(
         stamp,
         undefined,
         1_800_000_000_000,

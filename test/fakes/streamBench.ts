@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import type { Plan } from '../../src/plan/plan';
+import { populationsOf } from '../../src/plan/population';
+import { Receiver } from '../../src/runner/receiver';
+import { Recorder, type StepRecorder } from '../../src/runner/recorder';
+import { StreamSender } from '../../src/runner/streamSender';
+import { jsonCodec } from '../../src/wire/hubCodec';
+import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/hubMessage';
+import { FakeConnection } from './connection';
+import { onlyClientFrame } from './frames';
+import { planOf, shortStep } from './plan';
+
+export const step = { ...shortStep, senders: 2, warmupMs: 0 };
+export const startUs = 5_000_000.4;
+const ms = 1000;
+
+export function streamPlan(parameters: Plan['entries'][number]['parameters'] = {}): Plan {
+  return planOf({
+    connections: 2,
+    useCase: 'streamingEcho',
+    parameters: {
+      ...{ messageSize: 20, sendingInterval: 500, streamingItemCount: 3 },
+      ...{ streamingItemSendDelay: 100, streamDirection: 'both', ...parameters },
+    },
+  });
+}
+
+/** One worker's stream sender and receiver on fake connections, with a clock that is moved by hand. */
+export class StreamBench {
+  nowUs = 0;
+  readonly errors: string[] = [];
+  readonly connections = [new FakeConnection(0), new FakeConnection(1)];
+  readonly recorder = new Recorder();
+  readonly counts: StepRecorder;
+  readonly sender: StreamSender;
+  private readonly receiver: Receiver;
+
+  constructor(parameters?: Plan['entries'][number]['parameters'], plan = streamPlan(parameters)) {
+    const populations = populationsOf(plan);
+    this.counts = this.recorder.beginStep(1);
+    this.sender = new StreamSender(plan, 0, 0, populations[0]!, {
+      version: () => 0,
+      connection: (index) => this.openAt(index)?.asHub,
+      isOpen: () => true,
+      members: () => 1,
+      idOf: () => undefined,
+      framed: true,
+      nowUs: () => this.nowUs,
+      error: (errorClass, text) => this.errors.push(`${errorClass}: ${text}`),
+      delivered: (...delivery) => this.recorder.delivered(...delivery),
+    });
+    this.receiver = new Receiver(plan, populations, this.recorder, {
+      isMember: () => true,
+      arrived: (_entry, index, source, sequence) => this.sender.arrived(index, source, sequence),
+      ownItem: (...item) => this.sender.itemCame(...item),
+      other: (connection, message) => {
+        assert.equal(message.type, 3);
+        assert.ok(this.sender.completed(connection, message, this.nowUs));
+      },
+    });
+    this.nowUs = startUs;
+    this.sender.begin(step, this.nowUs, this.counts);
+  }
+
+  private openAt(index: number): FakeConnection | undefined {
+    const connection = this.connections[index]!;
+    return connection.isOpen ? connection : undefined;
+  }
+
+  /** Goes on to `ms` after the start, doing what is due. */
+  to(atMs: number): string[] {
+    const states = [];
+    for (;;) {
+      const state = this.sender.pump();
+      if (state !== 'idle') states.push(state);
+      else if (this.sender.nextUs > startUs + atMs * ms) break;
+      else this.nowUs = Math.max(this.nowUs, this.sender.nextUs);
+    }
+    this.nowUs = startUs + atMs * ms;
+    return states;
+  }
+
+  sent(index: number): HubMessage[] {
+    return this.connections[index]!.frames.map((frame) => {
+      const { payload } = onlyClientFrame(frame);
+      return jsonCodec.read(payload, 0, payload.length - 1)!;
+    });
+  }
+
+  hubSends(index: number, ...messages: readonly HubMessage[]): void {
+    this.hubSendsText(index, Buffer.concat(messages.map(jsonCodec.encode)).toString());
+  }
+
+  /** The same in words of its own. */
+  hubSendsText(index: number, text: string): void {
+    const bytes = Buffer.from(text);
+    const connection = this.connections[index]!.asHub;
+    this.receiver.received(connection, bytes, 0, bytes.length, bytes.length, this.nowUs);
+  }
+
+  /** What the hub would give back of the items that a connection has sent. */
+  echoes(index: number): StreamItem[] {
+    let id = '';
+    return this.sent(index).flatMap((message) => {
+      if (message.type === 4) id = message.invocationId;
+      return message.type === 2 ? [{ ...message, invocationId: id }] : [];
+    });
+  }
+
+  call(index: number, number = 0): StreamInvocation {
+    const calls = this.sent(index).filter(({ type }) => type === 4 || type === 1);
+    return calls[number] as StreamInvocation;
+  }
+
+  get told(): Record<string, number> {
+    const { offered, sent, expected, received, extra, duplicated } = this.counts;
+    return { offered, sent, expected, received, extra, duplicated };
+  }
+}

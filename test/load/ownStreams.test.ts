@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
+import {
+  assertConsistent,
+  assertExact,
+  loadRun,
+  onlyStep,
+  type LoadResult,
+  type LoadTest,
+} from './loadRun';
+
+/** 20 senders that open a stream every 100 ms of half a second. */
+const streams = 20 * 5;
+const each = 3;
+const items = streams * each;
+
+function streamRun(
+  target: string,
+  parameters: Readonly<Record<string, unknown>>,
+  more: Partial<LoadTest> = {},
+): Promise<LoadResult> {
+  return loadRun({
+    target,
+    useCase: 'invoke',
+    workers: 2,
+    ...more,
+    config: { warmup: '100ms', ...more.config },
+    parameters: {
+      messageSize: undefined,
+      sendingInterval: '100ms',
+      streamingItemCount: each,
+      ...parameters,
+    },
+  });
+}
+
+function assertUndisturbed(run: LoadResult): void {
+  assert.equal(run.ending, 'completed');
+  assert.deepEqual(run.errors, {});
+  assert.equal(run.connections.dropped, 0);
+  assertConsistent(run);
+}
+
+/** Makes so many items of what it is given, with a pause in milliseconds before each but the first. */
+const download = (count: number, pauseMs = 0) => ({
+  method: 'StreamingDownload',
+  arguments: [{ who: '{sender}', text: 'x{text:100}' }, count, pauseMs],
+  reply: 'stream',
+});
+const streamingItems = [
+  { number: '{sequence}', text: '{text:80}' },
+  { sender: '{senderIndex}', at: '{time}' },
+];
+const both = { method: 'StreamingEcho', arguments: [0], streamingItems, reply: 'stream' };
+const upload = { method: 'StreamingUpload', streamingItems };
+
+describe('streams of the own methods of a hub', function () {
+  this.timeout(60_000);
+  let hub: LoadHub;
+
+  before(async () => {
+    hub = await startHub();
+  });
+  after(() => hub.dispose());
+
+  for (const [protocol, transport, driver] of [
+    ['json', 'Websockets', 'native'],
+    ['messagepack', 'Websockets', 'native'],
+    ['json', 'ServerSentEvents', 'native'],
+    ['messagepack', 'LongPolling', 'native'],
+    ['json', 'Websockets', 'sdk'],
+    ['messagepack', 'Websockets', 'sdk'],
+  ] as const) {
+    it(`that come down, go up, or both: exact counts, ${protocol} over ${transport}, ${driver}`, async () => {
+      const skipNegotiation = transport === 'Websockets';
+      const config = { protocol, transport, driver, skipNegotiation };
+      const down = await streamRun(hub.url, download(each), { config });
+      assertUndisturbed(down);
+      assertExact(onlyStep(down), streams, items);
+
+      const upAndDown = await streamRun(hub.url, both, { config });
+      assertUndisturbed(upAndDown);
+      assertExact(onlyStep(upAndDown), items, items);
+
+      const up = await streamRun(hub.url, upload, { config });
+      assertUndisturbed(up);
+      assertExact(onlyStep(up), items, streams);
+    });
+  }
+
+  it('have items of which each is due its number of pauses after the call, as far as the step goes', async () => {
+    const parameters = {
+      ...download(6, 50),
+      streamingItemCount: 6,
+      streamingItemSendDelay: '50ms',
+    };
+    const run = await streamRun(hub.url, parameters, { config: { warmup: 0 } });
+    assertUndisturbed(run);
+    const step = onlyStep(run);
+    assert.equal(step.sent, streams);
+    // The last streams have no room for all six; what the hub makes of them afterwards is nobody's.
+    assert.ok(step.expected < streams * 6 && step.expected > streams * 4, `${step.expected} items`);
+    assert.equal(step.received, step.expected);
+    assert.equal(step.extra, 0);
+    // Far below the 250 ms after which the last one comes.
+    assert.ok(step.latencyUs.p50 < 100_000, `${step.latencyUs.p50} us`);
+  });
+
+  it('may never end: they are cancelled', async () => {
+    const parameters = {
+      ...download(100_000, 300),
+      streamingItemCount: 2,
+      streamingItemSendDelay: '300ms',
+    };
+    const config = { singleStepDuration: '900ms', drain: '1s' };
+    const run = await streamRun(
+      hub.url,
+      { ...parameters, streamingCancelAfter: 2, sendingInterval: '300ms' },
+      { config, workers: 1 },
+    );
+    assertUndisturbed(run);
+    const step = onlyStep(run);
+    assert.equal(step.sent, 20 * 3);
+    assert.equal(step.received, step.expected);
+    assert.equal(step.extra, 0);
+  });
+
+  it('may be faster than was said', async () => {
+    const parameters = { ...download(each), streamingItemSendDelay: '40ms' };
+    const run = await streamRun(hub.url, parameters, { config: { warmup: 0 } });
+    assertUndisturbed(run);
+    const step = onlyStep(run);
+    assert.equal(step.received, step.expected);
+    assert.equal(step.extra, 0);
+  });
+
+  it('that have fewer items than was said are errors, and the others are lost', async () => {
+    const config = { warmup: 0, drain: '300ms' };
+    for (const { parameters, sent } of [
+      { parameters: download(each - 1), sent: streams },
+      // What cannot be cancelled ends where its items end.
+      { parameters: { ...both, method: 'StreamingUpload' }, sent: items },
+    ]) {
+      const run = await streamRun(hub.url, parameters, { config });
+      const step = onlyStep(run);
+      assert.equal(step.sent, sent);
+      assert.equal(step.expected, items);
+      assert.equal(run.errors.invocation, streams);
+      assert.equal(step.lost, parameters.method === 'StreamingUpload' ? items : streams);
+      assertConsistent(run);
+    }
+  });
+
+  it('that have more items than was said have extra ones', async () => {
+    const run = await streamRun(hub.url, download(each + 1), { config: { warmup: 0 } });
+    const step = onlyStep(run);
+    assert.deepEqual(run.errors, {});
+    assertConsistent(run);
+    assert.deepEqual([step.received, step.lost, step.extra], [items, 0, streams]);
+  });
+
+  it('that fail are errors in the words of the server', async () => {
+    const config = { warmup: 0, drain: '300ms' };
+    const parameters = { ...download(each), method: 'Absent' };
+    const run = await streamRun(hub.url, parameters, { config });
+    assert.deepEqual(run.errors, { invocation: streams });
+    assert.match(run.errorExamples[0]!.text, /'Absent'.*Method does not exist/);
+    assert.equal(onlyStep(run).lost, items);
+  });
+
+  it('run beside others in a mix', async () => {
+    const more = { sendingInterval: '100ms', messageSize: undefined, streamingItemCount: each };
+    const run = await loadRun({
+      target: hub.url,
+      workers: 2,
+      entries: [
+        { name: 'invoke', senders: 5, parameters: { ...more, ...download(each) } },
+        { name: 'invoke', senders: 5, parameters: { ...more, ...both } },
+        { name: 'streamingEcho', senders: 5, parameters: { ...more, messageSize: 100 } },
+        { name: 'echo', senders: 5, parameters: { sendingInterval: '100ms' } },
+      ],
+    });
+    assertUndisturbed(run);
+    const { entries = [] } = onlyStep(run);
+    assert.deepEqual(
+      entries.map(({ sent, received, extra }) => [sent, received, extra]),
+      [
+        [25, 75, 0],
+        [75, 75, 0],
+        [75, 75, 0],
+        [25, 25, 0],
+      ],
+    );
+  });
+});
+
+describe('what a target does wrong with streams of the own methods', function () {
+  this.timeout(60_000);
+  const config = { warmup: 0, drain: '700ms' };
+
+  it('is lost where items are', () =>
+    withHub('--drop-every 7', async ({ url }) => {
+      const run = await streamRun(url, download(each), { config });
+      const { expected, lost, extra } = onlyStep(run);
+      assert.deepEqual({ expected, lost, extra }, { expected: items, lost: 42, extra: 0 });
+      assertConsistent(run);
+      // A stream may lose two.
+      assert.equal(run.errors.invocation, lost);
+      assert.match(run.errorExamples[0]!.text, /^StreamingDownload: completed after 2 of 3 items$/);
+    }));
+
+  it('is extra where items come twice', () =>
+    withHub('--dup-every 7', async ({ url }) => {
+      const run = await streamRun(url, download(each), { config });
+      const { received, lost, extra } = onlyStep(run);
+      assert.deepEqual([received, lost], [items, 0]);
+      assert.ok(extra > 0);
+      assertConsistent(run);
+    }));
+
+  it('ends with connections that are closed in the middle of their streams', () =>
+    withHub('--close-after 3', async ({ url }) => {
+      const pauses = { streamingItemSendDelay: '20ms' };
+      const run = await streamRun(url, { ...download(each, 20), ...pauses }, { config });
+      assert.equal(run.connections.dropped, 20);
+      assert.deepEqual(run.errors, { closed: 20 });
+      assertConsistent(run);
+      assert.equal(onlyStep(run).extra, 0);
+    }));
+});

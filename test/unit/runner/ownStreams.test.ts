@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import type { HubMessage } from '../../../src/wire/hubMessage';
+import { planOf } from '../../fakes/plan';
+import { startUs, StreamBench } from '../../fakes/streamBench';
+
+/** Two connections that send every 500 ms, streams of three items 100 ms apart. */
+function bench(parameters: Readonly<Record<string, string | number>>): StreamBench {
+  const plan = planOf({
+    connections: 2,
+    useCase: 'invoke',
+    parameters: {
+      ...{ method: 'Count', arguments: '["{senderIndex}",7]', messageSize: 6 },
+      ...{ sendingInterval: 500, streamingItemCount: 3, streamingItemSendDelay: 100 },
+      ...{ reply: 'stream', ...parameters },
+    },
+  });
+  return new StreamBench(undefined, plan);
+}
+
+const up = '[{"n":"{sequence}"},"of {senderIndex}"]';
+const item = (invocationId: string, value: unknown = 1): HubMessage => ({
+  type: 2,
+  invocationId,
+  item: value,
+});
+const isOpening = ({ type }: HubMessage): boolean => type === 4 || type === 1;
+
+/** Whichever connection is first in this plan; the other is due half an interval later. */
+function firstSender(test: StreamBench): number {
+  test.to(0);
+  return test.sent(0).length > 0 ? 0 : 1;
+}
+
+describe('streams of the own methods', () => {
+  it('are asked for with the own arguments, under ids of their own', () => {
+    const test = bench({});
+    test.to(2000);
+    for (const index of [0, 1]) {
+      const messages = test.sent(index);
+      assert.deepEqual(
+        messages.filter(isOpening).map(({ type }) => type),
+        [4, 4],
+      );
+      const [first, second] = [test.call(index), test.call(index, 1)];
+      assert.deepEqual([first.target, first.arguments], ['Count', [index, 7]]);
+      assert.equal(first.streamIds?.length ?? 0, 0);
+      assert.notEqual(first.invocationId, second.invocationId);
+    }
+  });
+
+  it('go up with the own items in turn, numbered by sender', () => {
+    for (const reply of ['stream', 'completion']) {
+      const test = bench({ reply, streamingItems: up });
+      test.to(2000);
+      const messages = test.sent(0);
+      assert.equal(messages[0]!.type, reply === 'stream' ? 4 : 1);
+      const [streamId] = test.call(0).streamIds!;
+      const items = messages.filter((message) => message.type === 2);
+      assert.deepEqual(
+        items.slice(0, 4).map((message) => message.item),
+        [{ n: 0 }, 'of 0', { n: 2 }, { n: 3 }],
+      );
+      assert.deepEqual(
+        items.slice(0, 3).map(({ invocationId }) => invocationId),
+        [streamId, streamId, streamId],
+      );
+      assert.equal(messages[4]!.type, 3);
+    }
+  });
+
+  it('bring items that are told apart by their order alone, whatever they hold', () => {
+    const test = bench({});
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    for (const [position, value] of [5, null, { a: ['x'] }].entries()) {
+      test.to(position * 100 + 10);
+      test.hubSends(index, item(invocationId, value));
+    }
+    const { expected, received, extra } = test.told;
+    assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 0 });
+    // `5`, `null`, `{"a":["x"]}`
+    assert.equal(test.counts.payloadBytesOut, 1 + 4 + 11);
+    test.hubSends(index, { type: 3, invocationId });
+    assert.deepEqual(test.errors, []);
+    // Each came 10 ms after it was due.
+    const { maxUs, pairs } = test.counts.take()!.latency!;
+    assert.ok(maxUs >= 9_900 && maxUs <= 10_100, `${maxUs} us`);
+    assert.deepEqual([...pairs].slice(1), [3]);
+  });
+
+  it('read items that do not begin as usual', () => {
+    const test = bench({});
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    const text = `{"item":[1],"invocationId":"${invocationId}","type":2}\x1e`;
+    test.hubSendsText(index, text);
+    assert.equal(test.told['received'], 1);
+  });
+
+  it('end with an error when items are missing, and owe them', () => {
+    const test = bench({});
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    test.hubSends(index, item(invocationId), { type: 3, invocationId });
+    assert.deepEqual(test.errors, ['invocation: Count: completed after 1 of 3 items']);
+    test.to(240);
+    const { expected, received } = test.told;
+    assert.deepEqual({ expected, received }, { expected: 3, received: 1 });
+  });
+
+  it('count what comes beyond their number, after their end, or to nobody', () => {
+    const test = bench({});
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    const one = item(invocationId);
+    test.hubSends(index, one, one, one, one, { type: 3, invocationId }, one);
+    const { expected, received, extra } = test.told;
+    assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 2 });
+    assert.deepEqual(test.errors, []);
+  });
+
+  it('do not take items of the other direction: an upload brings none', () => {
+    const test = bench({ reply: 'completion', streamingItems: up });
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    test.to(210);
+    test.hubSends(index, { type: 3, invocationId, result: 'whatever' });
+    const { expected, received, extra } = test.told;
+    assert.deepEqual({ expected, received, extra }, { expected: 1, received: 1, extra: 0 });
+    assert.deepEqual(test.errors, []);
+  });
+
+  it('are cancelled with the wanted item, even if that is the last', () => {
+    for (const streamingCancelAfter of [2, 3]) {
+      const test = bench({ streamingCancelAfter });
+      const index = firstSender(test);
+      const { invocationId } = test.call(index);
+      for (let count = 0; count < streamingCancelAfter; count++) {
+        assert.ok(test.sent(index).every(({ type }) => type !== 5));
+        test.hubSends(index, item(invocationId));
+      }
+      assert.deepEqual(test.sent(index).at(-1), { type: 5, invocationId });
+      // .NET ends a cancelled stream with an error.
+      test.hubSends(index, { type: 3, invocationId, error: 'cancelled' });
+      assert.deepEqual(test.errors, []);
+      assert.equal(test.told['expected'], streamingCancelAfter);
+    }
+  });
+
+  it('that reach beyond the step are cancelled, and nothing more of them counts', () => {
+    const test = bench({ streamingItemCount: 50 });
+    assert.deepEqual(test.to(1000), ['done']);
+    const index = 0;
+    const { invocationId } = test.call(index);
+    const before = test.told['expected']!;
+    const due = Math.round(before / 4);
+    for (let count = 0; count < 50; count++) test.hubSends(index, item(invocationId));
+    assert.deepEqual(test.sent(index).at(-1), { type: 5, invocationId });
+    const { expected, extra, received } = test.told;
+    assert.equal(expected, before);
+    assert.equal(extra, 0);
+    assert.ok(received! >= due && received! <= 10, `${received} received`);
+  });
+
+  it('that are halted still count what was due, and are told to end', () => {
+    const down = bench({});
+    const index = firstSender(down);
+    const { invocationId } = down.call(index);
+    down.to(110);
+    down.sender.halt();
+    down.hubSends(index, item(invocationId));
+    assert.ok(down.sent(index).every(({ type }) => type !== 5));
+    down.hubSends(index, item(invocationId));
+    assert.deepEqual(down.sent(index).at(-1), { type: 5, invocationId });
+    // On its way before the hub could know.
+    down.hubSends(index, item(invocationId), { type: 3, invocationId });
+    const told = { offered: 1, sent: 1, expected: 2, received: 2, extra: 0, duplicated: 0 };
+    assert.deepEqual(down.told, told);
+    assert.deepEqual(down.errors, []);
+
+    const both = bench({ streamingItems: up });
+    const first = firstSender(both);
+    const call = both.call(first);
+    both.to(110);
+    both.sender.halt();
+    assert.deepEqual(both.sent(first).at(-1), { type: 3, invocationId: call.streamIds![0] });
+    const back = item(call.invocationId);
+    both.hubSends(first, back, back, { type: 3, invocationId: call.invocationId });
+    assert.deepEqual(both.told, { ...told, offered: 2, sent: 2 });
+    assert.deepEqual(both.errors, []);
+  });
+
+  it('keep what came early when the connection is lost or the run is halted', () => {
+    for (const end of ['lost', 'halt'] as const) {
+      const test = bench({});
+      const index = firstSender(test);
+      const { invocationId } = test.call(index);
+      test.hubSends(index, item(invocationId), item(invocationId));
+      if (end === 'halt') test.sender.halt();
+      else test.sender.lost(index);
+      const { expected, received, extra } = test.told;
+      assert.deepEqual({ expected, received, extra }, { expected: 2, received: 2, extra: 0 });
+    }
+  });
+
+  it('that never end are given up and cancelled, five seconds after their last item', () => {
+    const test = bench({ streamingItemCount: 1 });
+    const index = firstSender(test);
+    test.to(7000);
+    const streams = [0, 1].flatMap((each) => test.sent(each).filter(isOpening)).length;
+    assert.deepEqual(
+      test.errors,
+      Array<string>(streams).fill(
+        'timeout: Count: a stream was not completed within 5 s of its last item',
+      ),
+    );
+    const { invocationId } = test.call(index);
+    assert.ok(
+      test
+        .sent(index)
+        .some((message) => message.type === 5 && message.invocationId === invocationId),
+    );
+    assert.ok(test.nowUs > startUs);
+  });
+});
