@@ -246,7 +246,8 @@ export class StreamSender implements EntrySender {
   private itemIsDue(stream: OpenStream, nowUs: number): void {
     if (isFree(stream)) return;
     if (this.dependencies.connection(stream.sender) !== stream.connection) {
-      this.drop(stream);
+      // One that is about to go still brings what was due before.
+      this.cut(stream);
       return;
     }
     if (this.sendsItems(stream)) this.sendItem(stream, nowUs);
@@ -290,21 +291,20 @@ export class StreamSender implements EntrySender {
   /** Gives up what is not yet due of a stream; what is comes all the same. */
   private cut(stream: OpenStream): void {
     const { own, direction } = this.shape;
-    const { connection, state } = stream;
+    const { connection } = stream;
     this.counts.oweWhatCame(stream);
-    if (own === undefined || direction === 'upload' || state !== 'sending' || !connection?.isOpen) {
+    const isUseful = direction === 'download' || (direction === 'both' && own !== undefined);
+    if (!isUseful || stream.state !== 'sending' || connection?.isOpen !== true) {
       this.drop(stream);
       return;
     }
-    // Nothing but its place among the items of an open stream tells one from the other.
+    // Nothing but its place among the items of an open stream tells one of the user's own from the other.
     stream.wanted = Math.min(stream.wanted, stream.position);
-    if (direction === 'download' && stream.came >= stream.wanted) {
-      this.cancel(stream);
-      return;
-    }
+    const isOver = direction === 'download' && (own === undefined || stream.came >= stream.wanted);
     this.unqueue(stream);
-    this.await(stream, 'answering');
-    if (direction === 'both') this.ends.end(stream);
+    this.await(stream, isOver ? 'cancelled' : 'answering');
+    if (isOver) this.ends.cancel(stream, connection);
+    else if (direction === 'both') this.ends.end(stream);
   }
 
   private unqueue(stream: OpenStream): void {

@@ -29,6 +29,8 @@ export function streamPlan(parameters: Plan['entries'][number]['parameters'] = {
 export class StreamBench {
   nowUs = 0;
   readonly errors: string[] = [];
+  /** Connections that are open, but take part no more. */
+  readonly leaving = new Set<number>();
   readonly connections = [new FakeConnection(0), new FakeConnection(1)];
   readonly recorder = new Recorder();
   readonly counts: StepRecorder;
@@ -64,7 +66,7 @@ export class StreamBench {
 
   private openAt(index: number): FakeConnection | undefined {
     const connection = this.connections[index]!;
-    return connection.isOpen ? connection : undefined;
+    return connection.isOpen && !this.leaving.has(index) ? connection : undefined;
   }
 
   /** Goes on to `ms` after the start, doing what is due. */

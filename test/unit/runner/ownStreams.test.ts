@@ -190,6 +190,22 @@ describe('streams of the own methods', () => {
     assert.deepEqual(both.errors, []);
   });
 
+  it('of a connection that is about to go still count what was due before', () => {
+    const test = bench({});
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    test.to(90);
+    // It takes part no more, and is closed a moment later.
+    test.leaving.add(index);
+    test.to(240);
+    test.hubSends(index, item(invocationId));
+    assert.deepEqual(test.sent(index).at(-1), { type: 5, invocationId });
+    test.hubSends(index, item(invocationId), { type: 3, invocationId });
+    const { expected, received, extra } = test.told;
+    assert.deepEqual({ expected, received, extra }, { expected: 1, received: 1, extra: 0 });
+    assert.deepEqual(test.errors, []);
+  });
+
   it('keep what came early when the connection is lost or the run is halted', () => {
     for (const end of ['lost', 'halt'] as const) {
       const test = bench({});
