@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import {
   assertConsistent,
   assertExact,
+  assertUndisturbed,
   loadRun,
   onlyStep,
-  type LoadResult,
   type LoadTest,
 } from '../load/loadRun';
 import { requireAspNet, startAspNetServer, type AspNetServer } from './aspnetServer';
@@ -40,15 +40,6 @@ const cases: readonly Case[] = [
     receivers: connections * 10,
   },
 ];
-
-/** A completed run in which every connection was there all the time. */
-function assertUndisturbed(run: LoadResult): void {
-  assert.equal(run.ending, 'completed');
-  assert.deepEqual(run.errors, {});
-  assert.equal(run.connections.connected, run.connections.requested);
-  assert.equal(run.connections.dropped, 0);
-  assertConsistent(run);
-}
 
 describe('the engine against ASP.NET Core SignalR', function () {
   this.timeout(60_000);

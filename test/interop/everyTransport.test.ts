@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { sideBySide } from '../fakes/sideBySide';
-import { assertConsistent, assertExact, loadRun, onlyStep, type LoadResult } from '../load/loadRun';
+import {
+  assertConsistent,
+  assertExact,
+  assertUndisturbed,
+  loadRun,
+  onlyStep,
+} from '../load/loadRun';
 import { requireAspNet, startAspNetServer, type AspNetServer } from './aspnetServer';
 
 const connections = 20;
 /** Each sender's messages in half a second at one in 50 ms. */
 const perSender = 10;
-
-/** A completed run without errors in which nobody was dropped. */
-function assertUndisturbed(run: LoadResult): void {
-  assert.equal(run.ending, 'completed');
-  assert.deepEqual(run.errors, {});
-  assert.deepEqual([run.connections.connected, run.connections.dropped], [connections, 0]);
-  assertConsistent(run);
-}
 
 describe('use cases against ASP.NET Core SignalR over every transport', function () {
   this.timeout(60_000);

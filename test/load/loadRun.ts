@@ -144,6 +144,15 @@ export function assertConsistent({ steps, connections }: RunSummary): void {
   assert.ok(dropped <= connected, `${dropped} dropped of ${connected}`);
 }
 
+/** All connections came up and stayed, nothing went wrong, and the counts agree. */
+export function assertUndisturbed(run: RunSummary): void {
+  const { requested, connected, dropped } = run.connections;
+  assert.equal(run.ending, 'completed');
+  assert.deepEqual(run.errors, {});
+  assert.deepEqual([connected, dropped], [requested, 0]);
+  assertConsistent(run);
+}
+
 /** The entries of a mix add up to the step. */
 function assertSums(step: StepSummary, entries: readonly EntrySummary[]): void {
   const sum = (key: (typeof summed)[number]): number =>

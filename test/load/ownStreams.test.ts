@@ -3,6 +3,7 @@ import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import {
   assertConsistent,
   assertExact,
+  assertUndisturbed,
   loadRun,
   onlyStep,
   type LoadResult,
@@ -32,13 +33,6 @@ function streamRun(
       ...parameters,
     },
   });
-}
-
-function assertUndisturbed(run: LoadResult): void {
-  assert.equal(run.ending, 'completed');
-  assert.deepEqual(run.errors, {});
-  assert.equal(run.connections.dropped, 0);
-  assertConsistent(run);
 }
 
 /** Makes so many items of what it is given, with a pause in milliseconds before each but the first. */

@@ -3,6 +3,7 @@ import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import {
   assertConsistent,
   assertExact,
+  assertUndisturbed,
   loadRun,
   onlyStep,
   type LoadResult,
@@ -26,13 +27,6 @@ function streamRun(
     config: { warmup: '100ms', ...more.config },
     parameters: { sendingInterval: '100ms', streamingItemCount: 3, ...parameters },
   });
-}
-
-function assertUndisturbed(run: LoadResult): void {
-  assert.equal(run.ending, 'completed');
-  assert.deepEqual(run.errors, {});
-  assert.equal(run.connections.dropped, 0);
-  assertConsistent(run);
 }
 
 describe('streams against the embedded hub', function () {
