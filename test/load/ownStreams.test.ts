@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
+import { sideBySide } from '../fakes/sideBySide';
 import {
   assertConsistent,
   assertExact,
@@ -56,6 +57,7 @@ describe('streams of the own methods of a hub', function () {
     hub = await startHub();
   });
   after(() => hub.dispose());
+  const test = sideBySide();
 
   for (const [protocol, transport, driver] of [
     ['json', 'Websockets', 'native'],
@@ -65,7 +67,7 @@ describe('streams of the own methods of a hub', function () {
     ['json', 'Websockets', 'sdk'],
     ['messagepack', 'Websockets', 'sdk'],
   ] as const) {
-    it(`that come down, go up, or both: exact counts, ${protocol} over ${transport}, ${driver}`, async () => {
+    test(`that come down, go up, or both: exact counts, ${protocol} over ${transport}, ${driver}`, async () => {
       const skipNegotiation = transport === 'Websockets';
       const config = { protocol, transport, driver, skipNegotiation };
       const down = await streamRun(hub.url, download(each), { config });
@@ -119,7 +121,7 @@ describe('streams of the own methods of a hub', function () {
     assert.equal(step.extra, 0);
   });
 
-  it('may be faster than was said', async () => {
+  test('may be faster than was said', async () => {
     const parameters = { ...download(each), streamingItemSendDelay: '40ms' };
     const run = await streamRun(hub.url, parameters, { config: { warmup: 0 } });
     assertUndisturbed(run);
@@ -128,7 +130,7 @@ describe('streams of the own methods of a hub', function () {
     assert.equal(step.extra, 0);
   });
 
-  it('that have fewer items than was said are errors, and the others are lost', async () => {
+  test('that have fewer items than was said are errors, and the others are lost', async () => {
     const config = { warmup: 0, drain: '300ms' };
     for (const { parameters, sent } of [
       { parameters: download(each - 1), sent: streams },
@@ -145,7 +147,7 @@ describe('streams of the own methods of a hub', function () {
     }
   });
 
-  it('that have more items than was said have extra ones', async () => {
+  test('that have more items than was said have extra ones', async () => {
     const run = await streamRun(hub.url, download(each + 1), { config: { warmup: 0 } });
     const step = onlyStep(run);
     assert.deepEqual(run.errors, {});
@@ -153,7 +155,7 @@ describe('streams of the own methods of a hub', function () {
     assert.deepEqual([step.received, step.lost, step.extra], [items, 0, streams]);
   });
 
-  it('that fail are errors in the words of the server', async () => {
+  test('that fail are errors in the words of the server', async () => {
     const config = { warmup: 0, drain: '300ms' };
     const parameters = { ...download(each), method: 'Absent' };
     const run = await streamRun(hub.url, parameters, { config });
@@ -162,7 +164,7 @@ describe('streams of the own methods of a hub', function () {
     assert.equal(onlyStep(run).lost, items);
   });
 
-  it('run beside others in a mix', async () => {
+  test('run beside others in a mix', async () => {
     const more = { sendingInterval: '100ms', messageSize: undefined, streamingItemCount: each };
     const run = await loadRun({
       target: hub.url,
@@ -190,9 +192,10 @@ describe('streams of the own methods of a hub', function () {
 
 describe('what a target does wrong with streams of the own methods', function () {
   this.timeout(60_000);
+  const test = sideBySide();
   const config = { warmup: 0, drain: '700ms' };
 
-  it('is lost where items are', () =>
+  test('is lost where items are', () =>
     withHub('--drop-every 7', async ({ url }) => {
       const run = await streamRun(url, download(each), { config });
       const { expected, lost, extra } = onlyStep(run);
@@ -203,7 +206,7 @@ describe('what a target does wrong with streams of the own methods', function ()
       assert.match(run.errorExamples[0]!.text, /^StreamingDownload: completed after 2 of 3 items$/);
     }));
 
-  it('is extra where items come twice', () =>
+  test('is extra where items come twice', () =>
     withHub('--dup-every 7', async ({ url }) => {
       const run = await streamRun(url, download(each), { config });
       const { received, lost, extra } = onlyStep(run);
@@ -212,7 +215,7 @@ describe('what a target does wrong with streams of the own methods', function ()
       assertConsistent(run);
     }));
 
-  it('ends with connections that are closed in the middle of their streams', () =>
+  test('ends with connections that are closed in the middle of their streams', () =>
     withHub('--close-after 3', async ({ url }) => {
       const pauses = { streamingItemSendDelay: '20ms' };
       const run = await streamRun(url, { ...download(each, 20), ...pauses }, { config });
