@@ -3,6 +3,9 @@ import { entryTraffic } from '../../capacity/entryTraffic';
 import { effectiveBytes } from '../../capacity/serviceLoad';
 import { bandwidthWords, figure } from '../../capacity/wording';
 import { stepsOf } from '../../scenario/steps';
+import { numberOf } from '../../usecases/parameterSpec';
+import { streamsOf } from '../../usecases/registry';
+import { itemsDown, itemsUp } from '../../usecases/streams';
 import type { Translate } from '../translate';
 import type { Analysis } from './analyseScenario';
 import { english } from './english';
@@ -30,15 +33,19 @@ export function inlayHints(
   const traffic = last === undefined ? undefined : entryTraffic(scenario, last);
   if (traffic === undefined || 'problem' in traffic) return [];
   const entries = entryNodes(outline.root);
-  return traffic.sending.flatMap(({ entry, traffic: { groupMembers, messageBytes } }, position) => {
+  return traffic.sending.flatMap(({ entry, traffic: { senders, ...each } }, position) => {
+    const { groupMembers, messageBytes } = each;
     const node = entries[scenario.entries.indexOf(entry)];
     const load = estimate.loads[position];
     const parameters = node === undefined ? undefined : childOf(node, 'parameters');
     if (parameters === undefined || load === undefined) return [];
+    const streams = streamsOf(entry);
+    // The estimate counts what goes one way only as an echo.
+    const perSecond = (senders * 1000) / numberOf(entry.parameters, 'sendingInterval');
     const rates = t(
       '{0} msg/s in, {1} msg/s out',
-      figure(load.in_messages_per_s),
-      figure(load.out_messages_per_s),
+      figure(streams === undefined ? load.in_messages_per_s : perSecond * itemsUp(streams)),
+      figure(streams === undefined ? load.out_messages_per_s : perSecond * itemsDown(streams)),
     );
     const members =
       groupMembers === undefined ? undefined : membersText(groupMembers, load.table, t);

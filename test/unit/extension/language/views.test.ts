@@ -69,6 +69,24 @@ describe('inlayHints', () => {
     ]);
   });
 
+  it('counts what streams take each way, items or requests and answers', () => {
+    const rates = (name: string, ...lines: readonly string[]): string => {
+      const parameters = ['sendingInterval: 2s', 'streamingItemCount: 10', ...lines].join(', ');
+      const config = '{ target: local, connections: 100, baseSending: 20, step: 0 }';
+      const text = `config: ${config}\nscenario:\n  name: ${name}\n  parameters: { ${parameters} }\n`;
+      const hint = shown(text).find((one) => one.includes('sendingInterval'));
+      return /‹(.*)›/.exec(hint ?? '')?.[1] ?? '';
+    };
+    const invoke = (...lines: readonly string[]) => rates('invoke', 'method: M', ...lines);
+    assert.equal(invoke('reply: stream'), '10 msg/s in, 100 msg/s out');
+    assert.equal(invoke('streamingItems: [1]'), '100 msg/s in, 10 msg/s out');
+    const both = '100 msg/s in, 100 msg/s out';
+    assert.equal(invoke('streamingItems: [1]', 'reply: stream'), both);
+    assert.equal(rates('streamingEcho'), both);
+    const upload = rates('streamingEcho', 'streamDirection: upload');
+    assert.equal(upload, '100 msg/s in, 10 msg/s out');
+  });
+
   it('shows the bytes of small messages, and what they are counted as', () => {
     const text =
       'config:\n  connections: 100\n  baseSending: 100\nscenario:\n  name: echo\n  parameters:\n    messageSize: 128\n';
