@@ -39,7 +39,7 @@ export class LatencyHistogram {
     return this.histogram.totalCount;
   }
 
-  /** Fractions are rounded; a negative value, which only a clock error can give, counts as 0. */
+  /** Fractions are rounded; a negative value, of what came before it was due, counts as 0. */
   record(us: number): void {
     const value = us <= 0 ? 0 : us >= highestUs ? highestUs : Math.round(us);
     this.histogram.recordValue(value);

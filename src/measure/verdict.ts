@@ -165,13 +165,31 @@ function connectionCheck(
 }
 
 /**
+ * Where no answer is expected, what the hub said of each sender's first message is all there is to judge:
+ * as many of them must have been taken as deliveries elsewhere must arrive. The reason (code `refused`) when
+ * fewer were, else undefined.
+ */
+function refusal(
+  { steps, errors }: Pick<RunSummary, 'steps' | 'errors'>,
+  slo: Slo,
+): VerdictReason | undefined {
+  const senders = Math.max(0, ...steps.map((step) => step.senders));
+  const refused = Math.min(senders, errors.invocation ?? 0);
+  const isJudged = steps.some(({ expected }) => expected > 0) || slo.delivered === undefined;
+  if (refused === 0 || isJudged || 1 - refused / senders >= (slo.delivered ?? 0)) return undefined;
+  const message = `the hub refused messages of ${formatCount(refused)} of ${formatCount(senders)} senders, and no answer was expected that would tell of the others`;
+  return { code: 'refused', message };
+}
+
+/**
  * The run's verdict: incomplete when it was broken off or no step was completed, else the worst of its
- * steps and its connections (invalid, fail, pass). Reasons of steps name their step; the code of a
+ * steps, its connections and {@link refusal} (invalid, fail, pass). Reasons of steps name their step; the code of a
  * broken-off run is its ending, that of a run without a step is `no-step`.
  */
 export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo: Slo): Verdict {
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
   const connections = connectionCheck(summary.connections, slo);
+  const refused = refusal(summary, slo);
   const reasons = [
     ...summary.steps.flatMap((step) =>
       step.verdict.reasons
@@ -180,6 +198,7 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
         .map(({ code, message }) => ({ code, message: `step ${step.index}: ${message}` })),
     ),
     ...(connections?.reason ? [connections.reason] : []),
+    ...(refused === undefined ? [] : [refused]),
   ];
   const checks = connections ? [connections.check] : [];
   const broken = brokenOff[summary.ending];
@@ -189,7 +208,8 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
   }
   const statuses = completed.map(({ verdict }) => verdict.status);
   if (statuses.includes('invalid')) return { status: 'invalid', reasons, checks };
-  if (statuses.includes('fail') || connections?.reason) return { status: 'fail', reasons, checks };
+  if (statuses.includes('fail') || connections?.reason || refused)
+    return { status: 'fail', reasons, checks };
   if (completed.length === 0) {
     const message = summary.endingMessage ?? 'no step was completed, so there is nothing to judge';
     return { status: 'incomplete', reasons: [{ code: 'no-step', message }, ...reasons], checks };

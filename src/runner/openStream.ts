@@ -21,9 +21,10 @@ const letter = { call: 0x69, stream: 0x75 } as const;
 export class OpenStream {
   /**
    * `sending`: items are still due; `ended`: the same, but the hub has ended it; `answering`: only the
-   * completion is outstanding; `cancelled`: the same, and whatever it says is right.
+   * completion is outstanding; `cancelled`: the same, and whatever it says is right; `late`: it was given up,
+   * but items may still come that only this place can tell apart.
    */
-  state: 'free' | 'sending' | 'ended' | 'answering' | 'cancelled' = 'free';
+  state: 'free' | 'sending' | 'ended' | 'answering' | 'cancelled' | 'late' = 'free';
   connection: HubConnection | undefined;
   step: StreamStep | undefined;
   /** Id of the call, and of the stream that goes up, as they stand in messages. */

@@ -72,8 +72,10 @@ export class OwnStreamFrames implements StreamMessages {
     return this.send(stream, this.itemOf(stream), this.sentItems);
   }
 
+  /** The arguments of the call count with the first item that goes up. */
   payloadBytes(stream: OpenStream): number {
-    return (this.items.length === 0 ? this.call : this.itemOf(stream)).payloadBytes;
+    const call = stream.position === 0 ? this.call.payloadBytes : 0;
+    return this.items.length === 0 ? call : call + this.itemOf(stream).payloadBytes;
   }
 
   private itemOf({ position }: OpenStream): OwnFrame {

@@ -3,9 +3,15 @@ import type { Stamp } from '../wire/stamp';
 import type { OpenStream, StreamStep } from './openStream';
 import type { Recorder } from './recorder';
 
+/** No timer of a hub is so much too early. */
+const mostEarlyUs = 50_000;
+
 /** Counts what streams send, owe and bring, each in the step that has opened it. */
 export class StreamCounts {
   readonly delayUs: number;
+  /** How long before its time an item of the user's own has come, at most. */
+  private earliestUs = 0;
+  private isEarlyTold = false;
 
   constructor(
     private readonly shape: StreamShape,
@@ -106,21 +112,37 @@ export class StreamCounts {
     nowUs: number,
   ): boolean {
     const { shape, delayUs } = this;
-    const number = isStray ? Infinity : stream.came++;
+    const { came, wanted, position } = stream;
     const goesUp = shape.direction === 'both';
-    // What goes up comes back one for one.
-    const isMeant = number < (goesUp ? Math.min(stream.wanted, stream.position) : stream.wanted);
-    // What a hub still makes when the step is over was not asked for, but nobody could tell it so before.
-    if (!isMeant && !goesUp && number < shape.wanted) return false;
+    // What goes up comes back one for one: before it went, nothing that comes is its answer.
+    const isMeant = !isStray && came < (goesUp ? Math.min(wanted, position) : wanted);
     const { recorder, measureUs, index } = stream.step!;
-    const dueUs = stream.firstUs + number * delayUs;
-    const leftUs = goesUp ? stream.leftUs.shift() : stream.sentUs + number * delayUs;
-    if (dueUs < measureUs) return isMeant;
+    if (!isMeant) {
+      // What a hub still makes when the step is over was not asked for, but nobody could tell it so before.
+      const isCutOff = !isStray && !goesUp && came < shape.wanted;
+      if (isCutOff) stream.came += 1;
+      else if (nowUs >= measureUs) {
+        recorder.wireBytesOut += wireBytes;
+        recorder.extra += 1;
+      }
+      return false;
+    }
+    stream.came += 1;
+    const dueUs = stream.firstUs + came * delayUs;
+    const leftUs = goesUp ? stream.leftUs.shift()! : stream.sentUs + came * delayUs;
+    this.earliestUs = Math.max(this.earliestUs, dueUs - nowUs);
+    if (dueUs < measureUs) return true;
     recorder.wireBytesOut += wireBytes;
-    if (isMeant) {
-      recorder.payloadBytesOut += payloadBytes;
-      this.delivered(index, recorder, stream.sender, dueUs, leftUs ?? dueUs, nowUs);
-    } else recorder.extra += 1;
-    return isMeant;
+    recorder.payloadBytesOut += payloadBytes;
+    this.delivered(index, recorder, stream.sender, dueUs, leftUs, nowUs);
+    return true;
+  }
+
+  /** What to tell people, once, of a pause that is written too long and hides latency; else undefined. */
+  earlyWords(): string | undefined {
+    if (this.isEarlyTold || this.earliestUs < mostEarlyUs) return undefined;
+    this.isEarlyTold = true;
+    const early = Math.round(this.earliestUs / 1000);
+    return `${this.shape.method}: an item came ${early} ms before it was due; streamingItemSendDelay is longer than the pause of the method, so that latencies are too short`;
   }
 }

@@ -14,8 +14,8 @@ export function wrongEnd(
   { method, direction, own }: StreamShape,
   isOwing: boolean,
 ): string | undefined {
-  // .NET may end a cancelled stream with an error.
-  if (state === 'cancelled') return undefined;
+  // .NET may end a cancelled stream with an error; that of a late one was told.
+  if (state === 'cancelled' || state === 'late') return undefined;
   if (typeof error === 'string') return shownText(error);
   if (own !== undefined && direction !== 'upload') {
     // Its items may have come before they were due. The place of a stream that was given up says nothing.

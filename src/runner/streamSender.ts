@@ -18,6 +18,7 @@ import {
   type StreamStep,
 } from './openStream';
 import type { EntryRecorder, Recorder } from './recorder';
+import { stampItem } from './stampItem';
 import { stepPacing, type StepPacing } from './stepPacing';
 import { StreamCounts } from './streamCounts';
 import { wrongEnd } from './streamEnd';
@@ -175,8 +176,18 @@ export class StreamSender implements EntrySender {
     if (stream === undefined) return false;
     const isStray = stream.id !== call || stream.state === 'free';
     const isMeant = this.counts.itemCame(stream, isStray, payloadBytes, wireBytes, nowUs);
-    const isCut = shape.direction === 'download' && stream.wanted < shape.items;
-    if (isMeant && (shape.cancels || isCut) && stream.came >= stream.wanted) this.cancel(stream);
+    if (!isMeant) return true;
+    const early = this.counts.earlyWords();
+    if (early !== undefined) this.dependencies.error('other', early);
+    if (stream.came >= stream.wanted) {
+      const isCut = shape.direction === 'download' && stream.wanted < shape.items;
+      if (stream.state === 'late') this.drop(stream);
+      else if (shape.cancels || isCut) this.cancel(stream);
+    } else if (stream.state === 'answering') {
+      // It is slow, but it is coming.
+      this.unqueue(stream);
+      this.await(stream, 'answering');
+    }
     return true;
   }
 
@@ -235,11 +246,11 @@ export class StreamSender implements EntrySender {
 
   /** Asks the hub for the items of a stream. */
   private request(stream: OpenStream, nowUs: number): void {
-    const { stamp, frames } = this;
-    this.stampOf(stream, 0, nowUs);
+    const { stamp, population, counts, frames } = this;
+    stampItem(stamp, population, stream, 0, counts.delayUs, nowUs);
     stream.nextSequence += stream.wanted;
-    this.counts.sentBytes(stream, stream.firstUs, frames.request(stream, stamp));
-    this.counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
+    counts.sentBytes(stream, stream.firstUs, frames.request(stream, stamp));
+    counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
   /** A stream in `due` has its next item to send, or to get. */
@@ -308,6 +319,7 @@ export class StreamSender implements EntrySender {
   }
 
   private unqueue(stream: OpenStream): void {
+    if (stream.state === 'late') return;
     const isDue = stream.state === 'sending' || stream.state === 'ended';
     (isDue ? this.due : this.unanswered).remove(stream);
   }
@@ -319,14 +331,14 @@ export class StreamSender implements EntrySender {
   }
 
   private sendItem(stream: OpenStream, nowUs: number): void {
-    const { stamp, frames } = this;
-    this.stampOf(stream, stream.position, nowUs);
+    const { stamp, population, counts, frames } = this;
+    stampItem(stamp, population, stream, stream.position, counts.delayUs, nowUs);
     if (stream.position < stream.wanted) stream.nextSequence += 1;
     if (this.shape.own !== undefined && this.shape.direction === 'both') stream.leftUs.push(nowUs);
     const wireBytes = frames.item(stream, stamp);
     if (stamp.warmup) return;
     stream.step!.recorder.wireBytesIn += wireBytes;
-    this.counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
+    counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
   /** Everything is sent: the completion must come in time. */
@@ -344,12 +356,15 @@ export class StreamSender implements EntrySender {
       stream !== undefined && stream.nextUs <= nowUs;
       stream = this.unanswered.first
     ) {
-      const { method } = this.shape;
+      const { method, own, direction } = this.shape;
       const text = `${method}: a stream was not completed within ${answerUs / 1e6} s of its last item`;
       this.dependencies.error('timeout', text);
       const cancels = stream.state === 'answering';
       const { connection } = stream;
-      this.drop(stream);
+      const isLate = own !== undefined && direction !== 'upload' && stream.came < stream.wanted;
+      this.unqueue(stream);
+      if (isLate) stream.state = 'late';
+      else this.places.get(stream.sender)!.release(stream);
       if (cancels && connection?.isOpen === true) this.ends.cancel(stream, connection);
     }
   }
@@ -359,19 +374,6 @@ export class StreamSender implements EntrySender {
     this.counts.oweRefused(sending, firstUs, items);
     const text = `${this.shape.method}: ${mostOpenStreams} streams of a connection were open, so no further one was opened`;
     this.dependencies.error('timeout', text);
-  }
-
-  /** Stamps the item of that number. */
-  private stampOf(stream: OpenStream, position: number, nowUs: number): void {
-    const { stamp, population } = this;
-    const wanted = position < stream.wanted;
-    const place = wanted ? stream.place : population.sourcesPerSender - 1;
-    stamp.step = stream.step!.index;
-    stamp.source = population.firstSource + stream.sender * population.sourcesPerSender + place;
-    stamp.sequence = wanted ? stream.firstSequence + position : 0;
-    stamp.intendedUs = stream.firstUs + position * this.counts.delayUs;
-    stamp.sentUs = nowUs;
-    stamp.warmup = stamp.intendedUs < stream.step!.measureUs;
   }
 
   /** Counts what was due and could not be sent in time. */

@@ -37,10 +37,13 @@ export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEnt
     { name: 'group', value: 'group' },
   ]) {
     const used = placeholders.some((placeholder) => placeholder.name === name);
-    const inItem = inItems.some((placeholder) => placeholder.name === name);
-    if (inItem || (used && receivers !== value)) {
+    if (inItems.some((placeholder) => placeholder.name === name)) {
+      const message = `Items of a stream have no {${name}}: they go to the method alone. Remove it.`;
+      report(['streamingItems'], 'placeholder', message);
+    }
+    if (used && receivers !== value) {
       const message = `{${name}} needs reply: callback and receivers: ${value}.`;
-      report([inItem ? 'streamingItems' : 'arguments'], 'placeholder', message);
+      report(['arguments'], 'placeholder', message);
     } else if (!used && receivers === value) {
       const message = `receivers: ${value} needs {${name}} in the arguments, so that the hub knows whom to call back.`;
       report(['receivers'], 'missing-placeholder', message);

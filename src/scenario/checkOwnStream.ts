@@ -37,14 +37,21 @@ export function checkOwnStream(
   reading.report('warning', 'other-reply', size, message);
 }
 
-function reportUnused(reading: Reading, { parameters }: ReadEntry): void {
+function reportUnused(reading: Reading, { entry, parameters }: ReadEntry): void {
+  const placeOf = (name: string) => writtenPlace(reading, parameters, name);
+  const items = placeOf('streamingItems');
+  if (items !== undefined) {
+    const reply = String(entry.parameters['reply']);
+    const message = `streamingItems go up in a stream, which reply: ${reply} does not wait for. Write reply: completion or reply: stream, or remove them.`;
+    reading.report('error', 'other-reply', items, message);
+    return;
+  }
   for (const { name } of ownStreamParameters) {
-    const place = writtenPlace(reading, parameters, name);
+    const place = placeOf(name);
     if (place === undefined) continue;
-    const message =
-      name === 'streamingItems'
-        ? 'streamingItems go up in a stream, which is answered by reply: completion or reply: stream. Remove them, or write one of these.'
-        : `${name} means nothing without a stream. Remove it, or write reply: stream or streamingItems.`;
+    const instead =
+      name === 'streamingItemSize' ? 'reply: stream' : 'reply: stream or streamingItems';
+    const message = `${name} means nothing without a stream. Remove it, or write ${instead}.`;
     reading.report('warning', 'other-reply', place, message);
   }
 }

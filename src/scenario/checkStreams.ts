@@ -22,6 +22,11 @@ export function checkStreams(reading: Reading, sources: Sources, read: ReadEntry
     );
     return;
   }
+  const { items, cancels } = stream;
+  if (cancel !== undefined && !cancels) {
+    const message = `Streams end after ${formatCount(items)} items, before streamingCancelAfter: none is cancelled. Write at most ${formatCount(items)}, or remove it.`;
+    reading.report('warning', 'streams', cancel, message);
+  }
   const open = openAtOnce(stream, Number(parameters['sendingInterval']));
   if (open <= mostOpenStreams) return;
   reading.report(

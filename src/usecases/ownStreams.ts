@@ -49,12 +49,22 @@ function directionOf(parameters: Parameters): StreamDirection | undefined {
   return reply === 'completion' && goesUp ? 'upload' : undefined;
 }
 
-/** Mean bytes of the items that go up as JSON; those that the hub makes have the size that is said of them. */
-export function itemBytes({ direction, own }: StreamShape, parameters: Parameters): number {
-  const { streamingItemSize } = parameters;
+/**
+ * Bytes that one item counts as, whichever way it goes, as JSON. What goes up carries its part of the call's
+ * arguments; what the hub makes has the size that is said of it, or that of the arguments where they are
+ * larger: the tables know one size for both ways.
+ */
+export function itemBytes(
+  { direction, items, own }: StreamShape,
+  { streamingItemSize }: Parameters,
+): number {
+  const call = argumentBytes(ownArguments(own?.arguments ?? '[]'));
   if (direction === 'download')
-    return typeof streamingItemSize === 'number' ? streamingItemSize : usualItemBytes;
-  const items = ownArguments(own?.items ?? '[]');
-  const sum = items.reduce((total, item) => total + argumentBytes([item]) - 2, 0);
-  return Math.max(1, Math.round(sum / Math.max(1, items.length)));
+    return Math.max(
+      call,
+      typeof streamingItemSize === 'number' ? streamingItemSize : usualItemBytes,
+    );
+  const sent = ownArguments(own?.items ?? '[]');
+  const sum = sent.reduce((total, item) => total + argumentBytes([item]) - 2, 0);
+  return Math.max(1, Math.round(sum / Math.max(1, sent.length) + call / items));
 }

@@ -34,7 +34,8 @@ export const streamParameters = {
     default: 2,
     minimum: 1,
     maximum: 1_000_000,
-    summary: 'Items in one stream: as many as go up, or as the hub makes.',
+    summary:
+      'Items in one stream: as many as go up, or as the hub makes. A stream of `invoke` needs it written.',
   },
   streamingItemSendDelay: {
     name: 'streamingItemSendDelay',
@@ -42,7 +43,7 @@ export const streamParameters = {
     default: 0,
     minimum: 0,
     maximum: 3_600_000,
-    summary: `Pause for each item: the client waits after it sent one, the hub before it gives one back or makes the next. A connection has at most ${mostOpenStreams} streams open at a time.`,
+    summary: `Pause for each item: ours between those that go up; that of the hub before it gives one back or makes the next, which \`streamingEcho\` tells it, and \`invoke\` takes it to have by itself. A connection has at most ${mostOpenStreams} streams open at a time.`,
     seedNote:
       'The Azure SignalR benchmark stamped the same object again for each item, so early items could look too fast.',
   },

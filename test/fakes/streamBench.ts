@@ -37,7 +37,11 @@ export class StreamBench {
   readonly sender: StreamSender;
   private readonly receiver: Receiver;
 
-  constructor(parameters?: Plan['entries'][number]['parameters'], plan = streamPlan(parameters)) {
+  constructor(
+    parameters?: Plan['entries'][number]['parameters'],
+    plan = streamPlan(parameters),
+    warmupMs = 0,
+  ) {
     const populations = populationsOf(plan);
     this.counts = this.recorder.beginStep(1);
     this.sender = new StreamSender(plan, 0, 0, populations[0]!, {
@@ -61,7 +65,7 @@ export class StreamBench {
       },
     });
     this.nowUs = startUs;
-    this.sender.begin(step, this.nowUs, this.counts);
+    this.sender.begin({ ...step, warmupMs }, this.nowUs, this.counts);
   }
 
   private openAt(index: number): FakeConnection | undefined {

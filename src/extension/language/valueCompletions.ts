@@ -51,7 +51,7 @@ export function valueCompletions(
     case 'useCase':
       return useCases.map(({ name, summary }) => value(name, isDefault(name), summary));
     case 'list':
-      return placeholders(analysis.text, start, offset);
+      return placeholders(analysis.text, spec.name, start, offset);
     case 'targets':
     case 'text': {
       const found =
@@ -91,14 +91,18 @@ function numbers(
 }
 
 /** Placeholders of arguments, in quotes where there are none yet. */
-function placeholders(text: string, start: number, offset: number): Completion[] {
+function placeholders(text: string, key: string, start: number, offset: number): Completion[] {
   const typed = text.slice(start, offset);
   const open = /\{\w*$/.exec(typed)?.[0].length ?? 0;
   if (open === 0 && typed !== '') return [];
   const quoted = /^["']/.test(typed);
   // Editors close the brace by themselves.
   const end = open > 0 && text.charAt(offset) === '}' ? offset + 1 : offset;
-  return placeholderWords.map(({ written, summary }) => ({
+  // Items of a stream have no receivers.
+  const known = placeholderWords.filter(
+    ({ written }) => key === 'arguments' || !['{receiver}', '{group}'].includes(written),
+  );
+  return known.map(({ written, summary }) => ({
     kind: 'value',
     label: written,
     insert: quoted ? written : `'${written}'`,

@@ -217,9 +217,11 @@ describe('judgeRun', () => {
     statuses: Verdict['status'][],
     ending: Ending = 'completed',
     change: Partial<RunSummary> = {},
+    answered = true,
   ): Verdict {
     const steps = statuses.map((status, index) => ({
       index: index + 1,
+      ...{ senders: 5, sent: 10, expected: answered ? 10 : 0 },
       verdict: { status, reasons: status === 'pass' ? [] : [{ code: status, message: 'why' }] },
     })) as unknown as StepSummary[];
     return judgeRun(
@@ -253,6 +255,22 @@ describe('judgeRun', () => {
       connectUs: { p50: 1, p99: 1, max: 1 },
     },
   };
+
+  it('fails where nothing is expected and the hub refuses what it is asked', () => {
+    const refused = { errors: { invocation: 5 } };
+    const verdict = run(['pass'], 'completed', refused, false);
+    assert.equal(verdict.status, 'fail');
+    assert.deepEqual(verdict.reasons, [
+      {
+        code: 'refused',
+        message:
+          'the hub refused messages of 5 of 5 senders, and no answer was expected that would tell of the others',
+      },
+    ]);
+    // Where deliveries are expected, they are what is judged.
+    assert.equal(run(['pass'], 'completed', refused).status, 'pass');
+    assert.equal(run(['pass'], 'completed', {}, false).status, 'pass');
+  });
 
   it('is the worst of its steps', () => {
     assert.equal(run(['pass', 'pass']).status, 'pass');

@@ -4,7 +4,7 @@ import { planOf } from '../../fakes/plan';
 import { startUs, StreamBench } from '../../fakes/streamBench';
 
 /** Two connections that send every 500 ms, streams of three items 100 ms apart. */
-function bench(parameters: Readonly<Record<string, string | number>>): StreamBench {
+function bench(parameters: Readonly<Record<string, string | number>>, warmupMs = 0): StreamBench {
   const plan = planOf({
     connections: 2,
     useCase: 'invoke',
@@ -14,7 +14,7 @@ function bench(parameters: Readonly<Record<string, string | number>>): StreamBen
       ...{ reply: 'stream', ...parameters },
     },
   });
-  return new StreamBench(undefined, plan);
+  return new StreamBench(undefined, plan, warmupMs);
 }
 
 const up = '[{"n":"{sequence}"},"of {senderIndex}"]';
@@ -112,11 +112,55 @@ describe('streams of the own methods', () => {
     const test = bench({});
     const index = firstSender(test);
     const { invocationId } = test.call(index);
+    test.to(210);
     const one = item(invocationId);
     test.hubSends(index, one, one, one, one, { type: 3, invocationId }, one);
     const { expected, received, extra } = test.told;
     assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 2 });
     assert.deepEqual(test.errors, []);
+  });
+
+  it('that go up and down count what comes before its item went as extra, and no later one', () => {
+    const test = bench({ streamingItems: up });
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    const back = item(invocationId);
+    test.hubSends(index, back, back);
+    assert.deepEqual([test.told['received'], test.told['extra']], [1, 1]);
+    test.to(110);
+    test.hubSends(index, back);
+    test.to(210);
+    test.hubSends(index, back, { type: 3, invocationId });
+    const { expected, received, extra } = test.told;
+    assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 1 });
+    assert.deepEqual(test.errors, []);
+    // From when each was sent: at once, 10 ms and 10 ms later.
+    const { maxUs } = test.counts.take()!.sendLatency!;
+    assert.ok(maxUs >= 9_900 && maxUs <= 10_100, `${maxUs} us`);
+  });
+
+  it('do not count what comes of an ended stream in the warm-up', () => {
+    const test = bench({}, 5000);
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    const one = item(invocationId);
+    test.hubSends(index, one, one, one, one, { type: 3, invocationId }, one);
+    const { expected, received, extra } = test.told;
+    assert.deepEqual({ expected, received, extra }, { expected: 0, received: 0, extra: 0 });
+  });
+
+  it('tell once of items that come long before they are due', () => {
+    const test = bench({});
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    const one = item(invocationId);
+    test.to(60);
+    // 60 ms late, and 40 ms and 140 ms early.
+    test.hubSends(index, one, one);
+    assert.deepEqual(test.errors, []);
+    test.hubSends(index, one, { type: 3, invocationId });
+    assert.equal(test.errors.length, 1);
+    assert.match(test.errors[0]!, /^other: Count: an item came 140 ms before it was due; /);
   });
 
   it('do not take items of the other direction: an upload brings none', () => {
@@ -137,6 +181,7 @@ describe('streams of the own methods', () => {
       const { invocationId } = test.call(index);
       for (let count = 0; count < streamingCancelAfter; count++) {
         assert.ok(test.sent(index).every(({ type }) => type !== 5));
+        test.to(count * 100 + 10);
         test.hubSends(index, item(invocationId));
       }
       assert.deepEqual(test.sent(index).at(-1), { type: 5, invocationId });
@@ -217,6 +262,28 @@ describe('streams of the own methods', () => {
       const { expected, received, extra } = test.told;
       assert.deepEqual({ expected, received, extra }, { expected: 2, received: 2, extra: 0 });
     }
+  });
+
+  it('that are given up still count what comes, as long as nothing else is in their place', () => {
+    const test = bench({});
+    const index = firstSender(test);
+    const { invocationId } = test.call(index);
+    test.to(4000);
+    test.hubSends(index, item(invocationId));
+    // The clock begins again with what comes.
+    const ofFirst = () => test.sent(index).filter((message) => message.type === 5)[0];
+    test.to(9000);
+    assert.notEqual((ofFirst() as { invocationId?: string }).invocationId, invocationId);
+    test.to(9500);
+    assert.ok(
+      test
+        .sent(index)
+        .some((message) => message.type === 5 && message.invocationId === invocationId),
+    );
+    const { received = 0 } = test.told;
+    test.hubSends(index, item(invocationId), item(invocationId), item(invocationId));
+    const { received: later, extra } = test.told;
+    assert.deepEqual([later, extra], [received + 2, 1]);
   });
 
   it('that never end are given up and cancelled, five seconds after their last item', () => {

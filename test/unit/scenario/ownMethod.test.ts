@@ -129,7 +129,6 @@ describe('a call of the user’s own method', () => {
     assert.equal(shapeOf('streamingItems: [1, { a: "{sender}" }]').direction, 'upload');
     const { wanted, cancels } = shapeOf('reply: stream', 'streamingCancelAfter: 4');
     assert.deepEqual([wanted, cancels], [4, true]);
-    assert.equal(shapeOf('reply: stream', 'streamingCancelAfter: 5').cancels, false);
   });
 
   for (const [title, lines, expected] of [
@@ -138,7 +137,16 @@ describe('a call of the user’s own method', () => {
     ['items', ['streamingItems: []', 'streamingItemCount: 1'], 'error empty-value "[]"'],
     ['a list', ['streamingItems: 5', 'streamingItemCount: 1'], 'error wrong-type "5"'],
     ['a stream', ['reply: none', 'streamingItemCount: 2'], 'warning other-reply "2"'],
-    ['an answer', ['reply: none', 'streamingItems: [1]'], 'warning other-reply "[1]"'],
+    [
+      'an answer',
+      ['reply: none', 'streamingItems: [1]', 'streamingItemCount: 2'],
+      'error other-reply "[1]"',
+    ],
+    [
+      'enough items to be cancelled',
+      ['reply: stream', 'streamingItemCount: 2', 'streamingCancelAfter: 3'],
+      'warning streams "3"',
+    ],
     [
       'a receiver in items',
       ["streamingItems: ['{receiver}']", 'streamingItemCount: 1'],
@@ -183,6 +191,10 @@ describe('a call of the user’s own method', () => {
     assert.deepEqual(traffic('reply: stream', 'streamingCancelAfter: 5'), [0.2, 2048]);
     // A text in quotes, and a number.
     assert.deepEqual(traffic("streamingItems: ['{text:100}', 12]"), [0.1, 52]);
+    // The arguments go with the items, or count where they are larger than what comes.
+    const large = "arguments: ['{text:9996}']";
+    assert.deepEqual(traffic("streamingItems: ['{text:98}']", large), [0.1, 1100]);
+    assert.deepEqual(traffic('reply: stream', large), [0.1, 10_000]);
   });
 
   it('has fixes for placeholders', () => {

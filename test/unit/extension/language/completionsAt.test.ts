@@ -42,9 +42,10 @@ describe('completionsAt: arguments of own methods', () => {
     assert.deepEqual(labels(`${file}'to {sender} and |'\n`), []);
   });
 
-  it('are the same in items of streams', () => {
+  it('are the same in items of streams, but for those of receivers', () => {
     const items = file.replace('arguments', 'streamingItems');
     assert.equal(taken(`${items}|\n`, '{sequence}'), `${items}'{sequence}'\n`);
+    assert.ok(!labels(`${items}|\n`).includes('{group}'));
   });
 });
 
