@@ -1,9 +1,10 @@
 // Our engine with streams as a run sends them: its prepared messages and its receiver with all its counting.
 // Only the pacing is left out: each item that comes back sends the next, and ten make a stream.
+import { entryRun } from '../../out/src/plan/entryRun.js';
 import { closedPlan } from '../../out/src/runner/closedPlan.js';
 import { StreamPlaces } from '../../out/src/runner/openStream.js';
 import { StreamFrames } from '../../out/src/runner/streamFrames.js';
-import { streamShape } from '../../out/src/usecases/streams.js';
+import { StreamEnds } from '../../out/src/runner/streamMessages.js';
 import { counting, openAll } from '../engineParts.mjs';
 import { itemsPerStream } from '../stamp.mjs';
 
@@ -19,7 +20,8 @@ export async function open(options) {
   const [entry] = plan.entries;
   const { step, stamp, populations, count } = counting(plan);
   const [{ sourcesPerSender }] = populations;
-  const frames = new StreamFrames(plan, entry, streamShape(entry.parameters), true);
+  const frames = new StreamFrames(plan, entry, entryRun(entry).streams, true);
+  const ends = new StreamEnds(plan, true);
   const states = Array.from({ length: connections }, (_, index) => ({
     places: new StreamPlaces(index),
   }));
@@ -28,7 +30,7 @@ export async function open(options) {
     const { index } = connection;
     const state = states[index];
     if (state.stream !== undefined && state.stream.position === itemsPerStream) {
-      frames.end(state.stream);
+      ends.end(state.stream);
       state.places.release(state.stream);
       state.stream = undefined;
     }
@@ -43,7 +45,7 @@ export async function open(options) {
     stamp.sequence = stream.nextSequence++;
     stamp.intendedUs = stamp.sentUs = state.sentUs = nowUs();
     stream.position++;
-    frames.item(stream, stamp, 0);
+    frames.item(stream, stamp);
   };
   const all = await openAll(options, (connection, buffer, start, end, frameBytes) => {
     const now = nowUs();

@@ -18,9 +18,10 @@ export interface EstimateFlags {
   readonly json?: boolean;
 }
 
-export type EstimateDeps = Pick<CapacityModel, 'loadOf' | 'estimate'> & {
+export interface EstimateDeps {
   readonly parseScenario: ScenarioParser;
-};
+  readonly capacity: () => Promise<Pick<CapacityModel, 'loadOf' | 'estimate'>>;
+}
 
 /** How many Units a scenario needs by the published tables; exit code 0 even when none is enough. */
 export async function estimateCommand(
@@ -30,10 +31,11 @@ export async function estimateCommand(
   deps: EstimateDeps,
 ): Promise<number> {
   const { scenario } = await scenarioOf(file, [], surroundings, deps.parseScenario);
-  const load = deps.loadOf(scenario);
+  const model = await deps.capacity();
+  const load = model.loadOf(scenario);
   if ('problem' in load) throw new ExpectedError('no-table', load.problem);
   const { edition, headroom } = flags;
-  const estimate = deps.estimate(load.input, {
+  const estimate = model.estimate(load.input, {
     ...(edition !== undefined && { edition }),
     ...(headroom !== undefined && { headroom }),
   });

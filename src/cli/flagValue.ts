@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { signalrEditions, type Edition } from '../capacity/estimate';
+import { signalrEditions, type Edition } from '../capacity/model';
 import type { SetKey } from '../results/scenarioCopy';
 
 /** Readers of flag values for the command line; each throws what the parser shows to the person. */

@@ -1,6 +1,9 @@
 /**
  * Commands that few runs need, in a bundle of their own.
  */
+export { estimate } from '../capacity/estimate';
+export { loadOf } from '../capacity/loadOf';
+export { completeResult } from '../results/completeResult';
 export { doctorCommand } from './doctorCommand';
 export { estimateCommand } from './estimateCommand';
 export { exportCommand } from './exportCommand';

@@ -1,13 +1,11 @@
-import { estimate } from '../capacity/estimate';
-import { loadOf } from '../capacity/loadOf';
 import { buildPlan } from '../plan/buildPlan';
-import { completeResult } from '../results/completeResult';
 import { machineLimits, missingForRun } from '../runner/machineLimits';
 import { startRun } from '../runner/startRun';
 import { notRunnable } from '../scenario/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
 import { probeConnection } from '../targets/probeConnection';
 import { openTarget } from '../targets/registry';
+import { lazyCommands } from './loadLazyCommands';
 import { lazyWire } from './loadLazyWire';
 import { stdinEnded } from './processSurroundings';
 import type { CommandDeps } from './program';
@@ -20,14 +18,13 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     platform: `${process.platform} ${process.arch}`,
     parseScenario,
     notRunnable,
-    loadOf,
-    estimate,
+    capacity: lazyCommands,
     buildPlan,
     machineLimits,
     missingForRun,
     openTarget,
     startRun,
-    completeResult,
+    completeResult: async (...run) => (await lazyCommands()).completeResult(...run),
     calibrate: async () => (await lazyWire()).calibrate(scripts.serverScript),
     probeConnection,
     probeHub: async (endpoint) => (await lazyWire()).probeHub(endpoint),

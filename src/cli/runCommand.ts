@@ -59,7 +59,7 @@ export interface RunDeps extends PlanDeps {
     summary: RunSummary,
     scenario: Scenario,
     options: CompleteOptions,
-  ) => Result;
+  ) => Promise<Result>;
   /** Script of a worker thread. */
   readonly workerScript: string;
   /** Script that runs `serve hub`. */
@@ -193,7 +193,7 @@ async function runOn(
     );
     view = undefined;
     if (summary.endingStack !== undefined) stderr.write(`${redactText(summary.endingStack)}\n`);
-    const result = deps.completeResult(summary, scenario, { id: folder.id, toolVersion });
+    const result = await deps.completeResult(summary, scenario, { id: folder.id, toolVersion });
     const written = await folder.writeResult(result);
     if (written && scenario.resultFilePath !== undefined) {
       const { writeCounters } = await lazyCommands();

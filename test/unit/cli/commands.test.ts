@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { CapacityModel } from '../../../src/results/completeResult';
 import type { Problem } from '../../../src/scenario/problem';
 import {
   sampleEstimate,
+  sampleModel,
   sampleResult,
   sampleScenario,
   sampleSnapshot,
@@ -21,6 +23,11 @@ const problem = (change: Partial<Problem>): Problem => ({
   offset: 0,
   length: 4,
   ...change,
+});
+
+/** Parts of the capacity model in place of the usual ones. */
+const withModel = (model: Partial<CapacityModel>) => ({
+  capacity: () => Promise.resolve({ ...sampleModel, ...model }),
 });
 
 describe('commands', () => {
@@ -124,10 +131,12 @@ describe('commands', () => {
         ['estimate', file, '--json', '--edition', 'later', '--headroom', '70%'],
         {
           deps: {
-            estimate: (_input, given) => {
-              options.push(given);
-              return sampleEstimate;
-            },
+            ...withModel({
+              estimate: (_input, given) => {
+                options.push(given);
+                return sampleEstimate;
+              },
+            }),
           },
         },
       );
@@ -138,12 +147,12 @@ describe('commands', () => {
 
     it('exits with 0 when no unit fits and with 2 when there is no table', async () => {
       const none = await at.run(['estimate', file], {
-        deps: { estimate: () => ({ ...sampleEstimate, unit: null }) },
+        deps: withModel({ estimate: () => ({ ...sampleEstimate, unit: null }) }),
       });
       assert.equal(none.code, 0);
       assert.match(none.out, /^No size of this guide fits · /);
       const unknown = await at.run(['estimate', file], {
-        deps: { loadOf: () => ({ problem: 'no table for this' }) },
+        deps: withModel({ loadOf: () => ({ problem: 'no table for this' }) }),
       });
       assert.deepEqual([unknown.code, unknown.out, unknown.err], [2, '', 'no table for this\n']);
     });

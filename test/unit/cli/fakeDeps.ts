@@ -63,8 +63,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
       return { scenario: sampleScenario, problems: [] };
     },
     notRunnable: () => undefined,
-    loadOf: sampleModel.loadOf,
-    estimate: sampleModel.estimate,
+    capacity: () => Promise.resolve(sampleModel),
     machineLimits: () => Promise.resolve({ cores: 4, fileDescriptors: 1024, localPorts: 28_000 }),
     missingForRun: () => undefined,
     hubDialect: () => Promise.resolve(undefined),
@@ -102,7 +101,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
       return fakeRun({ summary: sampleSummary() });
     },
     completeResult: (summary, scenario, options) =>
-      completeResult(summary, scenario, options, sampleModel),
+      Promise.resolve(completeResult(summary, scenario, options, sampleModel)),
     calibrate: () => Promise.resolve({ messagesPerSecond: 123_456, cpuUsPerMessage: 6.5 }),
     probeConnection: () => Promise.resolve(undefined),
     probeHub: () =>
