@@ -119,7 +119,7 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
     test(`streams of methods that know nothing of us: exact counts over ${transport}`, async () => {
       const streams = { messageSize: undefined, sendingInterval: '100ms', streamingItemCount: 4 };
       const run = await loadRun({
-        target: new URL('/streams', server.url).href,
+        target: new URL('/own', server.url).href,
         config: { ...config, singleStepDuration: '500ms' },
         workers: 2,
         entries: [
@@ -155,10 +155,32 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
     });
   }
 
+  test('a slow method shows as latency, and one that cannot keep up as what waits for it', async () => {
+    const slow = (sendingInterval: string) =>
+      loadRun({
+        target: new URL('/own', server.url).href,
+        useCase: 'invoke',
+        parameters: { messageSize: undefined, method: 'Slow', arguments: [150], sendingInterval },
+        config: { connections, warmup: 0, singleStepDuration: '800ms' },
+      });
+    const run = await slow('400ms');
+    assertUndisturbed(run);
+    const step = onlyStep(run);
+    assertExact(step, 2 * connections, 2 * connections);
+    assert.ok(step.latencyUs.p50 >= 150_000, `${step.latencyUs.p50} us`);
+
+    // A hub works off the calls of one connection one after the other: the last of eight waits for seven.
+    const late = await slow('100ms');
+    assertUndisturbed(late);
+    assertExact(onlyStep(late), 8 * connections, 8 * connections);
+    const { max } = onlyStep(late).latencyUs;
+    assert.ok(max >= 8 * 150_000 - 700_000, `${max} us`);
+  });
+
   test('streams that break, or are cancelled, are told in the words of the server', async () => {
     const own = (parameters: object) =>
       loadRun({
-        target: new URL('/streams', server.url).href,
+        target: new URL('/own', server.url).href,
         useCase: 'invoke',
         config: { connections, warmup: 0, drain: '500ms' },
         parameters: {

@@ -83,7 +83,7 @@ void Options(HttpConnectionDispatcherOptions options)
 }
 var bench = app.MapHub<BenchHub>("/signalrbench", Options);
 var measure = app.MapHub<MeasureHub>("/measure", Options);
-app.MapHub<StreamHub>("/streams", Options);
+app.MapHub<OwnHub>("/own", Options);
 if (auth != "")
 {
     bench.RequireAuthorization();

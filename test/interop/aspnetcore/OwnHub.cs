@@ -3,8 +3,8 @@ using Microsoft.AspNetCore.SignalR;
 
 namespace BenchServer;
 
-/// <summary>Streams of a hub that knows nothing of a benchmark.</summary>
-public sealed class StreamHub : Hub
+/// <summary>A hub that knows nothing of a benchmark: streams, and a slow method.</summary>
+public sealed class OwnHub : Hub
 {
     public async IAsyncEnumerable<int> Counter(
         int count,
@@ -34,6 +34,12 @@ public sealed class StreamHub : Hub
         for (var number = 0; number < after; number++) yield return number;
         await Task.Yield();
         throw new HubException("the machine is out of order");
+    }
+
+    public async Task<int> Slow(int ms)
+    {
+        await Task.Delay(ms);
+        return ms;
     }
 
     public sealed record Reading(int Number, string Text);
