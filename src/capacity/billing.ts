@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario/scenario';
+import { meanOf } from '../usecases/payloadSizes';
 import type { Billing, Estimate, Product } from './model';
 import { rounded } from './rounded';
 import { offers } from './resolved';
@@ -27,20 +28,22 @@ export function billingOf(product: Product, loads: readonly ServiceLoad[]): Bill
     messages_per_day: rounded(perSecond * secondsPerDay),
     messages_per_month: rounded(perSecond * secondsPerDay * daysPerMonth),
     envelope_matters: loads.some(
-      ({ messageBytes, outMessages }) =>
+      ({ sizes, outMessages }) =>
         outMessages > 0 &&
-        Math.ceil(messageBytes / billedBytes) <
-          Math.ceil((messageBytes + envelopeBytes) / billedBytes),
+        sizes.some(({ bytes }) => billedAs(bytes) < billedAs(bytes + envelopeBytes)),
     ),
   };
 }
 
+/** Each started 2 KB is one message, so sizes must be counted one by one. */
+const billedAs = (bytes: number): number => Math.ceil(bytes / billedBytes);
+
 function billedPerSecond(product: Product, load: ServiceLoad): number {
-  const { kind, inMessages, outMessages, messageBytes } = load;
+  const { kind, inMessages, outMessages, sizes } = load;
   // On its way a message of a client leaves the service once more: to an app server or an event handler.
   const throughApplication = product === 'signalr' ? !isRest(kind) : kind === 'upstream_echo';
   const leaving = outMessages + (throughApplication ? inMessages : 0);
-  return leaving * Math.ceil(messageBytes / billedBytes);
+  return leaving * meanOf(sizes, billedAs);
 }
 
 /** Messages a day that the scenario's size includes; that of the estimate where it names none. */

@@ -71,7 +71,7 @@ export function peakUse(uses: readonly ConstraintUse[]): ConstraintUse {
 }
 
 function useWords({ edition }: Demand, use: ConstraintUse): string {
-  const inMessages = use.measure === 'messages' || use.messageBytes === baseMessageBytes;
+  const inMessages = use.measure === 'messages' || use.countedBytes === baseMessageBytes;
   const amounts = inMessages
     ? `${figure(use.load)} of ${figure(use.limit)} msg/s`
     : bandwidthOf(use.load * baseMessageBytes, use.limit * baseMessageBytes);

@@ -1,6 +1,7 @@
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import type { StepSenders } from '../scenario/steps';
 import { findUseCase } from '../usecases/registry';
+import { payloadSizesOf } from '../usecases/payloadSizes';
 import type { Traffic } from '../usecases/traffic';
 import type { Product } from './model';
 import { kindsOf } from './serviceLoad';
@@ -42,7 +43,11 @@ export function entryTraffic(
       const guide = productOf(scenario) === 'webpubsub' ? 'Web PubSub' : 'SignalR';
       return { problem: `The ${guide} guide has no table for ${useCase.name}.` };
     }
-    sending.push({ entry, position, traffic });
+    // Use cases tell the mean only, in which a limit that holds for each message is lost.
+    const several = entry.parameters['messageSizes'] !== undefined && {
+      messageSizes: payloadSizesOf(entry.parameters),
+    };
+    sending.push({ entry, position, traffic: { ...traffic, ...several } });
   }
   return { sending };
 }

@@ -1,5 +1,5 @@
 import type { TrafficKind } from '../usecases/traffic';
-import { effectiveBytes, isRest } from './serviceLoad';
+import { isRest, type ServiceLoad } from './serviceLoad';
 import { bandwidthWords, counted, figure, messageSizeWords } from './wording';
 
 interface Nominal {
@@ -7,6 +7,8 @@ interface Nominal {
   readonly senders: number;
   readonly intervalS: number;
   readonly messageBytes: number;
+  /** What a message is counted as. */
+  readonly countedBytes: number;
   /** Receivers of one message. */
   readonly receivers: number;
 }
@@ -16,30 +18,31 @@ interface Nominal {
  * `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`.
  */
 export function nominalFormula(nominal: Nominal): string {
-  const { kind, senders, intervalS, messageBytes, receivers } = nominal;
+  const { kind, senders, intervalS, receivers } = nominal;
   if (senders === 0) return 'no senders: connections only';
   const rate =
     intervalS <= 1 ? `${figure(1 / intervalS)} msg/s` : `1 msg per ${figure(intervalS)} s`;
   const factors = [counted(senders, isRest(kind) ? 'REST caller' : 'sender'), rate];
   if (receivers !== 1) factors.push(receiverWords(kind, receivers));
-  return `${factors.join(' × ')} = ${product((senders / intervalS) * receivers, messageBytes)}`;
+  return `${factors.join(' × ')} = ${product((senders / intervalS) * receivers, nominal)}`;
 }
 
 /** The same for rates that were measured. */
-export function measuredFormula(measured: {
-  readonly inPerSecond: number;
-  readonly outPerSecond: number;
-  readonly messageBytes: number;
-}): string {
-  const { inPerSecond, outPerSecond, messageBytes } = measured;
-  if (inPerSecond === 0 && outPerSecond === 0) return 'no traffic measured: connections only';
-  return `measured: ${figure(inPerSecond)} msg/s in, ${product(outPerSecond, messageBytes)} out`;
+export function measuredFormula(
+  measured: Pick<ServiceLoad, 'inMessages' | 'outMessages' | 'messageBytes' | 'countedBytes'>,
+): string {
+  const { inMessages, outMessages } = measured;
+  if (inMessages === 0 && outMessages === 0) return 'no traffic measured: connections only';
+  return `measured: ${figure(inMessages)} msg/s in, ${product(outMessages, measured)} out`;
 }
 
 /** `19,000 msg/s × 2 KB = 38 MB/s`. */
-function product(messagesPerSecond: number, messageBytes: number): string {
-  const bandwidth = bandwidthWords(messagesPerSecond * effectiveBytes(messageBytes));
-  return `${figure(messagesPerSecond)} msg/s × ${messageSizeWords(messageBytes)} = ${bandwidth}`;
+function product(
+  messagesPerSecond: number,
+  { messageBytes, countedBytes }: Pick<Nominal, 'messageBytes' | 'countedBytes'>,
+): string {
+  const size = messageSizeWords(messageBytes, countedBytes);
+  return `${figure(messagesPerSecond)} msg/s × ${size} = ${bandwidthWords(messagesPerSecond * countedBytes)}`;
 }
 
 function receiverWords(kind: TrafficKind, receivers: number): string {

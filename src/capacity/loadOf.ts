@@ -45,7 +45,7 @@ export function assumptionsOf(
     );
   }
   if (scenario.entries.some(({ parameters }) => parameters['messageSizes'] !== undefined)) {
-    sentences.push('Payloads differ in size: their mean counts.');
+    sentences.push('Payloads differ in size: each size counts, and is billed, by its share.');
   }
   if (scenario.entries.some((entry) => streamsOf(entry) !== undefined)) {
     sentences.push('The guides have no table for streams: each item counts as an echo.');

@@ -49,6 +49,7 @@ export function measuredLoadOf(
         kind: traffic.kind,
         senders: traffic.senders,
         messageBytes: traffic.messageBytes,
+        ...(traffic.messageSizes === undefined ? {} : { messageSizes: traffic.messageSizes }),
         inPerSecond: own?.sentPerSecond ?? (measured.sentPerSecond * load.inMessages) / inbound,
         outPerSecond:
           own?.receivedPerSecond ?? (measured.receivedPerSecond * load.outMessages) / outbound,

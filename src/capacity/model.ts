@@ -128,6 +128,6 @@ export interface Estimate {
   readonly notes: readonly string[];
   /** App servers and their connections as a sentence; absent where there are none. */
   readonly advice?: string;
-  /** Of estimates only: recommendations are made from rates whose sizes are means. */
+  /** Of estimates only: a recommendation is about the size alone. */
   readonly billing?: Billing;
 }

@@ -1,11 +1,12 @@
 import { formatBytes } from '../base/units';
+import type { PayloadSize } from '../usecases/payloadSizes';
 import type { TrafficKind } from '../usecases/traffic';
 import { assess, checkAssignment } from './assess';
 import { connectionsOnly } from './connectionsOnly';
 import { measuredFormula } from './formula';
 import { checkNumber, inputError } from './inputCheck';
 import { undated, type Edition, type Estimate, type Product, type TableSource } from './model';
-import { effectiveBytes, kindsOf, tableFor, type ServiceLoad } from './serviceLoad';
+import { kindsOf, ratesOf, tableFor, type ServiceLoad } from './serviceLoad';
 import { trafficLoad } from './trafficLoad';
 import { figure, tableWords, unitWords } from './wording';
 
@@ -14,6 +15,8 @@ export interface MeasuredTraffic {
   readonly kind: TrafficKind;
   readonly senders: number;
   readonly messageBytes: number;
+  /** As in the input of an estimate: every size is sent as often as its weight says. */
+  readonly messageSizes?: readonly PayloadSize[];
   /** Messages into the service per second. */
   readonly inPerSecond: number;
   /** Deliveries out of the service per second. */
@@ -78,24 +81,20 @@ function measuredLoad(product: Product, traffic: MeasuredTraffic): ServiceLoad {
   const { kind } = traffic;
   if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
   const senders = checkNumber(traffic.senders, 'senders', { whole: true, zeroAllowed: true });
-  const messageBytes = checkNumber(traffic.messageBytes, 'message_bytes');
+  checkNumber(traffic.messageBytes, 'message_bytes');
   const inMessages = checkNumber(traffic.inPerSecond, 'in_per_second', { zeroAllowed: true });
   const outMessages = checkNumber(traffic.outPerSecond, 'out_per_second', { zeroAllowed: true });
   const members =
     kind === 'send_to_group' || kind === 'rest_send_to_group'
       ? checkNumber(traffic.groupMembers, 'group_members', { whole: true })
       : 1;
-  const bytes = effectiveBytes(messageBytes);
+  const rates = ratesOf(traffic, inMessages, outMessages);
   return {
     kind,
     table: tableFor(product, kind, members),
     senders,
-    messageBytes,
-    inMessages,
-    outMessages,
-    inBandwidth: inMessages * bytes,
-    outBandwidth: outMessages * bytes,
-    formula: measuredFormula(traffic),
+    ...rates,
+    formula: measuredFormula(rates),
   };
 }
 

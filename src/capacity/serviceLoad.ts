@@ -1,4 +1,5 @@
-import type { TrafficKind } from '../usecases/traffic';
+import { meanOf, type PayloadSize } from '../usecases/payloadSizes';
+import type { Traffic, TrafficKind } from '../usecases/traffic';
 import type { Product } from './model';
 import type { TableName } from './publishedEdition';
 
@@ -13,6 +14,10 @@ export interface ServiceLoad {
   readonly senders: number;
   /** Average payload as given, before the floor. */
   readonly messageBytes: number;
+  /** The sizes of its payloads: one, or several with their weights. */
+  readonly sizes: readonly PayloadSize[];
+  /** Bytes a message is counted as, on average. */
+  readonly countedBytes: number;
   /** Messages per second. */
   readonly inMessages: number;
   readonly outMessages: number;
@@ -48,9 +53,32 @@ export function isRest(kind: TrafficKind): boolean {
   return restKinds.includes(kind);
 }
 
-/** Bytes a message is counted as. */
-export function effectiveBytes(messageBytes: number): number {
-  return Math.max(messageBytes, floorBytes);
+/** Sizes of the payloads of a use case; one size is several of which there is one. */
+export function sizesOf({
+  messageBytes,
+  messageSizes = [{ bytes: messageBytes, weight: 1 }],
+}: Pick<Traffic, 'messageBytes' | 'messageSizes'>): readonly PayloadSize[] {
+  return messageSizes;
+}
+
+/** Bytes a message is counted as, on average: the floor holds for each size, not for their mean. */
+export function effectiveBytes(sizes: readonly PayloadSize[]): number {
+  return meanOf(sizes, (bytes) => Math.max(bytes, floorBytes));
+}
+
+/** The part of a load that follows from its payloads and its rates. */
+export function ratesOf(
+  traffic: Pick<Traffic, 'messageBytes' | 'messageSizes'>,
+  inMessages: number,
+  outMessages: number,
+): Omit<ServiceLoad, 'kind' | 'table' | 'senders' | 'formula'> {
+  const sizes = sizesOf(traffic);
+  const countedBytes = effectiveBytes(sizes);
+  return {
+    ...{ messageBytes: traffic.messageBytes, sizes, countedBytes, inMessages, outMessages },
+    inBandwidth: inMessages * countedBytes,
+    outBandwidth: outMessages * countedBytes,
+  };
 }
 
 /** Table for a kind of traffic; `members` matters for the group kinds only. */

@@ -1,7 +1,7 @@
 import type { Traffic } from '../usecases/traffic';
 import { checkNumber, inputError } from './inputCheck';
 import type { Product } from './model';
-import { effectiveBytes, isRest, kindsOf, tableFor, type ServiceLoad } from './serviceLoad';
+import { isRest, kindsOf, ratesOf, tableFor, type ServiceLoad } from './serviceLoad';
 import { nominalFormula } from './formula';
 
 /**
@@ -14,24 +14,19 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
   const senders = checkNumber(traffic.senders, 'senders', { whole: true, zeroAllowed: true });
   const intervalS = checkNumber(traffic.intervalS, 'interval_s');
-  const messageBytes = checkNumber(traffic.messageBytes, 'message_bytes', { whole: true });
+  checkNumber(traffic.messageBytes, 'message_bytes', { whole: true });
   if (!isRest(kind) && senders > connections) {
     throw inputError('senders must not exceed connections');
   }
   const receivers = receiversOf(traffic, connections);
   const inMessages = senders / intervalS;
-  const outMessages = inMessages * receivers;
-  const bytes = effectiveBytes(messageBytes);
+  const rates = ratesOf(traffic, inMessages, inMessages * receivers);
   return {
     kind,
     table: tableFor(product, kind, receivers),
     senders,
-    messageBytes,
-    inMessages,
-    outMessages,
-    inBandwidth: inMessages * bytes,
-    outBandwidth: outMessages * bytes,
-    formula: nominalFormula({ kind, senders, intervalS, messageBytes, receivers }),
+    ...rates,
+    formula: nominalFormula({ ...traffic, ...rates, receivers }),
   };
 }
 

@@ -10,8 +10,8 @@ export const tolerance = 1e-9;
 export interface ConstraintUse extends Constraint {
   /** `echo.out_bandwidth`. */
   readonly name: string;
-  /** Average payload of the load's messages. */
-  readonly messageBytes: number;
+  /** Bytes the load's messages are counted as, on average. */
+  readonly countedBytes: number;
   readonly load: number;
   readonly limit: number;
   readonly utilisation: number;
@@ -30,7 +30,7 @@ export function constraintUses(
     return {
       ...constraint,
       name: `${load.kind}.${constraint.direction}_${constraint.measure}`,
-      messageBytes: load.messageBytes,
+      countedBytes: load.countedBytes,
       load: amount,
       limit,
       utilisation: amount / limit,

@@ -27,7 +27,7 @@ export function warningsOf(demand: Demand, sizes: Sizes, atUnit: number, stack: 
   const { unit } = sizes;
   const listed = listedByAll(demand);
   const holds: Readonly<Record<Warning, boolean>> = {
-    'message-floor': loads.some((load) => load.messageBytes < floorBytes),
+    'message-floor': loads.some((load) => load.sizes.some(({ bytes }) => bytes < floorBytes)),
     'senders-above-benchmark': loads.some(
       (load) => load.senders > (tableOf(edition, load.table).sendersAtMost ?? Infinity),
     ),

@@ -1,6 +1,5 @@
 import { formatBytes, formatCount, formatShare } from '../base/units';
 import type { Direction, TableName } from './publishedEdition';
-import { effectiveBytes } from './serviceLoad';
 
 /** Names of the tables for people. */
 export const tableWords: Readonly<Record<TableName, string>> = {
@@ -60,10 +59,9 @@ export function bandwidthScale(bytesPerSecond: number): { divisor: number; name:
 }
 
 /** `2 KB`, `1 KB (counted for 100 B)`. */
-export function messageSizeWords(messageBytes: number): string {
-  const counts = effectiveBytes(messageBytes);
-  const shown = formatBytes(counts);
-  return counts === messageBytes ? shown : `${shown} (counted for ${formatBytes(messageBytes)})`;
+export function messageSizeWords(messageBytes: number, countedBytes: number): string {
+  const [counts, sent] = [formatBytes(countedBytes), formatBytes(messageBytes)];
+  return counts === sent ? counts : `${counts} (counted for ${sent})`;
 }
 
 /** `a`, `a and b`, `a, b and c`. */

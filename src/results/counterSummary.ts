@@ -15,6 +15,8 @@ export interface CounterEpoch {
   readonly receivedBytes: number;
   /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower. */
   readonly latencyClasses: readonly number[];
+  /** Of streams that came back incomplete: their number, or that of the items (see resultCounters). */
+  readonly streamItemMissing: number;
   readonly reconnected: number;
   /** Largest 99th percentile of the epoch, milliseconds; 0 when it was not counted. */
   readonly connectP99Ms: number;
@@ -92,6 +94,7 @@ export class CounterSummarizer {
       sentBytes: counters['message:sentSize'] ?? counters['message:sendSize'] ?? 0,
       receivedBytes: counters['message:recvSize'] ?? 0,
       latencyClasses,
+      streamItemMissing: counters['message:streamItemMissing'] ?? 0,
       reconnected:
         counters['connection:connect:reconnect'] ?? counters['connection:reconnect'] ?? 0,
       connectP99Ms: worst.connect,
@@ -147,6 +150,8 @@ function epochLines(epoch: CounterEpoch, measured: LatencySummary | undefined): 
     `   Read throughput: ${bytesText(rate(receivedBytes))}`,
     ' Latency:',
     ...latencyLines(epoch, measured),
+    // The Azure SignalR benchmark counted these and left them out of its summary.
+    ...(epoch.streamItemMissing > 0 ? [` Missing in streams: ${epoch.streamItemMissing}`] : []),
     ...(epoch.reconnected > 0 ? [` Reconnect: ${epoch.reconnected}`] : []),
     ...(epoch.connectP99Ms > 0 ? [` 99% time to connect (ms): ${epoch.connectP99Ms}`] : []),
     ...(epoch.reconnectP99Ms > 0 ? [` 99% time to reconnect (ms): ${epoch.reconnectP99Ms}`] : []),

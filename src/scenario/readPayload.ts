@@ -7,7 +7,7 @@ import { placeOfValue } from './readValue';
 
 /**
  * The parameters with the mean of `messageSizes` as their `messageSize`, so that everything that counts
- * with one size counts with the mean. Reports sizes that cannot be read and keys that exclude each other.
+ * with one size shows the mean; the estimate counts each size. Reports sizes that cannot be read and keys that exclude each other.
  */
 export function withPayload(
   reading: Reading,

@@ -73,11 +73,18 @@ function sizeOf(text: string): number | undefined {
   return bytes === undefined ? undefined : Math.round(bytes);
 }
 
-/** Mean payload in bytes, rounded. */
-export function meanBytes(sizes: readonly PayloadSize[]): number {
+/** Mean over all messages of what one of a size counts for. */
+export function meanOf(
+  sizes: readonly PayloadSize[],
+  countsFor: (bytes: number) => number,
+): number {
   const weights = sizes.reduce((sum, { weight }) => sum + weight, 0);
-  return Math.round(sizes.reduce((sum, { bytes, weight }) => sum + bytes * weight, 0) / weights);
+  return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;
 }
+
+/** Mean payload in bytes, rounded. */
+export const meanBytes = (sizes: readonly PayloadSize[]): number =>
+  Math.round(meanOf(sizes, (bytes) => bytes));
 
 /** Sizes of the payloads of a use case; none for one that sends nothing. */
 export function payloadSizesOf(parameters: Parameters): readonly PayloadSize[] {

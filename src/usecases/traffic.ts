@@ -1,3 +1,5 @@
+import type { PayloadSize } from './payloadSizes';
+
 /** What a scenario is run against, as far as the estimate and the use case need to know. */
 export type Service = 'hub' | 'signalr' | 'webpubsub';
 
@@ -21,6 +23,8 @@ export interface Traffic {
   readonly intervalS: number;
   /** Average payload of one message in bytes. */
   readonly messageBytes: number;
+  /** The sizes behind that average, where there are several. */
+  readonly messageSizes?: readonly PayloadSize[];
   /** Members of the group a message goes to, for the group kinds. */
   readonly groupMembers?: number;
   /** Connections of the user a message goes to; 1 when absent. */

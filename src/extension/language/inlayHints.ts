@@ -1,6 +1,6 @@
 import { formatBytes } from '../../base/units';
 import { entryTraffic } from '../../capacity/entryTraffic';
-import { effectiveBytes } from '../../capacity/serviceLoad';
+import { effectiveBytes, sizesOf } from '../../capacity/serviceLoad';
 import { bandwidthWords, figure } from '../../capacity/wording';
 import { stepsOf } from '../../scenario/steps';
 import { numberOf } from '../../usecases/parameterSpec';
@@ -35,6 +35,7 @@ export function inlayHints(
   const entries = entryNodes(outline.root);
   return traffic.sending.flatMap(({ entry, traffic: { senders, ...each } }, position) => {
     const { groupMembers, messageBytes } = each;
+    const counts = effectiveBytes(sizesOf(each));
     const node = entries[scenario.entries.indexOf(entry)];
     const load = estimate.loads[position];
     const parameters = node === undefined ? undefined : childOf(node, 'parameters');
@@ -49,7 +50,7 @@ export function inlayHints(
     );
     const members =
       groupMembers === undefined ? undefined : membersText(groupMembers, load.table, t);
-    const bandwidth = bandwidthText(load.out_bytes_per_s, messageBytes, t);
+    const bandwidth = bandwidthText(load.out_bytes_per_s, messageBytes, counts, t);
     return [
       ...behind(parameters, 'messageSize', bandwidth),
       ...behind(parameters, 'sendingInterval', rates),
@@ -59,8 +60,12 @@ export function inlayHints(
 }
 
 /** What goes over the wire; the estimate counts small messages for more. */
-function bandwidthText(countedBytesPerS: number, messageBytes: number, t: Translate): string {
-  const counts = effectiveBytes(messageBytes);
+function bandwidthText(
+  countedBytesPerS: number,
+  messageBytes: number,
+  counts: number,
+  t: Translate,
+): string {
   const shown = bandwidthWords((countedBytesPerS * messageBytes) / counts);
   return counts === messageBytes
     ? t('{0} out', shown)

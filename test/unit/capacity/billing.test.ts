@@ -41,6 +41,24 @@ describe('billing', () => {
     assert.equal(estimated({}).billing?.envelope_matters, false);
   });
 
+  it('counts payloads of different sizes each by its started 2 KB, not their mean', () => {
+    const messageSizes = [
+      { bytes: 256, weight: 90 },
+      { bytes: 16_384, weight: 10 },
+    ];
+    const mixed = { messageBytes: 1869, messageSizes };
+    // 100 in and 100 out of 0.9 × 1 + 0.1 × 8; the mean would be one each.
+    assert.equal(perSecond(mixed), 340);
+    const once = { bytes: 5000, weight: 7 };
+    assert.equal(perSecond({ messageSizes: [once] }), perSecond({ messageBytes: 5000 }));
+    assert.equal(perSecond({ messageSizes: [once, once] }), perSecond({ messageBytes: 5000 }));
+    assert.equal(estimated({ messageBytes: 1869 }).billing?.envelope_matters, true);
+    assert.equal(estimated(mixed).billing?.envelope_matters, true, '16 KB end a 2 KB');
+    const far = [messageSizes[0]!, { bytes: 15_000, weight: 10 }];
+    const billed = estimated({ messageBytes: 1869, messageSizes: far }).billing;
+    assert.equal(billed?.envelope_matters, false, 'no size is close below 2 KB, but the mean is');
+  });
+
   it('says what the size includes, and prices only what is beyond it', () => {
     const found = estimated({});
     assert.equal(includedPerDay(found, {}), 1_000_000);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { estimate } from '../../../src/capacity/estimate';
+import { loadOf } from '../../../src/capacity/loadOf';
 import { measuredLoadOf } from '../../../src/capacity/measuredLoadOf';
 import { recommend, type MeasuredLoad } from '../../../src/capacity/recommend';
 import type { Scenario } from '../../../src/scenario/scenario';
@@ -60,6 +62,25 @@ describe('measuredLoadOf', () => {
         ['broadcast', 5, 4000],
       ],
     );
+  });
+
+  it('counts payloads of different sizes as the estimate does', () => {
+    const sizes = { ...messages, messageSize: 1869, messageSizes: '256B 90%, 16KB 10%' };
+    const entries = [{ name: 'echo', parameters: sizes }];
+    const { loads, notes } = recommend(loadFrom({ entries }));
+    // 0.9 × 1,024 + 0.1 × 16,384 bytes each.
+    assert.equal(loads[0]!.in_bytes_per_s, 980 * 2560);
+    const estimated = loadOf(scenarioWith({ entries }));
+    assert.ok('input' in estimated);
+    const nominal = estimate(estimated.input);
+    assert.equal(nominal.loads[0]!.in_bytes_per_s, 1000 * 2560);
+    assert.equal(nominal.billing!.messages_per_s, 2000 * 1.7);
+    assert.ok(nominal.warnings.includes('message-floor'), 'a part of the messages is small');
+    assert.match(
+      nominal.formula[0]!,
+      /1,000 msg\/s × 2\.5 KB \(counted for 1\.8 KB\) = 2\.5 MB\/s/,
+    );
+    assert.match(notes.at(-1)!, /each size counts, and is billed, by its share/);
   });
 
   it('leaves connections alone when nothing is sent', () => {

@@ -75,6 +75,21 @@ describe('counterLines', () => {
     }
   });
 
+  it('counts connections that are exchanged as connected, also in the line that ends the ramp', () => {
+    const { connections } = sampleSnapshot(1);
+    const next = counterLines(startedAt.getTime());
+    const counts = (atMs: number, elapsedS: number, takingPart: number) => {
+      const life = { ...connections, connected: 40, failed: 0, dropped: 0, takingPart };
+      const phase = elapsedS === 0 ? 'warmup' : 'measuring';
+      return next(at(atMs, 1, elapsedS, { connections: life, phase })).map(({ counters }) => [
+        counters['connection:connect:success'],
+        counters['connection:connect:fail'],
+      ]);
+    };
+    assert.deepEqual(counts(20_000, 0, 38), [[40, 0]]);
+    assert.deepEqual(counts(21_000, 1, 29).at(-1), [40, 0]);
+  });
+
   it('counts connections that came back anew in each step, without those of its warm-up', () => {
     const next = counterLines(startedAt.getTime());
     const came = (atMs: number, index: number, elapsedS: number, reconnected: number) => {

@@ -20,7 +20,10 @@ describe('payload keys', () => {
     const load = loadOf(scenario!);
     assert.ok('input' in load);
     assert.equal(load.input.useCases[0]!.messageBytes, 2560);
-    assert.match(load.input.assumptions!.join(' '), /Payloads differ in size: their mean counts\./);
+    assert.match(
+      load.input.assumptions!.join(' '),
+      /Payloads differ in size: each size counts, and is billed, by its share/,
+    );
     assert.match(loadWords(scenario!), /^echo, 1KB-4KB \(mean 2\.5 KB\) each second/);
   });
 
