@@ -74,6 +74,19 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
     ]);
   });
 
+  it('takes the interval of FrequentJoinLeaveGroup for joins and leaves too', () => {
+    const text = fixture('sendToGroup.yaml')
+      .replaceAll('Method: SendToGroup', 'Method: FrequentJoinLeaveGroup')
+      .replaceAll(
+        'Interval: 1000\n      Parameter.MessageSize',
+        'Interval: 500\n      Parameter.MessageSize',
+      );
+    const { sendingInterval, joinLeaveInterval } = parsed(text).entries[0]!.parameters;
+    assert.deepEqual([sendingInterval, joinLeaveInterval], [500, 500]);
+    const note = parseScenario(text).problems.find(({ code }) => code === 'pipeline-file')!;
+    assert.deepEqual(parseScenario(note.fix!.text).scenario, parsed(text));
+  });
+
   it('longRun.yaml has one step, of ten senders in forty connections', () => {
     const text = fixture('longRun.yaml');
     assert.deepEqual(sendersOf(text), [30]);
