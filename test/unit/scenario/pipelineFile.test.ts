@@ -226,6 +226,68 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
     assert.match(problemsOf(group)[0]!, /^Step 2 \(SendToGroup\): only groups 0 to 3 of 10 send/);
   });
 
+  it('warns of keys that a method does not have', () => {
+    const told = (text: string, ...methods: readonly Method[]): void => {
+      const file = pipeline(...methods);
+      const { scenario, problems } = parseScenario(file);
+      const [problem, ...others] = problems.filter(({ code }) => code === 'unknown-key');
+      assert.deepEqual([problem?.severity, problem?.message, others], ['warning', text, []]);
+      assert.match(
+        file.slice(problem!.offset),
+        /^Parameter\.(MesageSize|BatchMod|Colour|Interval):/,
+      );
+      assert.equal(scenario!.connections, 100);
+      const translated = problems.filter(({ code }) => code === 'pipeline-file');
+      assert.equal(translated.length, 1, 'the rest is read all the same');
+    };
+    told(
+      'Step 2 (Echo): there is no key "Parameter.MesageSize", so it is not read. Did you mean Parameter.MessageSize?',
+      echo({ MesageSize: 300 }),
+    );
+    told(
+      'Step 2 (StartConnection): there is no key "Parameter.BatchMod", so it is not read. Did you mean Parameter.BatchMode?',
+      { Method: 'StartConnection', BatchMod: 'LowPress' },
+      echo(),
+    );
+    told(
+      'Step 2 (Echo): there is no key "Parameter.Colour", so it is not read.',
+      echo({ Colour: 5 }),
+    );
+    told(
+      'Step 3 (StopCollector): there is no key "Parameter.Interval", so it is not read.',
+      echo(),
+      { Method: 'StopCollector', Interval: 5 },
+    );
+    const bare = pipeline(echo()).replace('Parameter.MessageSize', 'MessageSize');
+    assert.match(
+      serious(parseScenario(bare).problems)[0]!,
+      /Did you mean Parameter\.MessageSize\?$/,
+    );
+  });
+
+  it('takes what the generator wrote without effect here for known', () => {
+    const [hub, start] = [
+      {
+        ConnectionTotal: 100,
+        HubUrl: 'http://a/hub',
+        Protocol: 'json',
+        TransportType: 'Websockets',
+      },
+      { ConcurrentConnection: 100, BatchMode: 'HighPress', BatchWait: 1000 },
+    ];
+    const methods = [
+      { Method: 'InitConnectionStatisticsCollector', LatencyMax: 1000, LatencyStep: 100 },
+      { Method: 'CollectConnectionStatistics', Interval: 1000, PercentileList: '0.5,0.9' },
+      { Method: 'RegisterCallbackOnConnected' },
+      { Method: 'StartConnection', ...start },
+      { Method: 'Reconnect', ...hub, ...start },
+      { Method: 'RepairConnections', ActionAfterConnect: 'None' },
+      echo({ Method: 'SendToClient', ConnectionTotal: 100 }),
+      { Method: 'ConditionalStop', CriteriaMaxFailConnectionAmount: 101 },
+    ];
+    assert.deepEqual(problemsOf(...methods), []);
+  });
+
   it('points at the step, also for values a scenario refuses', () => {
     const text = pipeline(echo({ Interval: 0 }));
     const [problem] = parseScenario(text).problems.filter(({ severity }) => severity === 'error');
