@@ -235,8 +235,6 @@ function holding(
     return sum + (Number.isSafeInteger(ms) && ms > 0 ? ms : 0);
   }, 0);
   if (waitMs > 0) config.set('singleStepDuration', scalar(waitMs, waits[0]!.node));
-  config.set('baseSending', scalar(0, created.node));
-  config.set('sendingSteps', scalar(1, created.node));
   return {
     config,
     entries: [{ name: scalar('connectOnly', created.node), parameters: new Map() }],

@@ -288,6 +288,15 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
     assert.deepEqual(problemsOf(...methods), []);
   });
 
+  it('notes nothing that is not in the file', () => {
+    const infos = (...methods: readonly Method[]): string[] =>
+      parseScenario(pipeline(...methods))
+        .problems.filter(({ severity }) => severity === 'info')
+        .map(({ code }) => code);
+    assert.deepEqual(infos(echo({ Method: 'Ecko' })), []);
+    assert.deepEqual(infos({ Method: 'Wait', Duration: 30_000 }), ['pipeline-file']);
+  });
+
   it('points at the step, also for values a scenario refuses', () => {
     const text = pipeline(echo({ Interval: 0 }));
     const [problem] = parseScenario(text).problems.filter(({ severity }) => severity === 'error');
