@@ -6,7 +6,7 @@ export const errorClasses = {
   refused: 'connection refused: nothing listens on that port',
   unreachable: 'host or network unreachable',
   dns: 'host name not found',
-  tls: 'TLS failed: certificate not trusted, or the port does not speak TLS',
+  tls: 'TLS failed: certificate not trusted, one of the client missing, or the port does not speak TLS',
   timeout: 'no answer in time',
   reset: 'connection reset by the other side',
   unauthorized: 'refused with 401 or 403: access token missing, wrong or expired',
@@ -35,7 +35,7 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   refused: 'Start the server, or correct the port in the target.',
   unreachable: 'Check the host, the network and the firewall between here and there.',
   dns: 'Correct the host name in the target.',
-  tls: 'Name the certificate authority with `caFile`, or switch the check off with `insecureTls: true`; for a port without TLS write http://.',
+  tls: 'Name the certificate authority with `caFile`, or switch the check off with `insecureTls: true`; where the server wants a certificate of the client, give `certFile` and `keyFile`; for a port without TLS write http://.',
   timeout:
     'See whether the server is alive and answers; raise `connectTimeout` where it is only slow.',
   reset: 'See the log of the server; a port that wants TLS needs https://.',

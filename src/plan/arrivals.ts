@@ -17,7 +17,7 @@ const periodMs = 100;
  * - `HighPress` limits the connects in flight: half of the share at first, one more each 100 ms up to it;
  * - `LowPress` begins a batch of the share, and the next one after the pause, whatever became of the first;
  * - `LimitRatePress` fills a bucket each 100 ms with a tenth of the share, but with no more than were over
- *   in that time, and with one at least;
+ *   in that time unless none was; as many times as the share is, with one more;
  * - `ExtLimitRatePress` fills it with a tenth of the share.
  *
  * Time and progress are handed in; no clock is in here.
@@ -42,14 +42,22 @@ export class Arrivals {
       case 'LowPress':
         return batchWaitMs === 0 ? Infinity : share * (Math.floor(elapsedMs / batchWaitMs) + 1);
       case 'LimitRatePress':
-        for (; this.periods < periods; this.periods++) {
-          const wanted = Math.max(1, over - this.overBefore);
-          this.filled += Math.min(share * (periodMs / 1000), wanted);
-          this.overBefore = over;
-        }
+        if (periods > this.periods) this.fill(periods, over);
         return Math.floor(this.filled + 1e-9);
       case 'ExtLimitRatePress':
         return Math.floor((share * periods * periodMs) / 1000 + 1e-9);
     }
+  }
+
+  /** One more each time at first lets the rate grow again after connects that took long. */
+  private fill(periods: number, over: number): void {
+    const { share } = this.arrival;
+    const ended = over - this.overBefore;
+    // A fraction of a connect could not begin yet, so it cannot be over either.
+    const most = ended === 0 ? share : ended + (this.filled % 1);
+    this.filled += Math.min((share * (periods - this.periods) * periodMs) / 1000, most);
+    this.filled += Math.min(periods, share) - Math.min(this.periods, share);
+    this.periods = periods;
+    this.overBefore = over;
   }
 }

@@ -63,7 +63,16 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   // A pipeline does not have the keys that these notes are about.
   if (!pipeline) reportSeedNotes(reading, sources, scenario);
   reportSecrets(reading);
-  return { scenario, problems: sorted(reading.problems()) };
+  return { scenario, problems: sorted(pipeline ? withoutGuesses(reading) : reading.problems()) };
+}
+
+/** Of a pipeline with errors less is read than stands there, so notes on what is missing are not true. */
+function withoutGuesses(reading: Reading): Problem[] {
+  const all = reading.problems();
+  const failed = all.some(
+    ({ severity, code }) => severity === 'error' && code.startsWith('pipeline-'),
+  );
+  return failed ? all.filter(({ severity }) => severity !== 'info') : all;
 }
 
 function readScenario(reading: Reading, top: Section): { scenario: Scenario; sources: Sources } {

@@ -1,7 +1,8 @@
 import { Document, isMap, isScalar, Pair, Scalar, YAMLMap, YAMLSeq, type Node } from 'yaml';
-import { findUseCase, useCases } from '../usecases/registry';
+import { findUseCase } from '../usecases/registry';
 import { looksLikeConnectionString } from './connectionString';
 import { didYouMean } from './didYouMean';
+import { isSendingMethod, pipelineMethods } from './pipelineMethods';
 import {
   readPipelineSends,
   scalar,
@@ -14,33 +15,6 @@ import type { Reading } from './reading';
 import { nameOf } from './readSection';
 import { pipelineKeys } from './scenarioKeys';
 import { shownText } from './shownText';
-
-/** Methods for which a run needs no word: it does that by itself, or not at all. */
-const impliedMethods = [
-  'Wait',
-  'InitStatisticsCollector',
-  'InitConnectionStatisticsCollector',
-  'CollectStatistics',
-  'CollectConnectionStatistics',
-  'StopCollector',
-  'RegisterCallbackRecordLatency',
-  'RegisterCallbackOnConnected',
-  'RegisterCallbackJoinGroup',
-  'RegisterCallbackLeaveGroup',
-  'CreateConnection',
-  'CreateAspNetConnection',
-  'CreateDirectConnection',
-  'StartConnection',
-  'StopConnection',
-  'DisposeConnection',
-  'Reconnect',
-  'AspNetReconnect',
-  'RepairConnections',
-  'JoinGroup',
-  'LeaveGroup',
-  'CollectConnectionId',
-  'ConditionalStop',
-];
 
 /** The map's value under `Pipeline`; undefined for files that are none of pipelines. */
 export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefined {
@@ -69,7 +43,10 @@ export function pipelineAsScenario(reading: Reading, root: YAMLMap): YAMLMap {
     if (maps.length === 1) put(scenario, 'scenario', maps[0]!);
     else put(scenario, 'scenarios', Object.assign(new YAMLSeq(), { items: maps }));
   }
-  const failed = reading.problems().length > before;
+  const failed = reading
+    .problems()
+    .slice(before)
+    .some(({ severity }) => severity === 'error');
   const text = failed ? '' : new Document(scenario).toString();
   for (const { key, value } of root.items) {
     const known = isScalar(key) ? nameOf(key) : '';
@@ -116,9 +93,8 @@ function isOneRun(reading: Reading, steps: readonly PipelineStep[]): boolean {
   };
   const [sends, others] = [steps.filter(isSend), steps.filter((step) => !isSend(step))];
   for (const step of others) {
-    if (impliedMethods.includes(step.method)) continue;
-    const names = [...impliedMethods, ...useCases.map(({ name }) => upperFirst(name))];
-    const meant = didYouMean(step.method, names);
+    if (pipelineMethods.includes(step.method)) continue;
+    const meant = didYouMean(step.method, pipelineMethods);
     report(step, `there is no such method.${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   }
   const created = others.filter(({ method }) => method.startsWith('Create'));
@@ -178,11 +154,7 @@ function notSideBySide(sends: readonly PipelineStep[]): PipelineStep | undefined
   return undefined;
 }
 
-/** Sending methods are the use cases by their names, with a capital. */
-const isSend = ({ method }: PipelineStep): boolean =>
-  !impliedMethods.includes(method) && upperFirst(findUseCase(method)?.name ?? '') === method;
-
-const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const isSend = ({ method }: PipelineStep): boolean => isSendingMethod(method);
 
 function read(
   reading: Reading,
@@ -206,7 +178,6 @@ function read(
   if (created.method === 'CreateAspNetConnection')
     config.set('connectionType', scalar('AspNet', created.node));
   take(/^StartConnection$/, {
-    // The first generators wrote it without the c.
     ConcurrentConnetion: 'arrivingRate',
     ConcurrentConnection: 'arrivingRate',
     BatchMode: 'arrivingBatchMode',
@@ -264,8 +235,6 @@ function holding(
     return sum + (Number.isSafeInteger(ms) && ms > 0 ? ms : 0);
   }, 0);
   if (waitMs > 0) config.set('singleStepDuration', scalar(waitMs, waits[0]!.node));
-  config.set('baseSending', scalar(0, created.node));
-  config.set('sendingSteps', scalar(1, created.node));
   return {
     config,
     entries: [{ name: scalar('connectOnly', created.node), parameters: new Map() }],

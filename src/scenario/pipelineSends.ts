@@ -101,6 +101,10 @@ function readSends(
     const node = first.parameters.get(parameter);
     if (node !== undefined) parameters.set(key, node);
   }
+  const interval = first.parameters.get('Interval');
+  // It was the time between joins and leaves too.
+  if (interval !== undefined && first.method === 'FrequentJoinLeaveGroup')
+    parameters.set('joinLeaveInterval', interval);
   const mode = first.parameters.get('Mode');
   const byGroup = mode !== undefined && nameOf(mode).toLowerCase() === 'group';
   if (byGroup) parameters.set('sendersPer', scalar('group', mode));

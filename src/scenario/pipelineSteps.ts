@@ -1,4 +1,6 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
+import { didYouMean } from './didYouMean';
+import { parametersOf } from './pipelineMethods';
 import type { Reading } from './reading';
 import { nameOf } from './readSection';
 import { shownText } from './shownText';
@@ -64,13 +66,34 @@ function readStep(reading: Reading, number: number, item: Node): PipelineStep | 
     if (parameter !== undefined) parameters.set(parameter, scalar);
   }
   const type = scalars.get('Type');
-  return {
+  const step: PipelineStep = {
     number,
     method: nameOf(method),
     type: type === undefined ? '' : nameOf(type),
     node: method,
     parameters,
   };
+  reportUnknownKeys(reading, step, map as YAMLMap);
+  return step;
+}
+
+/** Warns of keys that the method does not have: they are not read. */
+function reportUnknownKeys(reading: Reading, step: PipelineStep, map: YAMLMap): void {
+  const names = parametersOf(step.method);
+  if (names === undefined) return;
+  for (const { key } of map.items) {
+    const name = isScalar(key) ? nameOf(key) : '';
+    const bare = name.replace('Parameter.', '');
+    if (name === 'Method' || name === 'Type' || (bare !== name && names.includes(bare))) continue;
+    const meant = didYouMean(bare, names);
+    const message = `${stepName(step)}: there is no key "${shownText(name)}", so it is not read.`;
+    reading.report(
+      'warning',
+      'unknown-key',
+      key as Node,
+      meant === undefined ? message : `${message} Did you mean Parameter.${meant}?`,
+    );
+  }
 }
 
 function scalarsOf(reading: Reading, map: YAMLMap): Map<string, Scalar> {

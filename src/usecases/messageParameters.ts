@@ -29,7 +29,7 @@ export const messageParameters: readonly ParameterSpec[] = [
     type: 'text',
     optional: true,
     summary:
-      'Payloads of different sizes instead of `messageSize`: a range (`1KB-4KB`), or sizes with weights (`256B 90%, 16KB 10%`). The estimate counts each size.',
+      'Payloads of different sizes instead of `messageSize`: a range (`1KB-4KB`: 16 sizes evenly spread over it, each as likely), or sizes with weights (`256B 90%, 16KB 10%`). The estimate counts each size.',
   },
   {
     name: 'payload',

@@ -7,7 +7,7 @@ export interface PayloadSize {
   readonly weight: number;
 }
 
-/** A range is drawn from so many sizes, evenly spread: messages are encoded once for each. */
+/** A range is so many sizes, evenly spread and as likely: messages are encoded once for each. */
 const sizesOfRange = 16;
 const mostSizes = 16;
 const mostBytes = 16 * 1024 * 1024;
@@ -17,8 +17,8 @@ const mostTogether = 64 * 1024 * 1024;
 const format = 'Write a range such as 1KB-4KB, or sizes with weights such as 256B 90%, 16KB 10%.';
 
 /**
- * Sizes as written under `messageSizes`: `1KB-4KB` (any size between is as likely), or a list of sizes,
- * each with a weight or share behind it, 1 when it has none.
+ * Sizes as written under `messageSizes`: `1KB-4KB` (16 sizes evenly spread over it, each as likely), or a
+ * list of sizes, each with a weight or share behind it, 1 when it has none.
  */
 export function parsePayloadSizes(
   text: string,

@@ -30,15 +30,34 @@ describe('the ramp modes of the Azure SignalR benchmark', () => {
     assert.deepEqual(begun, [0, 0, 5, 11, 55, 110]);
   });
 
-  it('LimitRatePress opens no more than were over in the 100 ms before, and one at least', () => {
+  it('LimitRatePress opens no more than were over in the 100 ms before, unless none was', () => {
     const arrivals = new Arrivals({ mode: 'LimitRatePress', share: 100, ...wait });
     assert.equal(arrivals.mayHaveBegun(0, 0), 0);
-    assert.equal(arrivals.mayHaveBegun(100, 0), 1);
-    assert.equal(arrivals.mayHaveBegun(200, 0), 2);
-    assert.equal(arrivals.mayHaveBegun(300, 2), 4);
-    // Ten are allowed, whatever more were over.
-    assert.equal(arrivals.mayHaveBegun(400, 32), 14);
+    // Ten are allowed, and one more each time at first.
+    assert.equal(arrivals.mayHaveBegun(100, 0), 11);
+    assert.equal(arrivals.mayHaveBegun(200, 0), 22);
+    assert.equal(arrivals.mayHaveBegun(250, 1), 22);
+    assert.equal(arrivals.mayHaveBegun(300, 2), 25);
+    assert.equal(arrivals.mayHaveBegun(400, 32), 36);
+    // A pause counts once, with what was over in it.
+    assert.equal(arrivals.mayHaveBegun(900, 36), 45);
   });
+
+  for (const share of [1, 4, 20, 55, 100]) {
+    it(`LimitRatePress keeps ${share} connects per second when they are over in time`, () => {
+      const arrivals = new Arrivals({ mode: 'LimitRatePress', share, ...wait });
+      const begun: number[] = [];
+      for (let ms = 0; ms <= 120_000; ms += 5) {
+        const over = begun.findIndex((at) => at > ms - 20);
+        const may = arrivals.mayHaveBegun(ms, over === -1 ? begun.length : over);
+        while (begun.length < may) begun.push(ms);
+      }
+      // After the ones more at first, which are a tenth of a second apart.
+      const later = begun.filter((at) => at > 20_000).length;
+      assert.ok(Math.abs(later - 100 * share) <= 2, `${later} in 100 s`);
+      assert.ok(Math.abs(begun.length - 121 * share) <= 2, `${begun.length} in all`);
+    });
+  }
 
   it('never take anything back', () => {
     const moves = fc.array(fc.tuple(fc.nat(400), fc.nat(30)), { maxLength: 30 });

@@ -116,6 +116,19 @@ describe('Ramp', () => {
     assert.equal(most, 6);
   });
 
+  it('reaches the rate of LimitRatePress with one worker', async () => {
+    const plan = planOf({
+      connections: 150,
+      arrivingRate: 100,
+      connectInFlight: 100,
+      arrival: { mode: 'LimitRatePress', batchWaitMs: 0 },
+    });
+    const ride = new Ride(plan, () => sleep(10));
+    await ride.run();
+    assert.equal(ride.opened.length, 150);
+    assert.ok(ride.elapsedMs > 1300 && ride.elapsedMs < 2500, `took ${ride.elapsedMs} ms`);
+  });
+
   it('opens a round of connections with its own share and clock', async () => {
     const plan = planOf({ connections: 40, arrivingRate: 1000 }, 3);
     const ride = new Ride(plan, async () => undefined, 2);

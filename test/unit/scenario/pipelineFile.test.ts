@@ -74,6 +74,19 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
     ]);
   });
 
+  it('takes the interval of FrequentJoinLeaveGroup for joins and leaves too', () => {
+    const text = fixture('sendToGroup.yaml')
+      .replaceAll('Method: SendToGroup', 'Method: FrequentJoinLeaveGroup')
+      .replaceAll(
+        'Interval: 1000\n      Parameter.MessageSize',
+        'Interval: 500\n      Parameter.MessageSize',
+      );
+    const { sendingInterval, joinLeaveInterval } = parsed(text).entries[0]!.parameters;
+    assert.deepEqual([sendingInterval, joinLeaveInterval], [500, 500]);
+    const note = parseScenario(text).problems.find(({ code }) => code === 'pipeline-file')!;
+    assert.deepEqual(parseScenario(note.fix!.text).scenario, parsed(text));
+  });
+
   it('longRun.yaml has one step, of ten senders in forty connections', () => {
     const text = fixture('longRun.yaml');
     assert.deepEqual(sendersOf(text), [30]);
@@ -211,6 +224,77 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
       ...{ GroupInternalRemainderEnd: 1, GroupInternalModulo: 10 },
     };
     assert.match(problemsOf(group)[0]!, /^Step 2 \(SendToGroup\): only groups 0 to 3 of 10 send/);
+  });
+
+  it('warns of keys that a method does not have', () => {
+    const told = (text: string, ...methods: readonly Method[]): void => {
+      const file = pipeline(...methods);
+      const { scenario, problems } = parseScenario(file);
+      const [problem, ...others] = problems.filter(({ code }) => code === 'unknown-key');
+      assert.deepEqual([problem?.severity, problem?.message, others], ['warning', text, []]);
+      assert.match(
+        file.slice(problem!.offset),
+        /^Parameter\.(MesageSize|BatchMod|Colour|Interval):/,
+      );
+      assert.equal(scenario!.connections, 100);
+      const translated = problems.filter(({ code }) => code === 'pipeline-file');
+      assert.equal(translated.length, 1, 'the rest is read all the same');
+    };
+    told(
+      'Step 2 (Echo): there is no key "Parameter.MesageSize", so it is not read. Did you mean Parameter.MessageSize?',
+      echo({ MesageSize: 300 }),
+    );
+    told(
+      'Step 2 (StartConnection): there is no key "Parameter.BatchMod", so it is not read. Did you mean Parameter.BatchMode?',
+      { Method: 'StartConnection', BatchMod: 'LowPress' },
+      echo(),
+    );
+    told(
+      'Step 2 (Echo): there is no key "Parameter.Colour", so it is not read.',
+      echo({ Colour: 5 }),
+    );
+    told(
+      'Step 3 (StopCollector): there is no key "Parameter.Interval", so it is not read.',
+      echo(),
+      { Method: 'StopCollector', Interval: 5 },
+    );
+    const bare = pipeline(echo()).replace('Parameter.MessageSize', 'MessageSize');
+    assert.match(
+      serious(parseScenario(bare).problems)[0]!,
+      /Did you mean Parameter\.MessageSize\?$/,
+    );
+  });
+
+  it('takes what the generator wrote without effect here for known', () => {
+    const [hub, start] = [
+      {
+        ConnectionTotal: 100,
+        HubUrl: 'http://a/hub',
+        Protocol: 'json',
+        TransportType: 'Websockets',
+      },
+      { ConcurrentConnection: 100, BatchMode: 'HighPress', BatchWait: 1000 },
+    ];
+    const methods = [
+      { Method: 'InitConnectionStatisticsCollector', LatencyMax: 1000, LatencyStep: 100 },
+      { Method: 'CollectConnectionStatistics', Interval: 1000, PercentileList: '0.5,0.9' },
+      { Method: 'RegisterCallbackOnConnected' },
+      { Method: 'StartConnection', ...start },
+      { Method: 'Reconnect', ...hub, ...start },
+      { Method: 'RepairConnections', ActionAfterConnect: 'None' },
+      echo({ Method: 'SendToClient', ConnectionTotal: 100 }),
+      { Method: 'ConditionalStop', CriteriaMaxFailConnectionAmount: 101 },
+    ];
+    assert.deepEqual(problemsOf(...methods), []);
+  });
+
+  it('notes nothing that is not in the file', () => {
+    const infos = (...methods: readonly Method[]): string[] =>
+      parseScenario(pipeline(...methods))
+        .problems.filter(({ severity }) => severity === 'info')
+        .map(({ code }) => code);
+    assert.deepEqual(infos(echo({ Method: 'Ecko' })), []);
+    assert.deepEqual(infos({ Method: 'Wait', Duration: 30_000 }), ['pipeline-file']);
   });
 
   it('points at the step, also for values a scenario refuses', () => {
