@@ -163,7 +163,7 @@ function connectionCheck(
   const value = (failed + dropped + notBack) / requested;
   const check: SloCheck = { metric: 'dropped', limit, value, met: value <= limit };
   if (check.met) return { check };
-  const gone = notBack > 0 ? ` and ${formatCount(notBack)} did not come back` : '';
+  const gone = notBack ? ` and ${formatCount(notBack)} did not come back` : '';
   const message = `${formatCount(failed)} of ${formatCount(requested)} connections failed${gone ? ',' : ' and'} ${formatCount(dropped)} were dropped${gone} (${shareWords(value, limit)}), above the limit of ${formatShare(limit)}`;
   return { check, reason: { code: 'slo-dropped', message } };
 }

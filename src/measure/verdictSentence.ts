@@ -77,8 +77,8 @@ function connectionWords({ connections }: JudgedRun): string {
   return `${formatCount(connected)} of ${formatCount(requested)} connections opened, ${droppedWords(connections)}`;
 }
 
-/** `none dropped`; `80 closed on purpose, none dropped otherwise`, each time that a connection was closed. */
+/** `none dropped`; `80 closed by us, none dropped otherwise`, each time that a connection was closed. */
 function droppedWords({ dropped, life }: ConnectionSummary): string {
-  const words = `${dropped === 0 ? 'none' : formatCount(dropped)} dropped`;
-  return life?.closed ? `${formatCount(life.closed)} closed on purpose, ${words} otherwise` : words;
+  const words = `${dropped ? formatCount(dropped) : 'none'} dropped`;
+  return life?.closed ? `${formatCount(life.closed)} closed by us, ${words} otherwise` : words;
 }

@@ -82,11 +82,11 @@ describe('verdictSentence', () => {
     assert.equal(words(0, 0, held), '✓ passed; 80 of 80 connections held for 7 s, none dropped');
     assert.equal(
       words(0, 80, held),
-      '✓ passed; 80 of 80 connections open after 7 s, 80 closed on purpose, none dropped otherwise',
+      '✓ passed; 80 of 80 connections open after 7 s, 80 closed by us, none dropped otherwise',
     );
     assert.match(
       words(3, 80, { sent: 0, expected: 0, received: 0 }),
-      /: nothing sent, 80 of 80 connections opened, 80 closed on purpose, 3 dropped otherwise$/,
+      /: nothing sent, 80 of 80 connections opened, 80 closed by us, 3 dropped otherwise$/,
     );
   });
 
