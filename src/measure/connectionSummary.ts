@@ -53,7 +53,7 @@ export interface Recovery {
   readonly connectionsS: number | null;
   /**
    * Seconds until the end of the first whole second in which deliveries were inside the latency objectives
-   * again; null when that was not within the step, absent where nothing is sent.
+   * again, with those that stayed away slower than any limit; null when that was not within the step, absent where nothing is sent.
    */
   readonly latencyS?: number | null;
 }

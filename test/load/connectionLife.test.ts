@@ -115,6 +115,25 @@ describe('connections that come and go', function () {
     assert.deepEqual(step.connections, { requested: 100, open: 100 });
   });
 
+  test('does not take latency for back after a storm while every second delivery is lost', () =>
+    withHub('--drop-every 2', async ({ url }) => {
+      const run = await loadRun({
+        target: url,
+        config: {
+          ...{ dropAllAfter: '2s', reconnectPolicy: 'atOnce' },
+          ...{ singleStepDuration: '6s', drain: '500ms' },
+        },
+        workers: 2,
+      });
+      assert.equal(run.ending, 'completed');
+      const step = onlyStep(run);
+      assert.ok(step.lost > 100, `${step.lost} lost`);
+      const [recovery] = step.recoveries ?? [];
+      assert.ok(recovery!.connectionsS! > 0);
+      assert.equal(recovery!.latencyS, null);
+      assertConsistent(run);
+    }));
+
   test('fails when those it has dropped do not come back', async () => {
     const dying = await startHub();
     let timer: NodeJS.Timeout | undefined;
