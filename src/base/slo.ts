@@ -20,7 +20,7 @@ export type ShareMetric = 'dropped' | 'delivered';
 export interface Slo {
   /** Upper bounds in microseconds. */
   readonly latencyUs: Readonly<Partial<Record<LatencyMetric, number>>>;
-  /** (failed + dropped) / requested connections, at most; 0…1. */
+  /** (failed + dropped + not back) / requested connections, at most; 0…1. */
   readonly dropped?: number;
   /** Deliveries received / expected, at least; 0…1. */
   readonly delivered?: number;

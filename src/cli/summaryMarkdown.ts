@@ -33,7 +33,7 @@ export function summaryMarkdown(result: Result): string {
     `- target: ${plain(result.target.url)}`,
     `- load: ${plain(loadWords(result.scenario))}`,
     ...(how === '' ? [] : [`- how: ${how}`]),
-    `- connected: ${formatCount(connections.connected)} of ${formatCount(connections.requested)}, ${formatCount(connections.dropped)} dropped${connections.reconnected > 0 ? `, ${formatCount(connections.reconnected)} opened again` : ''}`,
+    `- connected: ${formatCount(connections.connected)} of ${formatCount(connections.requested)}, ${formatCount(connections.dropped)} dropped${connections.reconnected > 0 ? `, ${formatCount(connections.reconnected)} opened again` : ''}${connections.notBack ? `, ${formatCount(connections.notBack)} not back` : ''}`,
     ...shown.flatMap(({ index, recoveries = [] }) =>
       recoveries
         .slice(0, mostRecoveries)

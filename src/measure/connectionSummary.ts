@@ -53,7 +53,7 @@ export interface Recovery {
   readonly connectionsS: number | null;
   /**
    * Seconds until the end of the first whole second in which deliveries were inside the latency objectives
-   * again; null when that was not within the step, absent where nothing is sent.
+   * again, with those that stayed away slower than any limit; null when that was not within the step, absent where nothing is sent.
    */
   readonly latencyS?: number | null;
 }
@@ -80,6 +80,11 @@ export interface ConnectionSummary {
   /** Closed without our asking; each connection once. */
   readonly dropped: number;
   readonly reconnected: number;
+  /**
+   * Closed by us to be opened again, and down since a try of that has failed; none of them is in `dropped`.
+   * As of now, so one that comes back leaves it; absent when there are none.
+   */
+  readonly notBack?: number;
   readonly connectUs: ConnectTimes;
   /** The time of the try that succeeded, split; phases that never happened are absent. */
   readonly connectPhasesUs?: Readonly<Partial<Record<ConnectPhase, ConnectTimes>>>;

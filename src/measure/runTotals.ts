@@ -111,12 +111,14 @@ export class RunTotals {
         | 'closed'
         | 'reconnected'
         | 'openedLate'
+        | 'notBack'
         | 'pingsSent'
         | 'pingsReceived',
     ): number =>
       [...this.byWorker.values()].reduce((total, sample) => total + (sample[field] ?? 0), 0);
     const connected = sum('connected');
     const reconnected = sum('reconnected');
+    const notBack = sum('notBack');
     const life = this.life.summary(sum('drops'), sum('closed'), reconnected);
     const phases = connectPhases.flatMap((phase) => {
       const times = this.phaseTimes.get(phase);
@@ -128,6 +130,7 @@ export class RunTotals {
       failed: sum('failed'),
       dropped: sum('dropped'),
       reconnected,
+      ...(notBack > 0 && { notBack }),
       connectUs: timesOf(this.connectTimes),
       connectPhasesUs: Object.fromEntries(phases),
       ...(this.rampSeconds > 0 && {

@@ -67,6 +67,8 @@ export interface ConnectionSample {
   readonly reconnected?: number;
   /** Connections that could not be opened at first; they are part of `connected`. */
   readonly openedLate?: number;
+  /** See {@link import('./connectionSummary').ConnectionSummary}. */
+  readonly notBack?: number;
   readonly reconnectTimes?: HistogramCounts;
   /** In the order of the URLs, where there are several. */
   readonly targets?: readonly TargetSample[];

@@ -7,7 +7,9 @@ export interface MergedTick {
   readonly tick: number;
   readonly offered: number;
   readonly sent: number;
+  readonly expected: number;
   readonly received: number;
+  readonly latency: LatencyHistogram;
   readonly latencyUs: LatencySummary;
   /** False when a worker's sample did not come in time. */
   readonly complete: boolean;
@@ -16,6 +18,7 @@ export interface MergedTick {
 interface OpenTick {
   offered: number;
   sent: number;
+  expected: number;
   received: number;
   readonly latency: LatencyHistogram;
   /** Workers whose last sample of the tick has come. */
@@ -39,12 +42,13 @@ export class TickMerger {
       let tick = this.open.get(sample.tick);
       if (tick === undefined) {
         const latency = new LatencyHistogram();
-        tick = { offered: 0, sent: 0, received: 0, latency, done: new Set() };
+        tick = { offered: 0, sent: 0, expected: 0, received: 0, latency, done: new Set() };
         this.open.set(sample.tick, tick);
       }
       for (const step of sample.steps) {
         tick.offered += step.offered;
         tick.sent += step.sent;
+        tick.expected += step.expected;
         tick.received += step.received;
         if (step.latency !== undefined) tick.latency.add(step.latency);
       }
@@ -65,9 +69,7 @@ export class TickMerger {
       if (!complete && number > newestTick - 2) break;
       this.open.delete(number);
       this.toldUpTo = number;
-      const { offered, sent, received, latency } = tick;
-      const latencyUs = latency.summary();
-      told.push({ tick: number, offered, sent, received, latencyUs, complete });
+      told.push({ ...tick, tick: number, latencyUs: tick.latency.summary(), complete });
     }
     return told;
   }

@@ -131,9 +131,12 @@ function judgeDelivered(step: StepMeasures, slo: Slo): Judged[] {
   return [{ check, reason: { code: 'slo-delivered', message } }];
 }
 
-/** The reason (code `slo-dropped`) when too many connections failed or were dropped, else undefined. */
+/** Each connection is in one of them at most. */
+type JudgedConnections = Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped' | 'notBack'>;
+
+/** The reason (code `slo-dropped`) when too many connections failed, were dropped or did not come back, else undefined. */
 export function judgeConnections(
-  connections: Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped'>,
+  connections: JudgedConnections,
   slo: Slo,
 ): VerdictReason | undefined {
   return connectionCheck(connections, slo)?.reason;
@@ -142,7 +145,7 @@ export function judgeConnections(
 /** A step's verdict, to which its connections may add a miss. */
 export function withConnections(
   verdict: Verdict,
-  connections: Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped'>,
+  connections: JudgedConnections,
   slo: Slo,
 ): Verdict {
   const dropped = judgeConnections(connections, slo);
@@ -152,15 +155,16 @@ export function withConnections(
 }
 
 function connectionCheck(
-  { requested, failed, dropped }: Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped'>,
+  { requested, failed, dropped, notBack = 0 }: JudgedConnections,
   slo: Slo,
 ): Judged | undefined {
   const limit = slo.dropped;
   if (limit === undefined || requested === 0) return undefined;
-  const value = (failed + dropped) / requested;
+  const value = (failed + dropped + notBack) / requested;
   const check: SloCheck = { metric: 'dropped', limit, value, met: value <= limit };
   if (check.met) return { check };
-  const message = `${formatCount(failed)} of ${formatCount(requested)} connections failed and ${formatCount(dropped)} were dropped (${shareWords(value, limit)}), above the limit of ${formatShare(limit)}`;
+  const gone = notBack ? ` and ${formatCount(notBack)} did not come back` : '';
+  const message = `${formatCount(failed)} of ${formatCount(requested)} connections failed${gone ? ',' : ' and'} ${formatCount(dropped)} were dropped${gone} (${shareWords(value, limit)}), above the limit of ${formatShare(limit)}`;
   return { check, reason: { code: 'slo-dropped', message } };
 }
 
@@ -193,8 +197,8 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
   const reasons = [
     ...summary.steps.flatMap((step) =>
       step.verdict.reasons
-        // Said once below, for the run as a whole.
-        .filter(({ code }) => code !== 'slo-dropped')
+        // Said once below, for the run as a whole, unless they have come back since.
+        .filter(({ code }) => code !== 'slo-dropped' || !connections?.reason)
         .map(({ code, message }) => ({ code, message: `step ${step.index}: ${message}` })),
     ),
     ...(connections?.reason ? [connections.reason] : []),

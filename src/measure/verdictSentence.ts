@@ -1,7 +1,7 @@
 import { latencyMetrics, type LatencyMetric, type Slo } from '../base/slo';
 import { formatCount, formatDurationMs } from '../base/units';
 import { deliveriesWords, latencyWords } from './sloWords';
-import type { RunSummary, SloCheck, StepSummary, Verdict } from './summary';
+import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from './summary';
 
 /** A judged run, as far as its sentence needs it; a stored result is one. */
 export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending'> & {
@@ -67,13 +67,18 @@ const fullness = ({ value, limit }: SloCheck): number => (value ?? Infinity) / l
 function heldWords(step: StepSummary, { steps, connections }: JudgedRun): string {
   const { requested = 0, open = 0 } = step.connections ?? {};
   const place = steps.length > 1 ? `step ${step.index}: ` : '';
-  const held = `${formatCount(open)} of ${formatCount(requested)} connections held for ${formatDurationMs(step.seconds * 1000)}`;
-  const { dropped } = connections;
-  return `${place}${held}, ${dropped === 0 ? 'none' : formatCount(dropped)} dropped`;
+  // Those that we have closed ourselves were not held, open as they may be again.
+  const held = connections.life?.closed ? 'open after' : 'held for';
+  return `${place}${formatCount(open)} of ${formatCount(requested)} connections ${held} ${formatDurationMs(step.seconds * 1000)}, ${droppedWords(connections)}`;
 }
 
 function connectionWords({ connections }: JudgedRun): string {
-  const { requested, connected, dropped } = connections;
-  const open = `${formatCount(connected)} of ${formatCount(requested)} connections opened`;
-  return dropped === 0 ? `${open}, none dropped` : `${open}, ${formatCount(dropped)} dropped`;
+  const { requested, connected } = connections;
+  return `${formatCount(connected)} of ${formatCount(requested)} connections opened, ${droppedWords(connections)}`;
+}
+
+/** `none dropped`; `80 closed by us, none dropped otherwise`, each time that a connection was closed. */
+function droppedWords({ dropped, life }: ConnectionSummary): string {
+  const words = `${dropped ? formatCount(dropped) : 'none'} dropped`;
+  return life?.closed ? `${formatCount(life.closed)} closed by us, ${words} otherwise` : words;
 }

@@ -138,6 +138,7 @@ export const resultShape: Shape = {
     connections: {
       fields: {
         ...numbers('requested connected failed dropped reconnected'),
+        notBack: { optional: 'number' },
         connectUs: connectTimes,
         connectPhasesUs: {
           optional: {

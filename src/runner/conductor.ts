@@ -251,10 +251,8 @@ export class Conductor implements Run {
       case 'sampled':
         this.lastSampleUs = this.context.nowUs();
         this.totals.add(fact.sample);
-        for (const tick of this.ticks.add(fact.sample, fact.due, this.pool.alive.size)) {
-          this.recovery.tick(tick);
+        for (const tick of this.ticks.add(fact.sample, fact.due, this.pool.alive.size))
           this.emit(tick);
-        }
         if (fact.flush !== undefined) this.facts.note(`flush ${fact.flush}`, worker);
         this.checkTarget();
         break;
@@ -348,7 +346,10 @@ export class Conductor implements Run {
   private emit(tick?: MergedTick): void {
     const { context, totals, plan, phase, step } = this;
     const nowUs = context.nowUs();
-    if (tick !== undefined) this.lastTick = tick.tick;
+    if (tick !== undefined) {
+      this.lastTick = tick.tick;
+      this.recovery.tick(tick);
+    }
     this.snapshots.fire({
       atMs: nowUs / 1000,
       tick: this.lastTick,

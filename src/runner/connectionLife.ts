@@ -18,7 +18,8 @@ export interface LifeDependencies {
   readonly leave: (index: number) => void;
   /** Closes it by our own will; it takes part no more. */
   readonly close: (connection: HubConnection) => void;
-  readonly failed: (failure: ConnectFailure) => void;
+  /** A try to open it again has failed; there will be another one. */
+  readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
 const lookMs = 50;

@@ -3,6 +3,7 @@ import type { ErrorClass } from '../base/errorClass';
 import { largestPayload } from '../usecases/payloadSizes';
 import type { WorkerStart } from '../protocol/worker';
 import type { ClientTokens } from '../wire/accessTokens';
+import type { ConnectFailure } from '../wire/connectFailure';
 import { connectHub, type ConnectContext } from '../wire/connectHub';
 import { targetOf } from '../plan/targetOf';
 import { ConnectStopwatch } from '../wire/connectStopwatch';
@@ -43,6 +44,8 @@ export class Connections implements HubListener {
   private readonly lifespans = new Lifespans();
   private readonly everDropped = new Set<number>();
   private readonly neverOpened = new Set<number>();
+  /** Those that we closed and that a try has failed to open again. */
+  private readonly notBack = new Set<number>();
   /** Those that have lost their socket and may get another one. */
   private readonly interruptedOnes = new Set<number>();
   private context: ConnectContext;
@@ -118,7 +121,20 @@ export class Connections implements HubListener {
     const tookUs = this.clock.nowUs() - startedUs;
     if (this.neverOpened.delete(index)) this.recorder.openedAfterAll(index, tookUs, stopwatch.us);
     else this.recorder.reopened(tookUs);
+    this.notBack.delete(index);
+    this.recorder.notBack = this.notBack.size;
     return connection;
+  }
+
+  /**
+   * A try to open one again has failed. Until a later one succeeds it is not back, unless it counts as failed
+   * or dropped already. Those whose first try is still to come or under way are none of them: with lives that
+   * end all the time there are always some, when a step is over too, and no server is to blame for it.
+   */
+  failedAgain(index: number, { errorClass, message }: ConnectFailure): void {
+    if (!this.neverOpened.has(index) && !this.everDropped.has(index)) this.notBack.add(index);
+    this.recorder.notBack = this.notBack.size;
+    this.recorder.error(errorClass, message);
   }
 
   /** Closes one by our own will. */

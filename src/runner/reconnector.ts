@@ -7,7 +7,7 @@ export interface ReconnectorDependencies {
   /** Opens the connection again and prepares it; false when it was lost while it was prepared. */
   readonly open: (index: number, signal: AbortSignal) => Promise<boolean>;
   /** A try has failed; there will be another one. */
-  readonly failed: (failure: ConnectFailure) => void;
+  readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
 /**
@@ -83,7 +83,7 @@ export class Reconnector {
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;
       if (this.stopped) return;
-      this.dependencies.failed(error);
+      this.dependencies.failed(index, error);
       const tries = this.tries.get(index) ?? 0;
       this.tries.set(index, tries + 1);
       const pauseMs = reconnectDelayMs(this.life, Math.max(1, tries), this.random);

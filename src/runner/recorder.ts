@@ -200,6 +200,7 @@ export class Recorder {
   closed = 0;
   reconnected = 0;
   openedLate = 0;
+  notBack = 0;
   /** Set when the run is over. */
   life: LifeSample | undefined;
   private readonly reconnectTimes = new IntervalHistogram();
@@ -335,7 +336,7 @@ export class Recorder {
       if (counts !== undefined) phaseTimes[phase] = counts;
     }
     const { connected, failed, dropped, drops, closed, reconnected, openedLate, life } = this;
-    const { pingsSent, pingsReceived, droppedOnes, errors, examples } = this;
+    const { notBack, pingsSent, pingsReceived, droppedOnes, errors, examples } = this;
     const reconnectTimes = this.reconnectTimes.take(false);
     const connections: ConnectionSample = {
       connected,
@@ -345,6 +346,7 @@ export class Recorder {
       ...(closed > 0 && { closed }),
       ...(reconnected > 0 && { reconnected }),
       ...(openedLate > 0 && { openedLate }),
+      ...(notBack > 0 && { notBack }),
       ...(reconnectTimes !== undefined && { reconnectTimes }),
       ...(life !== undefined && { life }),
       ...(this.targets.length > 0 && { targets: this.targets.map((target) => target.take()) }),

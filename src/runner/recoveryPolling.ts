@@ -52,7 +52,7 @@ export class RecoveryPolling {
     clearInterval(this.timer);
   }
 
-  tick({ tick, latencyUs }: MergedTick): void {
-    this.watch?.latency(tick, latencyUs);
+  tick(tick: MergedTick): void {
+    this.watch?.second(tick);
   }
 }

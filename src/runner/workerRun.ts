@@ -212,7 +212,7 @@ export class WorkerRun {
 
   private lifeOf({ plan, worker }: WorkerStart): ConnectionLife | undefined {
     if (plan.life === undefined) return undefined;
-    const { connections, members, preparation, recorder } = this;
+    const { connections, members, preparation } = this;
     return new ConnectionLife(plan, plan.life, worker, {
       nowUs: () => this.nowUs(),
       opened: () => connections.opened,
@@ -224,7 +224,7 @@ export class WorkerRun {
         this.takesNoPart(connection);
         connections.closeOne(connection);
       },
-      failed: ({ errorClass, message }) => recorder.error(errorClass, message),
+      failed: (index, failure) => connections.failedAgain(index, failure),
     });
   }
 

@@ -47,8 +47,9 @@ describe('connections that come and go', function () {
       });
       assert.equal(run.ending, 'completed');
       assert.deepEqual(run.errors, {});
-      const { dropped, life, reconnected } = run.connections;
-      assert.equal(dropped, 0);
+      const { dropped, notBack, life, reconnected } = run.connections;
+      // Some are on their way back when the step ends, as always.
+      assert.deepEqual([dropped, notBack], [0, undefined]);
       assert.ok(reconnected >= 10, `${reconnected} reconnected`);
       assert.equal(life?.drops, 0);
       assert.ok(life.closed >= reconnected, `${life.closed} closed, ${reconnected} reconnected`);
@@ -112,6 +113,58 @@ describe('connections that come and go', function () {
     );
     assert.ok(recovery.latencyS! > recovery.connectionsS! && recovery.latencyS! <= 7.5);
     assert.deepEqual(step.connections, { requested: 100, open: 100 });
+  });
+
+  test('does not take latency for back after a storm while every second delivery is lost', () =>
+    withHub('--drop-every 2', async ({ url }) => {
+      const run = await loadRun({
+        target: url,
+        config: {
+          ...{ dropAllAfter: '2s', reconnectPolicy: 'atOnce' },
+          ...{ singleStepDuration: '6s', drain: '500ms' },
+        },
+        workers: 2,
+      });
+      assert.equal(run.ending, 'completed');
+      const step = onlyStep(run);
+      assert.ok(step.lost > 100, `${step.lost} lost`);
+      const [recovery] = step.recoveries ?? [];
+      assert.ok(recovery!.connectionsS! > 0);
+      assert.equal(recovery!.latencyS, null);
+      assertConsistent(run);
+    }));
+
+  test('fails when those it has dropped do not come back', async () => {
+    const dying = await startHub();
+    let timer: NodeJS.Timeout | undefined;
+    const run = await loadRun({
+      target: dying.url,
+      useCase: 'connectOnly',
+      parameters: { messageSize: undefined, sendingInterval: undefined },
+      config: {
+        ...{ dropAllAfter: '2s', reconnectPolicy: 'fixed', reconnectDelay: '2s' },
+        singleStepDuration: '5s',
+      },
+      workers: 2,
+      during: (going) => {
+        going.onSnapshot(({ phase }) => {
+          // Between the drop and the first try to come back.
+          if (phase === 'measuring') timer ??= setTimeout(() => void dying.crash(), 3000);
+        });
+      },
+    });
+    assert.equal(run.ending, 'completed');
+    const { connected, failed, dropped, notBack, life } = run.connections;
+    assert.deepEqual([connected, failed, dropped, notBack, life?.closed], [20, 0, 0, 20, 20]);
+    assert.deepEqual(onlyStep(run).connections, { requested: 20, open: 0 });
+    assert.deepEqual(run.verdict.reasons, [
+      {
+        code: 'slo-dropped',
+        message:
+          '0 of 20 connections failed, 0 were dropped and 20 did not come back (100 %), above the limit of 1 %',
+      },
+    ]);
+    assertConsistent(run);
   });
 
   test('repairs what the server closes, with groups, and counts it as dropped', () =>

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import { RecoveryWatch } from '../../../src/measure/recoveryWatch';
-import type { LatencySummary } from '../../../src/measure/summary';
 
 const seconds = (count: number): number => count * 1_000_000;
 
-/** A second whose deliveries all took that long. */
-function took(us: number): LatencySummary {
-  const histogram = new LatencyHistogram();
-  histogram.record(us);
-  return histogram.summary();
+/** A second of the run in which so many were due and so many came, all after that time. */
+function second(tick: number, expected: number, received: number, us: number) {
+  const latency = new LatencyHistogram();
+  for (let count = 0; count < received; count++) latency.record(us);
+  return { tick, expected, received, latency };
 }
 
 const facts = {
@@ -33,18 +32,18 @@ describe('RecoveryWatch', () => {
     const watch = new RecoveryWatch(facts);
     watch.open(seconds(12), 60);
     watch.open(seconds(13), 20);
-    watch.latency(14, took(5));
+    watch.second(second(14, 1, 1, 5));
     watch.open(seconds(14.5), 90);
     // The second from 14 to 15 began before they were back, the next one is slow, 17 to 18 is empty.
-    watch.latency(15, took(5));
-    watch.latency(16, took(5000));
-    watch.latency(18, new LatencyHistogram().summary());
+    watch.second(second(15, 1, 1, 5));
+    watch.second(second(16, 1, 1, 5000));
+    watch.second(second(18, 0, 0, 0));
     assert.deepEqual(watch.recoveries(), [
       { atS: 2, missing: 80, connectionsS: 2.5, latencyS: null },
     ]);
-    watch.latency(19, took(900));
+    watch.second(second(19, 1, 1, 1000));
     assert.equal(watch.recoveries()[0]!.latencyS, 7);
-    watch.latency(20, took(900));
+    watch.second(second(20, 1, 1, 900));
     assert.equal(watch.recoveries()[0]!.latencyS, 7);
   });
 
@@ -61,6 +60,60 @@ describe('RecoveryWatch', () => {
     assert.deepEqual(watch.recoveries(), [
       { atS: 5, missing: 100, connectionsS: 2, latencyS: null },
     ]);
+  });
+
+  describe('with deliveries that do not come', () => {
+    /** Seconds from the outage at 12 s on until latency is back; connections are at 13 s. */
+    function calm(each: readonly (readonly [due: number, came: number])[], us = 5) {
+      const watch = new RecoveryWatch(facts);
+      watch.open(seconds(12), 0);
+      watch.open(seconds(13), 100);
+      each.forEach(([due, came], at) => watch.second(second(14 + at, due, came, us)));
+      return watch.recoveries()[0]!.latencyS;
+    }
+
+    it('is not back while as many stay away as are slower than any limit', () => {
+      const half = Array.from({ length: 16 }, () => [1000, 500] as const);
+      assert.equal(calm(half), null);
+      assert.equal(calm([...half.slice(0, 3), [1000, 989], [1000, 990], [1000, 1000]]), 6);
+      // Those that came were all too slow.
+      assert.equal(calm([[1000, 1000]], 1001), null);
+    });
+
+    it('takes what is on its way when a second ends for no loss', () => {
+      assert.equal(
+        calm([
+          [1000, 700],
+          [1000, 1300],
+        ]),
+        2,
+      );
+      assert.equal(
+        calm([
+          [1000, 700],
+          [1000, 1000],
+          [1000, 1000],
+        ]),
+        3,
+      );
+      // What comes long after the limit comes too late.
+      assert.equal(
+        calm([
+          [1000, 500],
+          [1000, 1000],
+          [1000, 1000],
+          [0, 500],
+        ]),
+        3,
+      );
+      assert.equal(
+        calm([
+          [1000, 700],
+          [0, 300],
+        ]),
+        2,
+      );
+    });
   });
 
   it('leaves latency out where nothing is sent, and what is not over open', () => {

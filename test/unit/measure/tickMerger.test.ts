@@ -9,7 +9,14 @@ const sampleOf = (worker: number, tick: number, count: number): WorkerSample =>
   workerSampleOf({
     worker,
     tick,
-    steps: [stepSampleOf({ sent: count, received: count * 2, latency: countsOf(count * 1000) })],
+    steps: [
+      stepSampleOf({
+        sent: count,
+        expected: count * 3,
+        received: count * 2,
+        latency: countsOf(count * 1000),
+      }),
+    ],
   });
 const shown = (ticks: readonly MergedTick[]): string[] =>
   ticks.map(({ tick, sent, complete }) => `${tick}:${sent}${complete ? '' : ' incomplete'}`);
@@ -20,8 +27,8 @@ describe('TickMerger', () => {
     assert.deepEqual(merger.add(sampleOf(0, 1, 5), true, 2), []);
     const [tick, ...others] = merger.add(sampleOf(1, 1, 7), true, 2);
     assert.deepEqual(others, []);
-    const { sent, received, latencyUs, complete } = tick!;
-    assert.deepEqual([sent, received, complete], [12, 24, true]);
+    const { sent, expected, received, latencyUs, complete } = tick!;
+    assert.deepEqual([sent, expected, received, complete], [12, 36, 24, true]);
     assert.deepEqual([latencyUs.count, latencyUs.min, latencyUs.max], [2, 5000, 7000]);
   });
 

@@ -150,6 +150,19 @@ describe('RunTotals', () => {
     assert.deepEqual([requested, connected, failed, dropped], [10, 7, 2, 1]);
   });
 
+  it('tells those that are not back until they are', () => {
+    const totals = new RunTotals(10);
+    const told = (worker: number, notBack?: number): number | undefined => {
+      const connections = { connected: 5, failed: 0, dropped: 0, ...(notBack && { notBack }) };
+      totals.add(workerSampleOf({ worker, connections }));
+      return totals.connections().notBack;
+    };
+    assert.deepEqual(
+      [told(0), told(0, 3), told(1, 2), told(0), told(1)],
+      [...[undefined, 3, 5, 2, undefined]],
+    );
+  });
+
   it('merges connect times, which come once', () => {
     const totals = new RunTotals(3);
     for (const [worker, us] of [

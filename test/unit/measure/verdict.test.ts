@@ -200,13 +200,19 @@ describe('withConnections', () => {
 });
 
 describe('judgeConnections', () => {
-  it('counts failed and dropped over requested', () => {
+  it('counts failed, dropped and those that did not come back over requested', () => {
     const connections = { requested: 1000, failed: 6, dropped: 4 };
     assert.equal(judgeConnections(connections, defaultSlo), undefined);
     assert.deepEqual(judgeConnections({ ...connections, dropped: 5 }, defaultSlo), {
       code: 'slo-dropped',
       message: '6 of 1,000 connections failed and 5 were dropped (1.1 %), above the limit of 1 %',
     });
+    const gone = { requested: 1000, failed: 0, dropped: 4, notBack: 7 };
+    assert.equal(judgeConnections({ ...gone, notBack: 6 }, defaultSlo), undefined);
+    assert.equal(
+      judgeConnections(gone, defaultSlo)?.message,
+      '0 of 1,000 connections failed, 4 were dropped and 7 did not come back (1.1 %), above the limit of 1 %',
+    );
     assert.equal(judgeConnections({ requested: 0, failed: 0, dropped: 0 }, defaultSlo), undefined);
     assert.equal(judgeConnections({ ...connections, dropped: 900 }, { latencyUs: {} }), undefined);
   });
@@ -292,6 +298,18 @@ describe('judgeRun', () => {
       none.reasons.map(({ code }) => code),
       ['slo-dropped'],
     );
+  });
+
+  it('names the step whose connections were gone, when they are back at the end', () => {
+    const reasons = [{ code: 'slo-dropped', message: '5 did not come back' }];
+    const step = { index: 1, senders: 5, expected: 10, verdict: { status: 'fail', reasons } };
+    const steps = [step as unknown as StepSummary];
+    const verdict = run([], 'completed', { steps });
+    assert.equal(verdict.status, 'fail');
+    assert.deepEqual(verdict.reasons, [
+      { code: 'slo-dropped', message: 'step 1: 5 did not come back' },
+    ]);
+    assert.equal(run([], 'completed', { ...dropped, steps }).reasons.length, 1);
   });
 
   for (const ending of ['stopped', 'interrupted', 'targetLost', 'workerLost'] as const) {

@@ -72,6 +72,24 @@ describe('verdictSentence', () => {
     );
   });
 
+  it('does not say that connections were held which the run has closed itself', () => {
+    const held = { senders: 0, seconds: 7, connections: { requested: 80, open: 80 } };
+    const opened = { requested: 80, connected: 80, failed: 0, reconnected: 80 };
+    const words = (dropped: number, closed: number, step: Partial<StepSummary>): string => {
+      const connections = { ...opened, dropped, life: { closed } };
+      return judged(pass, step, { connections } as unknown as Partial<JudgedRun>);
+    };
+    assert.equal(words(0, 0, held), '✓ passed; 80 of 80 connections held for 7 s, none dropped');
+    assert.equal(
+      words(0, 80, held),
+      '✓ passed; 80 of 80 connections open after 7 s, 80 closed by us, none dropped otherwise',
+    );
+    assert.match(
+      words(3, 80, { sent: 0, expected: 0, received: 0 }),
+      /: nothing sent, 80 of 80 connections opened, 80 closed by us, 3 dropped otherwise$/,
+    );
+  });
+
   it('gives the first reason of a failed or invalid run and counts the others', () => {
     const reasons = [
       { code: 'a', message: 'step 3: too slow' },

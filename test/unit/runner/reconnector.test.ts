@@ -31,7 +31,7 @@ class Bench {
           this.inFlight -= 1;
         }
       },
-      failed: ({ errorClass }) => this.failures.push(errorClass),
+      failed: (_index, { errorClass }) => this.failures.push(errorClass),
     });
   }
 
