@@ -66,7 +66,8 @@ export const sloKeys: readonly KeySpec[] = [
     minimum: 0,
     maximum: 1,
     unitMistake: { from: 1, below: 100, unit: '%' },
-    summary: 'Share of the requested connections that may fail or drop.',
+    summary:
+      'Share of the requested connections that may fail, drop, or stay away when they were to be opened again.',
   },
   {
     name: 'delivered',
