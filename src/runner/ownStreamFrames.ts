@@ -1,12 +1,6 @@
 import { digitsOf } from '../base/digits';
 import type { Plan, PlanEntry } from '../plan/plan';
-import {
-  argumentBytes,
-  ownArguments,
-  placeholdersIn,
-  assumedFileBytes,
-} from '../usecases/ownArguments';
-import type { OwnArgument } from '../usecases/ownArguments';
+import { argumentBytes, ownArguments, type OwnArgument } from '../usecases/ownArguments';
 import type { StreamShape } from '../usecases/streams';
 import { codecOf, type HubCodec } from '../wire/hubCodec';
 import type { HoleLengths, MessageLayout } from '../wire/messageLayout';
@@ -15,6 +9,7 @@ import { emptyStamp } from '../wire/stamp';
 import { streamLayoutOf } from '../wire/streamLayout';
 import { ownMessage } from './messageShape';
 import type { OpenStream } from './openStream';
+import { bytesBeyondEstimate } from './payloadFiles';
 import type { StreamMessages } from './streamMessages';
 
 /** What messages of the user's own need to know about the run. */
@@ -124,12 +119,5 @@ class OwnFrame {
 }
 
 /** As JSON text, with what the files hold. */
-function bytesOf(items: readonly OwnArgument[], { files }: PlanEntry): number {
-  return placeholdersIn(items).reduce(
-    (sum, one) =>
-      one.name === 'file'
-        ? sum + Buffer.byteLength(files?.[one.file] ?? '', 'utf8') - assumedFileBytes
-        : sum,
-    argumentBytes(items),
-  );
-}
+const bytesOf = (items: readonly OwnArgument[], { files = {} }: PlanEntry): number =>
+  argumentBytes(items) + bytesBeyondEstimate(items, files);

@@ -1,7 +1,12 @@
 import { ExpectedError } from '../base/expectedError';
 import { entryRun } from '../plan/entryRun';
 import type { Plan, PlanEntry } from '../plan/plan';
-import { assumedFileBytes, ownArguments, placeholdersIn } from '../usecases/ownArguments';
+import {
+  assumedFileBytes,
+  ownArguments,
+  placeholdersIn,
+  type OwnArgument,
+} from '../usecases/ownArguments';
 import { numberOf } from '../usecases/parameterSpec';
 
 /**
@@ -35,17 +40,27 @@ async function withFiles(
   }
   const { ownCall, streams } = entryRun(entry);
   if (ownCall === undefined) return entry;
-  const lists = [ownCall.arguments, streams?.own?.items ?? '[]'];
-  const placeholders = lists.flatMap((list) => placeholdersIn(ownArguments(list)));
-  const names = placeholders.flatMap((one) => (one.name === 'file' ? [one.file] : []));
+  const items = [ownCall.arguments, streams?.own?.items ?? '[]'].flatMap(ownArguments);
+  const names = filesIn(items);
   if (names.length === 0) return entry;
   const files: Record<string, string> = {};
-  let messageSize = numberOf(parameters, 'messageSize');
-  for (const file of names) {
-    const text = (files[file] ??= await readFile(file));
-    messageSize += Buffer.byteLength(text, 'utf8') - assumedFileBytes;
-  }
+  for (const file of names) files[file] ??= await readFile(file);
   // What goes through streams is counted item by item.
   if (streams !== undefined) return { ...entry, files };
+  const messageSize = numberOf(parameters, 'messageSize') + bytesBeyondEstimate(items, files);
   return { ...entry, files, parameters: { ...parameters, messageSize } };
 }
+
+/** How many bytes the files in arguments or items have beyond what the estimate takes them for. */
+export const bytesBeyondEstimate = (
+  items: readonly OwnArgument[],
+  files: Readonly<Record<string, string>>,
+): number =>
+  filesIn(items).reduce(
+    (sum, file) => sum + Buffer.byteLength(files[file] ?? '', 'utf8') - assumedFileBytes,
+    0,
+  );
+
+/** Names of the files in them, each as often as it stands there. */
+const filesIn = (items: readonly OwnArgument[]): string[] =>
+  placeholdersIn(items).flatMap((one) => (one.name === 'file' ? [one.file] : []));
