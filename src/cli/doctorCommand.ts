@@ -10,6 +10,7 @@ import type { ServiceProbe } from '../targets/probeService';
 import type { OpenTarget, TargetContext } from '../targets/target';
 import { exitCode } from './exitCode';
 import { hubSnippet, measureSnippet } from './hubSnippet';
+import { jsonDocument } from './jsonDocument';
 import { paintAll, wrap, type Line } from './line';
 import { referenceValue } from './referenceValue';
 import { readScenarioFile } from './scenarioFile';
@@ -78,7 +79,7 @@ export async function doctorCommand(
   const { stdout } = surroundings;
   stdout.write(
     flags.json
-      ? `${JSON.stringify(report, undefined, 2)}\n`
+      ? jsonDocument(report)
       : paintAll(reportLines(report), canColour(surroundings)) + snippetOf(report.target),
   );
   return target && !target.reachable ? exitCode.noTarget : exitCode.done;

@@ -5,6 +5,7 @@ import type { Edition, Estimate } from '../capacity/estimate';
 import type { CapacityModel } from '../results/completeResult';
 import { exitCode } from './exitCode';
 import { estimateLines } from './estimateText';
+import { jsonDocument } from './jsonDocument';
 import { paintAll } from './line';
 import type { Scenario } from '../scenario/scenario';
 import { scenarioOf, type ScenarioParser } from './scenarioOf';
@@ -43,7 +44,7 @@ export async function estimateCommand(
   const price = priceOf(estimate, scenario, flags.messagePrice);
   stdout.write(
     flags.json
-      ? `${JSON.stringify({ ...estimate, ...(price !== undefined && { price_per_month: price }) }, undefined, 2)}\n`
+      ? jsonDocument({ ...estimate, ...(price !== undefined && { price_per_month: price }) })
       : paintAll(
           estimateLines(
             estimate,

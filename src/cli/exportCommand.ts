@@ -5,6 +5,7 @@ import { counterText } from '../results/counterLines';
 import { readResult, type StoredRun } from '../results/readResult';
 import { exitCode } from './exitCode';
 import type { ExportFormat } from './exportFormats';
+import { jsonDocument } from './jsonDocument';
 import { stepsCsv } from './stepsCsv';
 import { interruptedMarkdown, summaryMarkdown } from './summaryMarkdown';
 import type { Surroundings } from './surroundings';
@@ -40,8 +41,6 @@ async function exported(run: StoredRun, format: ExportFormat): Promise<string> {
           `${run.path} is an interrupted run without a result: export it as md or counters.`,
         );
       }
-      return format === 'csv'
-        ? stepsCsv(run.result)
-        : `${JSON.stringify(run.result, undefined, 2)}\n`;
+      return format === 'csv' ? stepsCsv(run.result) : jsonDocument(run.result);
   }
 }

@@ -1,6 +1,7 @@
 import { counterSummaryLines } from '../results/counterSummary';
 import { readCounters } from '../results/readCounters';
 import { exitCode } from './exitCode';
+import { jsonDocument } from './jsonDocument';
 import { printable } from './line';
 import type { Surroundings } from './surroundings';
 
@@ -20,7 +21,7 @@ export async function importCommand(
     stderr.write(`warning: ${printable(file)} ends before the first step\n`);
   stdout.write(
     json
-      ? `${JSON.stringify({ file, lines, cut, ...summary }, undefined, 2)}\n`
+      ? jsonDocument({ file, lines, cut, ...summary })
       : counterSummaryLines(summary)
           .map((line) => `${line}\n`)
           .join(''),

@@ -1,3 +1,5 @@
+import { visibleText } from '../base/visibleText';
+
 /** How a line looks where colours are allowed; the words say the same without them. */
 export type Tone = 'dim' | 'bold' | 'good' | 'bad' | 'warn';
 
@@ -24,7 +26,7 @@ export const fixedBlank = '\u00a0';
 
 /** Text from servers and files without anything a terminal would obey; line breaks become blanks. */
 export function printable(text: string): string {
-  return text.replace(/[\r\n\t]+/g, ' ').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
+  return visibleText(text.replace(/[\r\n\t]+/g, ' '));
 }
 
 /** Columns a text takes in a terminal. */

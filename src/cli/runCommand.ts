@@ -20,7 +20,8 @@ import type { OpenTarget, TargetContext } from '../targets/target';
 import type { Endpoint } from '../wire/endpoint';
 import { confirmLoad } from './confirmLoad';
 import { exitCodeOfResult } from './exitCode';
-import { paintAll } from './line';
+import { jsonDocument } from './jsonDocument';
+import { paintAll, printable } from './line';
 import { lazyCommands } from './loadLazyCommands';
 import { createPlainView } from './plainView';
 import { referenceValue } from './referenceValue';
@@ -111,7 +112,8 @@ export async function runCommand(
         ? await unlessStopped(agreedTarget(opened, agree, deps.redirectHosts))
         : opened;
       if (!target) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
-      if (target.notice !== undefined) surroundings.stderr.write(`note: ${target.notice}\n`);
+      if (target.notice !== undefined)
+        surroundings.stderr.write(`note: ${printable(target.notice)}\n`);
       const agreed = await unlessStopped(agreedDialect(plan, target, deps.hubDialect));
       const prepared = { file, flags, scenario, plan: agreed, stop };
       return await runOn(target, prepared, surroundings, deps, () =>
@@ -168,7 +170,7 @@ async function runOn(
   const out = path.resolve(cwd, flags.out ?? '.signalr-bench');
   let view: RunView | undefined;
   const warn = (message: string): void =>
-    view ? view.message(`warning: ${message}`) : stderr.write(`warning: ${message}\n`);
+    view ? view.message(`warning: ${message}`) : stderr.write(`warning: ${printable(message)}\n`);
   const folder = await ResultFolder.create({
     directory: out,
     scenarioName: file,
@@ -201,8 +203,8 @@ async function runOn(
     }
     const shown = written ? path.relative(cwd, folder.path) || folder.path : undefined;
     if (flags.json) {
-      stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
-      stderr.write(`${verdictSentence(result)}\n`);
+      stdout.write(jsonDocument(result));
+      stderr.write(`${printable(verdictSentence(result))}\n`);
       if (shown !== undefined) stderr.write(`result    ${shown}\n`);
     } else {
       const { finalScreen } = await lazyCommands();

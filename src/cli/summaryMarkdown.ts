@@ -1,4 +1,5 @@
 import { formatCount, formatLatencyUs } from '../base/units';
+import { visibleLine } from '../base/visibleText';
 import { recoveryWords } from './connectionLines';
 import { howWords } from './howWords';
 import { loadWords } from './loadWords';
@@ -143,8 +144,7 @@ function cellsOf(
 
 /** One line without Markdown or HTML of its own. */
 function plain(text: string): string {
-  return redactText(text)
-    .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+  return visibleLine(redactText(text))
     .replace(/[\\`*_[\]<>|~]/g, '\\$&')
     .slice(0, 1000);
 }

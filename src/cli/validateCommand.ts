@@ -2,7 +2,8 @@ import { ExpectedError } from '../base/expectedError';
 import type { Problem } from '../scenario/problem';
 import { referencesIn } from '../scenario/references';
 import { exitCode } from './exitCode';
-import { paint, type Tone } from './line';
+import { jsonDocument } from './jsonDocument';
+import { paint, printable, type Tone } from './line';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from './problemText';
 import { readScenarioFile } from './scenarioFile';
 import type { ScenarioParser } from './scenarioOf';
@@ -34,11 +35,11 @@ export async function validateCommand(
       // One file that cannot be read does not keep the others from being judged.
       if (!(error instanceof ExpectedError)) throw error;
       unreadable = true;
-      stderr.write(`${error.message}\n`);
+      stderr.write(`${printable(error.message)}\n`);
     }
   }
   if (options.json) {
-    stdout.write(`${JSON.stringify(all, undefined, 2)}\n`);
+    stdout.write(jsonDocument(all));
   } else {
     const colour = canColour(surroundings);
     for (const problem of all) {

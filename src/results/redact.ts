@@ -1,10 +1,31 @@
+import { visibleText } from '../base/visibleText';
+import { referencePattern } from '../scenario/references';
 import type { Scenario, TargetSpec } from '../scenario/scenario';
 
 /** What stands where a secret stood. References such as `${secret:name}` are no secrets and stay. */
 export const redacted = '(redacted)';
 
-const reference = /\$\{(?:env|secret):[^}]*\}/g;
-/** Keys and header names whose value lets somebody in. */
+const reference = new RegExp(referencePattern, 'g');
+/** `<your token>`, `xxx`, `***`, `…`: what documentation writes in the place of a secret. */
+const placeholder = /^(?:<[^<>]*>|[x*.…]+)$/i;
+/**
+ * Headers whose value says how to talk, never who talks. Every other one may let somebody in, whatever its
+ * name: services make up names of their own for keys.
+ */
+const openHeaders = new Set([
+  'accept',
+  'accept-charset',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-type',
+  'host',
+  'origin',
+  'pragma',
+  'user-agent',
+  'x-requested-with',
+]);
+/** Keys whose value lets somebody in. */
 const secretName =
   /authorization|cookie|token|secret|passw|pwd|api-?key|access-?key|credential|session|signature|(^|[-_])(key|auth|sig|code)$/i;
 /** Parts of a connection string that name things; every other part is taken for a secret. */
@@ -19,16 +40,22 @@ const openParts = new Set([
   'serverendpoint',
 ]);
 
-/** Whether a key or header of this name holds a secret. */
+/** Whether a key of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name);
 }
 
-/** The value of a secret key: kept when it holds nothing but references and the name of a scheme. */
+/**
+ * The value of a secret key: kept when it holds nothing but references or a placeholder, and the name of a
+ * scheme.
+ */
 export function redactSecret(value: string): string {
-  const rest = value.replace(reference, '').trim();
-  const onlyReferences = rest !== value.trim() && /^(Bearer|Basic|ApiKey)?$/i.test(rest);
-  return value === '' || onlyReferences ? value : redacted;
+  const rest = value
+    .replace(reference, '')
+    .trim()
+    .replace(/^(?:Bearer|Basic|ApiKey)(?:\s+|$)/i, '');
+  const isOpen = (rest === '' && value.includes('${')) || placeholder.test(rest);
+  return value === '' || isOpen ? value : redacted;
 }
 
 /** A URL without literal user info, query values and fragment. Lists of URLs are not understood. */
@@ -72,10 +99,18 @@ export function redactTarget(value: string): string {
 }
 
 /**
- * Free text, such as the message of an error: keys of connection strings, bearer tokens, JSON web
- * tokens, and user info and query of URLs are removed.
+ * Free text from outside, such as the message of an error, as it may be shown and kept: without secrets (see
+ * {@link redactWords}) and without what a terminal or an editor would obey.
  */
 export function redactText(text: string): string {
+  return redactWords(visibleText(text));
+}
+
+/**
+ * Text of a person's own file: keys of connection strings, bearer tokens, JSON web tokens, and user info and
+ * query of URLs are removed; all else stays as it is.
+ */
+export function redactWords(text: string): string {
   return text
     .replace(
       /\b(AccessKey|SharedAccessKey|ClientSecret)\s*=\s*([^;\s"'<>]+)/gi,
@@ -103,9 +138,9 @@ export function redactScenario(scenario: Scenario): Scenario {
   };
 }
 
-/** Value of a header: redacted by name, and by what it looks like. */
+/** Value of a header: kept only for the few names that never let anybody in, and redacted there by its look. */
 export function redactHeader(name: string, value: string): string {
-  return isSecretName(name) ? redactSecret(value) : redactText(value);
+  return openHeaders.has(name.toLowerCase()) ? redactWords(value) : redactSecret(value);
 }
 
 function redactTargetSpec(target: TargetSpec): TargetSpec {

@@ -7,7 +7,7 @@ import {
   redactHeader,
   redactSecret,
   redactTarget,
-  redactText,
+  redactWords,
 } from './redact';
 
 /** A key that the command line set, e.g. `config.connections`, with its text. */
@@ -16,6 +16,9 @@ export interface SetKey {
   readonly value: string;
 }
 
+/** Keys with names of the user's own below them, and keys that are nothing but a secret. */
+const textMaps = ['headers', 'query'];
+const secretKeys = ['accessToken', 'keyPassword'];
 const targetKeys = ['webAppTarget', 'connectionString', 'target', 'publicUrl'];
 
 /**
@@ -29,8 +32,8 @@ export function scenarioCopy(text: string, sets: readonly SetKey[] = []): string
   setKeys(document, sets);
   const removed = removeSecrets(document);
   const copy = removed || sets.length > 0 ? document.toString({ lineWidth: 0 }) : text;
-  // Values are clean by now; somebody may have commented out a connection string.
-  return copy.replace(/(^|\s)#.*$/gm, redactText);
+  // Values are clean by now; somebody may have commented out a connection string or a key.
+  return copy.replace(/(?<=^|\s)#.*$/gm, redactComment);
 }
 
 /** The file; a pipeline file as the scenario it describes where keys of its use cases were set, which it has not. */
@@ -97,15 +100,34 @@ function valueNode(text: string): unknown {
   return errors.length === 0 && isScalar(contents) ? contents : text;
 }
 
+/** A comment, which may hold a line of the file: `# accessToken: …`. */
+function redactComment(comment: string): string {
+  const [, lead = '', name, value = ''] =
+    /^([#\s]*["']?([\w-]{1,100})["']?\s*:\s)(.*)$/.exec(comment) ?? [];
+  const clean =
+    name !== undefined && isSecretName(name) ? lead + redactSecret(value.trim()) : comment;
+  return redactWords(clean);
+}
+
 /** Replaces literal secrets in place; returns whether there were any. */
 function removeSecrets(document: Document): boolean {
   let removed = false;
   visit(document, {
     Scalar(_key, node, path) {
-      if (typeof node.value !== 'string') return;
-      const clean = redactScalar(keysOf(path, node), node.value);
-      if (clean === node.value) return;
+      const keys = keysOf(path, node);
+      const isText = typeof node.value === 'string';
+      // Numbers are texts where texts are wanted: the PIN in a header.
+      if (
+        !isText &&
+        !textMaps.includes(keys.at(-2) ?? '') &&
+        !secretKeys.includes(keys.at(-1) ?? '')
+      )
+        return;
+      const value = isText ? (node.value as string) : (node.source ?? '');
+      const clean = redactScalar(keys, value);
+      if (clean === value) return;
       node.value = clean;
+      delete node.tag;
       removed = true;
     },
   });
@@ -126,5 +148,5 @@ function redactScalar(keys: readonly string[], value: string): string {
   if (targetKeys.includes(name)) return redactTarget(value);
   if (parent === 'headers') return redactHeader(name, value);
   if (parent === 'query' || isSecretName(name)) return redactSecret(value);
-  return redactText(value);
+  return redactWords(value);
 }

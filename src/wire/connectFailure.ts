@@ -1,4 +1,5 @@
 import type { ErrorClass } from '../base/errorClass';
+import { visibleLine } from '../base/visibleText';
 
 /** Why a connection could not be opened. */
 export class ConnectFailure extends Error {
@@ -139,10 +140,12 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
   return Number.isNaN(date) ? undefined : Math.min(longestWaitMs, Math.max(0, date - nowMs));
 }
 
-/** Text from a server as it may be shown: one line, printable, short. */
+/** What is looked at of a text from a server; more is never shown. */
+const longestText = 2000;
+
+/** Text from a server as it may be shown: one line, printable, short. All of it comes in through here. */
 export function shownText(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what must go
-  const line = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  const line = visibleLine(text.slice(0, longestText)).trim();
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 

@@ -4,7 +4,13 @@ import { ExpectedError } from '../../../src/base/expectedError';
 import type { MeasuredLoad } from '../../../src/capacity/recommend';
 import { completeResult } from '../../../src/results/completeResult';
 import { toolVersion } from '../../../src/results/toolVersion';
-import { sampleModel, sampleScenario, sampleStep, sampleSummary } from './sampleResult';
+import {
+  sampleModel,
+  sampleResult,
+  sampleScenario,
+  sampleStep,
+  sampleSummary,
+} from './sampleResult';
 
 const options = { id: 'x', toolVersion };
 
@@ -93,6 +99,15 @@ describe('completeResult', () => {
       });
     assert.equal(complete(new ExpectedError('x', 'too many')).recommendationProblem, 'too many');
     assert.throws(() => complete(new Error('bug')), /bug/);
+  });
+
+  it('holds nothing that turns the direction of text', () => {
+    const result = sampleResult({
+      endingMessage: 'lost \u202egnp.exe',
+      errorExamples: [{ errorClass: 'closed', text: 'bye \u2066hidden\u2069\u009b2J' }],
+    });
+    assert.equal(result.endingMessage, 'lost gnp.exe');
+    assert.equal(result.errorExamples[0]!.text, 'bye hidden2J');
   });
 
   it('holds no literal secret', () => {

@@ -19,6 +19,11 @@ describe('redact', () => {
         ['Bearer ${env:TOKEN}', 'Bearer ${env:TOKEN}'],
         ['Bearer abc', '(redacted)'],
         ['abc${env:TOKEN}', '(redacted)'],
+        ['${secret:not a name}', '(redacted)'],
+        ['<your token>', '<your token>'],
+        ['Bearer <token>', 'Bearer <token>'],
+        ['xxx', 'xxx'],
+        ['Bearer', '(redacted)'],
         ['', ''],
       ],
     ],
@@ -84,11 +89,25 @@ describe('redact', () => {
     }
   }
 
-  it('redacts headers by name', () => {
-    for (const name of ['Authorization', 'cookie', 'X-Api-Key', 'Ocp-Apim-Subscription-Key']) {
+  it('takes out what a terminal would obey, and secrets that hid behind it', () => {
+    assert.equal(redactText('a\u202egnp\u2069.exe\u200f\u009b2J\u001b[2J'), 'agnp.exe2J[2J');
+    assert.equal(redactText('Bea\u2066rer abcdefghij'), 'Bearer (redacted)');
+    assert.equal(redactText('at one\n\tat two'), 'at one\n\tat two');
+  });
+
+  it('redacts every header but those that only say how to talk', () => {
+    for (const name of [
+      'Authorization',
+      'cookie',
+      'X-Api-Key',
+      'X-Tenant',
+      'X-Ms-Client',
+      'Referer',
+    ])
       assert.equal(redactHeader(name, 'abc'), '(redacted)', name);
-    }
-    assert.equal(redactHeader('X-Tenant', 'blue'), 'blue');
-    assert.equal(redactHeader('X-Note', 'Bearer abcdefghij'), 'Bearer (redacted)');
+    for (const name of ['Accept', 'accept-language', 'User-Agent', 'X-Requested-With'])
+      assert.equal(redactHeader(name, 'abc'), 'abc', name);
+    assert.equal(redactHeader('X-Tenant', '${env:TENANT}'), '${env:TENANT}');
+    assert.equal(redactHeader('User-Agent', 'Bearer abcdefghij'), 'Bearer (redacted)');
   });
 });

@@ -148,6 +148,7 @@ describe('Retry-After', () => {
 describe('text from a server', () => {
   it('is shown as one short printable line', () => {
     assert.equal(shownText(' a\r\n\u001b[31mb\u0085c '), 'a [31mb c');
+    assert.equal(shownText('\u202egnp.exe\u2066 is\u200f\u2028here'), 'gnp.exe is here');
     assert.equal(shownText('x'.repeat(500)).length, 201);
   });
 });
