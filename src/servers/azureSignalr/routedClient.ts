@@ -14,6 +14,7 @@ import {
   type ClientIdentity,
   type HeaderList,
 } from './clientIdentity';
+import { handshakeAnswer, HeldFrames } from './heldFrames';
 import type { ServerConnection } from './serverConnection';
 import type { ServiceClient } from './serviceHub';
 
@@ -55,6 +56,7 @@ export class RoutedClient implements TransportOwner, ServiceClient {
   line: ServerConnection | undefined;
   private state: 'handshake' | 'routed' | 'open' | 'closing' = 'handshake';
   private rest: ByteRest | undefined;
+  private held: HeldFrames | undefined;
   private headers: HeaderList | undefined;
   private readonly handshakeDueMs: number;
 
@@ -93,16 +95,15 @@ export class RoutedClient implements TransportOwner, ServiceClient {
       if (this.rest.length > maxPartialBytes) this.close('Closed: a message is too long.', true);
       if (isPartial) return;
     }
-    // The answer to the hub handshake comes first; nothing may overtake it.
-    if (this.state === 'routed') this.state = 'open';
     const whole = this.rest?.take() ?? payload;
     this.rest = undefined;
-    const code = this.protocolName === 'json' ? opcode.text : opcode.binary;
-    this.write(serverFrame(code, whole));
+    if (this.state === 'routed') this.answered(whole);
+    else this.write(this.frame(whole));
   }
 
   write(frame: Buffer): void {
-    if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
+    if (this.state === 'routed') this.hold(frame);
+    else if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
   }
 
   close(error?: string, allowReconnect = false): void {
@@ -190,6 +191,34 @@ export class RoutedClient implements TransportOwner, ServiceClient {
     }
   }
 
+  /** The answer to the hub handshake comes first; what has been sent meanwhile follows at once. */
+  private answered(whole: Buffer): void {
+    this.state = 'open';
+    const { held } = this;
+    this.held = undefined;
+    if (held === undefined) {
+      this.write(this.frame(whole));
+    } else if (this.hasRoom()) {
+      const { end, refuses } = handshakeAnswer(whole);
+      this.transport.write(this.frame(whole.subarray(0, end)));
+      // Together they are within the bound, whatever the client has read.
+      if (!refuses) for (const frame of held.frames) this.transport.write(frame);
+      if (end < whole.length) this.write(this.frame(whole.subarray(end)));
+    }
+  }
+
+  private hold(frame: Buffer): void {
+    this.held ??= new HeldFrames(this.host.maxUnreadBytes);
+    if (this.held.add(frame)) return;
+    const { overflow } = this.held;
+    this.line?.clientClosed(this, overflow);
+    this.end(handshakeErrorFrame(overflow), 1008);
+  }
+
+  private frame(payload: Buffer): Buffer {
+    return serverFrame(this.protocolName === 'json' ? opcode.text : opcode.binary, payload);
+  }
+
   private closeFrame(error: string | undefined, allowReconnect: boolean): Buffer | undefined {
     if (this.state !== 'open') return undefined;
     const known = [jsonProtocol, messagePackProtocol];
@@ -200,6 +229,7 @@ export class RoutedClient implements TransportOwner, ServiceClient {
   private end(lastFrame: Buffer | undefined, code = 1000): void {
     if (this.state === 'closing') return;
     this.state = 'closing';
+    this.held = undefined;
     this.host.closing(this);
     if (lastFrame !== undefined && this.transport.isWritable) this.transport.write(lastFrame);
     this.transport.close(code);
