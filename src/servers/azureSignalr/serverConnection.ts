@@ -189,9 +189,15 @@ export class ServerConnection {
   }
 
   private closed({ connectionId, errorMessage }: ServiceMessageOf<5>): void {
-    const client = this.clients.get(connectionId);
-    this.clients.delete(connectionId);
-    client?.closeByServer(errorMessage);
+    const own = this.clients.get(connectionId);
+    if (own === undefined) {
+      // Whoever manages the hub may close any client; the app server of the client is told.
+      const reason = errorMessage === '' ? undefined : errorMessage;
+      this.hub.clients.get(connectionId)?.close(reason);
+    } else {
+      this.clients.delete(connectionId);
+      own.closeByServer(errorMessage);
+    }
   }
 
   private handshake({ version, connectionType }: ServiceMessageOf<1>): void {

@@ -208,6 +208,25 @@ describe('the Azure SignalR emulator in default mode', () => {
     assert.match(String(await eve.closed), /out/);
   });
 
+  it('closes any client of the hub for a connection that only sends, and tells its app server', async () => {
+    const [server, manager] = [await appServer(), await appServer('manager', 2)];
+    const { client: ann, id: annId } = await joined(server);
+    const { client: bob, id: bobId } = await joined(server);
+    const { closeConnection, broadcastData } = serviceType;
+    manager.send(
+      { type: closeConnection, connectionId: 'nobody', errorMessage: 'x' },
+      { type: closeConnection, connectionId: annId, errorMessage: 'enough' },
+      { type: broadcastData, payloads: [['json', json('still here')]] },
+    );
+    assert.match(String(await ann.closed), /enough/);
+    const told = await server.next(closeConnection);
+    assert.deepEqual([told.connectionId, told.errorMessage], [annId, 'enough']);
+    assert.deepEqual(await notesOf(bob, 1), [['still here']]);
+    manager.send({ type: closeConnection, connectionId: bobId, errorMessage: '' });
+    assert.equal(await bob.closed, undefined);
+    assert.equal((await server.next(closeConnection)).connectionId, bobId);
+  });
+
   it('puts a message together that comes in parts', async () => {
     const server = await appServer();
     const { client: ann, id } = await joined(server);
