@@ -108,6 +108,7 @@ export class StepTotals extends MessageTotals {
   judge(slo: Slo): Verdict {
     return judgeStep(
       {
+        senders: this.facts.senders,
         offered: this.offered,
         sent: this.sent,
         expected: this.expected,

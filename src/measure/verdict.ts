@@ -13,6 +13,7 @@ import type {
 
 /** What the judging of one step needs to know. Counts of deliveries and messages. */
 export interface StepMeasures {
+  readonly senders: number;
   readonly offered: number;
   readonly sent: number;
   readonly expected: number;
@@ -70,16 +71,25 @@ export function generatorProblems(
   return problems;
 }
 
+/** Why a step that had senders has measured nothing (code `nothingSent`); empty when something was sent. */
+function silence({ senders, sent }: StepMeasures): VerdictReason[] {
+  if (senders === 0 || sent > 0) return [];
+  const who = senders === 1 ? 'the one sender' : `${formatCount(senders)} senders`;
+  return [
+    { code: 'nothingSent', message: `${who} sent nothing, so there is nothing that was measured` },
+  ];
+}
+
 /**
  * Judges one step. Latency is judged over what was expected: a lost delivery counts as slower than any
- * limit. With nothing expected neither latency nor delivery is judged. Invalid beats pass and fail.
- * Messages do not name the step.
+ * limit. With nothing expected neither latency nor delivery is judged; a step with senders that sent nothing
+ * is invalid. Invalid beats pass and fail. Messages do not name the step.
  */
 export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   const judged =
     step.expected > 0 ? [...judgeLatency(step, slo), ...judgeDelivered(step, slo)] : [];
   const checks = judged.map(({ check }) => check);
-  const invalid = generatorProblems(step, slo);
+  const invalid = [...silence(step), ...generatorProblems(step, slo)];
   const missed = judged.flatMap(({ reason }) => reason ?? []);
   const status = invalid.length > 0 ? 'invalid' : missed.length > 0 ? 'fail' : 'pass';
   return { status, reasons: [...invalid, ...missed], checks };

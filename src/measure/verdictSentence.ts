@@ -15,7 +15,7 @@ export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending'> & {
  */
 export function verdictSentence(run: JudgedRun): string {
   const { status, reasons } = run.verdict;
-  const first = reasons[0]?.message ?? '';
+  const [{ code, message: first } = { code: '', message: '' }] = reasons;
   const more = reasons.length > 1 ? ` (and ${reasons.length - 1} more)` : '';
   const last = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1);
   switch (status) {
@@ -24,7 +24,8 @@ export function verdictSentence(run: JudgedRun): string {
     case 'fail':
       return `✗ failed; ${first}${more}`;
     case 'invalid':
-      return `⚠ invalid, the generator was the bottleneck; ${first}${more}`;
+      // The generator has no part in that.
+      return `⚠ invalid${code === 'nothingSent' ? '' : ', the generator was the bottleneck'}; ${first}${more}`;
     case 'incomplete':
       return `■ incomplete; ${first}${last ? `; ${measuredWords(last, run)}` : ''}`;
   }

@@ -1,9 +1,6 @@
-import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
 import { silentRounds, stepsOf } from '../scenario/steps';
-import { streamsOf } from '../usecases/registry';
 import type { Plan, PlanLife, WorkerPlan } from './plan';
-import { maximumSources, sourcesOfStreams } from './population';
 
 export interface PlanOptions {
   /** Worker threads to split the load over; at most one per connection is used. */
@@ -28,12 +25,9 @@ export function split(total: number, parts: number): number[] {
 
 /**
  * Fixes who connects when and who sends what when. The same scenario and options give the same plan.
- *
- * @throws ExpectedError `plan-too-large` when messages could no longer be told apart
  */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const { entries } = scenario;
-  checkSources(scenario);
   const workers = Math.max(1, Math.min(options.workers, scenario.connections));
   const mode = scenario.arrivingBatchMode;
   const connectInFlight = connectInFlightOf(scenario);
@@ -75,20 +69,6 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
       connectInFlight,
     })),
   };
-}
-
-/** Messages are told apart by their source, of which a stamp holds so many. */
-function checkSources({ connections, entries }: Scenario): void {
-  const streams = entries.filter((entry) => streamsOf(entry) !== undefined);
-  const groups = entries
-    .filter((entry) => !streams.includes(entry))
-    .reduce((sum, { parameters }) => sum + Number(parameters['groupsPerConnection'] ?? 1), 0);
-  if (connections * (groups + streams.length * sourcesOfStreams) <= maximumSources) return;
-  const what = streams.length === 0 ? `in ${groups} groups each` : 'with streams';
-  throw new ExpectedError(
-    'plan-too-large',
-    `${connections} connections ${what} are more than one run can follow (${maximumSources}). Use fewer of either.`,
-  );
 }
 
 /** The modes that open by batches or limit the connects in flight themselves must not be held back. */

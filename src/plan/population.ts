@@ -1,12 +1,9 @@
 import { derangement, seededRandom, shuffled, type Random } from '../base/random';
 import { numberOf } from '../usecases/parameterSpec';
-import { mostOpenStreams, type StreamShape } from '../usecases/streams';
+import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
 import { entryRun } from './entryRun';
 import type { Plan, PlanStep } from './plan';
-
-/** Largest number of sources a stamp can tell apart. */
-export const maximumSources = 2 ** 26;
 
 /**
  * Who sends to whom in one entry of a plan. A *source* is a sender's stream to one audience: sequence
@@ -116,12 +113,6 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
     }
   }
 }
-
-/**
- * Sources of the streams of one sender: one for each that may be open at the same time, and behind them
- * one for items that are sent, but whose coming back nobody wants.
- */
-export const sourcesOfStreams = mostOpenStreams + 1;
 
 function meantByStreams({ direction, own }: StreamShape): Meant {
   // What comes of one's own streams has no stamp.

@@ -99,6 +99,7 @@ function recommended(
     recommendation: null,
     recommendationProblem: problem,
   });
+  if (verdict.reasons[0]?.code === 'nothingSent') return nothing('Nothing was sent.');
   if (verdict.status === 'invalid') {
     return nothing(
       'The load generator was the bottleneck, so the measured rates say nothing about the target.',

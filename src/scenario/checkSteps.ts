@@ -1,4 +1,5 @@
 import { formatCount, formatDurationMs } from '../base/units';
+import { hubRunOf } from '../usecases/useCase';
 import { writtenPlace, entryPlace, startPlace, type Sources } from './places';
 import type { Reading } from './reading';
 import { numberIn } from './readSection';
@@ -47,16 +48,32 @@ export function checkSteps(reading: Reading, sources: Sources, scenario: Scenari
   }
   if (!silent && lastSenders(scenario) === 0) {
     reading.report(
-      'warning',
+      'error',
       'nothing-sent',
       basePlace ?? stepPlace,
       'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.',
     );
   }
+  checkCompany(reading, sources, scenario);
   checkStorm(reading, sources, scenario);
   checkIntervals(reading, sources, scenario);
   if (!silent) reportSilentEntries(reading, sources);
   checkMix(reading, sources, scenario);
+}
+
+/** Whoever sends to one other connection needs another one. */
+function checkCompany(reading: Reading, sources: Sources, { connections }: Scenario): void {
+  const alone = sources.entries.find(
+    ({ useCase, entry }) => hubRunOf(useCase, entry.parameters).audience === 'client',
+  );
+  if (connections > 1 || alone === undefined) return;
+  reading.report(
+    'error',
+    'nothing-sent',
+    writtenPlace(reading, sources.config, 'connections') ?? entryPlace(reading, sources, alone),
+    `${alone.useCase.name} sends to another connection, and there is only one: nothing would be sent. Write at least 2 connections.`,
+    { title: 'Write 2', text: '2' },
+  );
 }
 
 /** Keys about senders, in a scenario that sends nothing. */

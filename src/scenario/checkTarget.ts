@@ -1,10 +1,11 @@
-import { isLocalEndpoint, endpointHost } from './connectionString';
 import { isRest } from './buildScenario';
+import { checkSignIn } from './checkSignIn';
+import { isLocalEndpoint, endpointHost } from './connectionString';
 import { reportLiteralTokens } from './literalTokens';
 import { entryPlace, startPlace, writtenPlace, type Sources } from './places';
 import type { Place, Reading } from './reading';
 import { placeOfValue, type Written } from './readValue';
-import type { Scenario } from './scenario';
+import type { Scenario, UpstreamSpec } from './scenario';
 import { serviceOfHost } from './serviceOfHost';
 
 /** Checks the target against the service and the use cases. */
@@ -28,6 +29,7 @@ export function checkTarget(
   }
   checkServiceHost(reading, sources, scenario, place);
   checkUpstream(reading, sources, scenario);
+  checkSignIn(reading, sources, scenario, place);
   reportLiteralTokens(reading, sources, scenario, written);
 }
 
@@ -94,13 +96,23 @@ function checkServiceHost(
 
 function checkUpstream(reading: Reading, sources: Sources, scenario: Scenario): void {
   const { target, upstream } = scenario;
-  if (upstream === undefined || upstream.publicUrl !== undefined) return;
-  if (target?.kind !== 'connectionString' || endpointHost(target.value) === undefined) return;
-  if (isLocalEndpoint(target.value)) return;
-  reading.report(
-    'error',
-    'upstream-url',
-    sources.config.written.get('upstream')!.key,
-    'The service cannot reach a handler on this machine by itself: write upstream.publicUrl, the URL of a tunnel or a gateway that leads here.',
-  );
+  if (upstream === undefined || target?.kind !== 'connectionString') return;
+  if (endpointHost(target.value) === undefined || isLocalEndpoint(target.value)) return;
+  const message = unreachableUpstream(upstream);
+  if (message === undefined) return;
+  reading.report('error', 'upstream-url', sources.config.written.get('upstream')!.key, message);
+}
+
+/** What a handler lacks that a service elsewhere is to reach, as a sentence; undefined when it lacks nothing. */
+export function unreachableUpstream({ port, publicUrl }: UpstreamSpec): string | undefined {
+  const missing = [
+    ...(port === 0
+      ? ['upstream.port, such as 7071, where the handler listens on this machine']
+      : []),
+    ...(publicUrl === undefined
+      ? ['upstream.publicUrl, the URL of a tunnel or a gateway that leads to that port']
+      : []),
+  ];
+  if (missing.length === 0) return undefined;
+  return `The service cannot reach a handler on this machine by itself: write ${missing.join(', and ')}.`;
 }

@@ -101,10 +101,14 @@ export function endpointHost(connectionString: string): string | undefined {
   return endpoint === undefined ? undefined : hostOf(endpoint);
 }
 
-/** Whether the endpoint is a server on this machine, such as an emulator. */
+/** Whether the service is a server on this machine, such as an emulator, however clients and app servers get there. */
 export function isLocalEndpoint(connectionString: string): boolean {
-  const host = endpointHost(connectionString);
-  return host !== undefined && isLoopbackHost(host);
+  const values = partsOf(connectionString)?.values;
+  const endpoint = values?.get('endpoint');
+  return ['clientendpoint', 'serverendpoint'].every((name) => {
+    const host = hostOf(values?.get(name) ?? endpoint ?? '');
+    return host !== undefined && isLoopbackHost(host);
+  });
 }
 
 /** Whether the string is the documented placeholder (`Endpoint=https://xxx;AccessKey=xxx`). */

@@ -9,6 +9,9 @@ export interface UrlProblem {
   readonly meant?: string;
 }
 
+/** Stands for the value of a reference: no user writes it, and a host may have it. */
+const anything = '\ue000';
+
 const loopback = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/i;
 
 /** Host of a URL without port, in lower case; undefined when there is none or a reference stands for it. */
@@ -27,12 +30,19 @@ export const isLoopbackHost = (host: string): boolean => loopback.test(host);
  */
 export function hubUrlProblem(url: string): UrlProblem | undefined {
   const reference = new RegExp(referencePattern, 'g');
-  const plain = url.replace(reference, 'x');
+  const plain = url.replace(reference, anything);
   const schemeless = url.replace(reference, '').trim() === '' || /^\$\{/.test(url);
   if (schemeless) return undefined;
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(plain)?.[1]?.toLowerCase();
   if (scheme === undefined) {
-    const host = /^[a-z0-9.-]+(:[0-9]+)?(\/\S*)?$/i.test(plain);
+    const misspelt = /^(https?|wss?)(?:[:;][/\\]{0,3}(?![0-9]+(?:\/|$))|[/\\]{2,3})([^/\\\s].*)$/i;
+    const [, begun, rest] = misspelt.exec(url) ?? [];
+    if (begun !== undefined)
+      return {
+        says: `begins with ${begun}, but not with ${begun}://`,
+        meant: `${begun}://${rest!}`,
+      };
+    const host = /^[a-z0-9.-]+(:[0-9]+)?(\/\S*)?$/i.test(plain.replaceAll(anything, '0'));
     return host
       ? { says: 'has no scheme', meant: `http://${url}` }
       : { says: 'is no URL; write one such as http://localhost:5050/signalrbench' };
@@ -49,13 +59,36 @@ export function hubUrlProblem(url: string): UrlProblem | undefined {
   if (host === undefined) return { says: 'has no valid host' };
   if (host === '') return { says: 'has no host' };
   if (!/^(\[.*\]|[a-z0-9._~\u0080-\uffff-]+)$/i.test(host)) return { says: 'has no valid host' };
+  if (!isAddressOrName(host))
+    return { says: 'has no valid host' };
   const number = Number(port ?? 80);
   if (
     port !== undefined &&
-    port !== 'x' &&
+    !port.includes(anything) &&
     !(/^[0-9]+$/.test(port) && number >= 1 && number <= 65_535)
   ) {
     return { says: 'has no valid port; ports are 1 to 65,535' };
   }
   return undefined;
+}
+
+/**
+ * Whether a host that ends with a number is an address of IPv4, and one in brackets may be one of IPv6.
+ * Source: "URL Standard", heading "Host parsing": a host that ends in a number is an IPv4 address or none.
+ */
+function isAddressOrName(host: string): boolean {
+  if (host.startsWith('[')) return /^\[(?=.*:)[0-9a-f:.]*\]$/i.test(host);
+  const labels = host.replace(/\.$/, '').split('.');
+  if (!/^([0-9]+|0x[0-9a-f]*)$/i.test(labels.at(-1)!)) return true;
+  const numbers = labels.map((label) => numberOf(label));
+  const last = numbers.pop()!;
+  if (numbers.length > 3 || numbers.some((number) => !(number <= 255))) return false;
+  return last < 256 ** (4 - numbers.length);
+}
+
+/** A number as browsers read it in an address: octal behind 0, hexadecimal behind 0x; NaN when it is none. */
+function numberOf(label: string): number {
+  if (/^0x[0-9a-f]*$/i.test(label)) return label.length === 2 ? 0 : parseInt(label, 16);
+  if (/^0[0-7]*$/.test(label)) return parseInt(label, 8);
+  return /^[1-9][0-9]*$/.test(label) ? Number(label) : NaN;
 }

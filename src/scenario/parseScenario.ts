@@ -12,6 +12,7 @@ import { checkSubprotocol } from './checkSubprotocol';
 import { checkTransport } from './checkTransport';
 import { configKeys } from './configKeys';
 import { applyOverrides, type Override } from './overrides';
+import { reportNotRunnable } from './notRunnable';
 import type { Sources } from './places';
 import type { Problem } from './problem';
 import { pipelineAsScenario, pipelineIn } from './pipelineFile';
@@ -104,6 +105,7 @@ function readScenario(reading: Reading, top: Section): { scenario: Scenario; sou
   }
   checkSteps(reading, sources, scenario);
   checkLives(reading, sources, scenario);
+  reportNotRunnable(reading, sources, scenario);
   return { scenario, sources };
 }
 

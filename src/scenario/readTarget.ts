@@ -46,22 +46,19 @@ export function readTarget(reading: Reading, config: Section, needs: TargetNeeds
     ? ['target', 'connectionString', 'webAppTarget']
     : ['target', 'webAppTarget', 'connectionString'];
   const [winner, ...losers] = order.filter((name) => config.written.has(name));
-  const specs = new Map<string, TargetSpec | undefined>();
-  for (const name of order) {
-    const written = config.written.get(name);
-    if (written === undefined) continue;
-    specs.set(
-      name,
-      name === 'connectionString'
-        ? readConnectionString(reading, config, written)
-        : readUrls(reading, name, written, needs),
-    );
-  }
   if (winner === undefined) return {};
   const written = config.written.get(winner)!;
-  // Whoever sets the target by hand for one run knows that it wins.
+  const read = (name: string): TargetSpec | undefined => {
+    const value = config.written.get(name)!;
+    return name === 'connectionString'
+      ? readConnectionString(reading, config, value)
+      : readUrls(reading, name, value, needs);
+  };
+  const target = read(winner);
+  // Whoever sets the target by hand for one run knows that it wins, and what it replaces matters no more.
   const byHand = reading.placeOf(written.key).override !== undefined;
   for (const name of byHand ? [] : losers) {
+    read(name);
     const why = winner === 'connectionString' ? ' for use cases of the REST API' : '';
     reading.report(
       'warning',
@@ -70,7 +67,6 @@ export function readTarget(reading: Reading, config: Section, needs: TargetNeeds
       `${name} is not used: ${winner} wins${why}. Remove one of them.`,
     );
   }
-  const target = specs.get(winner);
   return { written, ...(target === undefined ? {} : { target }) };
 }
 

@@ -1,4 +1,5 @@
 import { ExpectedError } from '../base/expectedError';
+import { unreachableUpstream } from '../scenario/checkTarget';
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario, UpstreamSpec } from '../scenario/scenario';
 import { hostsBeyond } from '../wire/isLoopback';
@@ -16,22 +17,11 @@ import { upstreamVariable } from './upstreamVariable';
  */
 export function refuseUnreachable(
   { clientEndpoint, serverEndpoint }: ServiceConnection,
-  { port, publicUrl }: UpstreamSpec,
+  upstream: UpstreamSpec,
 ): void {
   if (hostsBeyond([clientEndpoint, serverEndpoint]).length === 0) return;
-  if (port !== 0 && publicUrl !== undefined) return;
-  const missing = [
-    ...(port === 0
-      ? ['upstream.port, such as 7071, where the handler listens on this machine']
-      : []),
-    ...(publicUrl === undefined
-      ? ['upstream.publicUrl, the URL of a tunnel or a gateway that leads to that port']
-      : []),
-  ];
-  throw new ExpectedError(
-    'upstream',
-    `The service cannot reach a handler on this machine by itself: write ${missing.join(', and ')}.`,
-  );
+  const message = unreachableUpstream(upstream);
+  if (message !== undefined) throw new ExpectedError('upstream', message);
 }
 
 /**

@@ -1,10 +1,9 @@
 import { ExpectedError } from '../../base/expectedError';
+import { signInRefusal } from '../../scenario/checkSignIn';
 import type { Scenario } from '../../scenario/scenario';
-import { serviceOfHost } from '../../scenario/serviceOfHost';
 import { isLoopback } from '../../wire/isLoopback';
 
-/** Variable of the environment with further hosts that tokens may go to, separated by commas. */
-export const hostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
+export { hostsVariable } from '../../scenario/checkSignIn';
 
 /**
  * Refuses to show a token of Microsoft Entra ID to a stranger: whoever has it may act for the person who has
@@ -23,23 +22,10 @@ export function checkSignInHosts(
   const known = (allowed ?? '').split(',').map((host) => host.trim().toLowerCase());
   for (const url of urls) {
     if (isLoopback(url)) continue;
-    const { protocol, hostname } = new URL(url);
-    if (protocol !== 'https:') {
-      throw new ExpectedError(
-        'connection-string',
-        'AuthType needs an Endpoint with https: a token of Microsoft Entra ID must not be read on the way.',
-      );
-    }
-    if (trust.insecureTls || trust.caFile !== undefined) {
-      throw new ExpectedError(
-        'connection-string',
-        `AuthType does not go with ${trust.insecureTls ? 'insecureTls' : 'caFile'}: whoever stands in between could take the token of Microsoft Entra ID. Name a certificate authority of your own in the environment variable NODE_EXTRA_CA_CERTS.`,
-      );
-    }
-    if (serviceOfHost(hostname) !== undefined || known.includes(hostname.toLowerCase())) continue;
-    throw new ExpectedError(
-      'connection-string',
-      `${hostname} is no host of Azure SignalR Service or Azure Web PubSub, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${hostsVariable}.`,
-    );
+    const { href, hostname } = new URL(url);
+    const refusal = signInRefusal(href, trust);
+    if (refusal === undefined) continue;
+    if (refusal.why === 'host' && known.includes(hostname.toLowerCase())) continue;
+    throw new ExpectedError('connection-string', refusal.message);
   }
 }

@@ -16,6 +16,7 @@ const calm = { cpuUsPerMessage: 7, cpuShare: 0.2, loopDelayP99Us: 900, slipP99Us
 /** A step whose received deliveries took these microseconds each, in rising order. */
 function step(latencies: readonly number[], change: Partial<StepMeasures> = {}): StepMeasures {
   return {
+    senders: 1,
     offered: latencies.length,
     sent: latencies.length,
     expected: latencies.length,
@@ -59,7 +60,9 @@ describe('judgeStep', () => {
       'fail',
       ['slo-p99', 'slo-delivered'],
     ],
-    ['nothing expected', step([]), defaultSlo, 'pass', []],
+    ['nothing expected', step([], { offered: 1, sent: 1 }), defaultSlo, 'pass', []],
+    ['nothing to be sent', step([], { senders: 0 }), defaultSlo, 'pass', []],
+    ['nothing sent by a sender', step([]), defaultSlo, 'invalid', ['nothingSent']],
     [
       'delivered below its limit',
       step(rising(97), { expected: 100 }),

@@ -90,6 +90,14 @@ describe('verdictSentence', () => {
     );
   });
 
+  it('does not blame the generator where nothing was sent', () => {
+    const reasons = [{ code: 'nothingSent', message: 'step 3: the one sender sent nothing' }];
+    assert.equal(
+      judged({ status: 'invalid', reasons }, {}),
+      '⚠ invalid; step 3: the one sender sent nothing',
+    );
+  });
+
   it('gives the first reason of a failed or invalid run and counts the others', () => {
     const reasons = [
       { code: 'a', message: 'step 3: too slow' },

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { buildPlan, split } from '../../../src/plan/buildPlan';
-import { maximumSources } from '../../../src/plan/population';
 import { scenarioWith } from '../capacity/scenarios';
 
 const options = { workers: 3, seed: 11, runId: 0x1_2345_6789 };
@@ -72,24 +71,5 @@ describe('buildPlan', () => {
     const count = (workers: number): number =>
       buildPlan(scenario, { ...options, workers }).workers.length;
     assert.deepEqual([count(0), count(1), count(1000)], [1, 1, 10]);
-  });
-
-  it('refuses a plan whose messages could no longer be told apart', () => {
-    const groups = {
-      messageSize: 1,
-      sendingInterval: 1000,
-      groupCount: 1000,
-      groupsPerConnection: 1000,
-    };
-    const entries = [{ name: 'sendToGroup', parameters: groups }];
-    const most = Math.floor(maximumSources / 1000);
-    buildPlan(scenarioWith({ entries, connections: most, step: 0 }), options);
-    assert.throws(
-      () => buildPlan(scenarioWith({ entries, connections: most + 1, step: 0 }), options),
-      {
-        name: 'ExpectedError',
-        code: 'plan-too-large',
-      },
-    );
   });
 });

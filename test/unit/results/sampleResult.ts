@@ -114,6 +114,7 @@ export function sampleStep(
     verdict: judgeStep(
       {
         ...counts,
+        senders,
         generator,
         latencyAtShareUs: (share) => (share > 0.99 ? latencyUs.max : latencyUs.p99),
       },

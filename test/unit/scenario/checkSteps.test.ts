@@ -33,11 +33,27 @@ describe('senders and steps', () => {
     );
   });
 
-  it('no sender at all is a warning, unless nothing is meant to be sent', () => {
+  it('no sender at all is an error, unless nothing is meant to be sent', () => {
     const text = withConfig('baseSending: 0', 'step: 0');
-    assert.ok(brief(text).includes('warning nothing-sent "0"'));
+    assert.ok(brief(text).includes('error nothing-sent "0"'));
     const quiet = `${text}scenario:\n  name: connectOnly\n`;
     assert.ok(!brief(quiet).some((line) => line.includes('nothing-sent')));
+  });
+
+  it('sending to another connection takes two, however the other is chosen', () => {
+    const ways = [
+      'name: sendToClient',
+      'name: sendToClient\n  parameters: { targets: random }',
+      "name: invoke\n  parameters: { method: M, arguments: ['{receiver}', '{text}'], reply: callback, callback: C, receivers: client }",
+    ];
+    for (const way of ways) {
+      const file = (count: number): string =>
+        `${withConfig(`connections: ${count}`, 'baseSending: 1')}scenario:\n  ${way}\n`;
+      assert.match(problemOf(file(1), 'nothing-sent').message, /there is only one/);
+      assert.deepEqual(errorsOf(file(1)), ['nothing-sent']);
+      assert.equal(fixed(file(1), problemOf(file(1), 'nothing-sent')), file(2));
+      assert.deepEqual(errorsOf(file(2)), []);
+    }
   });
 
   it('keys about senders have no effect where nothing is sent, and rounds make the steps', () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { largestSource } from '../../../src/base/stampBytes';
 import { notRunnable } from '../../../src/scenario/notRunnable';
 import { useCases } from '../../../src/usecases/registry';
-import { scenarioOf, withConfig } from './parsed';
+import { problemOf, scenarioOf, withConfig } from './parsed';
 
 const sdkMessagePack = ['driver: sdk', 'protocol: messagepack'];
 const invoke = (argument: string): string =>
@@ -11,7 +12,6 @@ describe('what this version cannot run', () => {
   const reasons: [text: string, reason: RegExp][] = [
     ['kind: resultparser\n', /resultparser/],
     [withConfig('connectionType: AspNet'), /ASP\.NET SignalR/],
-    [withConfig('protocol: messagepack', 'transport: ServerSentEvents'), /text only/],
     [withConfig('dialect: measure', ...sdkMessagePack), /cannot write ticks.*driver to native/],
     [`${withConfig(...sdkMessagePack)}${invoke('{ticks}')}`, /cannot write ticks/],
   ];
@@ -22,6 +22,27 @@ describe('what this version cannot run', () => {
       assert.match(sentence ?? '', /^[^.]*\S.*\.$/);
     });
   }
+
+  it('is more sources than can be told apart, by one', () => {
+    const groups = (connections: number): string =>
+      `${withConfig(`connections: ${connections}`)}scenario:\n  name: sendToGroup\n  parameters: { groupCount: 1000, groupsPerConnection: 1000 }\n`;
+    const most = Math.floor(largestSource / 1000);
+    assert.equal(notRunnable(scenarioOf(groups(most))), undefined);
+    assert.match(notRunnable(scenarioOf(groups(most + 1))) ?? '', /more than one run can follow/);
+  });
+
+  it('is told of when the file is checked, at the key it is about', () => {
+    for (const [text, place] of [
+      [withConfig('connectionType: AspNet').replace('local', 'http://localhost/hub'), 'AspNet'],
+      [withConfig('dialect: measure', ...sdkMessagePack), 'sdk'],
+      [withConfig('service: webpubsub', 'driver: sdk', 'subprotocol: none'), 'none'],
+    ] as const) {
+      const found = problemOf(text, 'not-runnable');
+      assert.equal(found.severity, 'warning');
+      assert.equal(found.message, notRunnable(scenarioOf(text)));
+      assert.equal(text.slice(found.offset, found.offset + found.length), place);
+    }
+  });
 
   it('is no use case, alone or in a mix', () => {
     for (const { name } of useCases) {

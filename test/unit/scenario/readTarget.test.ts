@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Service } from '../../../src/usecases/traffic';
 import type { TargetSpec } from '../../../src/scenario/scenario';
+import { parseScenario } from '../../../src/scenario/parseScenario';
 import { brief, errorsOf, fixed, problemOf, scenarioOf } from './parsed';
 
 const config = (...lines: string[]): string =>
@@ -64,12 +65,46 @@ describe('the target', () => {
     ['webAppTarget: http://a:99999/x', 'http://a:99999/x'],
     ['webAppTarget: http://a:b/x', 'http://a:b/x'],
     ['webAppTarget: http://a b/x', 'http://a b/x'],
+    ['webAppTarget: http://999.1.1.1/x', 'http://999.1.1.1/x'],
+    ['webAppTarget: http://1.2.3.4.5/x', 'http://1.2.3.4.5/x'],
+    ['webAppTarget: http://[:]x/x', 'http://[:]x/x'],
     ['webAppTarget: nonsense!', 'nonsense!'],
     ['webAppTarget: local', 'local'],
     [`webAppTarget: ${hub}, localhost/x`, 'localhost/x'],
     [`webAppTarget: [${hub}, "a!b"]`, '"a!b"'.slice(1, -1)],
     ['target: [http://a/b, local]', 'local'],
   ];
+  const misspelt: [text: string, meant: string][] = [
+    ['http//localhost:5050/x', 'http://localhost:5050/x'],
+    ['http:/localhost/x', 'http://localhost/x'],
+    ['https:localhost/x', 'https://localhost/x'],
+    ['WS:\\\\localhost/x', 'WS://localhost/x'],
+    ['http;//${env:HOST}/x', 'http://${env:HOST}/x'],
+    ['localhost:${env:PORT}/x', 'http://localhost:${env:PORT}/x'],
+    ['ws:5050/x', 'http://ws:5050/x'],
+    ['http/x', 'http://http/x'],
+  ];
+  for (const [text, meant] of misspelt) {
+    it(`knows how ${text} was meant`, () => {
+      const file = config(`webAppTarget: ${text}`);
+      assert.equal(fixed(file, problemOf(file, 'hub-url')), config(`webAppTarget: ${meant}`));
+    });
+  }
+
+  it('does not say what stands in a connection string that a flag has replaced', () => {
+    const written = [
+      'connectionString: Endpoint=https://xxx;AccessKey=xxx',
+      'connectionString: no',
+    ];
+    for (const line of written) {
+      const { problems } = parseScenario(config(line), {
+        overrides: [{ path: 'config.target', value: 'local' }],
+      });
+      assert.deepEqual(problems, []);
+      assert.notDeepEqual(brief(config(line)), []);
+    }
+  });
+
   for (const [line, points] of wrong) {
     it(`points at the wrong entry of ${line}`, () => {
       assert.ok(
@@ -215,6 +250,27 @@ describe('the use case and the service', () => {
     assert.deepEqual(errorsOf(config('connectionType: AspNet', `webAppTarget: ${hub}`)), []);
   });
 
+  it('do not show a sign-in where a run would not', () => {
+    const signIn = (endpoint: string): string =>
+      `connectionString: Endpoint=${endpoint};AuthType=azure;Version=1.0`;
+    const own = signIn('https://a.service.signalr.net');
+    assert.deepEqual(brief(config(own)), []);
+    assert.deepEqual(brief(config(signIn('http://localhost:8888'))), []);
+    const open = config(signIn('http://a.service.signalr.net'));
+    assert.match(problemOf(open, 'connection-string').message, /needs an Endpoint with https/);
+    assert.deepEqual(brief(config(own, 'insecureTls: true')), ['error connection-string "true"']);
+    assert.deepEqual(brief(config(own, 'caFile: a.pem')), ['error connection-string "a.pem"']);
+    const foreign = problemOf(config(signIn('https://a.contoso.test')), 'connection-string');
+    assert.equal(foreign.severity, 'warning');
+    assert.match(foreign.message, /^a\.contoso\.test is no host .* SIGNALR_BENCH_SIGN_IN_HOSTS/);
+  });
+
+  it('want the certificate to a key', () => {
+    const key = ['target: https://localhost/hub', 'keyFile: key.pem'];
+    assert.deepEqual(brief(config(...key)), ['error client-certificate "key.pem"']);
+    assert.deepEqual(brief(config(...key, 'certFile: cert.pem')), []);
+  });
+
   it('refuse names that no hub of a service has', () => {
     const lines = (name: string): string[] => [`hub: ${name}`, `connectionString: ${signalr}`];
     assert.deepEqual(errorsOf(config(...lines('chat_2'))), []);
@@ -223,9 +279,15 @@ describe('the use case and the service', () => {
     assert.deepEqual(errorsOf(config('hub: a/b', 'target: local')), []);
   });
 
-  it('with an upstream handler need a public URL unless the service runs here', () => {
+  it('with an upstream handler need its port and a public URL unless the service runs here', () => {
     const lines = ['upstream: { port: 80 }', `connectionString: ${signalr}`];
     assert.deepEqual(errorsOf(config(...lines)), ['upstream-url']);
+    const noPort = ['upstream: { publicUrl: https://a.test }', lines[1]!];
+    assert.match(problemOf(config(...noPort), 'upstream-url').message, /write upstream\.port,/);
+    const both = ['upstream: { port: 80, publicUrl: https://a.test }', lines[1]!];
+    assert.deepEqual(errorsOf(config(...both)), []);
+    const gateway = 'Endpoint=http://localhost;ServerEndpoint=http://a.test;AccessKey=ABCD';
+    assert.deepEqual(errorsOf(config(lines[0]!, `connectionString: ${gateway}`)), ['upstream-url']);
     lines[1] = 'connectionString: Endpoint=http://localhost:8888;AccessKey=ABCD';
     assert.deepEqual(errorsOf(config(...lines)), []);
   });
