@@ -1,4 +1,4 @@
-import { appServersAt, type Stack } from './appServers';
+import { appServersAt, type AppServers, type Stack } from './appServers';
 import { bindingOf, fillAt } from './binding';
 import { checkNumber, inputError } from './inputCheck';
 import type { Estimate, EstimateLoad, EstimateOptions, LimitUse, Product } from './model';
@@ -20,6 +20,8 @@ export interface Assignment {
   readonly stack: Stack;
   /** Whether nothing goes through app servers. */
   readonly serverless: boolean;
+  /** Those that the run opens; undefined where it opens none by itself. */
+  readonly serverConnections: number | undefined;
 }
 
 /**
@@ -33,6 +35,7 @@ export function checkAssignment(
     readonly useCases: readonly unknown[];
     readonly stack?: Stack;
     readonly serverless?: boolean;
+    readonly serverConnections?: number;
   },
   options: EstimateOptions,
 ): Assignment {
@@ -46,7 +49,15 @@ export function checkAssignment(
   if (!['aspnetcore', 'aspnet'].includes(stack)) {
     throw inputError('stack must be aspnetcore or aspnet');
   }
-  return { edition, connections, headroom, stack, serverless: input.serverless === true };
+  const serverConnections =
+    input.serverConnections === undefined
+      ? undefined
+      : checkNumber(input.serverConnections, 'server_connections', {
+          whole: true,
+          zeroAllowed: true,
+        });
+  const serverless = input.serverless === true;
+  return { edition, connections, headroom, stack, serverless, serverConnections };
 }
 
 /** Finds the size for the loads and explains it; `assumptions` end the notes. */
@@ -64,8 +75,16 @@ export function assess(
     sizes.unit === null || assignment.serverless
       ? { count: null, serverConnections: null }
       : appServersAt(edition, loads, stack, sizes.unit);
+  const beside = serverConnectionsBeside(assignment, servers);
+  const withServers = findSizes({
+    ...demand,
+    connections: demand.connections + (beside ?? 0),
+  }).unit;
   const warnings = warningsOf(demand, sizes, atUnit, stack);
-  const notes = notesOf({ demand, sizes, atUnit, fill, warnings, servers, stack });
+  const notes = notesOf({
+    ...{ demand, sizes, atUnit, fill, warnings, servers, stack },
+    ...{ serverConnections: beside, withServers },
+  });
   const advice = adviceOf(servers, stack);
   return {
     loads: loads.map(shownLoad),
@@ -81,6 +100,9 @@ export function assess(
     app_servers: servers.count,
     server_connections_per_app_server: servers.serverConnections,
     warnings,
+    server_connections: beside,
+    server_connections_by: assignment.serverConnections === undefined ? 'guide' : 'run',
+    unit_with_server_connections: withServers,
     product: edition.product,
     edition: edition.name,
     headroom: assignment.headroom,
@@ -91,6 +113,15 @@ export function assess(
     notes: [...notes, ...assumptions],
     ...(advice === undefined ? {} : { advice }),
   };
+}
+
+/** Those of the run, else those that the guide advises at the size. */
+function serverConnectionsBeside(
+  { serverConnections }: Assignment,
+  { count, serverConnections: each }: AppServers,
+): number | null {
+  if (serverConnections !== undefined) return serverConnections;
+  return count === null || each === null ? null : count * each;
 }
 
 function shownLoad(load: ServiceLoad): EstimateLoad {

@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario/scenario';
 import { meanOf } from '../usecases/payloadSizes';
-import type { Billing, Estimate, Product } from './model';
+import type { BilledMessages, Billing, Estimate, Product } from './model';
 import { rounded } from './rounded';
 import { offers } from './resolved';
 import { isRest, type ServiceLoad } from './serviceLoad';
@@ -10,40 +10,55 @@ import { figure, unitWords } from './wording';
 const billedBytes = 2048;
 /** Messages a day that each Unit of a paid tier includes; same sources. */
 const includedPerUnit = 1_000_000;
-/** An envelope around a payload is about this long; it may make one message two. */
-const envelopeBytes = 200;
 const secondsPerDay = 86_400;
 const daysPerMonth = 30;
 
 /**
  * Messages as the services bill them, at the full load of the last step around the clock: what goes out of the
- * service, in pieces of 2 KB, to clients, to app servers and to event handlers. What comes in is free.
+ * service, in pieces of 2 KB, to clients, to app servers and to event handlers. Each is as long as it is on the
+ * wire, payload and envelope; what the payloads alone would come to is told beside it. What comes in is free.
  */
 export function billingOf(product: Product, loads: readonly ServiceLoad[]): Billing {
-  const perSecond = loads
-    .map((load) => billedPerSecond(product, load))
-    .reduce((sum, each) => sum + each, 0);
+  const perSecond = (each: (load: ServiceLoad) => number): number =>
+    loads.reduce((sum, load) => sum + each(load), 0);
   return {
-    messages_per_s: rounded(perSecond),
-    messages_per_day: rounded(perSecond * secondsPerDay),
-    messages_per_month: rounded(perSecond * secondsPerDay * daysPerMonth),
-    envelope_matters: loads.some(
-      ({ sizes, outMessages }) =>
-        outMessages > 0 &&
-        sizes.some(({ bytes }) => billedAs(bytes) < billedAs(bytes + envelopeBytes)),
+    ...aroundTheClock(
+      perSecond((load) => {
+        const toClients = load.outMessages * meanPieces(load, ({ toClient }) => toClient);
+        const copies = toApplication(product, load);
+        return toClients + copies * meanPieces(load, (size) => size.toApplication);
+      }),
+    ),
+    payload_only: aroundTheClock(
+      perSecond((load) => {
+        const leaving = load.outMessages + toApplication(product, load);
+        return leaving * meanPieces(load, ({ bytes }) => bytes);
+      }),
     ),
   };
 }
 
-/** Each started 2 KB is one message, so sizes must be counted one by one. */
-const billedAs = (bytes: number): number => Math.ceil(bytes / billedBytes);
+function aroundTheClock(perSecond: number): BilledMessages {
+  return {
+    messages_per_s: rounded(perSecond),
+    messages_per_day: rounded(perSecond * secondsPerDay),
+    messages_per_month: rounded(perSecond * secondsPerDay * daysPerMonth),
+  };
+}
 
-function billedPerSecond(product: Product, load: ServiceLoad): number {
-  const { kind, inMessages, outMessages, sizes } = load;
-  // On its way a message of a client leaves the service once more: to an app server or an event handler.
-  const throughApplication = product === 'signalr' ? !isRest(kind) : kind === 'upstream_echo';
-  const leaving = outMessages + (throughApplication ? inMessages : 0);
-  return leaving * meanOf(sizes, billedAs);
+/** Each started 2 KB is one message, so sizes must be counted one by one. */
+function meanPieces(
+  { leaving }: ServiceLoad,
+  bytesOf: (size: ServiceLoad['leaving'][number]) => number,
+): number {
+  const onWire = leaving.map((size) => ({ bytes: bytesOf(size), weight: size.weight }));
+  return meanOf(onWire, (bytes) => Math.ceil(bytes / billedBytes));
+}
+
+/** On its way a message of a client leaves the service once more: to an app server or an event handler. */
+function toApplication(product: Product, { kind, inMessages }: ServiceLoad): number {
+  const goes = product === 'signalr' ? !isRest(kind) : kind === 'upstream_echo';
+  return goes ? inMessages : 0;
 }
 
 /** Messages a day that the scenario's size includes; that of the estimate where it names none. */
@@ -52,16 +67,6 @@ export function includedPerDay(
   { unit = atUnit, sku }: Pick<Scenario, 'unit' | 'sku'>,
 ): number {
   return sku === 'free' ? offers[product].freeMessagesPerDay : unit * includedPerUnit;
-}
-
-/**
- * Price of 30 days' messages beyond the included ones.
- *
- * @param price of a million messages, in any currency
- */
-export function messagePrice(billing: Billing, included: number, price: number): number {
-  const beyond = Math.max(0, billing.messages_per_day - included) * daysPerMonth;
-  return (beyond / 1_000_000) * price;
 }
 
 /** Figures for people; undefined where nothing is sent. */
@@ -76,8 +81,10 @@ export function billingWords(
     scenario.sku === 'free'
       ? `the Free tier ends at ${included} a day`
       : `${unitWords(scenario.unit ?? atUnit)} includes ${included} a day`;
-  const envelope = billing.envelope_matters
-    ? ' Payloads are counted; where the envelope leads over the next 2 KB it is one more each.'
-    : '';
-  return `Billed at this load around the clock: ${figure(billing.messages_per_day)} messages of 2 KB a day, ${figure(billing.messages_per_month)} in 30 days; ${size}.${envelope}`;
+  const { payload_only: alone } = billing;
+  const envelopes =
+    alone.messages_per_s === billing.messages_per_s
+      ? ''
+      : ` Envelopes count: the payloads alone would be ${figure(alone.messages_per_day)} a day.`;
+  return `Billed at this load around the clock: ${figure(billing.messages_per_day)} messages of 2 KB a day, ${figure(billing.messages_per_month)} in 30 days; ${size}.${envelopes}`;
 }

@@ -4,7 +4,8 @@ import { findUseCase } from '../usecases/registry';
 import { payloadSizesOf } from '../usecases/payloadSizes';
 import type { Traffic } from '../usecases/traffic';
 import type { Product } from './model';
-import { kindsOf } from './serviceLoad';
+import { leavingSizes } from './leavingSizes';
+import { kindsOf, sizesOf } from './serviceLoad';
 
 /** Traffic of the entries that send in one step, with the entries they come from. */
 export type EntryTraffic =
@@ -27,7 +28,7 @@ export function productOf(scenario: Pick<Scenario, 'service'>): Product {
  * connections only and are left out.
  */
 export function entryTraffic(
-  scenario: Pick<Scenario, 'service' | 'entries' | 'connections'>,
+  scenario: Parameters<typeof leavingSizes>[0] & Pick<Scenario, 'connections'>,
   step: StepSenders,
 ): EntryTraffic {
   const { connections, entries, service } = scenario;
@@ -47,7 +48,9 @@ export function entryTraffic(
     const several = entry.parameters['messageSizes'] !== undefined && {
       messageSizes: payloadSizesOf(entry.parameters),
     };
-    sending.push({ entry, position, traffic: { ...traffic, ...several } });
+    const sent = { ...traffic, ...several };
+    const leaving = leavingSizes(scenario, entry, sizesOf(sent));
+    sending.push({ entry, position, traffic: { ...sent, leaving } });
   }
   return { sending };
 }

@@ -5,6 +5,7 @@ import { trafficLoad } from './trafficLoad';
 
 export {
   signalrEditions,
+  type BilledMessages,
   type Billing,
   type Edition,
   type Estimate,

@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario/scenario';
 import { stepsOf } from '../scenario/steps';
+import { serverConnectionsOf } from '../scenario/serverConnections';
 import { findUseCase, streamsOf } from '../usecases/registry';
 import { connectionsOnly } from './connectionsOnly';
 import { entryTraffic, productOf } from './entryTraffic';
@@ -24,9 +25,20 @@ export function loadOf(
       connections: scenario.connections,
       useCases: traffic.length === 0 ? [connectionsOnly(product)] : traffic,
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
-      ...(scenario.upstream !== undefined ? { serverless: true } : {}),
+      ...applicationOf(scenario),
       assumptions: assumptionsOf(scenario),
     },
+  };
+}
+
+/** How a scenario's hub is served, as estimate and recommendation count it. */
+export function applicationOf(
+  scenario: Scenario,
+): Pick<EstimateInput, 'serverless' | 'serverConnections'> {
+  const serverConnections = serverConnectionsOf(scenario);
+  return {
+    ...(scenario.upstream !== undefined ? { serverless: true } : {}),
+    ...(serverConnections === undefined ? {} : { serverConnections }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario/scenario';
 import { stepsOf } from '../scenario/steps';
-import { assumptionsOf } from './loadOf';
+import { applicationOf, assumptionsOf } from './loadOf';
 import { entryTraffic, productOf } from './entryTraffic';
 import type { MeasuredLoad } from './recommend';
 import { trafficLoad } from './trafficLoad';
@@ -50,13 +50,14 @@ export function measuredLoadOf(
         senders: traffic.senders,
         messageBytes: traffic.messageBytes,
         ...(traffic.messageSizes === undefined ? {} : { messageSizes: traffic.messageSizes }),
+        ...(traffic.leaving === undefined ? {} : { leaving: traffic.leaving }),
         inPerSecond: own?.sentPerSecond ?? (measured.sentPerSecond * load.inMessages) / inbound,
         outPerSecond:
           own?.receivedPerSecond ?? (measured.receivedPerSecond * load.outMessages) / outbound,
         ...(traffic.groupMembers === undefined ? {} : { groupMembers: traffic.groupMembers }),
       })),
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
-      ...(scenario.upstream !== undefined ? { serverless: true } : {}),
+      ...applicationOf(scenario),
       assumptions: assumptionsOf(scenario),
     },
   };

@@ -12,6 +12,8 @@ export interface EstimateInput {
   readonly connections: number;
   readonly useCases: readonly Traffic[];
   readonly stack?: 'aspnetcore' | 'aspnet';
+  /** Server connections that the run opens by itself; absent: those that the guide advises are counted. */
+  readonly serverConnections?: number;
   /** The hub is in serverless mode: an upstream takes the place of app servers. */
   readonly serverless?: boolean;
   /** Sentences on how the input came about; the estimate passes them on in `notes`. */
@@ -75,14 +77,18 @@ export interface NeighbourUse {
   readonly outbound: number;
 }
 
-/** Messages as the services bill them: 2 KB each, those that leave the service. */
-export interface Billing {
+/** Messages of 2 KB at the full load, around the clock. */
+export interface BilledMessages {
   readonly messages_per_s: number;
   readonly messages_per_day: number;
   /** In 30 days. */
   readonly messages_per_month: number;
-  /** Payloads so close below a multiple of 2 KB that their envelope makes another message of them. */
-  readonly envelope_matters: boolean;
+}
+
+/** Messages as the services bill them: 2 KB each, those that leave the service, envelopes included. */
+export interface Billing extends BilledMessages {
+  /** What it would be without the envelopes. */
+  readonly payload_only: BilledMessages;
 }
 
 /**
@@ -105,6 +111,15 @@ export interface Estimate {
   readonly server_connections_per_app_server: number | null;
   readonly warnings: readonly string[];
 
+  /**
+   * Server connections that count beside the clients; null where none are known. The size by the tables does
+   * not count them: they were measured with as many clients as a size has connections.
+   */
+  readonly server_connections: number | null;
+  /** Whether the run opens them, or the guide advises so many. */
+  readonly server_connections_by: 'run' | 'guide';
+  /** Smallest size that also has room for these connections; null when none has. */
+  readonly unit_with_server_connections: number | null;
   readonly product: Product;
   readonly edition: string;
   readonly headroom: number;
@@ -128,6 +143,5 @@ export interface Estimate {
   readonly notes: readonly string[];
   /** App servers and their connections as a sentence; absent where there are none. */
   readonly advice?: string;
-  /** Of estimates only: a recommendation is about the size alone. */
   readonly billing?: Billing;
 }

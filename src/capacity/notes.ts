@@ -1,7 +1,8 @@
+import { serverConnectionsProblem } from '../scenario/serverConnections';
 import { servedLoads, type AppServers, type Stack } from './appServers';
 import { peakUse, type Fill } from './binding';
 import { noFitNotes } from './noFit';
-import { fitsUnit, listedByAll, type Demand, type Sizes } from './search';
+import { listedByAll, type Demand, type Sizes } from './search';
 import { connectionLimit, tableOf } from './tables';
 import { tolerance, trafficUtilisation } from './utilisation';
 import { largestOf, type Warning } from './warnings';
@@ -16,6 +17,9 @@ export interface NoteContext {
   readonly warnings: readonly Warning[];
   readonly servers: AppServers;
   readonly stack: Stack;
+  /** Server connections beside the clients, and the size that has room for both. */
+  readonly serverConnections: number | null;
+  readonly withServers: number | null;
 }
 
 /**
@@ -24,8 +28,6 @@ export interface NoteContext {
  * connections; neither says what Server Load was during the measurements.
  */
 export const cautionFrom = 0.7;
-/** Share of connections from which server connections may matter (docs/capacity.md, I-29). */
-const connectionsNearlyFull = 0.95;
 /** Most app servers in any test of the guides (*Performance test environments*). */
 const appServersTested = 20;
 
@@ -35,6 +37,7 @@ export function notesOf(context: NoteContext): string[] {
   return [
     ...(sizes.unit === null ? noFitNotes(demand, fill, largestOf(demand), warnings) : []),
     ...cautionNotes(context),
+    ...fullNotes(context),
     ...noteOrder
       .filter((warning) => warnings.includes(warning))
       .map((warning) => warningNotes[warning](context)),
@@ -151,16 +154,22 @@ function erratumNotes({ demand, fill, atUnit }: NoteContext): string[] {
     );
 }
 
-/** Server connections near the connection limit, and server counts beyond what was tested. */
-function serverNotes({ demand, sizes, fill, servers, stack }: NoteContext): string[] {
-  const { count, serverConnections } = servers;
-  if (count === null || serverConnections === null || sizes.unit === null) return [];
+/** Clients that fit the size where the server connections beside them do not (docs/capacity.md, I-29). */
+function fullNotes({ demand, sizes, serverConnections, withServers }: NoteContext): string[] {
+  const { unit } = sizes;
+  if (unit === null || serverConnections === null) return [];
+  const words = unitWords(unit);
+  const problem = serverConnectionsProblem(demand.connections, serverConnections, unit, words);
+  if (problem === undefined) return [];
+  const room = withServers === null ? 'no size' : unitWords(withServers);
+  return [`${problem} ${room} has room for both.`];
+}
+
+/** Server counts beyond what was tested. */
+function serverNotes({ sizes, servers, stack }: NoteContext): string[] {
+  const { count } = servers;
+  if (count === null || sizes.unit === null) return [];
   const notes: string[] = [];
-  if (fill.connections >= connectionsNearlyFull && fitsUnit(demand, sizes.unit)) {
-    notes.push(
-      `Server connections may count against the connection limit too: here ${figure(count * serverConnections)}.`,
-    );
-  }
   if (count === 1) notes.push('One app server carries the load but leaves no spare.');
   if (count > appServersTested && stack === 'aspnetcore') {
     notes.push(`The guides' tests used at most ${appServersTested} app servers.`);

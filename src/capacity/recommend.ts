@@ -1,6 +1,7 @@
 import { formatBytes } from '../base/units';
-import type { PayloadSize } from '../usecases/payloadSizes';
+import type { LeavingSize, PayloadSize } from '../usecases/payloadSizes';
 import type { TrafficKind } from '../usecases/traffic';
+import { billingOf } from './billing';
 import { assess, checkAssignment } from './assess';
 import { connectionsOnly } from './connectionsOnly';
 import { measuredFormula } from './formula';
@@ -17,6 +18,8 @@ export interface MeasuredTraffic {
   readonly messageBytes: number;
   /** As in the input of an estimate: every size is sent as often as its weight says. */
   readonly messageSizes?: readonly PayloadSize[];
+  /** As in the input of an estimate. */
+  readonly leaving?: readonly LeavingSize[];
   /** Messages into the service per second. */
   readonly inPerSecond: number;
   /** Deliveries out of the service per second. */
@@ -31,6 +34,8 @@ export interface MeasuredLoad {
   readonly stack?: 'aspnetcore' | 'aspnet';
   /** As in the input of an estimate. */
   readonly serverless?: boolean;
+  /** As in the input of an estimate. */
+  readonly serverConnections?: number;
   /** Step the rates were measured in, from 1. */
   readonly step: number;
   /** Sentences on how the input came about; the recommendation passes them on in `notes`. */
@@ -70,6 +75,7 @@ export function recommend(measured: MeasuredLoad, options: RecommendOptions = {}
   const estimate = assess(assignment, loads, measured.assumptions ?? []);
   return {
     ...estimate,
+    billing: billingOf(product, loads),
     step: measured.step,
     headline: headlineOf(estimate),
     reasons: reasonsOf(measured, estimate, loads),

@@ -1,4 +1,4 @@
-import { meanOf, type PayloadSize } from '../usecases/payloadSizes';
+import { meanOf, type LeavingSize, type PayloadSize } from '../usecases/payloadSizes';
 import type { Traffic, TrafficKind } from '../usecases/traffic';
 import type { Product } from './model';
 import type { TableName } from './publishedEdition';
@@ -16,6 +16,8 @@ export interface ServiceLoad {
   readonly messageBytes: number;
   /** The sizes of its payloads: one, or several with their weights. */
   readonly sizes: readonly PayloadSize[];
+  /** The same as they leave the service, with their envelopes where these are known. */
+  readonly leaving: readonly LeavingSize[];
   /** Bytes a message is counted as, on average. */
   readonly countedBytes: number;
   /** Messages per second. */
@@ -68,13 +70,17 @@ export function effectiveBytes(sizes: readonly PayloadSize[]): number {
 
 /** The part of a load that follows from its payloads and its rates. */
 export function ratesOf(
-  traffic: Pick<Traffic, 'messageBytes' | 'messageSizes'>,
+  traffic: Pick<Traffic, 'messageBytes' | 'messageSizes' | 'leaving'>,
   inMessages: number,
   outMessages: number,
 ): Omit<ServiceLoad, 'kind' | 'table' | 'senders' | 'formula'> {
   const sizes = sizesOf(traffic);
   const countedBytes = effectiveBytes(sizes);
+  const bare = ({ bytes, weight }: PayloadSize): LeavingSize => ({
+    ...{ bytes, weight, toClient: bytes, toApplication: bytes },
+  });
   return {
+    leaving: traffic.leaving ?? sizes.map(bare),
     ...{ messageBytes: traffic.messageBytes, sizes, countedBytes, inMessages, outMessages },
     inBandwidth: inMessages * countedBytes,
     outBandwidth: outMessages * countedBytes,

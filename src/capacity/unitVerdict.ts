@@ -1,3 +1,4 @@
+import { serverConnectionsProblem } from '../scenario/serverConnections';
 import type { Scenario } from '../scenario/scenario';
 import type { Estimate } from './model';
 import type { Offer } from './publishedEdition';
@@ -9,6 +10,8 @@ export interface UnitVerdict {
   readonly exceeded: boolean;
   /** For people: what was compared, and the size it would take. */
   readonly sentence: string;
+  /** The clients alone would fit; it is the run's server connections that do not. */
+  readonly byServerConnections?: true;
 }
 
 /**
@@ -20,10 +23,11 @@ export function unitVerdict(
   scenario: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
 ): UnitVerdict | undefined {
   const offer = offers[estimate.product];
-  if (scenario.sku === 'free') return freeVerdict(estimate, scenario.connections, offer);
+  if (scenario.sku === 'free')
+    return fullVerdict(estimate, scenario) ?? freeVerdict(estimate, scenario.connections, offer);
   if (scenario.unit === undefined) return undefined;
   const { unit, sku } = scenario;
-  const verdict = sizeVerdict(estimate, unit);
+  const verdict = fullVerdict(estimate, scenario) ?? sizeVerdict(estimate, unit);
   const sentences = [verdict.sentence];
   // Premium has every size there is.
   const offered = offer.units[sku ?? 'premium'];
@@ -33,6 +37,24 @@ export function unitVerdict(
     sentences.push(`Standard ends at ${unitWords(standardEnd)}; Premium goes on.`);
   }
   return { ...verdict, sentence: sentences.join(' ') };
+}
+
+/** Where the traffic fits and the clients do, but not with the server connections that the run opens. */
+function fullVerdict(
+  estimate: Estimate,
+  { connections, unit, sku }: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
+): UnitVerdict | undefined {
+  const size = sku === 'free' ? 'free' : unit;
+  const { server_connections: servers, unit_with_server_connections: roomy } = estimate;
+  if (estimate.server_connections_by !== 'run' || servers === null) return undefined;
+  if (estimate.unit === null || estimate.unit > (unit ?? 1)) return undefined;
+  const place = size === 'free' ? 'the Free tier' : unitWords(unit ?? 1);
+  const problem = serverConnectionsProblem(connections, servers, size, place);
+  if (problem === undefined) return undefined;
+  const needed = roomy === null ? 'No size has' : `${unitWords(roomy)} has`;
+  const paid = size === 'free' ? ' of a paid tier' : '';
+  const sentence = `${problem} ${needed.replace(' has', `${paid} has`)} room for both.`;
+  return { exceeded: true, byServerConnections: true, sentence };
 }
 
 /** Limits never fall with the size, so every size from the recommended one on carries the load. */

@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
-import { billingWords, includedPerDay, messagePrice } from '../capacity/billing';
+import { billingWords } from '../capacity/billing';
+import { priceOf, type Price } from '../capacity/price';
 import type { Edition, Estimate } from '../capacity/estimate';
 import type { CapacityModel } from '../results/completeResult';
 import { exitCode } from './exitCode';
@@ -16,6 +17,10 @@ export interface EstimateFlags {
   readonly headroom?: number;
   /** Price of a million billed messages beyond the included ones, in any currency. */
   readonly messagePrice?: number;
+  /** Price of one Unit for an hour. */
+  readonly unitPrice?: number;
+  /** What prices are for; 720 when absent. */
+  readonly hours?: number;
   readonly json?: boolean;
 }
 
@@ -41,10 +46,14 @@ export async function estimateCommand(
     ...(headroom !== undefined && { headroom }),
   });
   const { stdout } = surroundings;
-  const price = priceOf(estimate, scenario, flags.messagePrice);
+  const price = priceOf(estimate, scenario, {
+    ...(flags.unitPrice !== undefined && { unitHour: flags.unitPrice }),
+    ...(flags.messagePrice !== undefined && { messages: flags.messagePrice }),
+    ...(flags.hours !== undefined && { hours: flags.hours }),
+  });
   stdout.write(
     flags.json
-      ? jsonDocument({ ...estimate, ...(price !== undefined && { price_per_month: price }) })
+      ? jsonDocument({ ...estimate, ...priceFields(price, flags) })
       : paintAll(
           estimateLines(
             estimate,
@@ -58,22 +67,28 @@ export async function estimateCommand(
   return exitCode.done;
 }
 
-function priceOf(
-  estimate: Estimate,
-  scenario: Scenario,
-  price: number | undefined,
-): number | undefined {
-  if (price === undefined || estimate.billing === undefined) return undefined;
-  return messagePrice(estimate.billing, includedPerDay(estimate, scenario), price);
+/** The price, and where it is one of 30 days its sum by a name of its own. */
+function priceFields(price: Price | undefined, { hours }: EstimateFlags): object {
+  if (price === undefined) return {};
+  return { price, ...(hours === undefined && { price_per_month: price.total }) };
 }
 
-function billingText(estimate: Estimate, scenario: Scenario, price: number | undefined): string[] {
+function billingText(estimate: Estimate, scenario: Scenario, price: Price | undefined): string[] {
   const words = billingWords(estimate, scenario);
-  if (words === undefined) return [];
   return [
-    words,
-    ...(price === undefined
-      ? []
-      : [`Messages beyond the included ones cost ${formatCount(price, 2)} in 30 days.`]),
+    ...(words === undefined ? [] : [words]),
+    ...(price === undefined ? [] : [priceWords(price)]),
   ];
+}
+
+/** `Price for 720 hours: 43.20 for Units and 12.00 for messages beyond the included ones, 55.20 in all.` */
+function priceWords({ hours, units, messages, total }: Price): string {
+  const parts = [
+    ...(units === undefined ? [] : [`${formatCount(units, 2)} for Units`]),
+    ...(messages === undefined
+      ? []
+      : [`${formatCount(messages, 2)} for messages beyond the included ones`]),
+  ];
+  const sum = parts.length < 2 ? '' : `, ${formatCount(total, 2)} in all`;
+  return `Price for ${formatCount(hours, Number.isInteger(hours) ? 0 : 2)} hours: ${parts.join(' and ')}${sum}.`;
 }

@@ -41,6 +41,15 @@ export function amount(text: string): number {
   return value;
 }
 
+/** Hours, at most those of ten years. */
+export function hours(text: string): number {
+  const value = /^\d{1,5}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : NaN;
+  if (!(value > 0 && value <= 87_600)) {
+    throw new InvalidArgumentError('Expected a number of hours, above 0 and up to 87600.');
+  }
+  return value;
+}
+
 export function edition(text: string): Edition {
   const found = signalrEditions.find((name) => name === text);
   if (!found) throw new InvalidArgumentError(`Expected ${signalrEditions.join(' or ')}.`);

@@ -8,7 +8,7 @@ import type { DoctorDeps, DoctorFlags } from './doctorCommand';
 import type { EstimateDeps, EstimateFlags } from './estimateCommand';
 import { exportFormats, type ExportFormat } from './exportFormats';
 import { exitCode, exitCodeOfError, SignalError } from './exitCode';
-import { amount, edition, headroom, setKey, wholeNumber } from './flagValue';
+import { amount, edition, headroom, hours, setKey, wholeNumber } from './flagValue';
 import type { InitFlags } from './initCommand';
 import { printable } from './line';
 import { lazyCommands } from './loadLazyCommands';
@@ -178,6 +178,8 @@ const addReading: Add = (program, surroundings, deps, done) => {
     .option<Edition>('--edition <name>', 'edition of the SignalR guide: sr2023 or later', edition)
     .option('--headroom <share>', 'share of the limits to plan for, such as 0.7', headroom)
     .option('--message-price <amount>', 'price of a million messages beyond the included', amount)
+    .option('--unit-price <amount>', 'price of one Unit for an hour', amount)
+    .option('--hours <n>', 'hours that the prices are for (default: 720, 30 days)', hours)
     .option('--json', 'print the estimate as JSON')
     .addHelpText('after', '\nExample:\n  signalr-bench estimate chat-room.yaml --headroom 0.7')
     .action(async (file: string, flags: EstimateFlags) => {

@@ -1,10 +1,15 @@
-import { connectionLimit, connectRateLimit, isHubName } from '../base/serviceLimits';
+import { connectRateLimit, isHubName } from '../base/serviceLimits';
 import { formatCount } from '../base/units';
 import { isRest } from './buildScenario';
 import { isServerless } from './isServerless';
 import { entryPlace, startPlace, writtenPlace, type Sources } from './places';
 import type { Reading } from './reading';
 import type { Scenario } from './scenario';
+import {
+  serverConnectionsCode,
+  serverConnectionsOf,
+  serverConnectionsProblem,
+} from './serverConnections';
 
 /** Checks a scenario for a service against the rules of the service and the size that the file names. */
 export function checkService(reading: Reading, sources: Sources, scenario: Scenario): void {
@@ -119,23 +124,16 @@ function checkConnectRate(reading: Reading, sources: Sources, scenario: Scenario
   );
 }
 
-/** Those of app servers, and those that `restPersist…` sends over, take part of the connections of the size. */
+/** Where clients fit the size that the file names, and its server connections do not. */
 function checkServerConnections(reading: Reading, sources: Sources, scenario: Scenario): void {
-  const { service, target, connections, appServers, serverConnections, workers = 1 } = scenario;
-  if (service !== 'signalr' || target?.kind === 'hubUrl') return;
-  const limit = connectionLimit(sizeOf(scenario));
-  const persists = sources.entries.some(({ useCase }) => useCase.run.via === 'persistent');
-  // Each worker has one of its own; how many workers this machine has by itself is not known here.
-  const ofServerless = persists ? Math.min(workers, connections) : 0;
-  const ofServers = isServerless(scenario) ? ofServerless : appServers * serverConnections;
-  const writtenBy = isServerless(scenario) ? ['workers'] : ['serverConnections', 'appServers'];
-  // More clients than that are too much by themselves, which the estimate says.
-  if (connections > limit || connections + ofServers <= limit) return;
-  reading.report(
-    'warning',
-    'server-connections',
-    writtenPlace(reading, sources.config, ...writtenBy, 'connections') ??
-      startPlace(reading, sources),
-    `${formatCount(connections)} clients and ${formatCount(ofServers)} server connection${ofServers === 1 ? '' : 's'} are more than the ${formatCount(limit)} connections of ${sizeWords(scenario).replace('The', 'the')}: server connections count too.`,
+  const message = serverConnectionsProblem(
+    scenario.connections,
+    serverConnectionsOf(scenario) ?? 0,
+    sizeOf(scenario),
+    sizeWords(scenario).replace('The', 'the'),
   );
+  if (message === undefined) return;
+  const writtenBy = isServerless(scenario) ? ['workers'] : ['serverConnections', 'appServers'];
+  const place = writtenPlace(reading, sources.config, ...writtenBy, 'connections');
+  reading.report('warning', serverConnectionsCode, place ?? startPlace(reading, sources), message);
 }

@@ -7,6 +7,14 @@ export interface PayloadSize {
   readonly weight: number;
 }
 
+/** A payload with the bytes that it is when it leaves the service, its envelope with it. */
+export interface LeavingSize extends PayloadSize {
+  /** To a client. */
+  readonly toClient: number;
+  /** To an app server or an event handler, where messages of clients go through one. */
+  readonly toApplication: number;
+}
+
 /** A range is so many sizes, evenly spread and as likely: messages are encoded once for each. */
 const sizesOfRange = 16;
 const mostSizes = 16;

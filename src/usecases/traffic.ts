@@ -1,4 +1,4 @@
-import type { PayloadSize } from './payloadSizes';
+import type { LeavingSize, PayloadSize } from './payloadSizes';
 
 /** What a scenario is run against, as far as the estimate and the use case need to know. */
 export type Service = 'hub' | 'signalr' | 'webpubsub';
@@ -25,6 +25,8 @@ export interface Traffic {
   readonly messageBytes: number;
   /** The sizes behind that average, where there are several. */
   readonly messageSizes?: readonly PayloadSize[];
+  /** The same with their envelopes, by which they are billed; absent: payloads alone are known. */
+  readonly leaving?: readonly LeavingSize[];
   /** Members of the group a message goes to, for the group kinds. */
   readonly groupMembers?: number;
   /** Connections of the user a message goes to; 1 when absent. */

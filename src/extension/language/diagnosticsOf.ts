@@ -12,7 +12,8 @@ export const exceedsUnit = 'exceeds-unit';
 export function diagnosticsOf(analysis: Analysis): Problem[] {
   const { problems, verdict, text } = analysis;
   const inside = problems.map((problem) => within(problem, text.length));
-  if (verdict?.exceeded !== true) return inside;
+  // The parser says by itself that server connections are too many.
+  if (verdict?.exceeded !== true || verdict.byServerConnections) return inside;
   const free = analysis.scenario?.sku === 'free';
   const place = nodeAt(analysis.outline, ['config', free ? 'sku' : 'unit']);
   const exceeded: Problem = {

@@ -41,9 +41,12 @@ function settingKeys(
 }
 
 function unitFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix | undefined {
-  const needed = analysis.estimate?.unit;
-  if (needed == null || analysis.estimate === undefined) return undefined;
-  const { units } = offers[analysis.estimate.product];
+  const { estimate } = analysis;
+  if (estimate === undefined) return undefined;
+  const { unit: bare, unit_with_server_connections: whole, server_connections_by: by } = estimate;
+  const needed = by === 'run' ? whole : bare;
+  if (needed === null) return undefined;
+  const { units } = offers[estimate.product];
   const { sku } = scenario;
   const tiers =
     sku === 'premium' || sku === undefined

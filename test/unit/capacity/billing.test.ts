@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { billingWords, includedPerDay, messagePrice } from '../../../src/capacity/billing';
+import { billingWords, includedPerDay } from '../../../src/capacity/billing';
 import { estimate, type Estimate, type Product } from '../../../src/capacity/estimate';
+import { loadOf } from '../../../src/capacity/loadOf';
+import { recommend } from '../../../src/capacity/recommend';
+import { measuredLoadOf } from '../../../src/capacity/measuredLoadOf';
+import type { Scenario } from '../../../src/scenario/scenario';
 import type { Traffic } from '../../../src/usecases/traffic';
+import { messages, scenarioWith } from './scenarios';
 
 const estimated = (traffic: Partial<Traffic>, product: Product = 'signalr'): Estimate =>
   estimate({
@@ -32,13 +37,8 @@ describe('billing', () => {
       connections: 3,
       useCases: [{ kind: 'broadcast', senders: 1, intervalS: 1, messageBytes: 4096 }],
     });
-    assert.deepEqual(billing, {
-      messages_per_s: 8,
-      messages_per_day: 691_200,
-      messages_per_month: 20_736_000,
-      envelope_matters: true,
-    });
-    assert.equal(estimated({}).billing?.envelope_matters, false);
+    const eight = { messages_per_s: 8, messages_per_day: 691_200, messages_per_month: 20_736_000 };
+    assert.deepEqual(billing, { ...eight, payload_only: eight }, 'traffic of no known protocol');
   });
 
   it('counts payloads of different sizes each by its started 2 KB, not their mean', () => {
@@ -52,27 +52,58 @@ describe('billing', () => {
     const once = { bytes: 5000, weight: 7 };
     assert.equal(perSecond({ messageSizes: [once] }), perSecond({ messageBytes: 5000 }));
     assert.equal(perSecond({ messageSizes: [once, once] }), perSecond({ messageBytes: 5000 }));
-    assert.equal(estimated({ messageBytes: 1869 }).billing?.envelope_matters, true);
-    assert.equal(estimated(mixed).billing?.envelope_matters, true, '16 KB end a 2 KB');
-    const far = [messageSizes[0]!, { bytes: 15_000, weight: 10 }];
-    const billed = estimated({ messageBytes: 1869, messageSizes: far }).billing;
-    assert.equal(billed?.envelope_matters, false, 'no size is close below 2 KB, but the mean is');
   });
 
-  it('says what the size includes, and prices only what is beyond it', () => {
+  const billed = (changes: Partial<Scenario>): NonNullable<Estimate['billing']> => {
+    const load = loadOf(scenarioWith(changes));
+    assert.ok('input' in load);
+    return estimate(load.input).billing!;
+  };
+  const sized = (messageSize: number): Pick<Scenario, 'entries'> => ({
+    entries: [{ name: 'echo', parameters: { ...messages, messageSize } }],
+  });
+
+  it('counts the envelope: 2 KB of payload are two messages, to the client and to the app server', () => {
+    const { messages_per_s: all, payload_only: alone } = billed(sized(2048));
+    assert.deepEqual([all, alone.messages_per_s], [4000, 2000]);
+    const small = billed(sized(1024));
+    assert.deepEqual([small.messages_per_s, small.payload_only.messages_per_s], [2000, 2000]);
+    // 182 bytes around a payload to the client; those to the app server are 22 more.
+    assert.equal(billed(sized(2048 - 182)).messages_per_s, 1000 + 2000);
+    assert.equal(billed(sized(2048 - 182 - 22)).messages_per_s, 2000);
+  });
+
+  it('counts the envelope of the protocol', () => {
+    const at = (messageSize: number, protocol: 'json' | 'messagepack'): number =>
+      billed({ ...sized(messageSize), protocol }).messages_per_s;
+    assert.equal(at(1880, 'json'), 4000);
+    assert.equal(at(1880, 'messagepack'), 2000);
+  });
+
+  it('bills what was measured like what is estimated', () => {
+    const step = { index: 2, connections: 1000, sentPerSecond: 100, receivedPerSecond: 100 };
+    const measured = measuredLoadOf(scenarioWith(sized(2048)), step);
+    assert.ok('load' in measured);
+    const { billing } = recommend(measured.load);
+    assert.deepEqual([billing?.messages_per_s, billing?.payload_only.messages_per_s], [400, 200]);
+  });
+
+  it('says what the size includes, and what the payloads alone would be', () => {
     const found = estimated({});
     assert.equal(includedPerDay(found, {}), 1_000_000);
     assert.equal(includedPerDay(found, { unit: 2 }), 2_000_000);
     assert.equal(includedPerDay(found, { sku: 'free' }), 20_000);
-    // 17.28 million a day, 16.28 of them beyond one Unit's.
-    assert.equal(Math.round(messagePrice(found.billing!, 1_000_000, 1)), 488);
-    assert.equal(messagePrice(found.billing!, 20_000_000, 1), 0);
     assert.equal(
       billingWords(found, {}),
       'Billed at this load around the clock: 17,280,000 messages of 2 KB a day, 518,400,000 in 30 days; Unit 1 includes 1,000,000 a day.',
     );
     assert.match(billingWords(found, { sku: 'free' })!, /; the Free tier ends at 20,000 a day\.$/);
-    assert.match(billingWords(estimated({ messageBytes: 2048 }), {})!, /the envelope leads over/);
+    const load = loadOf(scenarioWith(sized(2048)));
+    assert.ok('input' in load);
+    assert.match(
+      billingWords(estimate(load.input), {})!,
+      /345,600,000 messages of 2 KB a day.* Envelopes count: the payloads alone would be 172,800,000 a day\.$/,
+    );
     assert.equal(billingWords(estimated({ senders: 0 }), {}), undefined);
   });
 });

@@ -20,7 +20,14 @@ describe('loadOf', () => {
     assert.deepEqual(inputOf(), {
       product: 'signalr',
       connections: 1000,
-      useCases: [{ kind: 'echo', senders: 1000, intervalS: 1, messageBytes: 2048 }],
+      useCases: [
+        {
+          ...{ kind: 'echo', senders: 1000, intervalS: 1, messageBytes: 2048 },
+          // `{"type":1,"target":"RecordLatency","arguments":[{…}]}`, and Echo within `[6, "…", "…", {}]`.
+          leaving: [{ bytes: 2048, weight: 1, toClient: 2230, toApplication: 2252 }],
+        },
+      ],
+      serverConnections: 5,
       assumptions: [],
     });
     assert.equal(inputOf({ sendingSteps: 1 }).useCases[0]!.senders, 500);

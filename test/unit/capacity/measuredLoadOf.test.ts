@@ -22,8 +22,18 @@ describe('measuredLoadOf', () => {
       step: 2,
       stack: 'aspnet',
       useCases: [
-        { kind: 'echo', senders: 1000, messageBytes: 2048, inPerSecond: 980, outPerSecond: 970 },
+        {
+          ...{
+            kind: 'echo',
+            senders: 1000,
+            messageBytes: 2048,
+            inPerSecond: 980,
+            outPerSecond: 970,
+          },
+          leaving: [{ bytes: 2048, weight: 1, toClient: 2230, toApplication: 2252 }],
+        },
       ],
+      serverConnections: 5,
       assumptions: [],
     });
   });
@@ -74,7 +84,8 @@ describe('measuredLoadOf', () => {
     assert.ok('input' in estimated);
     const nominal = estimate(estimated.input);
     assert.equal(nominal.loads[0]!.in_bytes_per_s, 1000 * 2560);
-    assert.equal(nominal.billing!.messages_per_s, 2000 * 1.7);
+    assert.equal(nominal.billing!.payload_only.messages_per_s, 2000 * 1.7);
+    assert.equal(nominal.billing!.messages_per_s, 2000 * 1.8, 'the envelope of 16 KB is a message');
     assert.ok(nominal.warnings.includes('message-floor'), 'a part of the messages is small');
     assert.match(
       nominal.formula[0]!,
