@@ -117,14 +117,56 @@ describe('the official packages against the emulator of Web PubSub', function ()
     await service.group('g').sendToAll('group', { contentType: 'text/plain' });
     await service.sendToUser('bob', new Uint8Array([1, 2, 255]).buffer);
     await service.sendToConnection(ann.id, [1, 'two'], { messageTtlSeconds: 10 });
-    assert.deepEqual(await ann.fromServer.take(4), [{ to: 'all' }, 'not bob', 'group', [1, 'two']]);
+    assert.deepEqual(await ann.fromServer.take(3), [{ to: 'all' }, 'not bob', [1, 'two']]);
+    const [fromGroup] = await ann.fromGroup.take(1);
+    assert.deepEqual(
+      [fromGroup?.group, fromGroup?.data, fromGroup?.fromUserId],
+      ['g', 'group', undefined],
+    );
     const bobs = await bob.fromServer.take(3);
     assert.deepEqual(bobs.slice(0, 2), [{ to: 'all' }, 'for bob']);
     assert.deepEqual(Buffer.from(bobs[2] as ArrayBuffer), Buffer.from([1, 2, 255]));
     assert.equal(ann.fromServer.values.length + bob.fromServer.values.length, 0);
     assert.equal(emulator.counts.delivered, 7);
-    await assert.rejects(service.sendToConnection('nobody', 'x'), { statusCode: 404 });
-    await assert.rejects(service.sendToAll('x', { filter: 'age gt 3' }), /position 1/);
+  });
+
+  // As in the tests of the SDK for JavaScript, which were recorded against the service.
+  it('are answered about connections that are not there, and refused filters that are none', async () => {
+    await serve();
+    let status: number | undefined;
+    const onResponse = (response: { status: number }): void => void (status = response.status);
+    await service.sendToConnection('xxxx', 'hello', { contentType: 'text/plain', onResponse });
+    assert.equal(status, 202);
+    await service.removeConnectionFromAllGroups('xxx', { onResponse });
+    assert.equal(status, 204);
+    await service.revokePermission('invalid-id', 'joinLeaveGroup', { targetName: 'x' });
+    await service.closeConnection('xxxx', { onResponse });
+    assert.equal(status, 204);
+    await service.group('group').removeConnection('xxxx', { onResponse });
+    assert.equal(status, 204);
+    const target = { targetName: 'x' };
+    await assert.rejects(service.grantPermission('xxx', 'joinLeaveGroup', target), {
+      statusCode: 404,
+    });
+    assert.equal(await service.hasPermission('xxx', 'joinLeaveGroup', target), false);
+    const filter = 'invalid filter';
+    const refused = [
+      service.sendToAll('hello', { contentType: 'text/plain', filter }),
+      service.sendToUser('brian', 'hello', { contentType: 'text/plain', filter }),
+      service.group('group').sendToAll('hello', { contentType: 'text/plain', filter }),
+      service.addConnectionsToGroups(['group1', 'group2'], filter),
+    ];
+    for (const call of refused) {
+      await assert.rejects(call, (error: { statusCode: number; message: string }) => {
+        assert.equal(error.statusCode, 400);
+        const { message } = JSON.parse(error.message) as { message: string };
+        assert.equal(
+          message,
+          "Invalid syntax for 'invalid filter': Syntax error at position 14 in 'invalid filter'. (Parameter 'filter')",
+        );
+        return true;
+      });
+    }
   });
 
   it('manage groups, users and permissions over REST', async () => {

@@ -1,4 +1,4 @@
-import { FilterError, filterTokens, type FilterToken } from './filterTokens';
+import { FilterError, filterTokens, syntaxError, type FilterToken } from './filterTokens';
 
 /**
  * Filters of REST calls: the OData the service documents for `userId`, `connectionId` and `groups`, with
@@ -24,12 +24,10 @@ type Term = (client: Filtered) => Value;
 /** @throws FilterError when the filter is not understood */
 export function parseFilter(text: string): Filter {
   if (text.length > maxCharacters) {
-    throw new FilterError(`A filter has at most ${maxCharacters} characters.`);
+    const shown = `${text.slice(0, 100)}…`;
+    throw new FilterError(shown, `A filter has at most ${maxCharacters} characters.`);
   }
-  const parser = new Parser(filterTokens(text));
-  const filter = parser.either();
-  parser.expect('end', '');
-  return filter;
+  return new Parser(text).whole();
 }
 
 const comparisons: Readonly<Record<string, (left: Value, right: Value) => boolean>> = {
@@ -89,10 +87,22 @@ const properties: Readonly<Record<string, Term>> = {
 class Parser {
   private at = 0;
   private depth = 0;
+  private readonly tokens: readonly FilterToken[];
+  /** The first name that nothing has. It is no mistake of syntax: those are told first. */
+  private unknown: FilterError | undefined;
 
-  constructor(private readonly tokens: readonly FilterToken[]) {}
+  constructor(private readonly filter: string) {
+    this.tokens = filterTokens(filter);
+  }
 
-  either(): Filter {
+  whole(): Filter {
+    const filter = this.either();
+    this.expect('end', '');
+    if (this.unknown !== undefined) throw this.unknown;
+    return filter;
+  }
+
+  private either(): Filter {
     let left = this.both();
     while (this.takes('word', 'or')) {
       const [first, second] = [left, this.both()];
@@ -101,7 +111,7 @@ class Parser {
     return left;
   }
 
-  expect(kind: FilterToken['kind'], text: string): void {
+  private expect(kind: FilterToken['kind'], text: string): void {
     if (!this.takes(kind, text)) this.fail();
   }
 
@@ -115,7 +125,7 @@ class Parser {
   }
 
   private one(): Filter {
-    if (++this.depth > maxDepth) throw new FilterError('The filter is nested too deeply.');
+    if (++this.depth > maxDepth) this.fail('It is nested too deeply');
     const filter = this.unbounded();
     this.depth--;
     return filter;
@@ -163,7 +173,7 @@ class Parser {
   }
 
   private term(): Term {
-    if (++this.depth > maxDepth) throw new FilterError('The filter is nested too deeply.');
+    if (++this.depth > maxDepth) this.fail('It is nested too deeply');
     const { kind, text } = this.token;
     this.at++;
     const term = this.termOf(kind, text);
@@ -174,15 +184,26 @@ class Parser {
   private termOf(kind: FilterToken['kind'], text: string): Term {
     if (kind === 'text') return () => text;
     if (kind === 'number') return () => Number(text);
-    if (kind === 'word' && Object.hasOwn(properties, text)) return properties[text]!;
-    if (kind !== 'word' || !Object.hasOwn(functions, text)) {
+    if (kind !== 'word') {
       this.at--;
       this.fail();
+    }
+    if (Object.hasOwn(properties, text)) return properties[text]!;
+    const { start, end } = this.tokens[this.at - 1]!;
+    const name = this.filter.slice(start, end);
+    if (this.token.text !== '(') {
+      const where = `at position ${start} in '${this.filter}'`;
+      const problem = `Could not find a property named '${name}' ${where}.`;
+      this.unknown ??= new FilterError(this.filter, problem);
+      return () => null;
+    }
+    if (!Object.hasOwn(functions, text)) {
+      this.fail(`An unknown function with name '${name}' was found`, start);
     }
     const apply = functions[text]!;
     const terms = this.list();
     if (!(argumentCounts[text] ?? [1]).includes(terms.length)) {
-      throw new FilterError(`The function ${text} of the filter has another number of arguments.`);
+      this.fail(`The function '${name}' takes another number of arguments`, start);
     }
     return (client) => {
       const values = terms.map((term) => term(client));
@@ -200,7 +221,9 @@ class Parser {
     return this.tokens[Math.min(this.at, this.tokens.length - 1)]!;
   }
 
-  private fail(): never {
-    throw new FilterError(`The filter is not understood at position ${this.token.at}.`);
+  /** @param problem instead of that the token is out of place */
+  private fail(problem?: string, position = this.token.end): never {
+    if (problem === undefined) throw syntaxError(this.filter, position);
+    throw new FilterError(this.filter, `${problem} at position ${position} in '${this.filter}'.`);
   }
 }

@@ -4,7 +4,7 @@ import { pathAndQuery } from '../hubRequests';
 import { readBody } from '../requestBody';
 import { bearerToken, type TokenCheck } from '../tokenCheck';
 import type { PubSubHub } from './pubSubHub';
-import { errorAnswer, RestError, writeAnswer, type RestAnswer } from './restAnswer';
+import { badRequest, errorAnswer, RestError, writeAnswer, type RestAnswer } from './restAnswer';
 import { dataPlane, ownRoutes, type RestContext, type RestRoute } from './restRoutes';
 
 /** What REST calls are answered from. */
@@ -84,7 +84,7 @@ async function carryOut(
   }
   const hubName = decoded(hubText);
   if (!isHubName(hubName)) {
-    throw new RestError(400, 'InvalidRequest', 'This is no name of a hub.');
+    throw new RestError(400, badRequest, 'This is no name of a hub.');
   }
   const call = {
     hub: host.hub(hubName),
@@ -122,6 +122,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new RestError(400, 'InvalidRequest', 'The path is badly encoded.');
+    throw new RestError(400, badRequest, 'The path is badly encoded.');
   }
 }

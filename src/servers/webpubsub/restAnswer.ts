@@ -13,8 +13,20 @@ export class RestError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    /** What of the request is at fault. */
+    readonly target = 'Request',
   ) {
     super(message);
+  }
+}
+
+/** What the service calls everything that is wrong with a request. */
+export const badRequest = 'Error.BadRequest';
+
+/** A parameter that is refused for its form. */
+export class ParameterError extends RestError {
+  constructor(parameter: string, message: string) {
+    super(400, badRequest, message, parameter);
   }
 }
 
@@ -29,9 +41,18 @@ export function writeAnswer(response: ServerResponse, { status, body, headers }:
   response.end(text);
 }
 
-/** The form of the service's errors. */
-export const errorAnswer = ({ status, code, message }: RestError): RestAnswer => ({
-  status,
-  body: { code, message },
-  headers: { 'x-ms-error-code': code },
-});
+/** The forms of the service's errors, as it answered the tests of the SDK for JavaScript. */
+export function errorAnswer(error: RestError): RestAnswer {
+  const { status, code, message, target } = error;
+  const headers = { 'x-ms-error-code': code };
+  if (!(error instanceof ParameterError)) {
+    return { status, body: { code, message, target, details: null, innererror: null }, headers };
+  }
+  const title = 'One or more validation errors occurred.';
+  const problem = { type: null, title, status, detail: null, instance: null, extensions: {} };
+  return {
+    status,
+    body: { code, message, target, errors: { [target]: [message] }, ...problem },
+    headers: { ...headers, 'Content-Type': 'application/problem+json; charset=utf-8' },
+  };
+}

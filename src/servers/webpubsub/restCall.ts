@@ -8,7 +8,7 @@ import { parseFilter } from './filter';
 import { FilterError } from './filterTokens';
 import { isGroupName } from './names';
 import type { PubSubHub } from './pubSubHub';
-import { RestError } from './restAnswer';
+import { badRequest, ParameterError, RestError } from './restAnswer';
 
 /** A REST call whose token was accepted. */
 export interface RestCall {
@@ -22,7 +22,7 @@ export interface RestCall {
   readonly url: string;
 }
 
-const invalid = (message: string): RestError => new RestError(400, 'InvalidRequest', message);
+const invalid = (message: string): RestError => new RestError(400, badRequest, message);
 
 /** The name at that place of the path. @throws RestError when it is no name of a group */
 export function groupOf({ names }: RestCall, index = 0): string {
@@ -34,32 +34,47 @@ function checkedGroup(name: string): string {
   throw invalid('The name of a group has 1 to 1,024 characters and is not blank.');
 }
 
-/** The connection with the id at that place of the path. @throws RestError when there is none */
-export function connectionOf(call: RestCall, index = 0): Client {
-  const client = call.hub.clients.get(call.names[index]!);
+/** The connection with the id at that place of the path; undefined when there is none. */
+export const connectionAt = ({ hub, names }: RestCall, index: number): Client | undefined =>
+  hub.clients.get(names[index]!);
+
+/**
+ * The connection with the id at that place of the path.
+ * @param code of the refusal: the service has one for groups, and one for permissions
+ * @throws RestError when there is none
+ */
+export function connectionOf(
+  call: RestCall,
+  index: number,
+  code: 'Error.Connection.NotExisted' | 'Info.Connection.NotExisted',
+): Client {
+  const client = connectionAt(call, index);
   if (client !== undefined) return client;
-  throw new RestError(404, 'Error.Connection.NotExisted', 'There is no connection with this id.');
+  throw new RestError(404, code, `Connection \`${call.names[index]}\` is not found.`, 'Connection');
 }
 
 /** Which clients a call is about, besides its path: not the excluded, and only what its filter wants. */
 export function wantedBy({ query }: RestCall): (client: Client) => boolean {
   const excluded = new Set(query.getAll('excluded'));
-  const filter = filterOf(query.get('filter'));
+  const filter = filterOf(query.get('filter'), 'filter');
   return (client) => !excluded.has(client.id) && filter(client);
 }
 
-function filterOf(text: string | null): (client: Client) => boolean {
+function filterOf(text: string | null, parameter: string): (client: Client) => boolean {
   if (text === null || text.trim() === '') return () => true;
   try {
     return parseFilter(text);
   } catch (error) {
-    if (error instanceof FilterError) throw new RestError(400, 'InvalidFilter', error.message);
+    if (error instanceof FilterError) throw new ParameterError(parameter, error.message);
     throw error;
   }
 }
 
-/** The message in the body of a call. @throws RestError when it is none */
-export function deliveryIn({ contentType, body, query }: RestCall): Delivery {
+/**
+ * The message in the body of a call, from the application's server or, when it goes to a group, from the group.
+ * @throws RestError when it is none
+ */
+export function deliveryIn({ contentType, body, query }: RestCall, group?: string): Delivery {
   const payload = payloadOfBody(contentType, body);
   if (contentType === undefined || payload === undefined || payload.dataType === 'protobuf') {
     throw new RestError(
@@ -74,7 +89,8 @@ export function deliveryIn({ contentType, body, query }: RestCall): Delivery {
     throw invalid('messageTtlSeconds is a number from 0 to 300.');
   }
   const expiresMs = Number(ttl) === 0 ? undefined : performance.now() + Number(ttl) * 1000;
-  const message = { type: 'message', from: 'server', group: undefined, payload } as const;
+  const from = group === undefined ? 'server' : 'group';
+  const message = { type: 'message', from, group, payload } as const;
   return new Delivery({ ...message, fromUserId: undefined, sequenceId: undefined }, expiresMs);
 }
 
@@ -112,7 +128,10 @@ export function groupsAndFilter(call: RestCall): {
   if (filter !== undefined && filter !== null && typeof filter !== 'string') {
     throw invalid('The filter is no text.');
   }
-  return { groups: (groups as string[]).map(checkedGroup), isWanted: filterOf(filter ?? null) };
+  return {
+    groups: (groups as string[]).map(checkedGroup),
+    isWanted: filterOf(filter ?? null, 'Filter'),
+  };
 }
 
 /** A whole number of the query. @throws RestError when it is none from `least` to `most` */

@@ -4,8 +4,9 @@ import type { Client } from './client';
 import { systemEvents } from './cloudEvent';
 import { deliverTo } from './pubSubHub';
 import { permissions, type Permission } from './permissions';
-import { RestError, type RestAnswer } from './restAnswer';
+import { badRequest, RestError, type RestAnswer } from './restAnswer';
 import {
+  connectionAt,
   connectionOf,
   deliveryIn,
   groupOf,
@@ -55,12 +56,16 @@ type Receivers = (call: RestCall) => Iterable<Client>;
 const everyone: Receivers = ({ hub }) => hub.clients.values();
 const inGroup: Receivers = (call) => call.hub.groups.membersOf(groupOf(call));
 const ofUser: Receivers = ({ hub, names }) => hub.ofUser(names[0]!);
-const theConnection: Receivers = (call) => [connectionOf(call)];
+// One that is not there is nobody, and no error.
+const theConnection: Receivers = (call) => {
+  const client = connectionAt(call, 0);
+  return client === undefined ? [] : [client];
+};
 
 const sendTo =
-  (receivers: Receivers): Carry =>
+  (receivers: Receivers, groupIn?: (call: RestCall) => string): Carry =>
   (call, context) => {
-    const delivery = deliveryIn(call);
+    const delivery = deliveryIn(call, groupIn?.(call));
     context.delivered(deliverTo(receivers(call), delivery, wantedBy(call)));
     return accepted;
   };
@@ -83,7 +88,7 @@ const leaveAllGroups =
   };
 
 function join({ hub }: RestCall, client: Client, group: string): void {
-  if (!hub.groups.join(client, group)) throw new RestError(400, 'InvalidRequest', noMoreGroups);
+  if (!hub.groups.join(client, group)) throw new RestError(400, badRequest, noMoreGroups);
 }
 
 const changeGroups =
@@ -103,7 +108,7 @@ const changeGroups =
 function permissionOf({ names }: RestCall): Permission {
   const permission = permissions.find((name) => name === names[0]);
   if (permission !== undefined) return permission;
-  throw new RestError(400, 'InvalidRequest', 'The permissions are joinLeaveGroup and sendToGroup.');
+  throw new RestError(400, badRequest, 'The permissions are joinLeaveGroup and sendToGroup.');
 }
 
 const targetOf = ({ query }: RestCall): string | undefined => query.get('targetName') ?? undefined;
@@ -129,7 +134,7 @@ function listMembers(call: RestCall): RestAnswer {
 async function generateToken({ hub, query }: RestCall, context: RestContext): Promise<RestAnswer> {
   const clientType = query.get('clientType') ?? 'Default';
   if (clientType.toLowerCase() !== 'default') {
-    throw new RestError(400, 'InvalidRequest', 'This server has clients of type Default only.');
+    throw new RestError(400, badRequest, 'This server has clients of type Default only.');
   }
   const minutes = numberOf(query, 'minutesToExpire', 1, 1_000_000) ?? 60;
   const userId = query.get('userId');
@@ -182,7 +187,7 @@ async function registerHandlers(call: RestCall, { upstream }: RestContext): Prom
 /** The data plane of the service. */
 export const dataPlane: readonly RestRoute[] = [
   route('POST', ':send', sendTo(everyone)),
-  route('POST', 'groups/*/:send', sendTo(inGroup)),
+  route('POST', 'groups/*/:send', sendTo(inGroup, groupOf)),
   route('POST', 'users/*/:send', sendTo(ofUser)),
   route('POST', 'connections/*/:send', sendTo(theConnection)),
   route('POST', ':closeConnections', close(everyone)),
@@ -198,11 +203,11 @@ export const dataPlane: readonly RestRoute[] = [
   ),
   route('GET', 'groups/*/connections', listMembers),
   route('PUT', 'groups/*/connections/*', (call) => {
-    join(call, connectionOf(call, 1), groupOf(call));
+    join(call, connectionOf(call, 1, 'Error.Connection.NotExisted'), groupOf(call));
     return ok;
   }),
   route('DELETE', 'groups/*/connections/*', (call) => {
-    const client = call.hub.clients.get(call.names[1]!);
+    const client = connectionAt(call, 1);
     if (client !== undefined) call.hub.groups.leave(client, groupOf(call));
     return noContent;
   }),
@@ -219,20 +224,21 @@ export const dataPlane: readonly RestRoute[] = [
   route('POST', ':addToGroups', changeGroups('join')),
   route('POST', ':removeFromGroups', changeGroups('leave')),
   route('PUT', 'permissions/*/connections/*', (call) => {
-    const client = connectionOf(call, 1);
+    const client = connectionOf(call, 1, 'Info.Connection.NotExisted');
     const granted = client.permissions.granting(permissionOf(call), targetOf(call));
-    if (granted === undefined) throw new RestError(400, 'InvalidRequest', noMoreGroups);
+    if (granted === undefined) throw new RestError(400, badRequest, noMoreGroups);
     client.permissions = granted;
     return ok;
   }),
   route('DELETE', 'permissions/*/connections/*', (call) => {
-    const client = connectionOf(call, 1);
-    client.permissions = client.permissions.revoking(permissionOf(call), targetOf(call));
+    const [permission, target] = [permissionOf(call), targetOf(call)];
+    const client = connectionAt(call, 1);
+    if (client !== undefined) client.permissions = client.permissions.revoking(permission, target);
     return noContent;
   }),
   route('HEAD', 'permissions/*/connections/*', (call) => {
-    const allows = connectionOf(call, 1).permissions.allows(permissionOf(call), targetOf(call));
-    return allows ? ok : { status: 404 };
+    const client = connectionOf(call, 1, 'Info.Connection.NotExisted');
+    return client.permissions.allows(permissionOf(call), targetOf(call)) ? ok : { status: 404 };
   }),
   route('POST', ':generateToken', generateToken),
 ];

@@ -110,8 +110,8 @@ describe('clients of the emulator of Web PubSub', () => {
     const got = await ann.ask({ type: 'sendToGroup', group: 'g', ...data });
     assert.deepEqual(got, { ...fromGroup, fromUserId: 'ann' });
     assert.equal((await restText(emulator, 'groups/first/:send', 'x')).status, 202);
-    const fromServer = { type: 'message', from: 'server', dataType: 'text', data: 'x' };
-    assert.deepEqual(await ann.message(), fromServer);
+    const fromRest = { ...fromGroup, group: 'first', data: 'x' };
+    assert.deepEqual(await ann.message(), fromRest);
     ann.send({ type: 'sendToGroup', group: 'g', noEcho: true, ...data });
     ann.send({ type: 'sendToGroup', group: 'h', ...data });
     assert.deepEqual(await ann.ask({ type: 'leaveGroup', group: 'g', ackId: 4 }), ack(4));

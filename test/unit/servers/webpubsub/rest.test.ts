@@ -3,6 +3,9 @@ import {
   startWebPubSubEmulator,
   type WebPubSubEmulator,
 } from '../../../../src/servers/webpubsub/webPubSubEmulator';
+import { readJsonServerMessage } from '../../../../src/wire/webpubsub/jsonServerMessage';
+import { readProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
+import { subprotocols } from '../../../../src/wire/webpubsub/subprotocol';
 import {
   endpointOf,
   everything,
@@ -69,53 +72,103 @@ describe('REST calls to the emulator of Web PubSub', () => {
     const version = '?api-version=2024-12-01';
     assert.deepEqual(await refused('POST', `/api/hubs/1/:send${version}`, text), [
       400,
-      'InvalidRequest',
+      'Error.BadRequest',
     ]);
     assert.deepEqual(await refused('POST', ':send', { body: 'x' }), [415, 'UnsupportedMediaType']);
     const xml = { body: 'x', contentType: 'application/xml' };
     assert.deepEqual(await refused('POST', ':send', xml), [415, 'UnsupportedMediaType']);
     const json = { body: '{', contentType: 'application/json' };
-    assert.deepEqual(await refused('POST', ':send', json), [400, 'InvalidRequest']);
+    assert.deepEqual(await refused('POST', ':send', json), [400, 'Error.BadRequest']);
     const latin = { body: Buffer.from([0xe4]), contentType: 'text/plain' };
-    assert.deepEqual(await refused('POST', ':send', latin), [400, 'InvalidRequest']);
+    assert.deepEqual(await refused('POST', ':send', latin), [400, 'Error.BadRequest']);
     const long = { body: 'x'.repeat(1024 * 1024 + 1), contentType: 'text/plain' };
     assert.deepEqual(await refused('POST', ':send', long), [413, 'PayloadTooLarge']);
-    assert.deepEqual(await refused('POST', ':send?filter=x', text), [400, 'InvalidFilter']);
+    assert.deepEqual(await refused('POST', ':send?filter=x', text), [400, 'Error.BadRequest']);
     assert.deepEqual(await refused('POST', ':send?messageTtlSeconds=301', text), [
       400,
-      'InvalidRequest',
+      'Error.BadRequest',
     ]);
-    assert.deepEqual(await refused('POST', 'groups/%20/:send', text), [400, 'InvalidRequest']);
+    assert.deepEqual(await refused('POST', 'groups/%20/:send', text), [400, 'Error.BadRequest']);
     const notExisted = [404, 'Error.Connection.NotExisted'];
-    for (const path of ['connections/x/:send', 'groups/g/connections/x', 'connections/x']) {
-      const method = path.includes('send') ? 'POST' : path.includes('groups') ? 'PUT' : 'DELETE';
-      assert.deepEqual(await refused(method, path, method === 'DELETE' ? {} : text), notExisted);
-    }
+    assert.deepEqual(await refused('PUT', 'groups/g/connections/x'), notExisted);
     assert.deepEqual(await refused('POST', ':addToGroups', { body: '{"groups":[1]}' }), [
       400,
-      'InvalidRequest',
+      'Error.BadRequest',
     ]);
     assert.deepEqual(await refused('GET', 'groups/g/connections?maxpagesize=0'), [
       400,
-      'InvalidRequest',
+      'Error.BadRequest',
     ]);
-    assert.deepEqual(await refused('PUT', 'permissions/fly/connections/x'), notExisted);
+    const fly = 'permissions/fly/connections/x';
+    assert.deepEqual(await refused('PUT', fly), [404, 'Info.Connection.NotExisted']);
+    assert.deepEqual(await refused('DELETE', fly), [400, 'Error.BadRequest']);
     assert.deepEqual(await refused('POST', ':generateToken?minutesToExpire=0'), [
       400,
-      'InvalidRequest',
+      'Error.BadRequest',
     ]);
     assert.deepEqual(await refused('POST', ':generateToken?clientType=MQTT'), [
       400,
-      'InvalidRequest',
+      'Error.BadRequest',
     ]);
     for (const [path, code] of [
       ['connections/x', 'Warning.Connection.NotExisted'],
       ['users/x', 'Warning.User.NotExisted'],
       ['groups/x', 'Warning.Group.NotExisted'],
+      ['permissions/sendToGroup/connections/x', 'Info.Connection.NotExisted'],
     ] as const) {
       const { status, errorCode } = await rest(emulator, 'HEAD', path);
       assert.deepEqual([status, errorCode], [404, code]);
     }
+  });
+
+  // All of these as the service answered the tests of the SDK for JavaScript, in 2022 and 2023.
+  it('about connections that are not there are no errors, but for new memberships and permissions', async () => {
+    for (const [method, path, status] of [
+      ['POST', 'connections/xxxx/:send', 202],
+      ['DELETE', 'connections/xxxx', 204],
+      ['DELETE', 'connections/xxx/groups', 204],
+      ['DELETE', 'groups/group/connections/xxxx', 204],
+      ['DELETE', 'permissions/joinLeaveGroup/connections/xxx?targetName=x', 204],
+      ['POST', 'users/xxxx/:closeConnections', 204],
+      ['DELETE', 'users/brian/groups', 204],
+    ] as const) {
+      const reply = await rest(emulator, method, path, method === 'POST' ? text : {});
+      assert.deepEqual([reply.status, reply.body], [status, {}], `${method} ${path}`);
+    }
+    const body = { target: 'Connection', details: null, innererror: null };
+    const granting = 'permissions/joinLeaveGroup/connections/xxx?targetName=x';
+    assert.deepEqual((await rest(emulator, 'PUT', granting)).body, {
+      code: 'Info.Connection.NotExisted',
+      message: 'Connection `xxx` is not found.',
+      ...body,
+    });
+    assert.deepEqual((await rest(emulator, 'PUT', 'groups/group/connections/xxxx')).body, {
+      code: 'Error.Connection.NotExisted',
+      message: 'Connection `xxxx` is not found.',
+      ...body,
+    });
+  });
+
+  it('with a filter that is none say what is wrong with it, and where', async () => {
+    const message =
+      "Invalid syntax for 'invalid filter': Syntax error at position 14 in 'invalid filter'. (Parameter 'filter')";
+    const problem = (target: string): object => ({
+      code: 'Error.BadRequest',
+      message,
+      target,
+      errors: { [target]: [message] },
+      type: null,
+      title: 'One or more validation errors occurred.',
+      status: 400,
+      detail: null,
+      instance: null,
+      extensions: {},
+    });
+    const inQuery = await rest(emulator, 'POST', ':send?filter=invalid%20filter', text);
+    assert.deepEqual([inQuery.status, inQuery.body], [400, problem('filter')]);
+    const groups = { groups: ['group1', 'group2'], filter: 'invalid filter' };
+    const inBody = await rest(emulator, 'POST', ':addToGroups', { body: JSON.stringify(groups) });
+    assert.deepEqual([inBody.status, inBody.body], [400, problem('Filter')]);
   });
 
   it('put a client into a bounded number of groups, as it may itself', async () => {
@@ -127,7 +180,7 @@ describe('REST calls to the emulator of Web PubSub', () => {
       contentType: 'application/json',
     });
     assert.equal((await rest(emulator, 'POST', ':addToGroups', add(groups))).status, 200);
-    const full = [400, 'InvalidRequest'];
+    const full = [400, 'Error.BadRequest'];
     assert.deepEqual(await refused('POST', ':addToGroups', add(['more'])), full);
     const id = String(peer.connected['connectionId']);
     assert.deepEqual(await refused('PUT', `groups/more/connections/${id}`), full);
@@ -171,6 +224,36 @@ describe('REST calls to the emulator of Web PubSub', () => {
       `groups/g/:closeConnections?reason=r?&excluded=${third}`,
     );
     assert.deepEqual([close.status, emulator.connectionCount], [204, 1]);
+    await rest(emulator, 'POST', ':closeConnections');
+  });
+
+  it('to a group come from the group, in every subprotocol', async () => {
+    const claims = { 'webpubsub.group': ['g'] };
+    const path = `groups/g/:send?filter=${encodeURIComponent("'g' in groups")}`;
+    for (const protocol of subprotocols) {
+      const peer = await Peer.open(emulator, { protocol: protocol.name, claims });
+      await peer.frame();
+      for (const each of [path, ':send']) await restText(emulator, each, 'hi');
+      const read = protocol.format === 'json' ? readJsonServerMessage : readProtobufServerMessage;
+      const message = {
+        type: 'message',
+        fromUserId: undefined,
+        payload: { dataType: 'text', bytes: Buffer.from('hi') },
+      };
+      const numbers = protocol.isReliable ? [1, 2] : [undefined, undefined];
+      assert.deepEqual(
+        [read(await peer.frame()), read(await peer.frame())],
+        [
+          { ...message, from: 'group', group: 'g', sequenceId: numbers[0] },
+          { ...message, from: 'server', group: undefined, sequenceId: numbers[1] },
+        ],
+        protocol.name,
+      );
+      peer.socket.terminate();
+    }
+    const simple = await Peer.open(emulator, { claims });
+    await restText(emulator, path, 'plain');
+    assert.equal((await simple.frame()).toString(), 'plain');
     await rest(emulator, 'POST', ':closeConnections');
   });
 
