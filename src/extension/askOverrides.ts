@@ -42,6 +42,7 @@ async function ask(
   const answer = await vscode.window.showInputBox({
     title,
     value,
+    ignoreFocusOut: true,
     validateInput: (typed) => {
       const trimmed = typed.trim();
       if (trimmed === value) return undefined;

@@ -6,6 +6,7 @@ import { registerCommands } from './registerCommands';
 import { relevantChange } from './relevantChange';
 import { ResultsTree } from './resultsTree';
 import { ScenarioFiles } from './scenarioFiles';
+import { scenarioCopies } from './scenarioCopies';
 import { createServices } from './services';
 import { resultEditorType, runPanelViewType } from './viewTypes';
 
@@ -32,6 +33,7 @@ export function activate(context: vscode.ExtensionContext): void {
       onRelevantChange: relevant.event,
     }),
     followActiveEditor(files),
+    scenarioCopies(),
     vscode.window.createTreeView('signalrBenchmark.results', {
       treeDataProvider: new ResultsTree(services.index),
       showCollapseAll: true,

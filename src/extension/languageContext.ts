@@ -8,7 +8,7 @@ import type { Services } from './services';
 
 /** What the language features ask of the rest of the extension. */
 export function languageContext(
-  { index, places, secrets }: Services,
+  { index, places, running, secrets }: Services,
   files: ScenarioFiles,
   onRelevantChange: vscode.Event<void>,
 ): LanguageContext {
@@ -16,6 +16,7 @@ export function languageContext(
     isScenario: (document) => files.isScenario(document),
     secretNames: () => secrets.names,
     onRelevantChange,
+    isRunning: (uri) => running.is(uri),
     lastRun: (uri) => {
       // The name as a result folder has it.
       const { scenario } = fromName(folderName(new Date(0), uri.path));

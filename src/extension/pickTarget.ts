@@ -50,6 +50,7 @@ export async function askHubUrl(title: string): Promise<string | undefined> {
   const answer = await vscode.window.showInputBox({
     title,
     prompt: vscode.l10n.t('Hub URL'),
+    ignoreFocusOut: true,
     placeHolder: 'http://localhost:5050/signalrbench',
     validateInput: (text) => urlProblem(text.trim()),
   });

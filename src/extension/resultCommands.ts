@@ -16,6 +16,7 @@ import { labelsOf } from './resultsTree';
 import { closeResultTabs, openResultTabs, type ResultColumns } from './resultTabs';
 import type { RunController } from './runController';
 import { deletedPrefix } from './scanResults';
+import { openScenarioAsRun } from './scenarioAsRun';
 import { scenarioText } from './scenarioFiles';
 import type { Services } from './services';
 import { resultEditorType } from './viewTypes';
@@ -39,7 +40,10 @@ export class ResultCommands {
       const run = await readResult(folder);
       if (run.kind === 'result') {
         const file = vscode.Uri.file(run.path);
-        await vscode.commands.executeCommand('vscode.openWith', file, resultEditorType);
+        // One tab for looking through results; the one to keep stays when it is opened for good.
+        await vscode.commands.executeCommand('vscode.openWith', file, resultEditorType, {
+          preview: true,
+        });
       } else {
         const log = (message: string): void => this.services.log.warn(message);
         openRunPanel(this.extensionUri, await this.source(folder), log);
@@ -63,15 +67,16 @@ export class ResultCommands {
     return storedSource(location, {
       // By the commands, which say what went wrong: the folder may be gone by now.
       runAgain: (folder) => void vscode.commands.executeCommand(runAgainCommand, folder),
-      openScenario: (folder) => this.openScenario(vscode.Uri.file(folder)),
+      openScenario: (folder) => this.openScenario(folder),
       copySummary: (folder) => void vscode.commands.executeCommand(copySummaryCommand, folder),
     });
   }
 
-  /** The scenario as it was run, by the result's folder or file. */
-  openScenario(result: vscode.Uri): void {
-    const file = vscode.Uri.file(path.join(folderAt(result.fsPath), scenarioFile));
-    void vscode.window.showTextDocument(file).then(undefined, (error: unknown) => {
+  private openScenario(folder: string): void {
+    const written = this.services.state.originOf(folder);
+    const origin = written === undefined ? undefined : vscode.Uri.parse(written);
+    openScenarioAsRun(folder, origin).catch((error: unknown) => {
+      this.services.log.error(error);
       void vscode.window.showErrorMessage(errorText(error));
     });
   }

@@ -1,11 +1,9 @@
 import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
-import type { PanelRun } from '../protocol/panel';
 import type { PanelSource } from './panelSource';
 import { showProblem, showSource } from './panel/webviewPage';
 import type { ResultCommands } from './resultCommands';
 import type { Services } from './services';
-import { shortTime } from './shortTime';
 
 /** The read-only editor that shows `result.json` as the panel. */
 export function resultViewer(
@@ -32,21 +30,8 @@ export function resultViewer(
       if (token.isCancellationRequested) return;
       if (typeof source === 'string') showProblem(panel, extensionUri, source);
       else {
-        // All tabs would be called result.json.
-        panel.title = resultTitle(source.run);
         showSource(panel, extensionUri, source, (message) => log.warn(message));
       }
     },
   };
-}
-
-/** Scenario and local time. */
-function resultTitle({ title, startedAt }: PanelRun): string {
-  const startedMs = Date.parse(startedAt);
-  return Number.isFinite(startedMs) ? `${title} · ${tabTime(new Date(startedMs))}` : title;
-}
-
-/** With seconds: which other tabs there will be, nobody knows. */
-function tabTime(time: Date): string {
-  return shortTime(time, { now: new Date(), language: vscode.env.language, seconds: true });
 }

@@ -4,7 +4,6 @@ import { ExpectedError } from '../base/expectedError';
 import { readScenarioFile } from '../cli/scenarioFile';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { Result } from '../results/result';
-import { scenarioFile } from '../results/resultFolder';
 import type { SetKey } from '../results/scenarioCopy';
 import { editorAccount } from './editorAccount';
 import { askSecondRun, confirmLoad, trusted } from './questions';
@@ -16,6 +15,7 @@ import { showStatus, type PanelView } from './runStatus';
 import type { RunHost, RunSession } from './runSession';
 import type { Services } from './services';
 import { scenarioChanges } from './scenarioChanges';
+import { openScenarioAsRun } from './scenarioAsRun';
 import { scenarioText } from './scenarioFiles';
 import { setting } from './settings';
 import { startTimes } from './startTimes';
@@ -53,8 +53,12 @@ export class RunController implements vscode.Disposable {
     private readonly extension: vscode.ExtensionContext,
   ) {}
 
-  /** Starts a run; whatever keeps it from starting is said. */
-  async run(scenario: ScenarioToRun): Promise<void> {
+  /**
+   * Starts a run; whatever keeps it from starting is said.
+   *
+   * @param instead id of the run that this one repeats, and whose panel it takes over
+   */
+  async run(scenario: ScenarioToRun, instead?: string): Promise<void> {
     if (!(await trusted())) return;
     if (this.starting !== undefined) {
       this.sayBusy(this.starting);
@@ -63,7 +67,7 @@ export class RunController implements vscode.Disposable {
     this.starting = scenario.title;
     try {
       this.stopsAtStart = false;
-      if (await this.free(scenario.title)) await this.start(scenario);
+      if (await this.free(scenario.title)) await this.start(scenario, instead);
     } catch (error) {
       this.services.log.error(error);
       void this.sayWhy(error, scenario);
@@ -73,12 +77,12 @@ export class RunController implements vscode.Disposable {
   }
 
   /** Runs the scenario as it stands by now, as people were told; as it was run when its file is gone. */
-  private async runAgain(scenario: ScenarioToRun): Promise<void> {
+  private async runAgain(scenario: ScenarioToRun, id: string): Promise<void> {
     const { uri, text } = scenario;
     // An unsaved file that was closed would be opened again, and be empty.
     const gone = uri.scheme === 'untitled' && !isOpen(uri);
     const now = gone ? text : await scenarioText(uri).catch(() => text);
-    await this.run({ ...scenario, text: now });
+    await this.run({ ...scenario, text: now }, id);
   }
 
   /** Ends the run in order; what was measured is kept. */
@@ -89,7 +93,7 @@ export class RunController implements vscode.Disposable {
   }
 
   /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
-  showRun(session = this.latest): void {
+  showRun(session = this.latest, instead?: string): void {
     if (!session) {
       void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
       return;
@@ -99,7 +103,8 @@ export class RunController implements vscode.Disposable {
       return;
     }
     const { extensionUri } = this.extension;
-    const view = openRunPanel(extensionUri, session, (message) => this.services.log.warn(message));
+    const log = (message: string): void => this.services.log.warn(message);
+    const view = openRunPanel(extensionUri, session, log, instead);
     // What else is shown of a run depends on the panel of the newest one only.
     if (session !== this.latest) return;
     const panel = { of: session, view };
@@ -168,8 +173,8 @@ export class RunController implements vscode.Disposable {
     void vscode.window.showInformationMessage(noticeText(text));
   }
 
-  private async start(scenario: ScenarioToRun): Promise<void> {
-    const { log, places, index, state } = this.services;
+  private async start(scenario: ScenarioToRun, instead: string | undefined): Promise<void> {
+    const { log, places, index, running, state } = this.services;
     const { uri, title, text } = scenario;
     const overrides = [...scenario.overrides, ...workersOverride(text, setting('workers'))];
     const host = { ...this.hostOf(scenario), context: await this.contextOf(scenario, overrides) };
@@ -184,11 +189,11 @@ export class RunController implements vscode.Disposable {
     // First of all: whatever fails here, the run is followed to its end.
     void this.follow(session, uri);
     if (this.stopsAtStart) session.stop();
-    await this.running(true);
+    await running.set(uri);
     const { origin } = scenario;
     if (origin) await this.remember(() => state.setOrigin(session.folder, origin.toString()));
     await this.remember(() => state.addUnfinishedRun({ folder: session.folder, pid: process.pid }));
-    this.showRun();
+    this.showRun(session, instead);
     showStatus(session, this.panelOf(session));
     index.refresh();
   }
@@ -202,24 +207,17 @@ export class RunController implements vscode.Disposable {
     }
   }
 
-  /** The scenario of a run; when its file is gone, the copy that lies beside the result. */
-  private async openScenario(uri: vscode.Uri, folder: string): Promise<void> {
+  private async openScenario({ origin }: ScenarioToRun, folder: string): Promise<void> {
     try {
-      await vscode.window.showTextDocument(uri);
-    } catch {
-      const name = path.posix.basename(uri.path);
-      void vscode.window.showWarningMessage(
-        noticeText(vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name)),
-      );
-      await vscode.commands.executeCommand(
-        'vscode.open',
-        vscode.Uri.file(path.join(folder, scenarioFile)),
-      );
+      await openScenarioAsRun(folder, origin);
+    } catch (error) {
+      this.services.log.error(error);
+      void vscode.window.showErrorMessage(errorText(error));
     }
   }
 
   private async follow(session: RunSession, uri: vscode.Uri): Promise<void> {
-    const { index, log, places, state } = this.services;
+    const { index, log, places, running, state } = this.services;
     const { folder } = session;
     const changes = scenarioChanges(uri, folder);
     try {
@@ -239,7 +237,7 @@ export class RunController implements vscode.Disposable {
     } finally {
       changes.dispose();
       if (this.session === session) this.session = undefined;
-      await this.running(false);
+      await running.set(undefined);
       index.refresh();
     }
     if (uri.scheme === 'file') await this.remember(() => places.offerIgnore(session.folder));
@@ -249,10 +247,6 @@ export class RunController implements vscode.Disposable {
     const { target, connections } = result ?? {};
     if (target?.kind !== 'hubUrl' || connections?.connected === 0) return;
     for (const url of target.url.split(', ').slice(0, 5)) await this.services.rememberHub(url);
-  }
-
-  private async running(on: boolean): Promise<void> {
-    await vscode.commands.executeCommand('setContext', 'signalrBenchmark.running', on);
   }
 
   private hostOf(scenario: ScenarioToRun): Omit<RunHost, 'context'> {
@@ -266,8 +260,8 @@ export class RunController implements vscode.Disposable {
       },
       t: vscode.l10n.t,
       startTime: () => this.startTime(),
-      runAgain: () => void this.runAgain(scenario),
-      openScenario: (folder) => void this.openScenario(scenario.uri, folder),
+      runAgain: (id) => void this.runAgain(scenario, id),
+      openScenario: (folder) => void this.openScenario(scenario, folder),
       copySummary: (result) => void copySummary(result),
     };
   }

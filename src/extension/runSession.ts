@@ -53,7 +53,8 @@ export interface RunHost {
   readonly t: Translate;
   /** When a run starts; later than the starts of the runs before it. */
   startTime(): Date;
-  runAgain(): void;
+  /** @param id of the run that is over */
+  runAgain(id: string): void;
   /** @param folder that of the run's result, with the copy of the scenario */
   openScenario(folder: string): void;
   copySummary(result: Result | undefined): void;
@@ -193,7 +194,7 @@ export class RunSession implements PanelSource {
   }
 
   runAgain(): void {
-    this.host.runAgain();
+    this.host.runAgain(this.run.id);
   }
 
   openScenario(): void {

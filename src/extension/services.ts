@@ -4,6 +4,7 @@ import { EditorState } from './editorState';
 import { Log } from './log';
 import { ResultPlaces } from './resultPlaces';
 import { ResultsIndex } from './resultsIndex';
+import { RunningScenario } from './runningScenario';
 import { SecretStore } from './secretStore';
 import { TargetsTree } from './targetsTree';
 
@@ -15,6 +16,7 @@ export interface Services {
   readonly places: ResultPlaces;
   readonly index: ResultsIndex;
   readonly targets: TargetsTree;
+  readonly running: RunningScenario;
   /** Script that runs `serve hub`, for the embedded hub. */
   readonly serverScript: string;
   rememberHub(url: string): Promise<void>;
@@ -33,7 +35,8 @@ export function createServices(context: vscode.ExtensionContext): Services {
     (folder) => state.originOf(folder),
   );
   const targets = new TargetsTree(state, secrets);
-  const all = vscode.Disposable.from(log, secrets, index, targets);
+  const running = new RunningScenario();
+  const all = vscode.Disposable.from(log, secrets, index, targets, running);
   return {
     log,
     state,
@@ -41,6 +44,7 @@ export function createServices(context: vscode.ExtensionContext): Services {
     places,
     index,
     targets,
+    running,
     serverScript: context.asAbsolutePath(path.join('dist', 'cli.js')),
     rememberHub: async (url) => {
       await state.rememberHub(url);

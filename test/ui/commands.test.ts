@@ -159,7 +159,7 @@ describe('the commands as a user meets them', function () {
       await widgets.pick('As in the file').click();
       await widgets.fill('senders in the first step', '5', 'command-runWith-senders');
       await widgets.fill('senders added per step', '15', 'command-runWith-step');
-      await widgets.fill('measured time', 'soon');
+      await widgets.type('measured time', 'soon');
       await widgets.quickInput().filter({ hasText: 'duration with its unit' }).waitFor();
       await workbench.screenshot('command-runWith-wrong');
       await widgets.fill('measured time', '1s', 'command-runWith-duration');
@@ -312,6 +312,7 @@ describe('the commands as a user meets them', function () {
     await widgets.pick('Hub URL').click();
     await widgets.fill('Add Target', 'http://127.0.0.1:9/signalrbench', 'command-target-url');
     const hub = widgets.row('127.0.0.1:9');
+    await hub.waitFor();
     await widgets.menu(hub, 'Test Connection');
     await widgets.notice('127.0.0.1:9/signalrbench: no server listens there').waitFor();
     await workbench.screenshot('command-target-refused');

@@ -79,6 +79,8 @@ const files = `
   l10n/bundle.l10n.zh-cn.json
   media/activity.svg
   media/icon.png
+  media/panel-dark.svg
+  media/panel-light.svg
   media/panel.css
   media/screenshots/hover.png
   media/screenshots/panel.png

@@ -11,7 +11,9 @@ export interface Widgets {
   quickInput(): Locator;
   /** A row of the list that asks for a choice. */
   pick(text: string | RegExp): Locator;
-  /** Answers an input box that has this title. */
+  /** Types into an input box that has this title, and presses Enter. */
+  type(title: string | RegExp, text: string, screenshot?: string): Promise<void>;
+  /** The same with an answer that the box takes: waits until it is gone. */
   fill(title: string | RegExp, text: string, screenshot?: string): Promise<void>;
   /** Chooses an entry of the menu of a row. */
   menu(of: Locator, entry: string, screenshot?: string): Promise<void>;
@@ -24,6 +26,13 @@ export function widgetsOf(workbench: Workbench): Widgets {
   const rows = page.locator('.part.sidebar .monaco-list-row');
   const quickInput = (): Locator => page.locator('.quick-input-widget:visible');
   const resultsView = page.locator('.part.sidebar .pane-header', { hasText: 'Results' });
+  const box = 'input[type=text], input[type=password]';
+  const type: Widgets['type'] = async (title, text, screenshot) => {
+    await quickInput().filter({ hasText: title }).waitFor();
+    await quickInput().locator(box).first().fill(text);
+    if (screenshot !== undefined) await workbench.screenshot(screenshot);
+    await page.keyboard.press('Enter');
+  };
   return {
     dialog: () => page.locator('.monaco-dialog-box'),
     notice: (text) => page.locator('.notification-toast', { hasText: text }).first(),
@@ -31,11 +40,15 @@ export function widgetsOf(workbench: Workbench): Widgets {
     row: (text) => rows.filter({ hasText: text }).first(),
     quickInput,
     pick: (text) => quickInput().locator('.monaco-list-row', { hasText: text }).first(),
+    type,
     async fill(title, text, screenshot) {
-      await quickInput().filter({ hasText: title }).waitFor();
-      await quickInput().locator('input[type=text], input[type=password]').first().fill(text);
-      if (screenshot !== undefined) await workbench.screenshot(screenshot);
-      await page.keyboard.press('Enter');
+      await type(title, text, screenshot);
+      // The extension checks the answer first; until then the box takes the keys of whatever comes next.
+      // The box of the next question is the same element with another text.
+      const answered = quickInput().locator(box).first();
+      const waits = async (): Promise<boolean> =>
+        (await answered.isVisible()) && (await answered.inputValue({ timeout: 1000 })) === text;
+      while (await waits().catch(() => false)) await page.waitForTimeout(50);
     },
     async menu(of, entry, screenshot) {
       // A message that comes or goes takes the focus, and with it an open menu.

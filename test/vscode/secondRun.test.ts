@@ -6,27 +6,9 @@ import { sampleResult } from '../unit/results/sampleResult';
 import { openFile, until } from './editor';
 import { endingIn, resultNames, results, startLong, store } from './longRun';
 import { recordingMessages } from './messages';
+import { recordedPages } from './pages';
 
 const activeTab = (): vscode.Tab | undefined => vscode.window.tabGroups.activeTabGroup.activeTab;
-
-/** Lets a test send messages as the pages of the panels that are opened from now on do. */
-function recordedPages(): ((message: unknown) => void)[] {
-  const window = vscode.window as unknown as Record<string, unknown>;
-  const open = vscode.window.createWebviewPanel;
-  const pages: ((message: unknown) => void)[] = [];
-  window['createWebviewPanel'] = (...args: Parameters<typeof open>): vscode.WebviewPanel => {
-    const panel = open(...args);
-    const { onDidReceiveMessage } = panel.webview;
-    Object.assign(panel.webview, {
-      onDidReceiveMessage: (listener: (message: unknown) => void): vscode.Disposable => {
-        pages.push(listener);
-        return onDidReceiveMessage(listener);
-      },
-    });
-    return panel;
-  };
-  return pages;
-}
 
 describe('while a run is going on', () => {
   const test = recordingMessages();

@@ -26,6 +26,8 @@ export interface LanguageContext {
   secretNames(): readonly string[];
   /** Secrets, runs, marked files or settings changed: what is shown is asked for again. */
   readonly onRelevantChange: vscode.Event<void>;
+  /** Whether a run of that scenario is going on. */
+  isRunning(uri: vscode.Uri): boolean;
   /** Outcome of the newest run of a scenario in words, and its folder; undefined without one. */
   lastRun(uri: vscode.Uri): LastRun | undefined;
 }
@@ -91,10 +93,12 @@ function lensProvider(cache: DocumentCache, context: LanguageContext): vscode.Co
       const last = context.lastRun(document.uri);
       const commands: Readonly<Record<LensText['opens'], Omit<vscode.Command, 'title'>>> = {
         run: { command: 'signalrBenchmark.run', arguments: [document.uri] },
+        stop: { command: 'signalrBenchmark.stop' },
         estimate: { command: 'signalrBenchmark.showEstimate', arguments: [document.uri] },
         result: { command: 'signalrBenchmark.openResult', arguments: [last?.folder] },
       };
-      return codeLenses(analysis, last?.words, vscode.l10n.t).map(
+      const running = context.isRunning(document.uri);
+      return codeLenses(analysis, { running, lastRun: last?.words }, vscode.l10n.t).map(
         ({ title, opens }) => new vscode.CodeLens(top, { title, ...commands[opens] }),
       );
     },

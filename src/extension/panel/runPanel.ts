@@ -1,32 +1,49 @@
 import * as vscode from 'vscode';
+import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { PanelSource } from '../panelSource';
 import { runPanelViewType } from '../viewTypes';
+import { panelTitle } from './panelTitle';
 import { showProblem, showSource, webviewOptions, type PanelLog } from './webviewPage';
 
 interface OpenPanel {
   readonly panel: vscode.WebviewPanel;
   /** Without a result, and not going on: it is known from its folder only. */
   readonly interrupted: boolean;
+  /** What the panel shows, until it shows something else. */
+  readonly shown: Disposable;
 }
 
 /** Open panels by the id of their run. */
 const open = new Map<string, OpenPanel>();
 
-/** Shows a run in a panel of its own, or brings the one it has to the front. */
+/**
+ * Shows a run in a panel of its own, or brings the one it has to the front.
+ *
+ * @param instead id of a run that this one repeats: it takes over the panel of that run, where it is open
+ */
 export function openRunPanel(
   extensionUri: vscode.Uri,
   source: PanelSource,
   log: PanelLog = () => undefined,
+  instead?: string,
 ): vscode.WebviewPanel {
   const known = open.get(source.run.id);
   if (known) {
     known.panel.reveal(undefined, true);
     return known.panel;
   }
+  const repeated = instead === undefined ? undefined : open.get(instead);
+  if (instead !== undefined && repeated) {
+    open.delete(instead);
+    repeated.shown.dispose();
+    adopt(repeated.panel, extensionUri, source, log);
+    repeated.panel.reveal();
+    return repeated.panel;
+  }
   const panel = vscode.window.createWebviewPanel(
     runPanelViewType,
-    source.run.title,
+    panelTitle(source.run),
     { viewColumn: vscode.ViewColumn.Active, preserveFocus: false },
     // Hidden it costs nothing: the page goes away and is filled again when it is shown.
     { ...webviewOptions(extensionUri), retainContextWhenHidden: false },
@@ -78,11 +95,10 @@ function adopt(
   source: PanelSource,
   log: PanelLog,
 ): void {
-  const { id, title } = source.run;
-  panel.title = title;
-  open.set(id, { panel, interrupted: source.interrupted });
+  const { id } = source.run;
+  const shown = showSource(panel, extensionUri, source, log);
+  open.set(id, { panel, interrupted: source.interrupted, shown });
   panel.onDidDispose(() => {
     if (open.get(id)?.panel === panel) open.delete(id);
   });
-  showSource(panel, extensionUri, source, log);
 }

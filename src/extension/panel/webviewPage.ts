@@ -5,6 +5,7 @@ import { panelStrings, type PanelStrings } from '../../protocol/panelStrings';
 import type { PanelSource } from '../panelSource';
 import { panelHtml } from './panelHtml';
 import { startPanelSession, type PanelPort } from './panelSession';
+import { panelTitle } from './panelTitle';
 
 /** Where messages about the panel go. */
 export type PanelLog = (message: string) => void;
@@ -24,19 +25,29 @@ export function localisedStrings(): PanelStrings {
   return Object.fromEntries(texts) as PanelStrings;
 }
 
-/** Shows `source` in the webview for as long as the panel lives. */
+/** Shows `source` in the webview until the panel is closed, or what is returned is disposed. */
 export function showSource(
   panel: vscode.WebviewPanel,
   extensionUri: vscode.Uri,
   source: PanelSource,
   log: PanelLog,
-): void {
+): Disposable {
   const { port, disposables } = portOf(panel);
   const session = startPanelSession(port, source, { strings: localisedStrings(), log });
-  panel.onDidDispose(() => {
-    for (const each of [session, ...disposables]) each.dispose();
-  });
-  setPage(panel, extensionUri, source.run.title);
+  const shown = vscode.Disposable.from(session, ...disposables);
+  const closing = panel.onDidDispose(() => void shown.dispose());
+  const title = panelTitle(source.run);
+  // The tab of a result would be called result.json, and that of a run like the file beside it.
+  panel.title = title;
+  panel.iconPath = tabIcon(extensionUri);
+  setPage(panel, extensionUri, title);
+  return vscode.Disposable.from(shown, closing);
+}
+
+/** An image in a tab takes no colour of the theme: one for each kind. */
+function tabIcon(extensionUri: vscode.Uri): { light: vscode.Uri; dark: vscode.Uri } {
+  const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', name);
+  return { light: icon('panel-light.svg'), dark: icon('panel-dark.svg') };
 }
 
 /** Shows why there is nothing to show. */

@@ -41,7 +41,7 @@ function showAll(text: string, stride: number): void {
   }
   for (const symbol of documentSymbols(analysis)) checkSymbol(text, symbol);
   for (const { offset } of inlayHints(analysis)) assertInside(text, { offset, length: 0 });
-  assert.ok(codeLenses(analysis, undefined).length >= 1);
+  assert.ok(codeLenses(analysis, { running: false, lastRun: undefined }).length >= 1);
   for (let offset = 0; offset <= text.length; offset += stride) {
     const hover = hoverAt(analysis, offset, { estimate: true });
     if (hover !== undefined) assertInside(text, hover);
@@ -157,7 +157,7 @@ describe('all providers', () => {
       diagnosed.push(performance.now() - started);
       completionsAt(analysis, text.length - 20, names);
       inlayHints(analysis);
-      codeLenses(analysis, undefined);
+      codeLenses(analysis, { running: false, lastRun: undefined });
       documentSymbols(analysis);
       shown.push(performance.now() - started);
     }

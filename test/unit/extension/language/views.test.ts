@@ -23,10 +23,15 @@ scenarios:
       groupCount: 10
 `;
 
+const neverRun = { running: false, lastRun: undefined };
+
 describe('codeLenses', () => {
   it('runs, says what it takes, and how the last run went', () => {
     assert.deepEqual(
-      codeLenses(analyseScenario(chat), 'p99 41 ms, passed, 2 h ago').map(({ title }) => title),
+      codeLenses(analyseScenario(chat), {
+        running: false,
+        lastRun: 'p99 41 ms, passed, 2 h ago',
+      }).map(({ title }) => title),
       [
         '▶ Run SignalR Benchmark',
         'Unit 10 · outbound 95 % (small group)',
@@ -35,9 +40,15 @@ describe('codeLenses', () => {
     );
   });
 
+  it('has Stop where Run was while a run of the scenario is going on', () => {
+    const lenses = codeLenses(analyseScenario(chat), { running: true, lastRun: undefined });
+    assert.deepEqual(lenses[0], { title: '■ Stop Run', opens: 'stop' });
+    assert.ok(lenses.every(({ opens }) => opens !== 'run'));
+  });
+
   it('names the limit of connections and counts errors', () => {
     const titles = (text: string): string[] =>
-      codeLenses(analyseScenario(text), undefined).map(({ title }) => title);
+      codeLenses(analyseScenario(text), neverRun).map(({ title }) => title);
     assert.equal(titles(example('echo.yaml'))[1], 'Unit 1 · connections 100 %');
     assert.equal(titles('config:\n  unit: x\n  step: y\n')[1], '2 errors to solve first');
     assert.equal(titles('')[1], '1 error to solve first');
