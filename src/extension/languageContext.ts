@@ -8,13 +8,14 @@ import type { Services } from './services';
 
 /** What the language features ask of the rest of the extension. */
 export function languageContext(
-  { index, places, running, secrets }: Services,
+  { index, places, running, secrets, state }: Services,
   files: ScenarioFiles,
   onRelevantChange: vscode.Event<void>,
 ): LanguageContext {
   return {
     isScenario: (document) => files.isScenario(document),
     secretNames: () => secrets.names,
+    hubs: () => state.hubs,
     onRelevantChange,
     isRunning: (uri) => running.is(uri),
     lastRun: (uri) => {

@@ -38,7 +38,7 @@ export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEnt
   ]) {
     const used = placeholders.some((placeholder) => placeholder.name === name);
     if (inItems.some((placeholder) => placeholder.name === name)) {
-      const message = `Items of a stream have no {${name}}: they go to the method alone. Remove it.`;
+      const message = `Items of a stream have no {${name}}: they go to the method alone. Write a value or another placeholder.`;
       report(['streamingItems'], 'placeholder', message);
     }
     if (used && receivers !== value) {

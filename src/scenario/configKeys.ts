@@ -10,6 +10,7 @@ const targetKeys: readonly KeySpec[] = [
   {
     name: 'target',
     type: 'targets',
+    listed: 'first',
     references: true,
     defaultText: 'the embedded local hub',
     summary:
@@ -18,6 +19,7 @@ const targetKeys: readonly KeySpec[] = [
   {
     name: 'webAppTarget',
     type: 'targets',
+    listed: 'oldTool',
     references: true,
     summary: 'One or more hub URLs; `target` does the same.',
     seedNote: 'The Azure SignalR benchmark ignored it for use cases of the REST API, and so do we.',
@@ -33,6 +35,7 @@ const targetKeys: readonly KeySpec[] = [
   {
     name: 'connectionString',
     type: 'text',
+    listed: 'oldTool',
     references: true,
     pattern: `(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=|${referencePattern}`,
     summary:
@@ -55,6 +58,7 @@ const targetKeys: readonly KeySpec[] = [
   {
     name: 'unit',
     type: 'count',
+    listed: 'first',
     minimum: 1,
     maximum: 1000,
     summary: 'Units you have or plan; the estimate is compared with it.',
@@ -68,6 +72,7 @@ const targetKeys: readonly KeySpec[] = [
   {
     name: 'connectionType',
     type: 'choice',
+    listed: 'oldTool',
     default: 'Core',
     choices: ['Core', 'AspNet'],
     summary: 'ASP.NET Core SignalR, or the older ASP.NET SignalR.',
@@ -150,6 +155,7 @@ const connectionKeys: readonly KeySpec[] = [
   {
     name: 'connections',
     type: 'count',
+    listed: 'first',
     default: 1000,
     minimum: 1,
     maximum: 1_000_000,
@@ -158,6 +164,7 @@ const connectionKeys: readonly KeySpec[] = [
   {
     name: 'arrivingRate',
     type: 'count',
+    listed: 'first',
     default: 50,
     minimum: 1,
     maximum: 100_000,
@@ -168,6 +175,7 @@ const connectionKeys: readonly KeySpec[] = [
   {
     name: 'arrivingBatchMode',
     type: 'choice',
+    listed: 'oldTool',
     choices: batchModes,
     defaultText: 'a true rate',
     summary:
@@ -176,6 +184,7 @@ const connectionKeys: readonly KeySpec[] = [
   {
     name: 'arrivingBatchWait',
     type: 'duration',
+    listed: 'oldTool',
     default: 1000,
     minimum: 0,
     maximum: 3_600_000,
@@ -205,6 +214,7 @@ const loadKeys: readonly KeySpec[] = [
   {
     name: 'baseSending',
     type: 'count',
+    listed: 'first',
     default: 500,
     minimum: 0,
     maximum: 1_000_000,
@@ -214,6 +224,7 @@ const loadKeys: readonly KeySpec[] = [
   {
     name: 'step',
     type: 'count',
+    listed: 'first',
     default: 500,
     minimum: 0,
     maximum: 1_000_000,
@@ -233,6 +244,7 @@ const loadKeys: readonly KeySpec[] = [
   {
     name: 'singleStepDuration',
     type: 'duration',
+    listed: 'first',
     default: 240_000,
     minimum: 1,
     maximum: 604_800_000,
@@ -242,6 +254,7 @@ const loadKeys: readonly KeySpec[] = [
   {
     name: 'warmup',
     type: 'duration',
+    listed: 'first',
     minimum: 0,
     maximum: 3_600_000,
     unitMistake: { from: 1, below: 100, unit: 's' },
@@ -300,6 +313,7 @@ const loadKeys: readonly KeySpec[] = [
   {
     name: 'connectionFailPercentage',
     type: 'share',
+    listed: 'oldTool',
     minimum: 0,
     maximum: 1,
     defaultText: '`slo.dropped`',
@@ -310,6 +324,7 @@ const loadKeys: readonly KeySpec[] = [
   {
     name: 'latencyPercentage',
     type: 'share',
+    listed: 'oldTool',
     minimum: 0,
     maximum: 1,
     defaultText: '`slo.p99: 1s`',
@@ -322,6 +337,7 @@ const loadKeys: readonly KeySpec[] = [
   {
     name: 'resultFilePath',
     type: 'text',
+    listed: 'oldTool',
     defaultText: 'no counter file',
     summary:
       'Name of a counter file in the Azure SignalR benchmark’s format, written into the result folder; with `kind: resultparser` the file to read, relative to the scenario file.',
@@ -331,6 +347,7 @@ const loadKeys: readonly KeySpec[] = [
   {
     name: 'debug',
     type: 'flag',
+    listed: 'oldTool',
     default: false,
     summary: 'Accepted for old files; has no effect.',
   },

@@ -24,6 +24,11 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   readonly keys?: readonly KeySpec[];
   /** What holds when the key is absent and that is no fixed value, for people. */
   readonly defaultText?: string;
+  /**
+   * Where editors list it: `first` are the keys that most files have, `oldTool` those that are there for
+   * files of the Azure SignalR benchmark, which come last.
+   */
+  readonly listed?: 'first' | 'oldTool';
   /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
   readonly references?: boolean;
   /** For the schema: what a text must match. The parser says in detail what is wrong. */

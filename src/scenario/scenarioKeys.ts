@@ -85,6 +85,7 @@ export const topKeys: readonly KeySpec[] = [
   {
     name: 'mode',
     type: 'choice',
+    listed: 'oldTool',
     default: 'simple',
     choices: ['simple'],
     refused: { value: 'advanced', code: 'pipeline-file', message: pipelineMessage },
@@ -94,6 +95,7 @@ export const topKeys: readonly KeySpec[] = [
   {
     name: 'kind',
     type: 'choice',
+    listed: 'oldTool',
     default: 'perf',
     choices: ['perf', 'perf2', 'resultparser'],
     summary:
@@ -102,12 +104,14 @@ export const topKeys: readonly KeySpec[] = [
   {
     name: 'config',
     type: 'section',
+    listed: 'first',
     keys: configKeys,
     summary: 'Target, connections, steps.',
   },
   {
     name: 'scenario',
     type: 'section',
+    listed: 'first',
     keys: scenarioKeys,
     summary: 'The use case to run and its parameters.',
   },

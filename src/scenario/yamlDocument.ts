@@ -131,7 +131,9 @@ function yamlProblem(text: string, { code, pos }: YAMLError): Problem {
 function tagProblem(text: string, { pos }: YAMLError): Problem {
   const [offset, end] = inside(text, pos);
   const message = 'Tags such as this one mean nothing in a scenario and are ignored. Remove it.';
-  return { code: 'yaml-tag', severity: 'warning', message, offset, length: end - offset };
+  const length = end - offset;
+  const fix = { title: 'Remove the tag', offset, length, text: '' };
+  return { code: 'yaml-tag', severity: 'warning', message, offset, length, fix };
 }
 
 function secondDocument(text: string, further: Document): Problem {

@@ -28,15 +28,18 @@ export interface Completion {
   readonly goesOn?: boolean;
 }
 
-/** Names that references may name; values are never asked for. */
+/** Names that references may name, whose values are never asked for, and hubs without secrets in them. */
 export interface ReferenceNames {
   readonly environment: readonly string[];
   readonly secrets: readonly string[];
+  /** URLs of hubs that were used, the last one first. */
+  readonly hubs: readonly string[];
 }
 
 /**
  * What can be written at an offset, best first: keys of the section at the cursor that it does not have
- * yet, values of a key, references, and whole scenarios in an empty file.
+ * yet, values of a key, references, and whole scenarios in an empty file. Keys that only files of the
+ * Azure SignalR benchmark have come last.
  */
 export function completionsAt(
   analysis: Analysis,
@@ -60,22 +63,32 @@ export function completionsAt(
     place.parent.children.filter((child) => child.offset !== place.start).map(({ name }) => name),
   );
   const hasColon = /^[\w-]*["']?\s*:/.test(text.slice(at, at + 100));
-  const ordered = [...specs].sort((a, b) => Number(b.required ?? 0) - Number(a.required ?? 0));
-  const keys = ordered
-    .filter(({ name }) => !present.has(name) && !excluded(place.parent, name, present))
-    .map((spec): Completion => ({
-      ...range,
-      kind: 'key',
-      label: spec.name,
-      ...keyInsert(spec, hasColon, place.flow),
-      documentation: descriptionOf(spec),
-      ...(spec.required === true ? { detail: t('required') } : {}),
-    }));
-  const isTop = place.parent === outline.root;
-  return isTop && outline.root.children.length === 0
-    ? [...keys, ...wholeScenarios(range, t), ...presetCompletions(range, t)]
-    : keys;
+  const missing = specs.filter(
+    ({ name }) => !present.has(name) && !excluded(place.parent, name, present),
+  );
+  const keyOf = (spec: KeySpec): Completion => ({
+    ...range,
+    kind: 'key',
+    label: spec.name,
+    ...keyInsert(spec, hasColon, place.flow),
+    documentation: descriptionOf(spec),
+    ...(spec.required === true ? { detail: t('required') } : {}),
+  });
+  const isEmpty = place.parent === outline.root && outline.root.children.length === 0;
+  return [
+    ...[...missing].filter(isOurs).sort(firstOnes).map(keyOf),
+    ...(isEmpty ? [...wholeScenarios(range, t), ...presetCompletions(range, t)] : []),
+    ...missing.filter((spec) => !isOurs(spec)).map(keyOf),
+  ];
 }
+
+const isOurs = ({ listed }: KeySpec): boolean => listed !== 'oldTool';
+
+/** Orders keys by how much they are needed; those of one kind stay as they are. */
+const firstOnes = (a: KeySpec, b: KeySpec): number => rankOf(a) - rankOf(b);
+
+const rankOf = ({ required, listed }: KeySpec): number =>
+  required === true ? 0 : listed === 'first' ? 1 : 2;
 
 /** `scenario` and `scenarios` exclude each other. */
 function excluded(parent: OutlineNode, name: string, present: ReadonlySet<string>): boolean {

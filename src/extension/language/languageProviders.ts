@@ -24,6 +24,8 @@ export interface LanguageContext {
   isScenario(document: vscode.TextDocument): boolean;
   /** Names of the stored secrets, for completion. */
   secretNames(): readonly string[];
+  /** URLs of the hubs used last, for completion. */
+  hubs(): readonly string[];
   /** Secrets, runs, marked files or settings changed: what is shown is asked for again. */
   readonly onRelevantChange: vscode.Event<void>;
   /** Whether a run of that scenario is going on. */
@@ -132,6 +134,7 @@ function completionProvider(
       const names = {
         environment: environmentNames(process.env, analysis.text),
         secrets: context.secretNames(),
+        hubs: context.hubs(),
       };
       const found = completionsAt(analysis, document.offsetAt(position), names, vscode.l10n.t);
       // What follows the cursor is replaced where people chose that completions do so.

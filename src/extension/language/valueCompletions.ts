@@ -15,6 +15,10 @@ const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = 
   senders: ['%'],
 };
 
+/** Whether a variable is called like something that leads to a target, and not like a key or a token. */
+const namesTarget = (name: string): boolean =>
+  /SIGNALR|PUBSUB|CONN|ENDPOINT|HUB|TARGET/i.test(name);
+
 /** More names than anybody scrolls through. */
 const maximumNames = 200;
 
@@ -52,15 +56,17 @@ export function valueCompletions(
       return useCases.map(({ name, summary }) => value(name, isDefault(name), summary));
     case 'list':
       return placeholders(analysis.text, spec.name, start, offset);
-    case 'targets':
-    case 'text': {
-      const found =
-        spec.references === true && typed === ''
-          ? references(analysis.text, offset, offset, names, t)
-          : [];
+    case 'targets': {
       const local = spec.name === 'target' ? [value('local', t('the embedded hub'))] : [];
-      return [...local, ...found];
+      const hubs = names.hubs.map((url) => value(url, t('used before')));
+      if (typed !== '') return hubs;
+      const named = { ...names, environment: names.environment.filter(namesTarget) };
+      return [...local, ...hubs, ...references(analysis.text, offset, offset, named, t)];
     }
+    case 'text':
+      return spec.references === true && typed === ''
+        ? references(analysis.text, offset, offset, names, t)
+        : [];
     default:
       return numbers(analysis, spec, typed, value, t);
   }

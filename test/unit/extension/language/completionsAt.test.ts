@@ -6,7 +6,8 @@ import { analyseScenario } from '../../../../src/extension/language/analyseScena
 import { useCases } from '../../../../src/usecases/registry';
 import { atCursor, crlf } from './atCursor';
 
-const names = { environment: ['HUB_URL'], secrets: ['azure'] };
+const hub = 'http://localhost:5050/chat';
+const names = { environment: ['API_KEY', 'HUB_URL'], secrets: ['azure'], hubs: [hub] };
 
 function complete(marked: string): Completion[] {
   const { analysis, offset } = atCursor(marked);
@@ -52,24 +53,47 @@ describe('completionsAt: arguments of own methods', () => {
 describe('completionsAt: keys', () => {
   it('proposes the keys at the top that are not there yet', () => {
     assert.deepEqual(labels('config:\n  unit: 5\n|\n'), [
-      'mode',
-      'kind',
       'scenario',
       'scenarios',
       'slo',
+      'mode',
+      'kind',
     ]);
   });
 
   it('does not propose a mix beside a scenario', () => {
-    assert.deepEqual(labels('scenario:\n  name: echo\n|'), ['mode', 'kind', 'config', 'slo']);
+    assert.deepEqual(labels('scenario:\n  name: echo\n|'), ['config', 'slo', 'mode', 'kind']);
   });
 
   it('proposes the keys of config without those present', () => {
     const found = labels('config:\n  unit: 5\n  con|\n  step: 5\nscenario:\n  name: echo\n');
     assert.deepEqual(
-      found,
-      configKeys.map(({ name }) => name).filter((name) => name !== 'unit' && name !== 'step'),
+      [...found].sort(),
+      configKeys
+        .map(({ name }) => name)
+        .filter((name) => name !== 'unit' && name !== 'step')
+        .sort(),
     );
+  });
+
+  it('begins with the keys people need first and ends with those of the old tool', () => {
+    const found = labels('config:\n  |\nscenario:\n  name: echo\n');
+    assert.deepEqual(found.slice(0, 5), [
+      'target',
+      'unit',
+      'connections',
+      'arrivingRate',
+      'baseSending',
+    ]);
+    assert.equal(found.at(-1), 'debug');
+    assert.ok(found.indexOf('webAppTarget') > found.indexOf('headers'));
+  });
+
+  it('proposes whole scenarios before the keys of the old tool in an empty file', () => {
+    const found = labels('|');
+    assert.deepEqual(found.slice(0, 3), ['config', 'scenario', 'scenarios']);
+    assert.ok(found.indexOf('echo') < found.indexOf('mode'));
+    assert.deepEqual(found.slice(-2), ['mode', 'kind']);
   });
 
   it('writes over the word that is typed', () => {
@@ -198,6 +222,13 @@ describe('completionsAt: values', () => {
 
   it('proposes references by name', () => {
     assert.deepEqual(labels('config:\n  connectionString: |'), [
+      '${secret:azure}',
+      '${env:API_KEY}',
+      '${env:HUB_URL}',
+    ]);
+    assert.deepEqual(labels('config:\n  target: |'), [
+      'local',
+      hub,
       '${secret:azure}',
       '${env:HUB_URL}',
     ]);

@@ -117,6 +117,60 @@ describe('quickFixes', () => {
     });
   }
 
+  const echo = 'scenario:\n  name: echo\n';
+  const removals: readonly (readonly [text: string, title: string, left: string])[] = [
+    [`config:\n  connections:\n  step: 5\n${echo}`, 'connections', `config:\n  step: 5\n${echo}`],
+    [`config:\n  zzz: 5 # why\n${echo}`, 'zzz', echo],
+    [`config: { step: 5, zzz: 1 }\n${echo}`, 'zzz', `config: { step: 5 }\n${echo}`],
+    [`config: { zzz: 1, step: 5 }\n${echo}`, 'zzz', `config: { step: 5 }\n${echo}`],
+    [`config:\n  step: 5\n  step: 6\n${echo}`, 'step', `config:\n  step: 5\n${echo}`],
+    [`config:\n  acks: all\n  step: 5\n${echo}`, 'acks', `config:\n  step: 5\n${echo}`],
+    [
+      `${echo}  parameters:\n    groupCount: 5\n    messageSize: 1KB\n`,
+      'groupCount',
+      `${echo}  parameters:\n    messageSize: 1KB\n`,
+    ],
+    [
+      `${echo}  parameters:\n    messageSize: 1KB\n    messageSizes: 1KB 50 %, 2KB 50 %\n`,
+      'messageSize',
+      `${echo}  parameters:\n    messageSizes: 1KB 50 %, 2KB 50 %\n`,
+    ],
+    [
+      `config:\n  connectionFailPercentage: 0.1\n  step: 5\nslo:\n  dropped: 1%\n${echo}`,
+      'connectionFailPercentage',
+      `config:\n  step: 5\nslo:\n  dropped: 1%\n${echo}`,
+    ],
+    [`config:\n  step: !mine 5\n${echo}`, 'the tag', `config:\n  step:  5\n${echo}`],
+    [
+      'scenarios:\n  - zzz: 5\n    name: echo\n  - name: broadcast\n',
+      'zzz',
+      'scenarios:\n  - name: echo\n  - name: broadcast\n',
+    ],
+  ];
+  for (const [text, what, left] of removals) {
+    for (const [form, change] of [
+      ['LF', String],
+      ['CRLF', crlf],
+    ] as const) {
+      it(`takes out what a message says to remove: ${what} of ${JSON.stringify(text)}, ${form}`, () => {
+        const analysis = analyseScenario(change(text));
+        const fixes = diagnosticsOf(analysis).flatMap((problem) => quickFixes(analysis, problem));
+        const fix = fixes.find(({ title }) => title.startsWith('Remove '));
+        assert.equal(applied(change(text), fix!), change(left));
+      });
+    }
+  }
+
+  it('has a fix wherever a message says to remove something', () => {
+    for (const [text] of removals) {
+      const analysis = analyseScenario(text);
+      for (const problem of diagnosticsOf(analysis)) {
+        if (!/\bremove\b/i.test(problem.message)) continue;
+        assert.ok(quickFixes(analysis, problem).length > 0, `${problem.message}\n${text}`);
+      }
+    }
+  });
+
   it('drops a fix after which the problem is still there, or which breaks the text', () => {
     const text = 'config:\n  target: local\nscenario:\n  name: ech\n';
     const analysis = analyseScenario(text);

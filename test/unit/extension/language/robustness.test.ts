@@ -13,7 +13,7 @@ import { inlayHints } from '../../../../src/extension/language/inlayHints';
 import { quickFixes } from '../../../../src/extension/language/quickFixes';
 import { crlf, example, examples, tooMuch } from './atCursor';
 
-const names = { environment: ['HUB_URL'], secrets: ['azure'] };
+const names = { environment: ['HUB_URL'], secrets: ['azure'], hubs: [] };
 
 interface Range {
   readonly offset: number;
