@@ -14,6 +14,8 @@ export interface HoverText {
   /** Range it belongs to: the key and its value. */
   readonly offset: number;
   readonly length: number;
+  /** Whether it has an estimate in it. */
+  readonly estimated: boolean;
 }
 
 /**
@@ -38,15 +40,17 @@ export function hoverAt(
     analysis.problems.every(({ severity }) => severity !== 'error') &&
     offset >= place.offset &&
     offset <= place.offset + place.length;
-  const estimated =
+  const withEstimate =
     options.estimate && ((node !== undefined && showsEstimate(node)) || begins)
       ? estimateParts(analysis)
       : [];
   const known = node !== undefined && spec !== undefined ? [keyMarkdown(spec, node)] : [];
-  const parts = [...estimated, ...known];
+  const parts = [...withEstimate, ...known];
   if (parts.length === 0) return undefined;
   const range = node === undefined ? place : { ...node, length: reach(node) - node.offset };
-  return { markdown: parts.join('\n\n---\n\n'), offset: range.offset, length: range.length };
+  const estimated = withEstimate.length > 0 && analysis.estimate !== undefined;
+  const { offset: start, length } = range;
+  return { markdown: parts.join('\n\n---\n\n'), offset: start, length, estimated };
 }
 
 const reach = ({ offset, length, valueOffset, valueLength }: OutlineNode): number =>

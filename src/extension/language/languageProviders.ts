@@ -71,7 +71,18 @@ export function languageProviders(context: LanguageContext): LanguageProviders {
   };
 }
 
+/** Sets the context that a step of the walkthrough waits for, once. */
+function tickEstimate(): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    void vscode.commands.executeCommand('setContext', 'signalrBenchmark.estimateSeen', true);
+  };
+}
+
 function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
+  const seen = tickEstimate();
   return {
     provideHover(document, position) {
       const analysis = cache.analysisOf(document);
@@ -80,6 +91,7 @@ function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
       const options = { estimate: asked || setting('hoverEstimate') };
       const hover = hoverAt(analysis, document.offsetAt(position), options);
       if (hover === undefined) return undefined;
+      if (hover.estimated) seen();
       return new vscode.Hover(new vscode.MarkdownString(hover.markdown), rangeOf(document, hover));
     },
   };

@@ -12,6 +12,7 @@ interface Command {
 
 interface Step {
   readonly id: string;
+  readonly completionEvents: readonly string[];
   readonly description: string;
   readonly media: { readonly markdown: string };
 }
@@ -127,6 +128,15 @@ describe('manifest and code of the extension', () => {
     const walkthrough = contributes.walkthroughs[0]!;
     assert.ok(source.includes(`#${walkthrough.id}`));
     assert.equal(walkthrough.steps.length, 5);
+  });
+
+  it('tick the step on Units when an estimate was seen, and not before', () => {
+    const { steps } = contributes.walkthroughs[0]!;
+    const events = steps.find(({ id }) => id === 'units')!.completionEvents;
+    assert.deepEqual(events, ['onContext:signalrBenchmark.estimateSeen']);
+    const places = sources.filter((text) => text.includes("'signalrBenchmark.estimateSeen'"));
+    assert.equal(places.length, 1);
+    assert.match(places[0]!, /if \(hover\.estimated\) seen\(\);/);
   });
 
   it('offer the schema to tooling for YAML, for what is a scenario by its name', () => {

@@ -24,6 +24,18 @@ describe('hoverAt', () => {
     assert.match(hover('slo:\n  p9|9: 1s')!, /a duration: milliseconds[^]*99 % of the expected/);
   });
 
+  it('says whether an estimate was seen', () => {
+    const estimated = (marked: string, estimate: boolean): boolean | undefined => {
+      const { analysis, offset } = atCursor(marked);
+      return hoverAt(analysis, offset, { estimate })?.estimated;
+    };
+    assert.equal(estimated(on('connections: 1900'), true), true);
+    assert.equal(estimated(on('connections: 1900'), false), false);
+    assert.equal(estimated('config:\n  pacing: op|en\nscenario:\n  name: echo\n', true), false);
+    // There is none where the file has an error.
+    assert.equal(estimated('config:\n  connec|tions: x\nscenario:\n  name: echo\n', true), false);
+  });
+
   it('says what the Azure SignalR benchmark did differently', () => {
     assert.match(
       hover('config:\n  protoco|l: json')!,
