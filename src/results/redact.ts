@@ -7,7 +7,7 @@ export const redacted = '(redacted)';
 
 const reference = new RegExp(referencePattern, 'g');
 /** `<your token>`, `xxx`, `***`, `…`: what documentation writes in the place of a secret. */
-const placeholder = /^(?:<[^<>]*>|[x*.…]+)$/i;
+const placeholder = /^(?:<[^<>]*>|[x*.]{3,}|…)$/i;
 /**
  * Headers whose value says how to talk, never who talks. Every other one may let somebody in, whatever its
  * name: services make up names of their own for keys.
