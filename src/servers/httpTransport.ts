@@ -9,6 +9,8 @@ import type { HubTransport, TransportOwner } from './hubTransport';
 const maxWaitingPosts = 16;
 /** Time a client gets to read what is left once its connection is closing. */
 const closeTimeoutMs = 5000;
+/** Above this, what was written within one turn does not wait for its end. */
+const maxCorkedBytes = 64 * 1024;
 
 interface Post {
   readonly body: Buffer;
@@ -121,6 +123,9 @@ export class EventStreamTransport extends HttpTransport {
       const lines = payload.toString('utf8').split(/\r\n|\n|\r/);
       this.response.write(`${lines.map((line) => `data: ${line}\r\n`).join('')}\r\n`);
     }
+    // Node keeps the writes of one turn together and offers them to the system at its end; until then even a
+    // client that reads everything would have them unread.
+    if (this.unreadBytes > maxCorkedBytes) this.response.socket?.uncork();
   }
 
   close(): void {

@@ -53,7 +53,10 @@ function isClient(connection: HubConnection | RoutedClient): connection is AnyCl
 const names = ['127.0.0.1', 'localhost', '[::1]'];
 const tickMs = 1000;
 const maxMessageBytes = 1024 * 1024;
-/** A client sends no longer message over a WebSocket; its app server may want less. */
+/**
+ * A client sends no longer message over a WebSocket, though its app server may want less; and it is not sent more
+ * than this while it does not read. App servers send messages as long, several in a row.
+ */
 const maxFrameBytes = 16 * maxMessageBytes;
 const disposeTimeoutMs = 500;
 /** A client that skipped negotiation. */
@@ -97,7 +100,7 @@ export class ServiceEmulator
 
   constructor(private readonly options: AzureSignalrOptions) {
     this.mode = options.mode;
-    this.maxUnreadBytes = options.maxUnreadBytes ?? maxMessageBytes;
+    this.maxUnreadBytes = options.maxUnreadBytes ?? maxFrameBytes;
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
     this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
     this.serverPingMs = options.serverPingMs ?? 5000;

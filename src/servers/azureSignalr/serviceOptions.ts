@@ -27,7 +27,7 @@ export interface AzureSignalrOptions extends QuotaOptions {
   readonly signIns?: SignInCheck;
   /** Time between negotiate and connect, default 5 s. */
   readonly connectWindowMs?: number;
-  /** A client that leaves more than this unread is closed, default 1 MiB. */
+  /** A client that leaves more than this unread is closed, default 16 MiB. */
   readonly maxUnreadBytes?: number;
   /** Between two pings to an app server, default 5 s. */
   readonly serverPingMs?: number;

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
 import type { BenchHubOptions } from '../../../src/servers/benchHubOptions';
+import { EventStreamTransport } from '../../../src/servers/httpTransport';
+import { listenOnLoopback } from '../../../src/servers/loopbackServer';
+import { serverFrame } from '../../../src/servers/serverFrame';
+import { opcode } from '../../../src/wire/frame';
 import { handshake, RawClient, separator, type Message } from './rawClient';
 
 const events = { Accept: 'text/event-stream' };
@@ -200,5 +205,28 @@ describe('bench hub over HTTP transports', () => {
     for (let sent = 0; sent < 5; sent++) await post(url, invocation('Echo', payload));
     assert.match(await pollFor(url, '"type":7'), /more than 5000 bytes were waiting/);
     assert.equal((await fetch(url)).status, 204);
+  });
+
+  it('offers long events to the system at once, and short ones of a turn together', async () => {
+    const server = createServer((_request, response) => {
+      const transport = new EventStreamTransport(response, () => undefined);
+      const corked: (number | undefined)[] = [];
+      for (const bytes of [100, 70_000, 100]) {
+        transport.write(serverFrame(opcode.text, Buffer.alloc(bytes, 'x')));
+        corked.push(response.socket?.writableCorked);
+      }
+      transport.write(serverFrame(opcode.text, Buffer.from(JSON.stringify(corked))));
+      transport.close();
+    });
+    await start();
+    const port = await listenOnLoopback(server, 0);
+    const text = await (await fetch(`http://127.0.0.1:${port}`)).text();
+    server.close();
+    const data = text.split('\r\n').flatMap((line) => line.split('data: ')[1] ?? []);
+    assert.deepEqual(
+      data.map((each) => each.length),
+      [100, 70_000, 100, 7],
+    );
+    assert.equal(data[3], '[1,0,1]');
   });
 });

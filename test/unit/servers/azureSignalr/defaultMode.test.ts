@@ -6,6 +6,7 @@ import {
 import { flowOperation, serviceType } from '../../../../src/wire/service/serviceMessage';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
+import { handshake, RawClient } from '../rawClient';
 import { hubClient, kinds, notesOf, type HubClient } from './hubClients';
 
 const json = (...values: unknown[]): Buffer =>
@@ -227,6 +228,21 @@ describe('the Azure SignalR emulator in default mode', () => {
     assert.equal((await server.next(closeConnection)).connectionId, bobId);
   });
 
+  it('delivers several messages of megabytes in a row, over every transport', async () => {
+    const server = await appServer();
+    const big = 'x'.repeat(2_000_000);
+    for (const kind of kinds.filter(({ protocol }) => protocol === 'json')) {
+      const made = await client({}, kind);
+      const starting = made.connection.start();
+      const { connectionId } = await server.welcome();
+      await starting;
+      const message = { type: serviceType.connectionData, connectionId, payload: json(big) };
+      server.send(...Array<typeof message>(5).fill(message));
+      assert.equal((await notesOf(made, 5)).filter(([text]) => text === big).length, 5);
+      await made.connection.stop();
+    }
+  });
+
   it('puts a message together that comes in parts', async () => {
     const server = await appServer();
     const { client: ann, id } = await joined(server);
@@ -261,6 +277,31 @@ describe('the Azure SignalR emulator in default mode', () => {
     assert.equal(opened(one), 3);
     const refused = await start({ 'asrs.s.sn': 'two', 'asrs.s.ssticky': 'Required' });
     assert.match(String(refused), /No app server/);
+  });
+
+  it('leaves clients where they are in a shutdown with migration, and lets them come back at its end', async () => {
+    const leaving = await appServer('leaving');
+    leaving.echoes = true;
+    const token = await peer.token('/client/?hub=chat');
+    const open = async (): Promise<RawClient> => {
+      const raw = await RawClient.open(`${peer.url}/client/?hub=chat&access_token=${token}`);
+      raw.socket.send(handshake);
+      assert.equal(await raw.text(), '{}');
+      return raw;
+    };
+    const ann = await open();
+    const staying = await appServer('staying');
+    staying.echoes = true;
+    leaving.send({ type: serviceType.ping, messages: ['shutdown', 'fin:1'] });
+    assert.deepEqual((await leaving.next(serviceType.ping)).messages, ['shutdown', 'finack']);
+    assert.equal((await ann.invoke('Echo', 'still')).result, 'still');
+    const bob = await open();
+    await staying.next(serviceType.openConnection);
+    await leaving.close();
+    assert.deepEqual(await ann.message(), { type: 7, allowReconnect: true });
+    assert.equal(await ann.closed, 1000);
+    assert.equal((await bob.invoke('Echo', 'here')).result, 'here');
+    bob.socket.terminate();
   });
 
   it('closes the clients of a lost server connection, who may come back', async () => {
