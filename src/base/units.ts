@@ -48,7 +48,7 @@ export function parseShare(text: string): number | undefined {
 export function formatCount(value: number, decimals = 0): string {
   const fixed = value.toFixed(decimals);
   const [whole = '', fraction] = fixed.split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  const grouped = whole.replace(/\B(?=(?:\d{3}){1,7}(?!\d))/g, ',');
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 

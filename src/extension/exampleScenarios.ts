@@ -33,7 +33,7 @@ export async function exampleScenarios(folder: string): Promise<ExampleScenario[
 function exampleOf(file: string, text: string): ExampleScenario[] {
   const { scenario } = parseScenario(text);
   if (!scenario || notRunnable(scenario) !== undefined) return [];
-  const summary = /^#\s*(.*)$/m.exec(text)?.[1] ?? '';
+  const summary = /^#(.*)$/m.exec(text)?.[1]?.trim() ?? '';
   const { service, target } = scenario;
   const overrides = [
     { path: 'config.target', value: 'local' },

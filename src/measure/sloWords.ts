@@ -28,5 +28,5 @@ export function latencyWordsBeside(us: number, limitUs: number): string {
   const short = latencyWords(us);
   if (short !== latencyWords(limitUs)) return short;
   const [divisor, unit] = us < 1000 ? [1, 'µs'] : us < 1e6 ? [1000, 'ms'] : [1e6, 's'];
-  return `${formatCount(us / divisor, 3).replace(/\.?0+$/, '')} ${unit}`;
+  return `${formatCount(us / divisor, 3).replace(/\.?0{1,3}$/, '')} ${unit}`;
 }

@@ -60,13 +60,16 @@ export function redactSecret(value: string): string {
 
 /** A URL without literal user info, query values and fragment. Lists of URLs are not understood. */
 export function redactUrl(url: string): string {
-  return url
+  const [open = ''] = url
     .replace(
       /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#\s]*)@/i,
       (_all, scheme: string, user: string) => `${scheme}${redactSecret(user)}@`,
     )
-    .replace(/#.*$/, '')
-    .replace(/\?(.*)$/, (_all, query: string) => `?${query.split('&').map(redactPair).join('&')}`);
+    .split('#', 1);
+  const mark = open.indexOf('?');
+  if (mark < 0) return open;
+  const pairs = open.slice(mark + 1).split('&');
+  return `${open.slice(0, mark)}?${pairs.map(redactPair).join('&')}`;
 }
 
 function redactPair(pair: string): string {

@@ -1,6 +1,7 @@
 import { mkdir, open, rename, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
+import { withoutEnd } from '../base/withoutEnd';
 import type { Snapshot } from '../measure/snapshot';
 import type { Result } from './result';
 
@@ -166,8 +167,8 @@ export function folderName(startedAt: Date, scenarioName: string): string {
     .replace(/(\.signalr)?\.ya?ml$/i, '')
     .replace(/[^\p{L}\p{N}._-]+/gu, '-')
     .slice(0, 60)
-    .replace(/^[-.]+|[-.]+$/g, '');
-  return `${time}-${name || 'scenario'}`;
+    .replace(/^[-.]+/, '');
+  return `${time}-${withoutEnd(name, '-.') || 'scenario'}`;
 }
 
 const fileProblems: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { errorAdvice, type ErrorClass } from '../base/errorClass';
+import { withoutEnd } from '../base/withoutEnd';
 import type { ErrorExample } from '../measure/summary';
 
 /** The first error of a run, that of a server of its own before others, with what to do about it, for the end of a run that came to nothing. */
@@ -7,5 +8,5 @@ export function firstErrorWords(examples: readonly ErrorExample[]): string {
   if (example === undefined) return 'The target did not answer.';
   const { errorClass, text } = example;
   const advice = errorAdvice[errorClass as ErrorClass] ?? '';
-  return `First error: ${errorClass}: ${text.replace(/[.\s]+$/, '')}. ${advice}`.trim();
+  return `First error: ${errorClass}: ${withoutEnd(text, '. \t\r\n')}. ${advice}`.trim();
 }

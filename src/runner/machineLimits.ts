@@ -37,20 +37,23 @@ export function missingForRun(
   targetAddresses = 1,
   socketsPerConnection = 1,
 ): string | undefined {
-  const sockets = plan.connections * socketsPerConnection;
-  const needed =
-    sockets +
-    plan.connectInFlight +
-    reservedDescriptors +
-    reservedDescriptorsPerWorker * plan.workers.length;
+  const { connections, connectInFlight } = plan;
+  const sockets = connections * socketsPerConnection;
+  const reserved = reservedDescriptors + reservedDescriptorsPerWorker * plan.workers.length;
+  const needed = sockets + Math.min(connectInFlight, connections) + reserved;
   if (limits.fileDescriptors !== null && needed > limits.fileDescriptors) {
+    const spare = limits.fileDescriptors - reserved;
+    // Few connections may all be negotiating at a time, of many so many as the plan allows.
     const possible = Math.max(
-      0,
-      Math.floor((sockets - (needed - limits.fileDescriptors)) / socketsPerConnection),
+      Math.floor((spare - connectInFlight) / socketsPerConnection),
+      Math.min(connectInFlight, Math.floor(spare / (socketsPerConnection + 1))),
     );
+    const raise = `Raise the limit (\`ulimit -n ${needed}\`)`;
     return (
-      `${formatCount(plan.connections)} connections need about ${formatCount(needed)} file descriptors, but this process may open ${formatCount(limits.fileDescriptors)}. ` +
-      `Raise the limit (\`ulimit -n ${needed}\`) or use at most ${formatCount(possible)} connections (\`--set config.connections=${possible}\`).`
+      `${formatCount(connections)} ${connections === 1 ? 'connection needs' : 'connections need'} about ${formatCount(needed)} file descriptors, but this process may open ${formatCount(limits.fileDescriptors)}. ` +
+      (possible > 0
+        ? `${raise} or use at most ${formatCount(possible)} connections (\`--set config.connections=${possible}\`).`
+        : `${raise}: what a run needs beside its connections leaves no room for any.`)
     );
   }
   if (limits.localPorts !== null && sockets > limits.localPorts * targetAddresses) {

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../base/withoutEnd';
 import { hostOf, hubUrlProblem, isLoopbackHost } from './hubUrl';
 import { referencesIn } from './references';
 
@@ -225,7 +226,7 @@ export function readConnectionString(text: string): ServiceConnection {
   const audience = `${scheme.toLowerCase()}://${host}`;
   const port = values.get('port') ?? /:([0-9]+)$/.exec(authority)?.[1];
   const endpoint = port === undefined ? audience : `${audience}:${port}`;
-  const origin = (name: string): string => (values.get(name) ?? endpoint).replace(/\/+$/, '');
+  const origin = (name: string): string => withoutEnd(values.get(name) ?? endpoint, '/');
   const kind = signInKind(values);
   return {
     ...{ endpoint, audience },

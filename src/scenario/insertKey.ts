@@ -34,7 +34,7 @@ export function insertBelow(
   const lineEnd = reading.text.slice(end).search(/\r?\n|$/);
   const rest = reading.text.slice(end, end + lineEnd);
   // Inside a flow map or after an unfinished line there is no line to write below.
-  if (!/^\s*:?\s*(#.*)?$/.test(rest)) return undefined;
+  if (!/^\s*(?::\s*)?(?:#.*)?$/.test(rest)) return undefined;
   const indent = indentAt(reading.text, at.offset);
   const text = lines.map((line) => `\n${indent}${line}`).join('');
   return { title: `Write ${lines.at(-1)!.trim()}`, text, at: { offset: end + lineEnd, length: 0 } };

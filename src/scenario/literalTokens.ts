@@ -45,8 +45,11 @@ export function reportLiteralTokens(
 const isLiteral = (text: string | undefined): boolean =>
   text !== undefined && referencesIn(text).length === 0;
 
-const carriesSecret = (url: string): boolean =>
-  /[?&]access_token=(?!\$\{)|^[a-z]+:\/\/[^/?#]*:(?!\$\{)[^/?#]*@/i.test(url);
+function carriesSecret(url: string): boolean {
+  if (/[?&]access_token=(?!\$\{)/i.test(url)) return true;
+  const user = /^[a-z]+:\/\/([^/?#]*)@/i.exec(url)?.[1];
+  return user !== undefined && /:(?!\$\{)/.test(user);
+}
 
 function scalarOf(
   reading: Reading,

@@ -22,7 +22,7 @@ export function readNumber(
   const bare = typeof raw === 'number' || (typeof raw === 'string' && plainNumber.test(raw));
   const value = bare ? Number(raw) : typeof raw === 'string' ? withUnit(type, raw) : undefined;
   if (value === undefined || Number.isNaN(value)) {
-    const negative = typeof raw === 'string' && /^\s*-\s*[0-9.]+\s*(%|[a-zA-Z]*)\s*$/.test(raw);
+    const negative = typeof raw === 'string' && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(raw.trim());
     if (negative) return outOfBounds(reading, spec, type, -1, place, undefined);
     const suggestion = typeof raw === 'string' ? numberMeant(type, raw) : undefined;
     reading.report(

@@ -1,4 +1,5 @@
 import { ExpectedError } from '../base/expectedError';
+import { withoutEnd } from '../base/withoutEnd';
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint, ServiceHub, ServicePass } from '../wire/endpoint';
@@ -28,7 +29,7 @@ export interface ServiceEntrance {
 /** A URL that more is to be written behind, without a user name or password. */
 function placeOf(url: string): string {
   const { origin, pathname } = new URL(url);
-  return origin + pathname.replace(/\/+$/, '');
+  return origin + withoutEnd(pathname, '/');
 }
 
 /**

@@ -31,7 +31,9 @@ const format = 'Write a range such as 1KB-4KB, or sizes with weights such as 256
 export function parsePayloadSizes(
   text: string,
 ): { readonly sizes: readonly PayloadSize[] } | { readonly problem: string } {
-  const [, from, to] = /^([\w.]+)\s*(?:-|–|\.\.)\s*([\w.]+)$/.exec(text.trim().slice(0, 200)) ?? [];
+  const [, from, to] =
+    /^(\.?\w+(?:\.\w+)*)\s*(?:-|–|\.\.)\s*(\.?\w+(?:\.\w+)*)$/.exec(text.trim().slice(0, 200)) ??
+    [];
   if (from !== undefined && to !== undefined) return rangeOf(sizeOf(from), sizeOf(to));
   const parts = text.slice(0, 2000).split(',');
   if (parts.length > mostSizes) return { problem: `At most ${mostSizes} sizes can be listed.` };

@@ -51,7 +51,7 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     { label: strings.fromIntended, colour: 'p99', dash: [], widthPx: 2.5 },
     { label: strings.fromSend, colour: 'sent', dash: [6, 3], widthPx: 1.5 },
   ]);
-  const twin = createTwin(strings.asTable, strings.spectrum.replace(/[,\s]*\{0\}/, ''));
+  const twin = createTwin(strings.asTable, strings.spectrum.replace(/[,\s]{0,3}\{0\}/, ''));
   card.body.append(place, element('div', { class: 'below', children: [legend.root, chooser] }));
   card.body.append(twin.root);
   const chart = createSpectrumChart(place);

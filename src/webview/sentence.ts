@@ -37,7 +37,7 @@ export function sentenceOf(state: ShownRun): Sentence {
 /** The same words as the command line's; its sign is drawn apart. */
 function finalSentence({ run }: ShownRun, result: NonNullable<ShownRun['result']>): Sentence {
   const text = verdictSentence({ ...result, scenario: run.scenario });
-  const [, sign = '', status = '', rest = ''] = /^(\S+) ([^;]*);? ?([^]*)$/.exec(text) ?? [];
+  const [, sign = '', status = '', rest = ''] = /^(\S+) ([^;]*)(?:; ?([^]*))?$/.exec(text) ?? [];
   const tones = { pass: 'good', fail: 'bad', invalid: 'warn', incomplete: 'warn' } as const;
   const lead = `${status.charAt(0).toUpperCase()}${status.slice(1)}.`;
   const whole = `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;

@@ -19,7 +19,9 @@ function isExcepted(url: URL, except: readonly string[]): boolean {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return except.some((entry) => {
     if (entry === '*') return true;
-    const [, name = '', wanted] = /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
+    // Without brackets the colons of an IPv6 address leave no place for a port.
+    const bare = entry.split(':').length > 2 ? entry : '';
+    const [, name = bare, wanted] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
     if (wanted !== undefined && wanted !== port) return false;
     const domain = name.replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
     return domain !== '' && (host === domain || host.endsWith(`.${domain}`));

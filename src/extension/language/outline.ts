@@ -90,7 +90,7 @@ function readHolder(
   const key = keyPattern.exec(text.slice(at, Math.min(lineEnd, at + 300)));
   if (key === null) return holder;
   const name = key[1] ?? key[2] ?? key[3] ?? '';
-  const length = key[0].replace(/\s*:$/, '').length;
+  const length = key[0].slice(0, -1).trimEnd().length;
   holder = open(building, { column: at - lineStart, offset: at, length }, name, false);
   holder.valueOffset = skipSpaces(text, at + key[0].length, lineEnd);
   return holder;

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/withoutEnd';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { codecOf, type HubCodec } from '../../wire/hubCodec';
 import { HubMessageError, type Invocation } from '../../wire/hubMessage';
@@ -67,7 +68,7 @@ async function outcomeOf(
   const { invocationId } = invocation;
   const failure = await carryOut(deed, connectionId, invocation, calls);
   if (failure !== undefined) {
-    const reason = failure.text.replace(/[.\s]+$/, '');
+    const reason = withoutEnd(failure.text, '. \t\r\n');
     onProblem(`The upstream handler could not send a message: ${reason}.`);
     return { status: 502 };
   }

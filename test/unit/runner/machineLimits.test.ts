@@ -30,8 +30,28 @@ describe('machine limits', () => {
     const possible = Number(/config\.connections=(\d+)/.exec(missingForRun(plan, limits)!)?.[1]);
     assert.ok(possible > 0);
     assert.equal(missingForRun({ ...plan, connections: possible }, limits), undefined);
-    const tiny = { ...roomy, fileDescriptors: 10 };
-    assert.match(missingForRun(plan, tiny)!, /at most 0 connections/);
+  });
+
+  it('suggest the most that fits, and none where none does', () => {
+    const workers = [0];
+    for (const socketsEach of [1, 2]) {
+      for (let fileDescriptors = 1; fileDescriptors < 400; fileDescriptors++) {
+        const limits = { ...roomy, fileDescriptors };
+        const fits = (connections: number): boolean =>
+          missingForRun({ connections, connectInFlight: 100, workers }, limits, 1, socketsEach) ===
+          undefined;
+        const text = missingForRun({ ...plan, workers }, limits, 1, socketsEach)!;
+        const advised = /config\.connections=(\d+)/.exec(text)?.[1];
+        const name = `${fileDescriptors} descriptors, ${socketsEach} each: ${text}`;
+        if (advised === undefined) {
+          assert.equal(fits(1), false, name);
+          assert.match(text, /Raise the limit \(`ulimit -n \d+`\): .* leaves no room for any\.$/);
+        } else {
+          assert.ok(Number(advised) > 0 && fits(Number(advised)), name);
+          assert.equal(fits(Number(advised) + 1), false, name);
+        }
+      }
+    }
   });
 
   it('name the local ports that are missing, unless several addresses share them', () => {

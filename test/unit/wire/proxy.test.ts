@@ -171,6 +171,9 @@ describe('a way through a proxy', () => {
       assert.equal(way('https://hub.test/', except), true, except);
     assert.equal(way('http://[fd00::1]/', '[fd00::1]'), false);
     assert.equal(way('http://[fd00::1]:81/', 'fd00::1'), false);
+    assert.equal(way('http://[fd00::1]:81/', '[fd00::1]:81'), false);
+    assert.equal(way('http://[fd00::1]:81/', '[fd00::1]:82'), true);
+    assert.equal(way('http://[fd00::]/', 'fd00:::80'), true);
     assert.equal(
       proxyFor(new URL('http://hub.test'), { https: 'http://p', except: [] }),
       undefined,
