@@ -64,6 +64,10 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
 /** Occurrences by class; classes that did not occur are absent. */
 export type ErrorCounts = Partial<Record<ErrorClass, number>>;
 
+/** Errors of all classes. */
+export const countOf = (errors: ErrorCounts): number =>
+  Object.values(errors).reduce((sum, count) => sum + count, 0);
+
 /** Adds `more` to `counts` in place. */
 export function addErrors(counts: ErrorCounts, more: ErrorCounts): void {
   for (const [name, count] of Object.entries(more) as [ErrorClass, number][]) {

@@ -11,7 +11,16 @@ import { connectingText } from './runTexts';
 import { howWords } from './howWords';
 import { loadWords, plural } from './loadWords';
 import { spectrumLines } from './spectrum';
-import { entryHead, entryLine, rowOfProgress, rowOfStep, stepHead, stepLine } from './stepTable';
+import {
+  entryHead,
+  entryLine,
+  rowOfProgress,
+  rowOfStep,
+  stepHead,
+  stepLine,
+  tailLines,
+  warmupLines,
+} from './stepTable';
 
 const tones: Readonly<Record<VerdictStatus, Tone>> = {
   pass: 'good',
@@ -86,12 +95,15 @@ function stepsOf({ steps }: Result): Line[] {
   if (steps.length === 0) return [];
   const shown = steps.slice(-mostRows);
   const hidden = steps.length - shown.length;
+  const rows = shown.map(rowOfStep);
   return [
     stepHead,
     ...(hidden > 0
       ? [{ text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const }]
       : []),
-    ...shown.map((step) => stepLine(rowOfStep(step))),
+    ...rows.map(stepLine),
+    ...tailLines(rows),
+    ...warmupLines(rows),
     blank,
   ];
 }
@@ -174,7 +186,7 @@ const lowerFirst = (text: string): string =>
 export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   const { steps, lastSample } = run;
-  const rows = steps.slice(-mostRows).map((step) => stepLine(rowOfProgress(step)));
+  const rows = steps.slice(-mostRows).map(rowOfProgress);
   const errors = lastSample ? errorLines(lastSample.errors, [], columns) : [];
   const seen = lastSample
     ? `the last sample was taken ${formatCount(lastSample.atMs / 1000, 1)} s after the start`
@@ -182,7 +194,7 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const sentence = `■ interrupted; the run did not come to its end: ${seen}, ${formatCount(steps.length)} ${plural('step', steps.length)} begun. It is not judged and gives no Units.`;
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
-    ...(rows.length > 0 ? [stepHead, ...rows, blank] : []),
+    ...(rows.length > 0 ? [stepHead, ...rows.map(stepLine), ...tailLines(rows), blank] : []),
     ...entriesOf(steps),
     ...spaced(errors),
     ...wrap(sentence, columns, '  ').map((text) => ({ text, tone: 'warn' as const })),

@@ -4,7 +4,7 @@ import { cut, paint, type Line } from './line';
 import { noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
 import { connectingText, statusText } from './runTexts';
 import { titleLines, type RunTitle, type RunView } from './runView';
-import { entryHead, entryLine, stepHead, stepLine } from './stepTable';
+import { entryHead, entryLine, stepHead, stepLine, tailLines, warmupLines } from './stepTable';
 import { widthOf, type Output } from './surroundings';
 
 /** Use cases of a mix shown while it runs. */
@@ -51,7 +51,8 @@ export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: 
   const rows = rowsOf(progress);
   const entryLines = mixLines(latest?.step);
   const [heading = '', ...loadLines] = titleLines(title);
-  const others = otherLines + loadLines.length + entryLines.length;
+  const notes = [...tailLines(rows), ...warmupLines(rows)];
+  const others = otherLines + loadLines.length + entryLines.length + notes.length;
   const room = Math.max(3, terminalRows - others);
   const shown = rows.slice(-room);
   const hidden = rows.length - shown.length;
@@ -65,6 +66,7 @@ export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: 
       ? [{ text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const }]
       : []),
     ...shown.map(stepLine),
+    ...notes,
     ...entryLines,
     ...(latest ? [{ text: '' }, { text: statusText(latest, progress), tone: 'dim' as const }] : []),
   ];

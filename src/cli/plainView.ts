@@ -1,6 +1,7 @@
 import { formatCount, formatShare } from '../base/units';
 import type { EntryProgress, Snapshot } from '../measure/snapshot';
 import { latencyWords } from '../measure/sloWords';
+import { tailUs } from '../measure/tails';
 import { printable } from './line';
 import { plural } from './loadWords';
 import { connectingText, statusText } from './runTexts';
@@ -26,7 +27,7 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
   const tellFinished = (snapshot?: Snapshot): void => {
     for (const row of rowsOf(progress).slice(told)) {
       if (row.current) break;
-      const { elapsedS = 0, entries = [] } = progress.steps[told]?.progress ?? {};
+      const { elapsedS = 0, entries = [] } = progress.steps[told] ?? {};
       told += 1;
       // A run may be stopped in a warm-up.
       if (elapsedS === 0) continue;
@@ -64,12 +65,12 @@ function lineOf(snapshot: Snapshot, progress: RunProgress, changed: boolean): st
 
 /** `step 1 done: 700 senders, 700.0 sent/s, 7,000 received/s, p50 1.1 ms, …, 0 lost, generator ok`. */
 function stepWords(row: StepRow): string {
-  const { index, senders, lost = 0, errors = 0, generator } = row;
+  const { index, senders, lost = 0, errors = 0, warmupErrors = 0, generator } = row;
   return [
     `step ${index} done: ${formatCount(senders)} ${plural('sender', senders)}`,
     ratesWords(row),
     `${formatCount(lost)} lost`,
-    `${formatCount(errors)} ${plural('error', errors)}`,
+    `${formatCount(errors)} ${plural('error', errors)}${warmupErrors > 0 ? ` and ${formatCount(warmupErrors)} in the warm-up` : ''}`,
     ...(generator
       ? [
           `generator ${generator.valid ? 'ok' : 'was the bottleneck'} (${formatShare(generator.cpuShare)} of a core)`,
@@ -95,6 +96,8 @@ function ratesWords({
 }: Pick<StepRow, 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'>): string {
   const rates = `${formatCount(sentPerSecond, 1)} sent/s, ${formatCount(receivedPerSecond)} received/s`;
   if (latencyUs === undefined || latencyUs.count === 0) return rates;
-  const { p50, p99, p999, max } = latencyUs;
-  return `${rates}, p50 ${latencyWords(p50)}, p99 ${latencyWords(p99)}, p99.9 ${latencyWords(p999)}, max ${latencyWords(max)}`;
+  const { p50, p99, max } = latencyUs;
+  const p999 = tailUs(latencyUs, 'p999');
+  const tail = p999 === undefined ? '– (too few deliveries)' : latencyWords(p999);
+  return `${rates}, p50 ${latencyWords(p50)}, p99 ${latencyWords(p99)}, p99.9 ${tail}, max ${latencyWords(max)}`;
 }

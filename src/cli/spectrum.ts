@@ -1,6 +1,7 @@
 import { formatLatencyUs } from '../base/units';
 import type { Slo } from '../base/slo';
 import type { LatencySummary, StepSummary } from '../measure/summary';
+import { latencyAt } from '../measure/tails';
 import type { Line } from './line';
 
 /** Rows of the chart. Each is one nine further, so the axis is logarithmic, as tails are. */
@@ -11,7 +12,11 @@ const rows = [
   ['99.9 %', 'p999', 'p99.9'],
   ['99.99 %', 'p9999', 'p99.99'],
   ['100 %', 'max', 'max'],
-] as const satisfies readonly (readonly [string, keyof LatencySummary, keyof Slo['latencyUs']])[];
+] as const satisfies readonly (readonly [
+  string,
+  Exclude<keyof LatencySummary, 'count'>,
+  keyof Slo['latencyUs'],
+])[];
 
 /** Columns before the bars. */
 const labelWidth = 34;
@@ -30,9 +35,10 @@ export function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[
   const barWidth = Math.max(10, Math.min(width, 100) - labelWidth - limitWidth);
   const cells = (us: number): number => (due.max > 0 ? (us / due.max) * barWidth : 0);
   const bars = rows.map(([label, key, metric]) => {
-    const solid = Math.round(cells(Math.min(sent[key], due[key])));
-    const light = Math.round(cells(due[key])) - solid;
-    return { label, us: due[key], sentUs: sent[key], solid, light, limit: slo.latencyUs[metric] };
+    const [us, sentUs] = [latencyAt(due, key), latencyAt(sent, key)];
+    const solid = Math.round(cells(Math.min(sentUs ?? 0, us ?? 0)));
+    const light = Math.round(cells(us ?? 0)) - solid;
+    return { label, us, sentUs, solid, light, limit: slo.latencyUs[metric] };
   });
   return [
     { text: `latency of step ${step.index}`, tone: 'bold' },
@@ -46,9 +52,9 @@ export function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[
 
 interface Bar {
   readonly label: string;
-  /** From the intended time and from the real send, microseconds. */
-  readonly us: number;
-  readonly sentUs: number;
+  /** From the intended time and from the real send, microseconds; undefined where too few tell it. */
+  readonly us: number | undefined;
+  readonly sentUs: number | undefined;
   /** Cells of the bar. */
   readonly solid: number;
   readonly light: number;
@@ -56,8 +62,11 @@ interface Bar {
 }
 
 function barLine({ label, us, sentUs, solid, light, limit }: Bar): Line {
-  const bar = '█'.repeat(solid) + '░'.repeat(light) || (us > 0 ? '▏' : '');
-  const numbers = `${label.padStart(9)}${formatLatencyUs(us).padStart(11)}${formatLatencyUs(sentUs).padStart(12)}`;
+  const bar = '█'.repeat(solid) + '░'.repeat(light) || (us ? '▏' : '');
+  const words = (value: number | undefined): string =>
+    value === undefined ? '–' : formatLatencyUs(value);
+  const numbers = `${label.padStart(9)}${words(us).padStart(11)}${words(sentUs).padStart(12)}`;
+  if (us === undefined) return { text: `${numbers}  too few deliveries`, tone: 'dim' };
   if (limit === undefined) return { text: `${numbers}  ${bar}` };
   const text = `${numbers}  ${bar} ≤ ${formatLatencyUs(limit)}`;
   return us > limit ? { text, tone: 'bad' } : { text };

@@ -1,4 +1,5 @@
 import { formatCount, formatLatencyUs, formatShare } from '../base/units';
+import { countOf } from '../base/errorClass';
 import type { StepProgress } from '../measure/snapshot';
 import type {
   EntrySummary,
@@ -6,6 +7,7 @@ import type {
   LatencySummary,
   StepSummary,
 } from '../measure/summary';
+import { latencyAt, tailReason } from '../measure/tails';
 import type { Line } from './line';
 
 /** One row of the table of steps; what is not known yet is absent. */
@@ -16,7 +18,10 @@ export interface StepRow {
   readonly receivedPerSecond?: number;
   readonly latencyUs?: LatencySummary;
   readonly lost?: number;
+  /** Of the measured time. */
   readonly errors?: number;
+  /** Before it, in the warm-up of the step. */
+  readonly warmupErrors?: number;
   readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid'>;
   /** The step that is going on. */
   readonly current?: boolean;
@@ -40,17 +45,17 @@ export const stepHead: Line = {
 
 export function stepLine(row: StepRow): Line {
   const { latencyUs, generator } = row;
-  const percentile = (us: number | undefined): string =>
-    (us === undefined || latencyUs?.count === 0 ? '-' : latencyCell(us)).padStart(6);
+  const percentile = (key: ShownPercentile): string =>
+    latencyUs === undefined ? '-'.padStart(6) : percentileCell(latencyUs, key);
   const text = [
     `${row.current ? '▸' : ' '}${fit(row.index, 4)}`,
     fit(row.senders, 8),
     fit(row.sentPerSecond, 8, 1),
     fit(row.receivedPerSecond, 8),
-    percentile(latencyUs?.p50),
-    percentile(latencyUs?.p99),
-    percentile(latencyUs?.p999),
-    percentile(latencyUs?.max),
+    percentile('p50'),
+    percentile('p99'),
+    percentile('p999'),
+    percentile('max'),
     fit(row.lost, 6),
     fit(row.errors, 5),
     ` ${generator ? generatorCell(generator).padEnd(9) : '-'.padEnd(9)}`,
@@ -72,21 +77,34 @@ const longestName = 22;
 /** Row of one use case of a mix in a step, under {@link entryHead}. */
 export function entryLine(index: number, { name, ...entry }: EntryRow): Line {
   const { latencyUs } = entry;
-  const percentile = (us: number): string =>
-    (latencyUs.count === 0 ? '-' : latencyCell(us)).padStart(6);
   const text = [
     ` ${fit(index, 4)}`,
     fit(entry.senders, 8),
     fit(entry.sentPerSecond, 8, 1),
     fit(entry.receivedPerSecond, 8),
-    percentile(latencyUs.p50),
-    percentile(latencyUs.p99),
-    percentile(latencyUs.p999),
-    percentile(latencyUs.max),
+    percentileCell(latencyUs, 'p50'),
+    percentileCell(latencyUs, 'p99'),
+    percentileCell(latencyUs, 'p999'),
+    percentileCell(latencyUs, 'max'),
     fit(entry.lost, 6),
     ` ${name.slice(0, longestName)}`,
   ].join('');
   return { text };
+}
+
+type ShownPercentile = 'p50' | 'p99' | 'p999' | 'max';
+
+/** Six columns: a long dash where there are too few deliveries to tell, see {@link tailLines}. */
+function percentileCell(latencyUs: LatencySummary, key: ShownPercentile): string {
+  if (latencyUs.count === 0) return '-'.padStart(6);
+  const us = latencyAt(latencyUs, key);
+  return (us === undefined ? '–' : latencyCell(us)).padStart(6);
+}
+
+/** The reason of long dashes in the rows above it. */
+export function tailLines(rows: readonly Pick<StepRow, 'latencyUs'>[]): Line[] {
+  const reason = tailReason(rows.map(({ latencyUs }) => latencyUs));
+  return reason === undefined ? [] : [{ text: ` ${reason}`, tone: 'dim' }];
 }
 
 /** At most five columns. */
@@ -134,22 +152,28 @@ export function fit(value: number | undefined, width: number, decimals = 0): str
 
 /** Row of a step that is over. */
 export function rowOfStep(step: StepSummary): StepRow {
+  const { warmupErrors, ...row } = step;
   return {
-    ...step,
-    errors: Object.values(step.errors).reduce((sum, count) => sum + count, 0),
+    ...row,
+    errors: countOf(step.errors),
+    ...(warmupErrors !== undefined && { warmupErrors: countOf(warmupErrors) }),
     failed: step.verdict.status === 'fail',
   };
 }
 
+/** Errors of warm-ups, which are in no row; empty where there were none. */
+export function warmupLines(rows: readonly StepRow[]): Line[] {
+  const had = rows.filter(({ warmupErrors = 0 }) => warmupErrors > 0);
+  if (had.length === 0) return [];
+  const sum = had.reduce((total, { warmupErrors = 0 }) => total + warmupErrors, 0);
+  const [{ index } = { index: 0 }, more] = had;
+  const place = more === undefined ? `the warm-up of step ${formatCount(index)}` : 'warm-ups';
+  const text = ` ${formatCount(sum)} more ${sum === 1 ? 'error' : 'errors'} in ${place}, which err leaves out`;
+  return [{ text, tone: 'dim' }];
+}
+
 /** Row of a step as last seen; its losses are known only when it is over. */
-export function rowOfProgress(
-  progress: StepProgress,
-  { errors }: { readonly errors?: number } = {},
-): StepRow {
+export function rowOfProgress(progress: StepProgress): StepRow {
   const { outstanding, over, ...row } = progress;
-  return {
-    ...row,
-    ...(over && { lost: outstanding }),
-    ...(errors !== undefined && { errors }),
-  };
+  return { ...row, ...(over && { lost: outstanding }) };
 }

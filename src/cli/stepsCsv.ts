@@ -1,3 +1,5 @@
+import { countOf } from '../base/errorClass';
+import { latencyAt } from '../measure/tails';
 import type { MessageSummary, StepSummary } from '../measure/summary';
 import type { Result } from '../results/result';
 import { howWords } from './howWords';
@@ -26,13 +28,20 @@ const messageColumns: Columns<MessageSummary> = [
     ] as const
   ).map((name) => [name, (step: MessageSummary) => step[name]] as const),
   ...(['min', 'mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'p9999', 'max'] as const).map(
-    (name) => [`latencyUs.${name}`, (step: MessageSummary) => step.latencyUs[name]] as const,
+    (name) =>
+      [
+        `latencyUs.${name}`,
+        // Empty where there are too few deliveries to tell it; with none at all they are 0.
+        ({ latencyUs }: MessageSummary) =>
+          latencyUs.count === 0 ? latencyUs[name] : (latencyAt(latencyUs, name) ?? ''),
+      ] as const,
   ),
 ];
 const stepColumns: Columns<StepSummary> = [
-  ['errors', ({ errors }) => Object.values(errors).reduce((sum, count) => sum + count, 0)],
+  ['errors', ({ errors }) => countOf(errors)],
   ['generator.valid', ({ generator }) => String(generator.valid)],
   ['verdict', ({ verdict }) => verdict.status],
+  ['warmupErrors', ({ warmupErrors = {} }) => countOf(warmupErrors)],
 ];
 
 /**

@@ -1,10 +1,12 @@
+import { countOf } from '../base/errorClass';
 import { formatCount, formatLatencyUs } from '../base/units';
 import { visibleLine } from '../base/visibleText';
 import { recoveryWords } from './connectionLines';
 import { howWords } from './howWords';
 import { loadWords } from './loadWords';
 import type { StepProgress } from '../measure/snapshot';
-import type { LatencySummary, StepSummary } from '../measure/summary';
+import type { StepSummary } from '../measure/summary';
+import { latencyAt, tailReason } from '../measure/tails';
 import { verdictSentence } from '../measure/verdictSentence';
 import { redactText } from '../results/redact';
 import type { InterruptedRun } from '../results/readResult';
@@ -48,6 +50,7 @@ export function summaryMarkdown(result: Result): string {
     '',
     ...tableOf(shown.map(rowOfStep)),
     ...entryTable(shown),
+    ...footOf(shown),
     ...(shown.length < steps.length
       ? ['', `${formatCount(steps.length - shown.length)} earlier steps left out.`]
       : []),
@@ -63,6 +66,23 @@ export function summaryMarkdown(result: Result): string {
     `signalr-bench ${plain(result.tool.version)}, Node ${plain(result.machine.node)}, ${result.machine.cores} cores, ${plain(result.startedAt)}`,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Why there are dashes, and what the numbers leave out. */
+function footOf(steps: readonly StepSummary[]): string[] {
+  const reason = tailReason(
+    steps.flatMap(({ latencyUs, entries = [] }) => [
+      latencyUs,
+      ...entries.map((entry) => entry.latencyUs),
+    ]),
+  );
+  const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
+  return [
+    ...(reason === undefined ? [] : ['', `${reason}.`]),
+    ...(inWarmup === 0
+      ? []
+      : ['', `${formatCount(inWarmup)} of the errors came in warm-ups, which are not measured.`]),
+  ];
 }
 
 /** The use cases of a mix, step by step. */
@@ -127,8 +147,10 @@ function cellsOf(
   >,
   lost: string,
 ): Cells {
-  const latency = (key: keyof LatencySummary): string =>
-    step.latencyUs.count === 0 ? '–' : formatLatencyUs(step.latencyUs[key]);
+  const latency = (key: 'p50' | 'p99' | 'p999' | 'max'): string => {
+    const us = latencyAt(step.latencyUs, key);
+    return us === undefined ? '–' : formatLatencyUs(us);
+  };
   return [
     String(step.index),
     formatCount(step.senders),

@@ -24,7 +24,10 @@ export interface EntrySample extends Counts {
 /** What one worker counted for one step since its previous sample, all entries together. */
 export interface StepSample extends EntrySample {
   readonly step: number;
+  /** Of the measured time and the drain. */
   readonly errors: ErrorCounts;
+  /** Absent when there were none. */
+  readonly warmupErrors?: ErrorCounts;
   readonly slip?: HistogramCounts;
   readonly membership?: MembershipSample;
   /** Each of the entries, where there are several. */

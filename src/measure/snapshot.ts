@@ -45,6 +45,9 @@ export interface StepProgress {
   readonly latencyUs: LatencySummary;
   /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower: 11 counts. */
   readonly latencyClasses?: readonly number[];
+  /** Errors of the measured time, and of the warm-up before it. Samples of earlier versions have none. */
+  readonly errors?: number;
+  readonly warmupErrors?: number;
   readonly payloadBytesIn?: number;
   readonly payloadBytesOut?: number;
   readonly entries?: readonly EntryProgress[];

@@ -1,4 +1,4 @@
-import { addErrors, type ErrorCounts } from '../base/errorClass';
+import { addErrors, countOf, type ErrorCounts } from '../base/errorClass';
 import type { Slo } from '../base/slo';
 import { EntryTotals, MessageTotals, type EntryFacts } from './entryTotals';
 import { LatencyHistogram } from './histogram';
@@ -25,7 +25,8 @@ interface WorkerLoad {
 
 /** Sums of what all workers counted for one step; percentiles are taken from the sums only. */
 export class StepTotals extends MessageTotals {
-  private readonly errors: ErrorCounts = {};
+  readonly errors: ErrorCounts = {};
+  readonly warmupErrors: ErrorCounts = {};
   /** One for each use case, where there are several. */
   readonly entries: readonly EntryTotals[];
   private readonly slip = new LatencyHistogram();
@@ -53,6 +54,7 @@ export class StepTotals extends MessageTotals {
     if (sample.slip !== undefined) this.slip.add(sample.slip);
     sample.entries?.forEach((entry, position) => this.entries[position]?.add(entry));
     addErrors(this.errors, sample.errors);
+    addErrors(this.warmupErrors, sample.warmupErrors ?? {});
     if (sample.membership !== undefined)
       (this.membership ??= new MembershipTotals()).add(sample.membership);
   }
@@ -128,6 +130,7 @@ export class StepTotals extends MessageTotals {
       ...this.messages(facts.senders, seconds),
       ...(entries.length > 0 && { entries: entries.map((entry) => entry.summary(seconds)) }),
       errors: this.errors,
+      ...(countOf(this.warmupErrors) > 0 && { warmupErrors: this.warmupErrors }),
       generator: this.generator(slo),
       ...(this.connections !== undefined && { connections: this.connections }),
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),

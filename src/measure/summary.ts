@@ -103,7 +103,10 @@ export interface StepSummary extends MessageSummary {
   readonly seconds: number;
   /** In the order of the scenario; only where there are several. */
   readonly entries?: readonly EntrySummary[];
+  /** Of the measured time and the drain after it. */
   readonly errors: ErrorCounts;
+  /** Those of its warm-up, which is not measured; absent when there were none. */
+  readonly warmupErrors?: ErrorCounts;
   readonly generator: GeneratorHealth;
   /** Connections at the end of the step; absent in results of earlier versions. */
   readonly connections?: StepConnections;

@@ -1,3 +1,4 @@
+import { mostSlipShare } from '../base/judging';
 import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
 import { deliveriesWords, latencyWords, latencyWordsBeside, shareWords } from './sloWords';
@@ -25,8 +26,6 @@ export interface StepMeasures {
 
 /** A step that sent less than this share of what was due measured the generator. */
 const leastSentShare = 0.99;
-/** Lateness of the sends, as a share of the strictest latency limit, that is still no bottleneck. */
-const mostSlipShare = 0.1;
 /** A worker above this share of a core has no room left to be on time. */
 const mostCpuShare = 0.95;
 

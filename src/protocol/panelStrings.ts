@@ -43,6 +43,7 @@ export const panelStrings = {
 
   p99Tile: 'p99 from the intended time',
   p99Details: 'p50 {0} · p99.9 {1} · max {2}',
+  p99DetailsFew: 'p50 {0} · p99.9 – (too few deliveries) · max {1}',
   sentTile: 'Sent',
   ofPerSecond: 'of {0} /s',
   receivedPerSecond: 'received {0} /s',
@@ -76,6 +77,8 @@ export const panelStrings = {
   senders: '{0} senders',
   criterion: 'criterion: {0} under {1}',
   everySeconds: 'Each row sums up {0} seconds: the worst of latencies, the mean of rates.',
+  tailNote:
+    '–: p99.9 is told from 10,000 deliveries on, p99.99 from 100,000 on, when at least 10 lie beyond it.',
   chartSummary: '{0}. The table below has the numbers.',
 
   spectrum: 'Latency spectrum, step {0}',
@@ -135,6 +138,7 @@ export const panelStrings = {
 
   errorsTable: 'Errors',
   noErrors: 'No errors.',
+  warmupErrors: '{0} of them in warm-ups, which are not measured.',
   errorClass: 'Class',
   count: 'Count',
   meaning: 'Meaning',

@@ -211,6 +211,8 @@ export const sampleShape: Shape = {
           ...numbers('duplicated outOfOrder sentPerSecond receivedPerSecond'),
           verdict: { optional: verdictStatus },
           latencyUs: latency,
+          errors: { optional: 'number' },
+          warmupErrors: { optional: 'number' },
           latencyClasses: { optional: { list: 'number', most: 11 } },
           payloadBytesIn: { optional: 'number' },
           payloadBytesOut: { optional: 'number' },

@@ -1,3 +1,5 @@
+import { napMs } from '../base/judging';
+
 /** What the loop drives. Times are run time in microseconds. */
 export interface PacingLoopDependencies {
   readonly nowUs: () => number;
@@ -15,14 +17,12 @@ export interface PacingLoopDependencies {
 const longestSleepMs = 50;
 /** Closer than this to the next due moment, the loop naps instead of setting a timer. */
 const nappingUs = 2000;
-/** Longest nap: input waits no longer than this to be seen. */
-const napMs = 0.05;
 
 /**
  * The one timer of a worker. Far from the next due moment it sleeps by a timer; whenever input was
  * handled anyway, it looks whether something has become due meanwhile; and in the last two milliseconds,
  * for which a timer of whole milliseconds is too coarse, it naps outside the event loop for a fraction
- * of a millisecond at a time. Input waits at most one nap to be seen. Figures: docs/measuring.md.
+ * of a millisecond at a time. Input waits at most one nap ({@link napMs}) to be seen. Figures: docs/measuring.md.
  */
 export class PacingLoop {
   private timer: NodeJS.Timeout | undefined;

@@ -1,3 +1,4 @@
+import { countOf } from '../base/errorClass';
 import type { Slo } from '../base/slo';
 import { counterEdgesUs } from '../measure/histogram';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
@@ -41,6 +42,8 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     receivedPerSecond: perSecond(received),
     latencyUs: totals.latency.summary(),
     latencyClasses: totals.latency.classCounts(counterEdgesUs),
+    errors: countOf(totals.errors),
+    ...(countOf(totals.warmupErrors) > 0 && { warmupErrors: countOf(totals.warmupErrors) }),
     payloadBytesIn: totals.payloadBytesIn,
     payloadBytesOut: totals.payloadBytesOut,
     ...(totals.entries.length > 0 && {

@@ -1,5 +1,5 @@
 import { connectPhases, type ConnectPhase, type PhaseTimes } from '../base/connectPhase';
-import type { ErrorClass, ErrorCounts } from '../base/errorClass';
+import { addErrors, type ErrorClass, type ErrorCounts } from '../base/errorClass';
 import type { DroppedConnection } from '../measure/connectionSummary';
 import { LatencyHistogram, type HistogramCounts } from '../measure/histogram';
 import type {
@@ -149,6 +149,9 @@ export class EntryRecorder extends StepCounts {
 /** What one worker counts for one step, all entries together. */
 export class StepRecorder extends EntryRecorder {
   errors: ErrorCounts = {};
+  warmupErrors: ErrorCounts = {};
+  /** Nothing is measured yet, and errors are counted apart. */
+  warming = false;
   /** Where senders and receivers count: one for each entry, this one where there is only one. */
   readonly entries: readonly EntryRecorder[];
   readonly membership = new MembershipRecorder();
@@ -172,14 +175,17 @@ export class StepRecorder extends EntryRecorder {
     const counted = this.takeEntry(keep);
     const slip = this.slip.take(keep);
     const membership = this.membership.take();
-    const { step, errors } = this;
-    const anything = Object.values(counted).some((count) => count !== 0);
-    if (!anything && membership === undefined && Object.keys(errors).length === 0) return undefined;
+    const { step, errors, warmupErrors } = this;
+    const erred = [errors, warmupErrors].some((counts) => Object.keys(counts).length > 0);
+    const anything = erred || Object.values(counted).some((count) => count !== 0);
+    if (!anything && membership === undefined) return undefined;
     this.errors = {};
+    this.warmupErrors = {};
     return {
       step,
       ...counted,
       errors,
+      ...(Object.keys(warmupErrors).length === 0 ? {} : { warmupErrors }),
       ...(slip === undefined ? {} : { slip }),
       ...(membership === undefined ? {} : { membership }),
       ...(entries.length === 0 ? {} : { entries }),
@@ -315,7 +321,7 @@ export class Recorder {
     this.errors[errorClass] = (this.errors[errorClass] ?? 0) + 1;
     const step = this.current;
     if (step !== undefined && !step.drained)
-      step.errors[errorClass] = (step.errors[errorClass] ?? 0) + 1;
+      addErrors(step.warming ? step.warmupErrors : step.errors, { [errorClass]: 1 });
     const kept = this.exampleTexts.get(errorClass) ?? new Set();
     if (kept.size < examplesPerClass && !kept.has(text)) {
       this.exampleTexts.set(errorClass, kept.add(text));

@@ -278,6 +278,7 @@ export class WorkerRun {
     this.borderUs = measureUs;
     this.life?.beginStep(measureUs, this.window.endUs);
     const recorder = this.recorder.beginStep(index);
+    recorder.warming = step.warmupMs > 0;
     this.senders.begin(step, atUs, recorder);
     for (const mover of this.movers) mover.begin(step, atUs, recorder);
     this.loop.wake();
@@ -305,6 +306,7 @@ export class WorkerRun {
     const { index, measureUs, endUs } = this.window!;
     this.sample(false);
     const entering = this.borderUs === measureUs && this.measuring !== index;
+    if (entering) this.recorder.current!.warming = false;
     this.measuring = entering ? index : 0;
     this.borderUs = entering ? endUs : Infinity;
   }

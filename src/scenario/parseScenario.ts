@@ -6,6 +6,7 @@ import { checkLives } from './checkLives';
 import { checkOwnMethod } from './checkOwnMethod';
 import { checkService } from './checkService';
 import { checkStreams } from './checkStreams';
+import { checkSlo } from './checkSlo';
 import { checkSteps } from './checkSteps';
 import { checkTarget } from './checkTarget';
 import { checkSubprotocol } from './checkSubprotocol';
@@ -104,6 +105,7 @@ function readScenario(reading: Reading, top: Section): { scenario: Scenario; sou
     checkStreams(reading, sources, read);
   }
   checkSteps(reading, sources, scenario);
+  checkSlo(reading, sources, scenario);
   checkLives(reading, sources, scenario);
   reportNotRunnable(reading, sources, scenario);
   return { scenario, sources };

@@ -1,5 +1,6 @@
 import type { Snapshot } from '../measure/snapshot';
 import type { LatencySummary } from '../measure/summary';
+import { tailUs } from '../measure/tails';
 
 /** Deliveries by time and latency. */
 export interface HeatMap {
@@ -68,8 +69,7 @@ export function shareBelow(summary: LatencySummary, us: number): number {
     [0.9, summary.p90],
     [0.95, summary.p95],
     [0.99, summary.p99],
-    [0.999, summary.p999],
-    [0.9999, summary.p9999],
+    ...known99(summary),
     [1, summary.max],
   ];
   for (let at = known.length - 1; at > 0; at--) {
@@ -80,6 +80,15 @@ export function shareBelow(summary: LatencySummary, us: number): number {
     return low + (high - low) * Math.min(1, Math.max(0, within));
   }
   return 0;
+}
+
+/** What lies beyond p99 and can be told from so many values. */
+function known99(summary: LatencySummary): [share: number, us: number][] {
+  const tails = [
+    [0.999, tailUs(summary, 'p999')],
+    [0.9999, tailUs(summary, 'p9999')],
+  ] as const;
+  return tails.flatMap(([share, us]) => (us === undefined ? [] : [[share, us]]));
 }
 
 /** How strongly a cell is drawn, 0…1; the logarithm lets single slow deliveries show. */

@@ -1,12 +1,13 @@
+import { tellsShare } from '../base/judging';
 import { latencyMetrics, latencyShare } from '../base/slo';
 import { formatCount } from '../base/units';
-import { latencyWords } from '../measure/sloWords';
 import type { LatencySummary } from '../measure/summary';
 import { summaryKeys } from '../measure/summaryKeys';
+import { latencyAt } from '../measure/tails';
 import { latestStep, type ShownRun } from './panelState';
 import type { TableView } from './tables';
 import { decisiveStep } from './tiles';
-import { fill, percentWords } from './wording';
+import { fill, latencyOrDash, percentWords } from './wording';
 
 export interface SpectrumPoint {
   readonly share: number;
@@ -61,10 +62,15 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
       heads: [strings.share, strings.fromIntended, ...(sent.length > 0 ? [strings.fromSend] : [])],
       rows: latencyMetrics.map((metric) => [
         metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
-        latencyWords(step.latencyUs[summaryKeys[metric]]),
-        ...(done && sent.length > 0 ? [latencyWords(done.sendLatencyUs[summaryKeys[metric]])] : []),
+        latencyOrDash(latencyAt(step.latencyUs, summaryKeys[metric]), strings.noValue),
+        ...(done && sent.length > 0
+          ? [latencyOrDash(latencyAt(done.sendLatencyUs, summaryKeys[metric]), strings.noValue)]
+          : []),
       ]),
       textColumns: [0],
+      ...(tellsShare(step.latencyUs.count, latencyShare['p99.99'])
+        ? {}
+        : { note: strings.tailNote }),
     },
   };
 }
@@ -86,6 +92,7 @@ export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
       share: latencyShare[metric],
       latencyUs: Math.max(1, summary[summaryKeys[metric]]),
     }))
+    .filter(({ share }) => share < 0.999 || tellsShare(summary.count, share))
     .filter(({ share }) => share < highest);
   return [
     { share: 0, latencyUs: Math.max(1, summary.min) },

@@ -1,8 +1,8 @@
-import { errorClasses } from '../base/errorClass';
+import { countOf, errorClasses } from '../base/errorClass';
 import { formatCount, formatShare } from '../base/units';
-import { latencyWords } from '../measure/sloWords';
 import type { GeneratorHealth, StepSummary, VerdictStatus } from '../measure/summary';
 import type { StepProgress } from '../measure/snapshot';
+import { latencyAt, tailReason } from '../measure/tails';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { columnsOf } from './columns';
 import { latestStep, problemOf, type ShownRun } from './panelState';
@@ -40,8 +40,21 @@ export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
     heads: [strings.time, ...spec.series.map((series) => seriesLabel(series, strings))],
     rows,
     textColumns: [],
-    ...(perPoint > 1 && { note: fill(strings.everySeconds, formatCount(meanGap(seconds))) }),
+    ...chartNote(spec, state, perPoint > 1 ? formatCount(meanGap(seconds)) : undefined),
   };
+}
+
+function chartNote(
+  { unit }: TimeChartSpec,
+  { strings, snapshots }: ShownRun,
+  everyS: string | undefined,
+): Pick<TableView, 'note'> {
+  const summaries = unit === 'latency' ? snapshots.map(({ interval }) => interval?.latencyUs) : [];
+  const notes = [
+    ...(everyS === undefined ? [] : [fill(strings.everySeconds, everyS)]),
+    ...(tailReason(summaries) === undefined ? [] : [strings.tailNote]),
+  ];
+  return notes.length === 0 ? {} : { note: notes.join(' ') };
 }
 
 /** Seconds between points. Of a long run not each second has a snapshot, so these are not counted. */
@@ -71,7 +84,8 @@ export function stepsTable(state: ShownRun): TableView {
     strings.verdictColumn,
   ];
   if (result) {
-    return { heads, rows: result.steps.map((step) => stepRow(step, strings)), textColumns: [9] };
+    const rows = result.steps.map((step) => stepRow(step, strings));
+    return { heads, rows, textColumns: [9], ...tailNote(result.steps, strings) };
   }
   const current = snapshots.at(-1)?.step?.index;
   const rows = lastSeen(state).map((step) => {
@@ -83,7 +97,15 @@ export function stepsTable(state: ShownRun): TableView {
       verdict ?? (over ? strings.noValue : strings.verdictRunning),
     ];
   });
-  return { heads, rows, textColumns: [9] };
+  return { heads, rows, textColumns: [9], ...tailNote(lastSeen(state), strings) };
+}
+
+/** Why a dash stands where p99.9 belongs. */
+function tailNote(
+  steps: readonly Pick<StepSummary, 'latencyUs'>[],
+  { tailNote: note }: PanelStrings,
+): Pick<TableView, 'note'> {
+  return tailReason(steps.map(({ latencyUs }) => latencyUs)) === undefined ? {} : { note };
 }
 
 /** Most rows of the table of a mix: a long run shows its last steps. */
@@ -106,6 +128,10 @@ export function entriesTable(state: ShownRun): TableView {
     heads: [heads[0]!, strings.useCaseColumn, ...heads.slice(1, -1)],
     rows: rows.slice(-mostEntryRows),
     textColumns: [1],
+    ...tailNote(
+      steps.flatMap((step): readonly Pick<StepSummary, 'latencyUs'>[] => step.entries ?? []),
+      strings,
+    ),
   };
 }
 
@@ -136,16 +162,17 @@ function verdictWord(status: VerdictStatus, strings: PanelStrings): string {
 
 function stepNumbers(step: StepNumbers, { noValue }: PanelStrings): string[] {
   const { latencyUs } = step;
-  const latency = (us: number): string => (latencyUs.count === 0 ? noValue : latencyWords(us));
+  const latency = (key: 'p50' | 'p99' | 'p999' | 'max'): string =>
+    latencyOrDash(latencyAt(latencyUs, key), noValue);
   return [
     formatCount(step.index),
     formatCount(step.senders),
     rateWords(step.sentPerSecond),
     rateWords(step.receivedPerSecond),
-    latency(latencyUs.p50),
-    latency(latencyUs.p99),
-    latency(latencyUs.p999),
-    latency(latencyUs.max),
+    latency('p50'),
+    latency('p99'),
+    latency('p999'),
+    latency('max'),
   ];
 }
 
@@ -165,11 +192,21 @@ export function errorsTable(state: ShownRun): TableView {
       (errorClasses as Readonly<Record<string, string>>)[name] ?? strings.otherError,
       exampleOf(name, state).slice(0, longestExample),
     ]);
+  const inWarmup = warmupErrors(state);
   return {
     heads: [strings.errorClass, strings.count, strings.meaning, strings.example],
     rows,
     textColumns: [0, 2, 3],
+    ...(inWarmup > 0 && { note: fill(strings.warmupErrors, formatCount(inWarmup)) }),
   };
+}
+
+function warmupErrors(state: ShownRun): number {
+  const { result } = state;
+  const counts = result
+    ? result.steps.map((step) => countOf(step.warmupErrors ?? {}))
+    : lastSeen(state).map((step) => step.warmupErrors ?? 0);
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Texts come with the result; that of a server of the run is known before. */

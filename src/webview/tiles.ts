@@ -1,6 +1,7 @@
 import { formatCount, formatShare } from '../base/units';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
 import type { GeneratorHealth, LatencySummary, StepSummary } from '../measure/summary';
+import { tailUs } from '../measure/tails';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { latestStep, type ShownRun } from './panelState';
 import type { Tone } from './sentence';
@@ -71,18 +72,17 @@ function p99Tile(numbers: StepNumbers | undefined, { run, strings }: ShownRun): 
   const measured = summary !== undefined && summary.count > 0 ? summary : undefined;
   const words = (us: number | undefined): string => latencyOrDash(us, strings.noValue);
   const limit = run.scenario.slo.latencyUs.p99;
+  const p999 = measured && tailUs(measured, 'p999');
   const missed = measured !== undefined && limit !== undefined && measured.p99 > limit;
   return {
     id: 'p99',
     label: strings.p99Tile,
     value: words(measured?.p99),
     of: '',
-    details: fill(
-      strings.p99Details,
-      words(measured?.p50),
-      words(measured?.p999),
-      words(measured?.max),
-    ),
+    details:
+      measured === undefined || p999 !== undefined
+        ? fill(strings.p99Details, words(measured?.p50), words(p999), words(measured?.max))
+        : fill(strings.p99DetailsFew, words(measured.p50), words(measured.max)),
     tone: missed ? 'bad' : 'neutral',
   };
 }

@@ -1,5 +1,6 @@
 import type { Snapshot } from '../measure/snapshot';
 import type { LatencySummary } from '../measure/summary';
+import { latencyAt } from '../measure/tails';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type { ChartUnit } from './wording';
 
@@ -44,9 +45,12 @@ const latency = (
   dash,
   widthPx,
   combine: 'max',
-  read: ({ interval }) =>
-    interval && interval.latencyUs.count > 0 ? Math.max(1, interval.latencyUs[metric]) : null,
+  read: ({ interval }) => atLeastOne(interval && latencyAt(interval.latencyUs, metric)),
 });
+
+/** The axis is logarithmic; null where there is nothing, or too little to tell. */
+const atLeastOne = (us: number | undefined): number | null =>
+  us === undefined ? null : Math.max(1, us);
 
 const rate = (
   id: 'offered' | 'sent' | 'received',

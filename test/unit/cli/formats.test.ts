@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { finalScreen } from '../../../src/cli/finalScreen';
+import { summaryMarkdown } from '../../../src/cli/summaryMarkdown';
 import { stepsCsv } from '../../../src/cli/stepsCsv';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import {
@@ -124,6 +126,35 @@ describe('export, import and the old summary', () => {
     const [names, ...rows] = lines.map((line) => line.split(',').length);
     assert.ok(rows.every((cells) => cells === names));
     assert.ok(!stepsCsv(sampleResult()).includes('how'));
+  });
+
+  it('leave out p99.9 of too few deliveries and errors of warm-ups, and say so', () => {
+    const result = sampleResult();
+    const [first, ...others] = result.steps;
+    const latencyUs = { ...first!.latencyUs, count: 9_999 };
+    const warmupErrors = { timeout: 3 };
+    const few = {
+      ...result,
+      steps: [{ ...first!, latencyUs, sendLatencyUs: latencyUs, warmupErrors }],
+    };
+    const [head = '', row = ''] = stepsCsv(few).split('\r\n');
+    const cell = (name: string): string => row.split(',')[head.split(',').indexOf(name)]!;
+    assert.deepEqual([cell('latencyUs.p999'), cell('latencyUs.p9999')], ['', '']);
+    assert.deepEqual([cell('errors'), cell('warmupErrors')], ['0', '3']);
+    assert.notEqual(cell('latencyUs.p99'), '');
+    const markdown = summaryMarkdown(few);
+    assert.match(markdown, /\| – \|/);
+    assert.match(markdown, /–: p99\.9 is told from 10,000 deliveries on/);
+    assert.match(markdown, /3 of the errors came in warm-ups/);
+    const screen = finalScreen(few, 80).map(({ text }) => text);
+    assert.ok(screen.some((line) => /^ –: p99\.9 is told from 10,000/.test(line)));
+    assert.ok(
+      screen.some((line) => /^ +99\.9 % +– +– {2}too few deliveries$/.test(line)),
+      screen.join('\n'),
+    );
+    assert.ok(screen.some((line) => / 3 more errors in the warm-up of step 1, /.test(line)));
+    const many = summaryMarkdown({ ...result, steps: others });
+    assert.doesNotMatch(many, /is told from|warm-ups/);
   });
 
   it('knows no other format, and wants one', async () => {

@@ -78,17 +78,39 @@ describe('live view', () => {
     ]);
   });
 
-  it('counts errors for the step in which they came, and says what they are', () => {
+  it('counts errors of the measured time, those of warm-ups apart, and says what they are', () => {
+    const seen = (index: number, errors: number, warmupErrors?: number): Partial<Snapshot> => ({
+      errors: { refused: 2, timeout: 3, closed: 1 },
+      step: {
+        ...sampleSnapshot(20, index).step!,
+        errors,
+        ...(warmupErrors !== undefined && { warmupErrors }),
+      },
+    });
     const progress = after(
       sampleSnapshot(10, undefined, { errors: { refused: 2 } }),
-      sampleSnapshot(20, 1, { errors: { refused: 2 } }),
-      sampleSnapshot(21, 1, { errors: { refused: 2, timeout: 3 } }),
-      sampleSnapshot(80, 2, { errors: { refused: 2, timeout: 3, closed: 1 } }),
+      sampleSnapshot(21, 1, seen(1, 3, 1)),
+      sampleSnapshot(80, 2, seen(2, 1)),
     );
     const lines = drawn(progress);
     assert.match(lines[6] ?? '', / 0 {4}3 ok 21 %$/);
     assert.match(lines[7] ?? '', / - {4}1 ok 21 %/);
+    assert.equal(lines[8], ' 1 more error in the warm-up of step 1, which err leaves out');
     assert.match(lines.at(-1) ?? '', /errors: 3 timeout, 2 refused, 1 closed$/);
+  });
+
+  it('leaves out p99.9 of too few deliveries, and says why', () => {
+    const { step } = sampleSnapshot(20, 1);
+    const row = (count: number): string[] => {
+      const latencyUs = { ...step!.latencyUs, count };
+      const lines = drawn(after(sampleSnapshot(20, 1, { step: { ...step!, latencyUs } })));
+      return [lines[6]!.slice(29, 53), lines[7]!];
+    };
+    assert.deepEqual(row(9999), [
+      ' 2.7ms  41ms     – 164ms',
+      ' –: p99.9 is told from 10,000 deliveries on, when 10 lie beyond it',
+    ]);
+    assert.deepEqual(row(10_000), [' 2.7ms  41ms 103ms 164ms', '']);
   });
 
   it('shows a generator that is the bottleneck', () => {

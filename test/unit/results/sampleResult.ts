@@ -325,6 +325,7 @@ export function sampleSnapshot(
         sentPerSecond: summary.sentPerSecond,
         receivedPerSecond: summary.receivedPerSecond,
         latencyUs: summary.latencyUs,
+        errors: 0,
         generator: summary.generator,
       },
     }),

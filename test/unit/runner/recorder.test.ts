@@ -68,6 +68,20 @@ describe('Recorder', () => {
     assert.deepEqual(recorder.take(0, 2, generator).steps, []);
   });
 
+  it('counts errors of a warm-up apart from those of the measured time', () => {
+    const recorder = new Recorder();
+    const step = recorder.beginStep(1);
+    step.warming = true;
+    recorder.error('invocation', 'no such method');
+    const warm = recorder.take(0, 1, generator);
+    assert.deepEqual([warm.errors, warm.steps[0]?.errors], [{ invocation: 1 }, {}]);
+    assert.deepEqual(warm.steps[0]?.warmupErrors, { invocation: 1 });
+    step.warming = false;
+    recorder.error('timeout', 'late');
+    const [measured] = recorder.take(0, 2, generator).steps;
+    assert.deepEqual([measured?.errors, measured?.warmupErrors], [{ timeout: 1 }, undefined]);
+  });
+
   it('counts every error, keeps three texts of a class, and blames the step until its drain', () => {
     const recorder = new Recorder();
     recorder.error('refused', 'before any step');

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { thinSnapshots } from '../../../src/measure/thinSnapshots';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/heatMap';
-import { problemOf } from '../../../src/webview/panelState';
+import { problemOf, type ShownRun } from '../../../src/webview/panelState';
 import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/spectrumView';
 import { plannedEndS, progressOf, stepBands } from '../../../src/webview/stepBands';
 import {
@@ -13,6 +13,7 @@ import {
   generatorTable,
   stepsTable,
 } from '../../../src/webview/tables';
+import { tilesOf } from '../../../src/webview/tiles';
 import { timeCharts } from '../../../src/webview/timeCharts';
 import { fill, rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
 import { latency, mixedProgress, mixedStep, sampleSnapshot } from '../results/sampleResult';
@@ -68,7 +69,41 @@ describe('tables of the panel', () => {
   it('hold the numbers of the chart beside them', () => {
     const { heads, rows } = chartTable(timeCharts[0]!, shownRun([measured(65, 1)]));
     assert.deepEqual(heads, ['Time', 'p50', 'p90', 'p99', 'p99.9', 'max']);
-    assert.deepEqual(rows, [['1:05', '2 ms', '11 ms', '20 ms', '30 ms', '40 ms']]);
+    assert.deepEqual(rows, [['1:05', '2 ms', '11 ms', '20 ms', '–', '40 ms']]);
+    const many = measured(65, 1);
+    const { interval } = many;
+    const latencyUs = { ...interval!.latencyUs, count: 10_000 };
+    const full = { ...many, interval: { ...interval!, latencyUs } };
+    assert.equal(chartTable(timeCharts[0]!, shownRun([full])).rows[0]?.[4], '30 ms');
+  });
+
+  it('say why p99.9 is missing, and which errors are not measured', () => {
+    const note = (state: ShownRun): string | undefined => stepsTable(state).note;
+    const [step] = finishedRun().result!.steps;
+    const few = { ...step!, latencyUs: { ...step!.latencyUs, count: 9_999 } };
+    const many = { ...step!, latencyUs: { ...step!.latencyUs, count: 10_000 } };
+    assert.match(note(finishedRun({ steps: [few] })) ?? '', /^–: p99\.9 is told from 10,000/);
+    assert.equal(note(finishedRun({ steps: [many] })), undefined);
+    assert.equal(stepsTable(finishedRun({ steps: [few] })).rows[0]?.[6], '–');
+    assert.match(
+      tilesOf(finishedRun({ steps: [few] }))[0]!.details,
+      /p99\.9 – \(too few deliveries\)/,
+    );
+    const early = { ...many, warmupErrors: { timeout: 3 } };
+    const errors = errorsTable(finishedRun({ steps: [early], errors: { timeout: 4 } }));
+    assert.equal(errors.note, '3 of them in warm-ups, which are not measured.');
+  });
+
+  it('draw no tail that too few deliveries tell', () => {
+    const { interval } = measured(65, 1);
+    const few = { ...interval!.latencyUs, count: 9_999 };
+    const many = { ...few, count: 20_000 };
+    const shares = (summary: typeof few): number[] => pointsOf(summary).map(({ share }) => share);
+    assert.ok(!shares(few).includes(0.999));
+    assert.ok(shares(many).includes(0.999) && !shares(many).includes(0.9999));
+    // Between p99 and the largest nothing is known, so that all of it is spread evenly.
+    assert.notEqual(shareBelow(few, few.p999), shareBelow(many, few.p999));
+    assert.equal(shareBelow(many, many.p999), 0.999);
   });
 
   it('sum up a long run and say so', () => {

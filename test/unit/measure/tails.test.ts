@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { countFor, tellsShare } from '../../../src/base/judging';
+import { latencyAt, tailReason, tailUs } from '../../../src/measure/tails';
+import type { LatencySummary } from '../../../src/measure/summary';
+
+const summary = (count: number): LatencySummary => ({
+  ...{ count, min: 1, mean: 2, p50: 2, p90: 3, p95: 4, p99: 5, p999: 6, p9999: 7, max: 8 },
+});
+
+describe('tails', () => {
+  it('are told where at least ten values lie beyond', () => {
+    assert.deepEqual([tellsShare(9_999, 0.999), tellsShare(10_000, 0.999)], [false, true]);
+    assert.deepEqual([tellsShare(99_999, 0.9999), tellsShare(100_000, 0.9999)], [false, true]);
+    assert.deepEqual([countFor(0.999), countFor(0.9999)], [10_000, 100_000]);
+    assert.deepEqual(
+      [tailUs(summary(50_000), 'p999'), tailUs(summary(50_000), 'p9999')],
+      [6, undefined],
+    );
+  });
+
+  it('leave the other percentiles alone', () => {
+    assert.deepEqual(
+      (['p50', 'p99', 'p999', 'max'] as const).map((key) => latencyAt(summary(20), key)),
+      [2, 5, undefined, 8],
+    );
+    assert.equal(latencyAt(summary(0), 'p50'), undefined);
+  });
+
+  it('have a reason where one is missing', () => {
+    assert.equal(tailReason([summary(10_000), summary(0), undefined]), undefined);
+    assert.equal(
+      tailReason([summary(10_000), summary(9_999)]),
+      '–: p99.9 is told from 10,000 deliveries on, when 10 lie beyond it',
+    );
+  });
+});
