@@ -7,7 +7,7 @@ import type { Plan, PlanStep } from './plan';
 
 /**
  * Who sends to whom in one entry of a plan. A *source* is a sender's stream to one audience: sequence
- * numbers rise within it. A sender has one source, or one for each group it belongs to. Sources and
+ * numbers rise within it. A sender has one source, or one for each group it sends to. Sources and
  * groups are counted from 0 within the entry; in stamps and in shared memory those of all entries
  * follow one another.
  */
@@ -28,6 +28,8 @@ export interface Population {
   readonly senderOrder: Uint32Array;
   /** Connections that do not send move in and out of the groups. */
   readonly othersMove: boolean;
+  /** Groups a connection is in, where messages go to groups: those of its first slots. */
+  readonly groupsPerConnection: number;
   /** Group of a connection's slot, 0 ≤ slot < sourcesPerSender. */
   groupOf(connection: number, slot: number): number;
   /** Name of a group of this run; the run's id keeps concurrent runs apart. */
@@ -40,7 +42,7 @@ export interface Population {
 
 /** What the audience of an entry says about its population. */
 type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
-  Partial<Pick<Population, 'groupCount' | 'sourcesPerSender' | 'groupOf'>>;
+  Partial<Pick<Population, 'groupCount' | 'groupsPerConnection' | 'sourcesPerSender' | 'groupOf'>>;
 
 /** Derives the populations from the plan, one for each entry in their order; every worker gets the same. */
 export function populationsOf(plan: Plan): Population[] {
@@ -58,6 +60,7 @@ export function populationsOf(plan: Plan): Population[] {
     const prefix = plan.entries.length > 1 ? `${position + 1}_` : '';
     const population: Population = {
       groupOf: () => 0,
+      groupsPerConnection: 1,
       ...meant,
       audience,
       othersMove,
@@ -99,14 +102,17 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
     case 'group': {
       const groupCount = numberOf(parameters, 'groupCount');
       const perConnection = Math.min(numberOf(parameters, 'groupsPerConnection'), groupCount);
+      const sourcesPerSender = parameters['targets'] === 'random' ? groupCount : perConnection;
       const groupOf = (connection: number, slot: number): number =>
         (connection + slot) % groupCount;
       return {
         groupCount,
-        sourcesPerSender: perConnection,
+        groupsPerConnection: perConnection,
+        sourcesPerSender,
         groupOf,
         isReceiver: (source, receiver) => {
-          const group = groupOf(Math.floor(source / perConnection), source % perConnection);
+          const sender = Math.floor(source / sourcesPerSender);
+          const group = groupOf(sender, source % sourcesPerSender);
           return (group - (receiver % groupCount) + groupCount) % groupCount < perConnection;
         },
       };

@@ -109,7 +109,7 @@ export class GroupMover {
     }
     this.busy.add(index);
     const joins = !this.inside.has(index);
-    for (let slot = 0; slot < this.population.sourcesPerSender; slot++) {
+    for (let slot = 0; slot < this.population.groupsPerConnection; slot++) {
       const group = this.population.groupName(this.population.groupOf(index, slot));
       const method = joins ? 'JoinGroup' : 'LeaveGroup';
       const outcome = await this.dependencies.invoke(connection, method, group);

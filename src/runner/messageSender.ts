@@ -71,6 +71,8 @@ export class MessageSender implements EntrySender {
   };
   /** The receiver chosen for the message at hand. */
   private receiver: Buffer | undefined;
+  /** The connection behind it, where it is one. */
+  private target = 0;
   private receivers = 0;
   private source = 0;
   private seenVersion = -1;
@@ -197,7 +199,7 @@ export class MessageSender implements EntrySender {
     const template = this.templateFor(origin, size, asks);
     if (asks) this.origin.ackId = firstMessageAckId + this.asked[sender]!++;
     if (this.rest !== undefined) {
-      this.rest.send(this.restReceiver(sender), this.bodyMaker(template));
+      this.rest.send(this.restReceiver(), this.bodyMaker(template));
     } else {
       const frame = template.fill(stamp, this.receiver, unixMs, origin);
       if (!(this.persistent ?? connection).send(frame)) template.detach();
@@ -228,17 +230,16 @@ export class MessageSender implements EntrySender {
     };
   }
 
-  private restReceiver(sender: number): RestReceiver {
-    const { audience } = this.population;
-    if (audience === 'self') return { kind: 'user', index: sender };
+  private restReceiver(): RestReceiver {
     const { receiver } = this;
+    if (this.population.audience === 'client') return { kind: 'user', index: this.target };
     if (receiver === undefined) return { kind: 'all' };
     return { kind: 'group', group: receiver.toString('latin1') };
   }
 
   /** Sets source, receiver and expected deliveries; false when there is nobody to send to. */
   private chooseReceiver(sender: number): boolean {
-    const { population, dependencies, plan } = this;
+    const { population, dependencies } = this;
     this.source = population.firstSource + sender;
     this.stream = 0;
     this.receiver = undefined;
@@ -248,12 +249,6 @@ export class MessageSender implements EntrySender {
         return this.maker !== undefined;
       case 'self':
         this.receivers = 1;
-        // Over a server connection the message itself names the user.
-        if (this.persistent !== undefined)
-          this.receiver = this.userNames[sender] ??= Buffer.from(
-            userOf(plan.runId, sender),
-            'latin1',
-          );
         return true;
       case 'everyone':
         this.receivers = dependencies.members(population.firstGroup);
@@ -272,12 +267,19 @@ export class MessageSender implements EntrySender {
       }
       case 'client': {
         const target = population.fixedTargets?.[sender] ?? this.randomTarget(sender);
-        this.receiver = dependencies.idOf(target);
+        this.target = target;
+        this.receiver = this.addressOf(target);
         this.receivers = dependencies.isOpen(target) ? 1 : 0;
         if (population.fixedTargets === undefined) this.stream = target;
         return target !== sender && this.receiver !== undefined;
       }
     }
+  }
+
+  /** What a connection is called in a message: its user's name where a service is asked, else its id. */
+  private addressOf(index: number): Buffer | undefined {
+    if ((this.rest ?? this.persistent) === undefined) return this.dependencies.idOf(index);
+    return (this.userNames[index] ??= Buffer.from(userOf(this.plan.runId, index), 'latin1'));
   }
 
   /** Another connection that has an id, if a few tries find one. */
@@ -338,4 +340,4 @@ export class MessageSender implements EntrySender {
 
 /** Of the use cases that send over a server connection. */
 const sendAudience = (audience: Audience): SendAudience =>
-  audience === 'self' ? 'user' : audience === 'group' ? 'group' : 'everyone';
+  audience === 'client' ? 'user' : audience === 'group' ? 'group' : 'everyone';

@@ -125,7 +125,7 @@ export class Preparation {
     if (failure !== undefined) return failure;
     for (const { population, joinMethod } of this.joined) {
       if (moves && population.othersMove) continue;
-      for (let slot = 0; slot < population.sourcesPerSender; slot++) {
+      for (let slot = 0; slot < population.groupsPerConnection; slot++) {
         const group = population.groupName(population.groupOf(connection.index, slot));
         const failed = await this.join(connection, joinMethod, group);
         if (failed !== undefined) return failed;

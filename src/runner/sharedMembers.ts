@@ -166,9 +166,7 @@ export class SharedMembers {
     const outside = this.outside.has(index);
     for (const population of this.populations) {
       if (outside && population.othersMove) continue;
-      // Only groups have several sources for several memberships.
-      const slots = population.audience === 'group' ? population.sourcesPerSender : 1;
-      for (let slot = 0; slot < slots; slot++) {
+      for (let slot = 0; slot < population.groupsPerConnection; slot++) {
         const group = population.firstGroup + population.groupOf(index, slot);
         Atomics.add(this.members, group, open === 1 ? 1 : -1);
       }

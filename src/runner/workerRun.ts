@@ -154,10 +154,15 @@ export class WorkerRun {
         this.post({ type: 'prepared' });
         break;
       case 'identify':
-        for (const { fixedTargets } of this.populations) {
+        this.populations.forEach(({ fixedTargets }, position) => {
+          // A service knows users by their names, a hub connections by the ids that they have told.
+          const byName = entryRun(this.start.plan.entries[position]!).via !== undefined;
+          const { members } = this;
           if (fixedTargets !== undefined)
-            leaveOut(fixedTargets, (index) => this.members.idOf(index) !== undefined);
-        }
+            leaveOut(fixedTargets, (index) =>
+              byName ? members.isOpen(index) : members.idOf(index) !== undefined,
+            );
+        });
         break;
       case 'step':
         this.beginStep(order.index, order.atUs);

@@ -59,8 +59,7 @@ export function hubUrlProblem(url: string): UrlProblem | undefined {
   if (host === undefined) return { says: 'has no valid host' };
   if (host === '') return { says: 'has no host' };
   if (!/^(\[.*\]|[a-z0-9._~\u0080-\uffff-]+)$/i.test(host)) return { says: 'has no valid host' };
-  if (!isAddressOrName(host))
-    return { says: 'has no valid host' };
+  if (!isAddressOrName(host)) return { says: 'has no valid host' };
   const number = Number(port ?? 80);
   if (
     port !== undefined &&

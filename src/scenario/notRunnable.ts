@@ -19,9 +19,12 @@ function tooManySources({ connections, entries }: Scenario): string | undefined 
   const streams = entries.filter((entry) => streamsOf(entry) !== undefined);
   const groups = entries
     .filter((entry) => !streams.includes(entry))
-    .reduce((sum, { parameters }) => sum + Number(parameters['groupsPerConnection'] ?? 1), 0);
+    .reduce((sum, { parameters }) => {
+      const { targets, groupCount, groupsPerConnection: own = 1 } = parameters;
+      return sum + Number((targets === 'random' ? groupCount : undefined) ?? own);
+    }, 0);
   if (connections * (groups + streams.length * sourcesOfStreams) <= largestSource) return undefined;
-  const what = streams.length === 0 ? `in ${groups} groups each` : 'with streams';
+  const what = streams.length === 0 ? `that send to ${groups} groups each` : 'with streams';
   return `${connections} connections ${what} are more than one run can follow (${largestSource}): use fewer of either.`;
 }
 

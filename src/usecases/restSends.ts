@@ -1,6 +1,7 @@
 import { groupParameters, largestGroup } from './groups';
 import { messageParameters } from './messageParameters';
 import { numberOf, type Parameters } from './parameterSpec';
+import { targets } from './sendToClient';
 import type { Load, Traffic } from './traffic';
 import type { HubRun, UseCase } from './useCase';
 
@@ -31,16 +32,16 @@ export const restBroadcast: RunnableUseCase = {
   run: byRest({ preparation: 'nothing', audience: 'everyone' }),
 };
 
-/** A REST caller sends to one user. */
+/** A REST caller sends to one other user. */
 export const restSendToUser: RunnableUseCase = {
   name: 'restSendToUser',
   aliases: [],
-  summary: 'Callers of the REST API send to one user each.',
+  summary: 'Callers of the REST API send to one user each, who is another one than their own.',
   services: ['signalr', 'webpubsub'],
-  parameters: messageParameters,
+  parameters: [...messageParameters, targets],
   traffic: (parameters, load) => ({ kind: 'rest_send_to_user', ...common(parameters, load) }),
   deliveries: () => 1,
-  run: byRest({ preparation: 'nothing', audience: 'self' }),
+  run: byRest({ preparation: 'nothing', audience: 'client' }),
 };
 
 /** A REST caller sends to a group. */
@@ -49,7 +50,7 @@ export const restSendToGroup: RunnableUseCase = {
   aliases: [],
   summary: 'Callers of the REST API send to a group.',
   services: ['signalr', 'webpubsub'],
-  parameters: [...messageParameters, ...groupParameters],
+  parameters: [...messageParameters, ...groupParameters, targets],
   traffic: (parameters, load) => ({
     kind: 'rest_send_to_group',
     ...common(parameters, load),

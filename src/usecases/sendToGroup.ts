@@ -1,6 +1,7 @@
 import { groupParameters, largestGroup } from './groups';
 import { messageParameters } from './messageParameters';
 import { numberOf } from './parameterSpec';
+import { targets } from './sendToClient';
 import type { UseCase } from './useCase';
 
 /** A sender's message goes to all members of a group the sender is in. */
@@ -9,7 +10,7 @@ export const sendToGroup: UseCase = {
   aliases: [],
   summary: 'Each message goes to all members of a group that the sender belongs to.',
   services: ['hub', 'signalr', 'webpubsub'],
-  parameters: [...messageParameters, ...groupParameters],
+  parameters: [...messageParameters, ...groupParameters, targets],
   traffic: (parameters, load) => ({
     kind: 'send_to_group',
     senders: load.senders,

@@ -51,7 +51,7 @@ export class SenderBench {
       isOpen,
       members: (group) =>
         this.connections.filter(({ index }) => {
-          const slots = Array.from({ length: this.population.sourcesPerSender }, (_, slot) =>
+          const slots = Array.from({ length: this.population.groupsPerConnection }, (_, slot) =>
             this.population.groupOf(index, slot),
           );
           return isOpen(index) && slots.includes(group);

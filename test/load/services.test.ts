@@ -29,6 +29,16 @@ const rest: readonly Case[] = [
   { name: 'restSendToGroup', parameters: groups, receivers: 5 },
   { name: 'restBroadcast', receivers: connections },
 ];
+/** With a receiver of its own for each message. */
+const random = (base: Case): Case => ({
+  ...base,
+  parameters: { ...base.parameters, targets: 'random' },
+});
+const randomRest = rest.slice(0, 2).map(random);
+const persistent = randomRest.map((each) => ({
+  ...each,
+  name: each.name.replace('rest', 'restPersist'),
+}));
 
 /** Each run is a mix, so that one has room for all that goes one way. */
 describe('services, on their emulators', function () {
@@ -90,6 +100,10 @@ describe('services, on their emulators', function () {
     upstream: { port: 0 },
   });
   countsExactly('webpubsub', 'of Web PubSub', [echo, sendToGroup, ...rest]);
+  const atRandom = 'with random receivers';
+  countsExactly('signalr', `in default mode ${atRandom}`, [sendToClient, sendToGroup].map(random));
+  countsExactly('signalr', `in serverless mode ${atRandom}`, [...randomRest, ...persistent]);
+  countsExactly('webpubsub', `of Web PubSub ${atRandom}`, [random(sendToGroup), ...randomRest]);
 
   for (const service of ['signalr', 'webpubsub'] as const) {
     beside(`leaves no handler of its own at the emulator: ${service}`, async () => {

@@ -95,6 +95,34 @@ describe('the population', () => {
     fc.assert(same, { seed: 2, numRuns: 150 });
   });
 
+  it('knows the members of any group a sender may send to when targets are random', () => {
+    const any = fc.property(groupings, ({ connections, groupCount, perConnection, seed }) => {
+      const parameters = {
+        ...{ groupCount, groupsPerConnection: perConnection },
+        ...{ sendersPer: 'connection', targets: 'random' },
+      };
+      const population = populated('restSendToGroup', connections, parameters, seed);
+      assert.equal(population.sourcesPerSender, groupCount);
+      assert.equal(population.groupsPerConnection, Math.min(perConnection, groupCount));
+      const groupsOf = indices(connections).map((connection) =>
+        indices(population.groupsPerConnection).map((slot) => population.groupOf(connection, slot)),
+      );
+      for (const sender of indices(connections)) {
+        const sentTo = indices(groupCount).map((slot) => population.groupOf(sender, slot));
+        assert.deepEqual(
+          [...sentTo].sort((a, b) => a - b),
+          indices(groupCount),
+        );
+        for (const [slot, group] of sentTo.entries())
+          assert.deepEqual(
+            receiversOf(population, sender * groupCount + slot, connections),
+            indices(connections).filter((index) => groupsOf[index]!.includes(group)),
+          );
+      }
+    });
+    fc.assert(any, { seed: 4, numRuns: 100 });
+  });
+
   it('deals senders over the groups so that counts differ by at most one where groups have room', () => {
     const dealt = fc.property(groupings, fc.nat(), ({ connections, groupCount, seed }, some) => {
       const parameters = { groupCount, groupsPerConnection: 1, sendersPer: 'group' };

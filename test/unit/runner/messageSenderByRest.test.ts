@@ -13,11 +13,17 @@ import { SenderBench } from '../../fakes/senderBench';
 class FakeCalls {
   takesMessages = true;
   readonly waiting: (() => Buffer)[] = [];
+  /** Indexes of the users that were sent to. */
+  readonly users: number[] = [];
   template: RestCalls['template'] = (shape) => {
     const codec = { ...jsonCodec, layout: restLayout('signalr') };
     return MessageTemplate.of(shape, holeLengths(undefined), codec, false);
   };
-  send: RestCalls['send'] = (_, body) => this.waiting.push(body);
+  send: RestCalls['send'] = (receiver, body) => {
+    assert.ok(receiver.kind === 'user');
+    this.users.push(receiver.index);
+    this.waiting.push(body);
+  };
 
   /** Stamps of those that leave now. */
   leave(): Stamp[] {
@@ -61,6 +67,25 @@ describe('MessageSender by REST', () => {
       const late = new LatencyHistogram();
       late.add(slip!);
       assert.ok(late.summary().max >= 290_000);
+    });
+
+  for (const targets of ['fixed', 'random'] as const)
+    it(`names one other user for each message: ${targets}`, () => {
+      const connections = 5;
+      const everybody = { ...step, senders: connections };
+      const parameters = { messageSize: 100, sendingInterval: 100, targets };
+      const calls = new FakeCalls();
+      const rest = calls as unknown as RestCalls;
+      const plan = planOf({ useCase: 'restSendToUser', connections, parameters });
+      const bench = new SenderBench(plan, 0, { rest }).run(everybody);
+      const senders = calls.leave().map(({ source }) => source);
+      assert.equal(senders.length, 50);
+      assert.ok(senders.every((sender, at) => sender !== calls.users[at]));
+      const pairs = new Set(senders.map((sender, at) => `${sender} ${calls.users[at]!}`));
+      if (targets === 'fixed') assert.equal(pairs.size, connections);
+      else assert.ok(pairs.size > connections);
+      const { offered, sent, expected } = bench.recorder;
+      assert.deepEqual([offered, sent, expected], [50, 50, 50]);
     });
 
   it('counts what never found a socket as offered, not as sent', () => {

@@ -15,7 +15,13 @@ const service: TargetSpec = {
   value: 'Endpoint=https://xxx;AccessKey=xxx',
 };
 const message = { messageSize: 2048, sendingInterval: 1000 };
-const groups = { ...message, groupCount: 500, groupsPerConnection: 1, sendersPer: 'connection' };
+const groups = {
+  ...message,
+  groupCount: 500,
+  groupsPerConnection: 1,
+  sendersPer: 'connection',
+  targets: 'fixed',
+};
 
 /** What the documentation of the Azure SignalR benchmark says each of its scenarios does. */
 const seed: Record<string, { target: TargetSpec; senders: number[]; entry: object }> = {
@@ -67,7 +73,7 @@ const seed: Record<string, { target: TargetSpec; senders: number[]; entry: objec
   'restSendToUser.yaml': {
     target: service,
     senders: [500, 1000],
-    entry: { name: 'restSendToUser', parameters: message },
+    entry: { name: 'restSendToUser', parameters: { ...message, targets: 'fixed' } },
   },
   'restSendToGroup.yaml': {
     target: service,

@@ -166,6 +166,7 @@ slo:
             groupCount: 200,
             groupsPerConnection: 2,
             sendersPer: 'group',
+            targets: 'fixed',
           },
         },
       ],

@@ -69,7 +69,13 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
     assert.deepEqual(parsed(text).entries, [
       {
         name: 'sendToGroup',
-        parameters: { ...message, groupCount: 10, groupsPerConnection: 1, sendersPer: 'group' },
+        parameters: {
+          ...message,
+          groupCount: 10,
+          groupsPerConnection: 1,
+          sendersPer: 'group',
+          targets: 'fixed',
+        },
       },
     ]);
   });
