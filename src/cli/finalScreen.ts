@@ -8,7 +8,7 @@ import { connectionLines, lifeLines, membershipLines, targetLines } from './conn
 import { errorLines } from './errorWords';
 import { fixedBlank, wrap, type Line, type Tone } from './line';
 import { connectingText } from './runTexts';
-import { howWords } from './howWords';
+import { marksOf } from './howWords';
 import { loadWords, plural } from './loadWords';
 import { spectrumLines } from './spectrum';
 import {
@@ -80,7 +80,7 @@ function titleOf(result: Result, width: number): Line[] {
       text,
       tone: 'bold' as const,
     })),
-    ...[loadWords(result.scenario), howWords(result.scenario, result.target.dialect)]
+    ...[loadWords(result.scenario), marksOf(result.scenario, result.target)]
       .filter((words) => words !== '')
       .flatMap((words) => wrap(words, width).map((text) => ({ text }))),
     { text: `connected ${counts.join('   ')}` },

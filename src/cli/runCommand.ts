@@ -180,7 +180,10 @@ async function runOn(
   });
   try {
     stop.throwIfSignalled();
-    const title = { file: path.basename(file), url: target.url, scenario, dialect: plan.dialect };
+    const title = {
+      ...{ file: path.basename(file), url: target.url, scenario, dialect: plan.dialect },
+      ...(target.emulated === true && { emulated: target.emulated }),
+    };
     view = canRedraw(surroundings)
       ? (await lazyCommands()).createLiveView(stderr, title, canColour(surroundings))
       : createPlainView(stderr, title);

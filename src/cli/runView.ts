@@ -1,6 +1,6 @@
 import type { Snapshot } from '../measure/snapshot';
 import type { Dialect, Scenario } from '../scenario/scenario';
-import { howWords } from './howWords';
+import { marksOf } from './howWords';
 import { loadWords } from './loadWords';
 
 /** Shows a run while it goes on, on standard error. */
@@ -19,9 +19,10 @@ export interface RunTitle {
   readonly scenario: Scenario;
   /** The dialect agreed with the hub. */
   readonly dialect?: Dialect;
+  readonly emulated?: true;
 }
 
-export function titleLines({ file, url, scenario, dialect }: RunTitle): string[] {
-  const how = howWords(scenario, dialect);
+export function titleLines({ file, url, scenario, ...target }: RunTitle): string[] {
+  const how = marksOf(scenario, target);
   return [`${file} → ${url}`, loadWords(scenario), ...(how === '' ? [] : [how])];
 }

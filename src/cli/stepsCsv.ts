@@ -2,7 +2,7 @@ import { countOf } from '../base/errorClass';
 import { latencyAt } from '../measure/tails';
 import type { MessageSummary, StepSummary } from '../measure/summary';
 import type { Result } from '../results/result';
-import { howWords } from './howWords';
+import { marksOf } from './howWords';
 
 type Columns<T> = readonly (readonly [name: string, value: (of: T) => string | number])[];
 
@@ -52,7 +52,7 @@ const stepColumns: Columns<StepSummary> = [
  */
 export function stepsCsv({ steps, scenario, target }: CsvResult): string {
   // The comma parts cells.
-  const how = howWords(scenario, target.dialect).replaceAll(',', ';');
+  const how = marksOf(scenario, target).replaceAll(',', ';');
   const mixed = steps.some(({ entries }) => entries !== undefined);
   const head = ['index', 'senders', 'seconds', ...namesOf(messageColumns), ...namesOf(stepColumns)];
   const rows = steps.flatMap(({ entries = [], ...step }) => {

@@ -2,7 +2,7 @@ import { countOf } from '../base/errorClass';
 import { formatCount, formatLatencyUs } from '../base/units';
 import { visibleLine } from '../base/visibleText';
 import { recoveryWords } from './connectionLines';
-import { howWords } from './howWords';
+import { marksOf } from './howWords';
 import { loadWords } from './loadWords';
 import type { StepProgress } from '../measure/snapshot';
 import type { StepSummary } from '../measure/summary';
@@ -27,7 +27,7 @@ export function summaryMarkdown(result: Result): string {
   const { connections, recommendation, steps } = result;
   const shown = steps.slice(-mostSteps);
   const errors = Object.entries(result.errors).filter(([, count]) => count > 0);
-  const how = howWords(result.scenario, result.target.dialect);
+  const how = marksOf(result.scenario, result.target);
   const lines = [
     `### SignalR Benchmark: ${plain(result.id)}`,
     '',

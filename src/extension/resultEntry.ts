@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
+import { emulatedBy, type Emulated } from '../measure/emulated';
 import type { VerdictStatus } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
 import { readResult } from '../results/readResult';
@@ -28,6 +29,8 @@ export interface ResultEntry {
   readonly p99Us?: number;
   /** Recommended Units; null when no size fits. */
   readonly unit?: number | null;
+  /** What has answered in place of a service, where it is known. */
+  readonly emulated?: Emulated;
   /** Verdict, or what is wrong with the folder. */
   readonly sentence: string;
 }
@@ -65,6 +68,7 @@ export async function resultEntry(
     const { result } = run;
     const measured = result.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1);
     const { scenario } = fromName(result.id);
+    const emulated = emulatedBy(result.target, result.scenario.service);
     const startedMs = Date.parse(result.startedAt);
     return {
       folder,
@@ -74,6 +78,7 @@ export async function resultEntry(
       startedMs: Number.isFinite(startedMs) ? startedMs : named.startedMs,
       status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
       sentence: verdictSentence(result),
+      ...(emulated !== undefined && { emulated }),
       ...(measured && { p99Us: measured.latencyUs.p99 }),
       ...(result.recommendation && { unit: result.recommendation.unit }),
     };

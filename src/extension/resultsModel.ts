@@ -82,11 +82,13 @@ export function statusWord(status: EntryStatus, t: Translate): string {
   }
 }
 
-/** `p99 41 ms · Unit 10 · passed`: numbers first, the icon says the verdict already. */
+/** `p99 41 ms · Unit 10 · passed · emulator`: numbers first, the icon says the verdict already. */
 export function entryDescription(entry: ResultEntry, t: Translate): string {
-  const { status, p99Us, unit } = entry;
+  const { status, p99Us, unit, emulated } = entry;
   const units = unit === null ? t('no Unit fits') : unit === undefined ? '' : t('Unit {0}', unit);
-  return [p99Us === undefined ? '' : `p99 ${latencyWords(p99Us)}`, units, statusWord(status, t)]
+  const marks = { embeddedHub: t('embedded hub'), emulator: t('emulator') };
+  const p99 = p99Us === undefined ? '' : `p99 ${latencyWords(p99Us)}`;
+  return [p99, units, statusWord(status, t), emulated === undefined ? '' : marks[emulated]]
     .filter((part) => part !== '')
     .join(' · ');
 }

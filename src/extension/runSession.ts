@@ -178,6 +178,7 @@ export class RunSession implements PanelSource {
       startedAt: startedAt.toISOString(),
       scenario: redactScenario(scenario),
       dialect: plan.dialect,
+      ...(target.emulated === true && { emulated: target.emulated }),
       ...estimated(scenario),
     };
     this.running = startRun(plan, target, { workerScript: host.workerScript });

@@ -62,6 +62,7 @@ function finishedRun(result: Result): PanelRun {
     startedAt,
     scenario,
     ...(target.dialect !== undefined && { dialect: target.dialect }),
+    ...(target.emulated === true && { emulated: target.emulated }),
     estimate,
     ...(estimateProblem !== undefined && { estimateProblem }),
   };

@@ -7,3 +7,9 @@ export const howTexts = {
   measure: 'dialect measure',
   closed: 'closed pacing',
 } as const;
+
+/** What has answered in place of a service or a deployed hub. */
+export const emulatedTexts = {
+  embeddedHub: 'against the embedded hub',
+  emulator: 'against an emulator',
+} as const;

@@ -15,6 +15,8 @@ export interface PanelRun {
   readonly scenario: Scenario;
   /** The dialect agreed with the hub. */
   readonly dialect?: Dialect;
+  /** It is the embedded hub, or an emulator of a service. */
+  readonly emulated?: true;
   /** The published estimate; null with `estimateProblem` when the scenario has none. */
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;

@@ -1,4 +1,4 @@
-import { howTexts } from './howTexts';
+import { emulatedTexts, howTexts } from './howTexts';
 
 /**
  * Every text of the panel that is not a sentence of the run itself, in English. The host translates the
@@ -40,6 +40,7 @@ export const panelStrings = {
   unreadable: 'This result cannot be shown:',
 
   ...howTexts,
+  ...emulatedTexts,
 
   p99Tile: 'p99 from the intended time',
   p99Details: 'p50 {0} · p99.9 {1} · max {2}',

@@ -3,6 +3,7 @@ import { estimate, type Edition } from '../capacity/estimate';
 import { loadOf } from '../capacity/loadOf';
 import { measuredLoadOf } from '../capacity/measuredLoadOf';
 import { recommend } from '../capacity/recommend';
+import { emulatedBy, standsFor } from '../measure/emulated';
 import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
 import { judgeRun } from '../measure/verdict';
 import type { Scenario } from '../scenario/scenario';
@@ -48,7 +49,7 @@ export function completeResult(
     verdict,
     scenario: redactScenario(scenario),
     ...estimated(scenario, options, model),
-    ...recommended(scenario, clean, verdict, options, model),
+    ...markedAs(recommended(scenario, clean, verdict, options, model), clean.target, scenario),
   };
 }
 
@@ -128,6 +129,19 @@ function recommended(
   return 'problem' in made
     ? nothing(made.problem)
     : { recommendation: { ...made.value, basis: 'measured' } };
+}
+
+/** What was measured against an emulator says first what it stands for. */
+function markedAs(
+  made: Recommended,
+  target: RunSummary['target'],
+  { service }: Scenario,
+): Recommended {
+  const emulated = emulatedBy(target, service);
+  const { recommendation } = made;
+  if (emulated === undefined || recommendation === null) return made;
+  const reasons = [standsFor[emulated], ...recommendation.reasons];
+  return { ...made, recommendation: { ...recommendation, reasons } };
 }
 
 /** The last step that passed, else the last that was measured to its end and delivered something. */

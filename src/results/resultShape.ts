@@ -133,7 +133,14 @@ export const resultShape: Shape = {
         },
       },
     },
-    target: { fields: { kind: 'string', url: 'string', dialect: { optional: 'string' } } },
+    target: {
+      fields: {
+        kind: 'string',
+        url: 'string',
+        dialect: { optional: 'string' },
+        emulated: { optional: 'boolean' },
+      },
+    },
     machine: { fields: { ...numbers('cores workers'), node: 'string' } },
     connections: {
       fields: {

@@ -56,6 +56,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
       kind: target.kind,
       url: target.url,
       ...(plan.dialect !== 'auto' && { dialect: plan.dialect }),
+      ...(target.emulated === true && { emulated: true }),
     },
     machine: {
       cores: availableParallelism(),

@@ -1,6 +1,7 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type ServerOptions } from 'ws';
+import { emulatorHeader } from '../base/emulatorHeader';
 import { ExpectedError } from '../base/expectedError';
 
 /** Nothing but this machine reaches our servers. */
@@ -25,11 +26,14 @@ export function webSocketServer(maxMessageBytes: number): WebSocketServer {
 }
 
 /**
- * Listens on loopback, and returns the port.
+ * Listens on loopback, and returns the port. Every answer over HTTP says what kind of server this is.
  * @param port 0 takes any free one
  * @throws ExpectedError `port-taken` or `port-refused`
  */
 export async function listenOnLoopback(server: Server, port: number): Promise<number> {
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    response.setHeader(emulatorHeader, 'emulator');
+  });
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     // A ramp opens many connections at once; the kernel caps this at its own limit.

@@ -3,7 +3,7 @@ import { withoutEnd } from '../base/withoutEnd';
 import type { ServiceConnection } from '../scenario/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint, ServiceHub, ServicePass } from '../wire/endpoint';
-import { hostsBeyond } from '../wire/isLoopback';
+import { hostsBeyond, isLoopback } from '../wire/isLoopback';
 import { openSignIn, type SignInPurpose } from './entra/openSignIn';
 import { checkSignInHosts, hostsVariable } from './entra/signInHosts';
 import { resolveEndpoint, secretsOf } from './resolveEndpoint';
@@ -62,6 +62,8 @@ export async function enterService(
     url,
     hostsBeyond: hosts,
     agreed: agreed === true,
+    // No service of Azure has this machine for its own address; a tunnel to one leaves `Endpoint` as it is.
+    ...(isLoopback(audience) && { emulated: true as const }),
   } as const;
   if (signIn === undefined) {
     const key = accessKey ?? '';

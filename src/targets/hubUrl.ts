@@ -5,6 +5,7 @@ import { serviceEndpointProblem } from '../scenario/serviceOfHost';
 import { shownUrl } from '../wire/endpoint';
 import { hostsBeyond } from '../wire/isLoopback';
 import { openConnection } from './connectionString';
+import { isEmbeddedHub } from './isEmbeddedHub';
 import { resolveEndpoint, resolveText, secretsOf } from './resolveEndpoint';
 import type { OpenTarget, Target, TargetContext } from './target';
 
@@ -22,8 +23,10 @@ export const hubUrl: Target = {
     const endpoint = await resolveEndpoint(spec.urls, scenario, context);
     const problem = endpoint.urls.map(serviceEndpointProblem).find((text) => text !== undefined);
     if (problem !== undefined) throw new ExpectedError('target-url', problem);
+    const embedded = await Promise.all(endpoint.urls.map(isEmbeddedHub));
     return {
       kind: 'hubUrl',
+      ...(embedded.every(Boolean) && { emulated: true as const }),
       endpoint,
       secrets: secretsOf(endpoint),
       url: endpoint.urls.map(shownUrl).join(', '),

@@ -18,6 +18,7 @@ export const local: Target = {
       return {
         ...opened,
         kind: 'local',
+        emulated: true,
         dispose: () => opened.dispose().finally(dispose),
       };
     } catch (error) {
@@ -33,7 +34,8 @@ async function openHub(
   context: TargetContext,
 ): Promise<Omit<OpenTarget, 'dispose'>> {
   const endpoint = await resolveEndpoint([url], scenario, context);
-  return { kind: 'local', endpoint, secrets: secretsOf(endpoint), url, hostsBeyond: [] };
+  const secrets = secretsOf(endpoint);
+  return { kind: 'local', emulated: true, endpoint, secrets, url, hostsBeyond: [] };
 }
 
 const servers: Readonly<Record<Scenario['service'], ServedThing>> = {

@@ -55,6 +55,8 @@ export interface OpenTarget {
   readonly secrets: readonly string[];
   /** For people and results: no query, no secrets. */
   readonly url: string;
+  /** It is the embedded hub, or an emulator of a service. */
+  readonly emulated?: true;
   /** Names and ports of other machines that get load, each once; none: all of it stays on this one. */
   readonly hostsBeyond: readonly string[];
   /** Whether somebody has agreed already that load leaves this machine. */

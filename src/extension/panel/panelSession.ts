@@ -1,5 +1,5 @@
 import type { Disposable, Event } from '../../base/event';
-import { howWords } from '../../cli/howWords';
+import { marksOf } from '../../cli/howWords';
 import { loadWords } from '../../cli/loadWords';
 import { thinSnapshots } from '../../measure/thinSnapshots';
 import type { MessageSummary } from '../../measure/summary';
@@ -70,7 +70,7 @@ export function startPanelSession(
 export function hydrateMessage(source: PanelSource, strings: PanelStrings): ToPanel {
   const { run, snapshots, result, spectra, interrupted } = source;
   const load = loadWords(run.scenario);
-  const how = howWords(run.scenario, run.dialect, strings);
+  const how = marksOf(run.scenario, run, strings);
   return {
     type: 'hydrate',
     run,

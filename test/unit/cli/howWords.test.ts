@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { howWords } from '../../../src/cli/howWords';
+import { howWords, marksOf } from '../../../src/cli/howWords';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { sampleScenario } from '../results/sampleResult';
 
@@ -15,6 +15,24 @@ describe('howWords', () => {
     const written = { ...sampleScenario, dialect: 'measure' } as const;
     assert.equal(howWords(written), 'dialect measure');
     assert.equal(howWords(written, 'recordLatency'), '');
+  });
+
+  it('comes after what has answered, where that was no service', () => {
+    const closed = { ...sampleScenario, pacing: 'closed' } as const;
+    const url = { kind: 'hubUrl', emulated: true } as const;
+    assert.equal(marksOf({ ...sampleScenario, service: 'hub' }, { kind: 'hubUrl' }), '');
+    assert.equal(
+      marksOf({ ...closed, service: 'hub' }, url),
+      'against the embedded hub, closed pacing',
+    );
+    assert.equal(
+      marksOf({ ...closed, service: 'signalr' }, url),
+      'against an emulator, closed pacing',
+    );
+    const text = { ...url, kind: 'connectionString' };
+    assert.equal(marksOf({ ...sampleScenario, service: 'hub' }, text), 'against an emulator');
+    const named = { ...sampleScenario, driver: 'emulator' } as unknown as Scenario;
+    assert.equal(marksOf(named, {}), '', 'nothing of the file is believed');
   });
 
   it('repeats nothing of a file that it does not know', () => {

@@ -74,6 +74,13 @@ describe('entryDescription', () => {
     assert.equal(shown, 'p99 41 ms · Unit 10 · passed');
   });
 
+  it('says what has answered in place of a service', () => {
+    const shown = (emulated: 'embeddedHub' | 'emulator'): string =>
+      entryDescription(entry('echo', 1, { p99Us: 41_000, emulated }), english);
+    assert.equal(shown('embeddedHub'), 'p99 41 ms · passed · embedded hub');
+    assert.equal(shown('emulator'), 'p99 41 ms · passed · emulator');
+  });
+
   it('says that no size fits, and leaves out what is not known', () => {
     assert.equal(
       entryDescription(entry('echo', 1, { unit: null }), english),

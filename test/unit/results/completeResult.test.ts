@@ -71,6 +71,21 @@ describe('completeResult', () => {
     assert.deepEqual(measured, []);
   });
 
+  it('says first what Units from an emulator stand for, and marks the target', () => {
+    const target = { kind: 'local', url: 'http://127.0.0.1:1/hub', emulated: true } as const;
+    const { result } = measuredFor({ target });
+    assert.equal(result.target.emulated, true);
+    const [first, ...others] = result.recommendation!.reasons;
+    // The sample's scenario may be for a service or for a hub.
+    assert.match(
+      first ?? '',
+      /^Measured against (the embedded hub|an emulator): .* says nothing about the service\.$/,
+    );
+    const { result: real } = measuredFor({});
+    assert.equal(real.target.emulated, undefined);
+    assert.deepEqual(others, real.recommendation!.reasons);
+  });
+
   it('gives none without a step', () => {
     const { result } = measuredFor({ steps: [], ending: 'targetLost', endingMessage: 'gone' });
     assert.equal(result.recommendation, null);

@@ -40,8 +40,25 @@ describe('a hub on a service', () => {
       const target = { kind: 'connectionString', value } as const;
       const entries = [{ name: 'restBroadcast' } as never];
       const scenario = scenarioWith({ service, target, entries, hub: 'Chat_EU' });
-      const { endpoint } = await openTarget(scenario, context);
+      const { endpoint, emulated } = await openTarget(scenario, context);
+      assert.equal(emulated, true, 'no service is on this machine');
       assert.deepEqual(endpoint.urls, [`http://localhost:1${path}`]);
       assert.equal(endpoint.service?.hub, service === 'signalr' ? 'chat_eu' : 'Chat_EU');
     });
+
+  it('is no emulator when a tunnel on this machine leads to a service', async () => {
+    const opened = async (text: string): Promise<unknown> => {
+      const target = {
+        kind: 'connectionString',
+        value: `${text};AccessKey=made-up-for-tests`,
+      } as const;
+      const entries = [{ name: 'restBroadcast' } as never];
+      return (await openTarget(scenarioWith({ service: 'signalr', target, entries }), context))
+        .emulated;
+    };
+    const real = 'Endpoint=https://mine.service.signalr.net';
+    assert.equal(await opened(`${real};ClientEndpoint=http://localhost:1`), undefined);
+    assert.equal(await opened(real), undefined);
+    assert.equal(await opened('Endpoint=http://127.0.0.1:8888'), true);
+  });
 });

@@ -36,6 +36,7 @@ describe('the embedded hub', () => {
     const url = 'http://127.0.0.1:7/serve_hub_--port_0_--exit-with-stdin';
     assert.deepEqual([target.url, target.endpoint.urls], [url, [url]]);
     assert.deepEqual(target.hostsBeyond, []);
+    assert.equal(target.emulated, true);
     await target.dispose();
     await target.dispose();
   });
