@@ -33,7 +33,9 @@ export function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[
   const { latencyUs: due, sendLatencyUs: sent } = step;
   if (due.count === 0) return [];
   const barWidth = Math.max(10, Math.min(width, 100) - labelWidth - limitWidth);
-  const cells = (us: number): number => (due.max > 0 ? (us / due.max) * barWidth : 0);
+  // Of a stored file the percentiles may be in any order.
+  const cells = (us: number): number =>
+    due.max > 0 ? Math.min(1, Math.max(0, us / due.max)) * barWidth : 0;
   const bars = rows.map(([label, key, metric]) => {
     const [us, sentUs] = [latencyAt(due, key), latencyAt(sent, key)];
     const solid = Math.round(cells(Math.min(sentUs ?? 0, us ?? 0)));

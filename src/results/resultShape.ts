@@ -1,4 +1,5 @@
 import { connectPhases } from '../base/connectPhase';
+import { allParameters } from '../scenario/allParameters';
 import type { Shape } from './shape';
 
 const numbers = (names: string): Readonly<Record<string, Shape>> =>
@@ -99,6 +100,16 @@ const estimate = {
   },
 } as const satisfies Shape;
 
+/** Parameters of use cases as the parser keeps them; those this version does not know may be anything. */
+const parameters: Readonly<Record<string, Shape>> = Object.fromEntries(
+  [...allParameters].map(([name, { spec }]) => [name, { optional: parsedShape(spec.type) }]),
+);
+
+function parsedShape(type: string): Shape {
+  if (type === 'flag') return 'boolean';
+  return ['choice', 'text', 'list'].includes(type) ? 'string' : 'number';
+}
+
 /** What the readers of a `result.json` rely on. */
 export const resultShape: Shape = {
   fields: {
@@ -114,12 +125,12 @@ export const resultShape: Shape = {
     verdict,
     scenario: {
       fields: {
-        connections: 'number',
+        ...numbers('connections baseSending step sendingSteps'),
         entries: {
           list: {
             fields: {
               name: 'string',
-              parameters: { fields: {} },
+              parameters: { fields: parameters },
             },
           },
           most: 10_000,

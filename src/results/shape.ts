@@ -15,7 +15,7 @@ const mostLevels = 64;
 
 /**
  * Where a value first differs from its shape, as `steps[0].sent: must be a number`; undefined when it
- * does not. Numbers must be finite. What the shape does not name must not be nested deeply either:
+ * does not. Numbers must be such that arithmetic keeps them whole: what is counted never is beyond. What the shape does not name must not be nested deeply either:
  * whoever copies or writes it goes down level by level and would exhaust the stack.
  */
 export function shapeProblem(value: unknown, shape: Shape): string | undefined {
@@ -32,7 +32,10 @@ export function shapeProblem(value: unknown, shape: Shape): string | undefined {
 function problemAt(value: unknown, shape: Shape, at: string): string | undefined {
   const wrong = (what: string): string => `${at || 'the file'}: must be ${what}`;
   if (typeof shape === 'string') {
-    const fits = typeof value === shape && (shape !== 'number' || Number.isFinite(value));
+    const fits =
+      typeof value === 'number'
+        ? shape === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
+        : typeof value === shape;
     return fits ? undefined : wrong(`a ${shape}`);
   }
   if ('optional' in shape) {

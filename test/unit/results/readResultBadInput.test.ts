@@ -60,6 +60,20 @@ describe('a hostile result', () => {
       /nested deeper than 64 levels/,
     ],
     [
+      'with a number that nothing counted can have',
+      () => writeFile(file(), JSON.stringify(sampleResult()).replace('"cores":2', '"cores":1e308')),
+      /machine\.cores: must be a number/,
+    ],
+    [
+      'with a parameter of the wrong type',
+      () =>
+        writeFile(
+          file(),
+          JSON.stringify(sampleResult()).replace('"groupCount":190', '"groupCount":"190"'),
+        ),
+      /parameters\.groupCount: must be a number/,
+    ],
+    [
       'with a number beyond all numbers',
       () => writeFile(file(), JSON.stringify(sampleResult()).replace('"cores":2', '"cores":1e999')),
       /machine\.cores: must be a number/,
@@ -86,7 +100,7 @@ describe('a hostile result', () => {
   it('with the largest numbers there are is shown without harm', async () => {
     const text = JSON.stringify(sampleResult()).replaceAll(
       /"(senders|sent|received|p99|max|connections|groupCount|step)":[\d.]+/g,
-      '"$1":1e308',
+      `"$1":${Number.MAX_SAFE_INTEGER}`,
     );
     await writeFile(file(), text);
     const { posted, summary } = await shown();
