@@ -80,7 +80,12 @@ export const panelStrings = {
   everySeconds: 'Each row sums up {0} seconds: the worst of latencies, the mean of rates.',
   tailNote:
     '–: p99.9 is told from 10,000 deliveries on, p99.99 from 100,000 on, when at least 10 lie beyond it.',
-  chartSummary: '{0}. The table below has the numbers.',
+  heatMapRange: 'deliveries from {0} to {1}',
+  highestOfRun: 'highest of the run',
+  meanOfRun: 'mean of the run',
+  endOfRun: 'at the end',
+  latest: 'latest',
+  chartSummary: '{0}: {1}. The table below has all numbers.',
 
   spectrum: 'Latency spectrum, step {0}',
   spectrumStep: 'Step',

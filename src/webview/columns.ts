@@ -10,12 +10,16 @@ export interface Columns {
   readonly perPoint: number;
 }
 
-/** The chart's values from the snapshots, at most `most` points. */
-export function columnsOf(
-  spec: TimeChartSpec,
-  snapshots: readonly Snapshot[],
-  most: number,
-): Columns {
+/**
+ * The chart's values from the snapshots, at most `most` points. A change of phase is told between two ticks:
+ * where nothing can be read from it, it is no gap in what was measured.
+ */
+export function columnsOf(spec: TimeChartSpec, all: readonly Snapshot[], most: number): Columns {
+  const snapshots = all.filter(
+    (snapshot, at) =>
+      snapshot.tick !== all[at - 1]?.tick ||
+      spec.series.some((series) => series.read(snapshot) !== null),
+  );
   const lines = spec.series.map((series) => snapshots.map((snapshot) => series.read(snapshot)));
   const seconds = snapshots.map(({ atMs }) => atMs / 1000);
   return thin(
@@ -25,8 +29,17 @@ export function columnsOf(
   );
 }
 
-/** Whether the lines for the right axis are more than twice as large as the first line, or far smaller. */
-export function usesRightAxis({ series, right }: TimeChartSpec, { lines }: Columns): boolean {
+/** Points with a gap on both sides: no line goes through them, so they are drawn as dots. */
+export function islandsOf(line: ArrayLike<number | null | undefined>): number[] {
+  const isGap = (at: number): boolean => (line[at] ?? null) === null;
+  const places = Array.from({ length: line.length }, (_, at) => at);
+  return places.filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
+}
+
+/** The right axis of a chart: for lines more than twice as large as the first one, or far smaller ones. */
+export type RightAxis = 'none' | 'larger' | 'smaller';
+
+export function rightAxisOf({ series, right }: TimeChartSpec, { lines }: Columns): RightAxis {
   const most = (line: readonly (number | null)[] | undefined): number =>
     (line ?? []).reduce<number>((highest, value) => Math.max(highest, value ?? 0), 0);
   const first = most(lines[0]);
@@ -34,7 +47,8 @@ export function usesRightAxis({ series, right }: TimeChartSpec, { lines }: Colum
     0,
     ...lines.filter((_, at) => right.includes(series[at]?.id ?? '')).map(most),
   );
-  return others > 0 && (others > 2 * first || others < first / 10);
+  if (others > 2 * first) return 'larger';
+  return others > 0 && others < first / 10 ? 'smaller' : 'none';
 }
 
 /** Fewer points by putting neighbours together; a gap stays one when all of its points are gaps. */
@@ -55,10 +69,11 @@ export function thin(columns: Columns, combines: readonly Combine[], most: numbe
   };
 }
 
-function combined(values: readonly (number | null)[], combine: Combine): number | null {
+/** Several values of a line as one; null when all of them are gaps. */
+export function combined(values: readonly (number | null)[], combine: Combine): number | null {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return null;
-  if (combine === 'max') return Math.max(...known);
+  if (combine === 'max') return known.reduce((most, value) => Math.max(most, value));
   if (combine === 'last') return known.at(-1)!;
   return known.reduce((sum, value) => sum + value, 0) / known.length;
 }

@@ -3,9 +3,11 @@ import { element } from './element';
 import { heatMapOf, type HeatMap } from './heatMap';
 import { createHeatMapChart } from './heatMapChart';
 import { createLegend } from './legend';
+import { latencyWords } from '../measure/sloWords';
 import type { ShownRun } from './panelState';
 import { createSpectrumChart } from './spectrumChart';
 import { spectrumViewOf } from './spectrumView';
+import { axisEndS } from './stepBands';
 import { chartTable } from './tables';
 import type { StateCard } from './timeChartCard';
 import { timeCharts } from './timeCharts';
@@ -16,7 +18,6 @@ import { fill } from './wording';
 export function createHeatMapCard({ strings }: ShownRun): StateCard {
   const card = createCard(strings.heatMap, 'heat');
   const place = element('div', { class: 'chart', attributes: { role: 'img' } });
-  place.setAttribute('aria-label', fill(strings.chartSummary, strings.heatMap));
   const twin = createTwin(strings.asTable, strings.heatMap);
   card.body.append(place, element('p', { class: 'quiet', text: strings.heatMapMore }), twin.root);
   const chart = createHeatMapChart(place);
@@ -31,7 +32,10 @@ export function createHeatMapCard({ strings }: ShownRun): StateCard {
       const map = over ? made?.map : undefined;
       card.show(map !== undefined);
       if (!map) return;
-      chart.update(map);
+      chart.update(map, axisEndS(state));
+      const ends = [map.latenciesUs[0]!, map.latenciesUs.at(-1)!].map(latencyWords);
+      const range = fill(strings.heatMapRange, ...ends);
+      place.setAttribute('aria-label', fill(strings.chartSummary, strings.heatMap, range));
       twin.update(() => chartTable(timeCharts[0]!, state), true);
     },
     redraw: () => chart.redraw(),
@@ -51,7 +55,7 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     { label: strings.fromIntended, colour: 'p99', dash: [], widthPx: 2.5 },
     { label: strings.fromSend, colour: 'sent', dash: [6, 3], widthPx: 1.5 },
   ]);
-  const twin = createTwin(strings.asTable, strings.spectrum.replace(/[,\s]{0,3}\{0\}/, ''));
+  const twin = createTwin(strings.asTable, '');
   card.body.append(place, element('div', { class: 'below', children: [legend.root, chooser] }));
   card.body.append(twin.root);
   const chart = createSpectrumChart(place);
@@ -63,7 +67,9 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     card.show(view !== undefined);
     if (!view) return;
     card.setTitle(view.title);
-    place.setAttribute('aria-label', fill(strings.chartSummary, view.title));
+    const told = view.table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
+    place.setAttribute('aria-label', fill(strings.chartSummary, view.title, told));
+    twin.name(view.title);
     chooser.hidden = view.steps.length < 2;
     const options = view.steps.map((step) => String(step));
     if (choice.options.length !== options.length) {

@@ -13,7 +13,8 @@ import { heat, type HeatMap } from './heatMap';
 import { themeColour } from './theme';
 
 export interface HeatMapChart {
-  update(map: HeatMap): void;
+  /** @param endS end of the time axis, seconds */
+  update(map: HeatMap, endS: number): void;
   redraw(): void;
 }
 
@@ -23,18 +24,18 @@ export function createHeatMapChart(place: HTMLElement): HeatMapChart {
   let map: HeatMap | undefined;
   keepWidth(place, () => plot);
   return {
-    update(next) {
+    update(next, endS) {
       if (next === map) return;
       map = next;
       plot?.destroy();
-      plot = new uPlot(options(place, next), [[0], [null]], place);
+      plot = new uPlot(options(place, next, endS), [[0], [null]], place);
     },
     redraw: () => plot?.redraw(false, true),
   };
 }
 
-function options(place: HTMLElement, map: HeatMap): uPlot.Options {
-  const { seconds, latenciesUs } = map;
+function options(place: HTMLElement, map: HeatMap, endS: number): uPlot.Options {
+  const { latenciesUs } = map;
   return {
     ...quietChart,
     cursor: { show: false },
@@ -43,7 +44,7 @@ function options(place: HTMLElement, map: HeatMap): uPlot.Options {
     padding: [8, sideRoom.right, 0, 0],
     series: [{}, {}],
     scales: {
-      x: { time: false, range: () => [0, seconds.at(-1)!] },
+      x: { time: false, range: () => [0, Math.max(1, endS)] },
       y: { distr: logarithmic, log: 10, range: () => [latenciesUs[0]!, latenciesUs.at(-1)!] },
     },
     axes: [

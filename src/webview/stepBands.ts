@@ -1,5 +1,6 @@
 import type { Snapshot } from '../measure/snapshot';
 import type { PanelRun } from '../protocol/panel';
+import type { ShownRun } from './panelState';
 
 /** The time in which one step was or is measured. */
 export interface StepBand {
@@ -11,25 +12,27 @@ export interface StepBand {
   readonly toS: number;
 }
 
-/** Measured times of the steps so far, rising. */
+/** Measured times of the steps so far, rising; each ends where its messages ended, however late they are told. */
 export function stepBands(snapshots: readonly Snapshot[]): StepBand[] {
   const bands = new Map<number, StepBand>();
-  for (const { step, interval, atMs } of snapshots) {
+  const last = snapshots.at(-1);
+  for (const { step, atMs } of snapshots) {
     // The last deliveries of a step may be told when the next one already warms up.
-    if (!step || !interval || step.elapsedS === 0) continue;
-    const atS = atMs / 1000;
-    const band = bands.get(step.index);
-    const fromS = band?.fromS ?? Math.max(0, atS - step.elapsedS);
-    const left = Math.max(0, step.totalS - step.elapsedS);
-    const current = step === snapshots.at(-1)?.step;
-    bands.set(step.index, {
-      index: step.index,
-      senders: step.senders,
-      fromS,
-      toS: current ? atS + left : atS,
-    });
+    if (!step || step.elapsedS === 0) continue;
+    const { index, senders, elapsedS, totalS } = step;
+    // Between ticks the time that has passed is known up to the one before: the earliest begin is right.
+    const begunS = Math.max(0, atMs / 1000 - elapsedS);
+    const fromS = Math.min(bands.get(index)?.fromS ?? begunS, begunS);
+    const goesOn = step === last?.step && last.phase === 'measuring';
+    bands.set(index, { index, senders, fromS, toS: fromS + (goesOn ? totalS : elapsedS) });
   }
   return [...bands.values()].sort((a, b) => a.index - b.index);
+}
+
+/** End of the time axis of every chart, seconds since the run began. */
+export function axisEndS({ run, snapshots, result, interrupted }: ShownRun): number {
+  const over = result !== undefined || interrupted;
+  return over ? (snapshots.at(-1)?.atMs ?? 0) / 1000 : plannedEndS(run, snapshots);
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   timeAxis,
   wholeSteps,
 } from './chartFrame';
-import { usesRightAxis, type Columns } from './columns';
+import { islandsOf, rightAxisOf, type Columns, type RightAxis } from './columns';
 import type { StepBand } from './stepBands';
 import { axisFont, themeColour } from './theme';
 import type { SeriesSpec, TimeChartSpec } from './timeCharts';
@@ -50,13 +50,13 @@ export function createTimeChart(
   let plot: uPlot | undefined;
   let backdrop: TimeBackdrop = { bands: [], limits: [], endS: 1 };
   keepWidth(place, () => plot);
-  const make = (data: uPlot.AlignedData, twoSides: boolean): uPlot =>
+  const make = (data: uPlot.AlignedData, right: RightAxis): uPlot =>
     new uPlot(
-      options(spec, place, twoSides, () => backdrop, strings, pointed),
+      options(spec, place, right, () => backdrop, strings, pointed),
       data,
       place,
     );
-  let sides = false;
+  let drawn: RightAxis = 'none';
   return {
     update(columns, next) {
       backdrop = next;
@@ -64,11 +64,11 @@ export function createTimeChart(
         [...columns.seconds],
         ...columns.lines.map((line) => [...line]),
       ];
-      const twoSides = usesRightAxis(spec, columns);
-      if (!plot || twoSides !== sides) {
+      const right = rightAxisOf(spec, columns);
+      if (!plot || right !== drawn) {
         plot?.destroy();
-        plot = make(data, twoSides);
-        sides = twoSides;
+        plot = make(data, right);
+        drawn = right;
       } else plot.setData(data);
     },
     redraw: () => plot?.redraw(false, true),
@@ -80,12 +80,13 @@ type Backdrop = () => TimeBackdrop;
 function options(
   spec: TimeChartSpec,
   place: HTMLElement,
-  twoSides: boolean,
+  right: RightAxis,
   backdrop: Backdrop,
   strings: PanelStrings,
   pointed: (at: number | undefined) => void,
 ): uPlot.Options {
   const isLatency = spec.unit === 'latency';
+  const twoSides = right !== 'none';
   const label = isLatency
     ? (value: number) => latencyWords(value)
     : (value: number) => formatCount(value);
@@ -103,16 +104,16 @@ function options(
       ...spec.series.map((series) => lineOf(series, twoSides && spec.right.includes(series.id))),
     ],
     scales: {
-      x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max, backdrop().endS)] },
+      x: { time: false, range: () => [0, Math.max(1, backdrop().endS)] },
       y: isLatency
         ? {
             distr: logarithmic,
             log: 10,
             range: (_plot, min, max) => latencyRange(min, max, backdrop()),
           }
-        : { range: upFromZero(1.08) },
-      // Lower than what is sent, where it would lie upon it in a fan-out of one ratio.
-      ...(twoSides && { out: { range: upFromZero(1.4) } }),
+        : { range: upFromZero(right === 'larger' ? 1.4 : 1.08) },
+      // Lines of one ratio would lie upon each other: the larger ones are drawn above the others.
+      ...(twoSides && { out: { range: upFromZero(right === 'larger' ? 1.08 : 1.4) } }),
     },
     axes: [
       timeAxis(),
@@ -151,13 +152,17 @@ function options(
 }
 
 function lineOf({ colour, dash, widthPx }: SeriesSpec, onRight: boolean): uPlot.Series {
+  const stroke = (): string => themeColour(`--line-${colour}`);
   return {
     scale: onRight ? 'out' : 'y',
-    stroke: () => themeColour(`--line-${colour}`),
+    stroke,
     width: widthPx,
     ...(dash.length > 0 && { dash: [...dash] }),
-    // A run of a few seconds would otherwise show nothing.
-    points: { show: (plot) => plot.data[0].length < 4, size: 5 },
+    points: {
+      show: false,
+      filter: (plot, at) => islandsOf(plot.data[at]!),
+      ...{ size: 2 * widthPx + 2, width: 1, stroke, fill: stroke },
+    },
   };
 }
 

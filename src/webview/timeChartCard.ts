@@ -1,10 +1,11 @@
 import { latencyMetrics } from '../base/slo';
+import { atRest } from './atRest';
 import { createCard, type Card } from './card';
-import { columnsOf, usesRightAxis, type Columns } from './columns';
+import { columnsOf, rightAxisOf, type Columns } from './columns';
 import { element, setText } from './element';
 import { createLegend } from './legend';
 import type { ShownRun } from './panelState';
-import { plannedEndS, stepBands } from './stepBands';
+import { axisEndS, stepBands } from './stepBands';
 import { chartTable, seriesLabel } from './tables';
 import { createTimeChart, type LimitLine } from './timeChart';
 import type { TimeChartSpec } from './timeCharts';
@@ -21,31 +22,44 @@ export interface StateCard {
   redraw(): void;
 }
 
-/** A chart over time with legend and table; the legend tells the values at the pointer, else the last. */
+/** A chart over time with legend and table; the legend tells the values at the pointer, else those {@link atRest}. */
 export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun): StateCard {
   const title = strings[spec.title];
   const card = createCard(title, `chart-${spec.id}`);
   const place = element('div', { class: 'chart', attributes: { role: 'img' } });
-  place.setAttribute('aria-label', fill(strings.chartSummary, title));
   const legend = createLegend(
     spec.series.map((series) => ({ ...series, label: seriesLabel(series, strings) })),
   );
   const at = element('span', { class: 'at' });
   const twin = createTwin(strings.asTable, title);
-  const below = element('div', { class: 'below', children: [legend.root, at] });
-  card.body.append(place, below, twin.root);
+  card.body.append(
+    place,
+    element('div', { class: 'below', children: [legend.root, at] }),
+    twin.root,
+  );
   let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
+  let over = false;
   let pointedAt: number | undefined;
+  const words = (value: number | null | undefined): string =>
+    value === null || value === undefined ? strings.noValue : valueWords(spec.unit, value);
   const tell = (): void => {
-    setText(at, pointedAt === undefined ? '' : timeLabel(columns.seconds[pointedAt] ?? 0));
-    legend.setValues(
-      columns.lines.map((line) => {
-        const value = pointedAt === undefined ? lastOf(line) : line[pointedAt];
-        return value === null || value === undefined
-          ? strings.noValue
-          : valueWords(spec.unit, value);
-      }),
+    const index = pointedAt;
+    if (index === undefined) {
+      const { label, values } = atRest(spec, columns, over, strings);
+      setText(at, label);
+      legend.setValues(values.map(words));
+    } else {
+      setText(at, timeLabel(columns.seconds[index] ?? 0));
+      legend.setValues(columns.lines.map((line) => words(line[index])));
+    }
+  };
+  const describe = (): void => {
+    const { label, values } = atRest(spec, columns, over, strings);
+    const told = spec.series.map(
+      (series, index) => `${seriesLabel(series, strings)} ${words(values[index])}`,
     );
+    const text = fill(strings.chartSummary, `${title}, ${label}`, told.join(', '));
+    place.setAttribute('aria-label', text);
   };
   const chart = createTimeChart(place, spec, strings, (index) => {
     pointedAt = index;
@@ -54,21 +68,22 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
   return {
     card,
     update(state) {
-      const { snapshots, run, result, interrupted } = state;
+      const { snapshots, result, interrupted } = state;
       columns = columnsOf(spec, snapshots, mostPoints);
-      const over = result !== undefined || interrupted;
+      over = result !== undefined || interrupted;
       chart.update(columns, {
         bands: stepBands(snapshots),
         limits: limitsOf(state),
-        endS: over ? 0 : plannedEndS(run, snapshots),
+        endS: axisEndS(state),
       });
-      const twoSides = usesRightAxis(spec, columns);
+      const twoSides = rightAxisOf(spec, columns) !== 'none';
       for (const [index, series] of spec.series.entries()) {
         const label = seriesLabel(series, strings);
         const onRight = twoSides && spec.right.includes(series.id);
         legend.setLabel(index, onRight ? fill(strings.onRight, label) : label);
       }
       tell();
+      describe();
       twin.update(() => chartTable(spec, state), over);
     },
     redraw: () => chart.redraw(),
@@ -81,12 +96,4 @@ function limitsOf({ run }: ShownRun): LimitLine[] {
     const us = latencyUs[metric];
     return us === undefined ? [] : [{ metric, us }];
   });
-}
-
-function lastOf(line: readonly (number | null)[]): number | null {
-  for (let at = line.length - 1; at >= 0; at--) {
-    const value = line[at];
-    if (value !== null && value !== undefined) return value;
-  }
-  return null;
 }

@@ -105,8 +105,9 @@ export const timeCharts: readonly TimeChartSpec[] = [
     series: [
       rate('offered', [], 5, ({ offered, seconds }) => perSecond(offered, seconds)),
       rate('sent', [], 1.5, ({ sent, seconds }) => perSecond(sent, seconds)),
-      rate('received', [6, 3], 1.5, ({ received, receivingSeconds }) =>
-        perSecond(received, receivingSeconds),
+      // In the tick that sending ends in, the wait for the last deliveries would make another rate.
+      rate('received', [6, 3], 1.5, ({ received, seconds, receivingSeconds }) =>
+        seconds > 0 && receivingSeconds > seconds ? null : perSecond(received, receivingSeconds),
       ),
     ],
   },

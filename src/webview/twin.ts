@@ -8,19 +8,23 @@ const refreshMs = 5000;
 /** The numbers of a chart as a table, made only while it is open. */
 export interface Twin {
   readonly root: HTMLDetailsElement;
+  /** Another caption. */
+  name(caption: string): void;
   /** `now` leaves no pause: the numbers are final. */
   update(table: () => TableView, now: boolean): void;
 }
 
-export function createTwin(summary: string, caption: string): Twin {
+export function createTwin(summary: string, title: string): Twin {
+  let caption = title;
   const place = tablePlace(caption);
-  const root = element('details', {
-    class: 'twin',
-    children: [
-      element('summary', { text: summary, attributes: { 'aria-label': `${caption}, ${summary}` } }),
-      place,
-    ],
-  });
+  const opener = element('summary', { text: summary });
+  const root = element('details', { class: 'twin', children: [opener, place] });
+  const name = (next: string): void => {
+    caption = next;
+    opener.setAttribute('aria-label', `${caption}, ${summary}`);
+    place.setAttribute('aria-label', caption);
+  };
+  name(title);
   let latest: (() => TableView) | undefined;
   let drawnAt = -Infinity;
   const draw = (): void => {
@@ -31,6 +35,7 @@ export function createTwin(summary: string, caption: string): Twin {
   root.addEventListener('toggle', draw);
   return {
     root,
+    name,
     update(table, now) {
       latest = table;
       if (now || performance.now() - drawnAt >= refreshMs) draw();

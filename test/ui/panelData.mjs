@@ -41,15 +41,22 @@ class Recording {
     };
   }
 
+  /** A change of phase, told between two ticks as a conductor tells it. */
+  change(phase, more = {}) {
+    this.tell(phase, this.atS - 0.6, more);
+  }
+
   add(phase, more = {}) {
-    const { atS } = this;
+    this.tell(phase, this.atS++, more);
+  }
+
+  tell(phase, atS, more) {
     const { untilS, errors, steps } = this.options;
-    this.atS++;
-    if (atS > untilS) return;
-    const connected = Math.min(1900, atS * 100);
+    if (atS > untilS || atS < 0) return;
+    const connected = Math.round(Math.min(1900, atS * 100));
     this.snapshots.push({
       atMs: atS * 1000,
-      tick: atS,
+      tick: Math.floor(atS),
       phase,
       connections: {
         requested: 1900,
@@ -99,6 +106,7 @@ function recordStep(recording, index) {
     return options.mix ? { ...progress, entries: entriesOf(progress) } : progress;
   };
   for (let warm = 0; warm < warmupS; warm++) recording.add('warmup', { step: state(0) });
+  recording.change('measuring', { step: state(0) });
   for (let second = 1; second <= options.stepS; second++) {
     const tick = new LatencyHistogram();
     const histograms = [
@@ -114,7 +122,7 @@ function recordStep(recording, index) {
       recording.add('measuring', { step: state(second), ...(!options.silent && { interval }) });
     }
   }
-  recording.add('draining', { step: state(options.stepS) });
+  recording.change('draining', { step: state(options.stepS) });
   return stepSummary(
     state(options.stepS),
     whole,

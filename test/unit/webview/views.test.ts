@@ -5,7 +5,7 @@ import { thinSnapshots } from '../../../src/measure/thinSnapshots';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/heatMap';
 import { problemOf, type ShownRun } from '../../../src/webview/panelState';
 import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/spectrumView';
-import { plannedEndS, progressOf, stepBands } from '../../../src/webview/stepBands';
+import { axisEndS, plannedEndS, progressOf, stepBands } from '../../../src/webview/stepBands';
 import {
   chartTable,
   entriesTable,
@@ -32,12 +32,12 @@ describe('words of the panel', () => {
 });
 
 describe('bands of the steps', () => {
-  it('reach from the first measured second to the last, the current one to its planned end', () => {
+  it('reach from the first measured moment to the last, the current one to its planned end', () => {
     const bands = stepBands([measured(60, 1), measured(62, 1), measured(150, 2)]);
     assert.deepEqual(
       bands.map(({ index, fromS, toS }) => [index, fromS, toS]),
       [
-        [1, 22, 62],
+        [1, 22, 60],
         [2, 112, 162],
       ],
     );
@@ -54,6 +54,25 @@ describe('bands of the steps', () => {
         [2, 112],
       ],
     );
+  });
+
+  it('end where the messages of their step ended, not where its last tick or its drain is told', () => {
+    const at = (atMs: number, elapsedS: number, phase: Snapshot['phase']): Snapshot => {
+      const snapshot = measured(Math.floor(atMs / 1000), 1);
+      return { ...snapshot, atMs, phase, step: { ...snapshot.step!, elapsedS, totalS: 3 } };
+    };
+    const change = at(4100, 2.6, 'draining');
+    // Measured from 1.1 s to 4.1 s; the last sample before the change of phase was taken at 4 s.
+    const told = [at(2000, 0.9, 'measuring'), at(3000, 1.9, 'measuring'), change];
+    const [drained] = stepBands([...told, at(5000, 3, 'draining'), at(9000, 3, 'closing')]);
+    assert.deepEqual([drained?.fromS.toFixed(3), drained?.toS.toFixed(3)], ['1.100', '4.100']);
+    const [live] = stepBands(told.slice(0, 2));
+    assert.equal(live?.toS.toFixed(3), '4.100');
+  });
+
+  it('stand on the same time axis as the heat map: to the end of the run', () => {
+    assert.equal(axisEndS(finishedRun()), 150);
+    assert.equal(axisEndS(shownRun([measured(60, 1)])), 72 + 2 * 55);
   });
 
   it('give the axis an end before anything is measured', () => {
