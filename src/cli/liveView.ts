@@ -1,8 +1,8 @@
 import { formatCount } from '../base/units';
-import type { StepProgress } from '../measure/snapshot';
+import type { Snapshot, StepProgress } from '../measure/snapshot';
 import { cut, paint, type Line } from './line';
 import { noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
-import { connectingText, statusText } from './runTexts';
+import { connectingText, stallText, statusText } from './runTexts';
 import { titleLines, type RunTitle, type RunView } from './runView';
 import { entryHead, entryLine, stepHead, stepLine, tailLines, warmupLines } from './stepTable';
 import { widthOf, type Output } from './surroundings';
@@ -68,8 +68,13 @@ export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: 
     ...shown.map(stepLine),
     ...notes,
     ...entryLines,
-    ...(latest ? [{ text: '' }, { text: statusText(latest, progress), tone: 'dim' as const }] : []),
+    ...(latest ? [{ text: '' }, statusLine(latest, progress)] : []),
   ];
+}
+
+function statusLine(latest: Snapshot, progress: RunProgress): Line {
+  const tone = stallText(latest) === undefined ? 'dim' : 'warn';
+  return { text: statusText(latest, progress), tone };
 }
 
 /** The use cases of a mix in the step that is going on. */

@@ -4,7 +4,7 @@ import { latencyWords } from '../measure/sloWords';
 import { tailUs } from '../measure/tails';
 import { printable } from './line';
 import { plural } from './loadWords';
-import { connectingText, statusText } from './runTexts';
+import { connectingText, stallText, statusText } from './runTexts';
 import { clock, noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
 import { titleLines, type RunTitle, type RunView } from './runView';
 import type { StepRow } from './stepTable';
@@ -22,6 +22,7 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
   let phase: string | undefined;
   let told = 0;
   let saidAtMs = 0;
+  let stalledAtMs = -Infinity;
   const say = (text: string): void => output.write(`${printable(text)}\n`);
   for (const line of titleLines(title)) say(line);
   const tellFinished = (snapshot?: Snapshot): void => {
@@ -41,9 +42,13 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
       tellFinished(snapshot);
       const now = `${snapshot.phase} ${snapshot.step?.index ?? ''}`;
       const changed = now !== phase;
-      if (!changed && snapshot.atMs - saidAtMs < progressEveryMs) return;
+      const stalls = stallText(snapshot) !== undefined && !changed;
+      // A stall is told when it begins; one that comes and goes fills no log.
+      const begins = stalls && snapshot.atMs - stalledAtMs >= progressEveryMs;
+      if (!changed && !begins && snapshot.atMs - saidAtMs < progressEveryMs) return;
       phase = now;
       saidAtMs = snapshot.atMs;
+      if (stalls) stalledAtMs = snapshot.atMs;
       if (snapshot.phase === 'done') return;
       say(`${stamp(snapshot)}${lineOf(snapshot, progress, changed)}`);
     },

@@ -1,5 +1,6 @@
 import { formatCount, formatLatencyUs } from '../base/units';
 import type { Phase, Snapshot } from '../measure/snapshot';
+import { stallOf } from '../measure/stall';
 import { errorWords } from './errorWords';
 import { lastStepIsOver, timeLeft, type RunProgress } from './runProgress';
 
@@ -29,15 +30,29 @@ const phaseWords: Readonly<Record<Phase, string>> = {
   done: 'done',
 };
 
-/** What is going on: `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`. */
+/** `no delivery for 2.1 s, 400 waiting`; undefined where deliveries come as they should. */
+export function stallText({ step }: Pick<Snapshot, 'step'>): string | undefined {
+  const stall = step && stallOf(step);
+  if (!stall) return undefined;
+  const count = formatCount(stall.count);
+  return stall.kind === 'silent'
+    ? `no delivery for ${stall.seconds} s, ${count} waiting`
+    : `${count} waiting, the oldest for at least ${stall.seconds} s`;
+}
+
+/**
+ * What is going on: `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`, in a stall
+ * `⚠ step 3 of 3: no delivery for 2.1 s, 400 waiting; measuring, 0:12 left`.
+ */
 export function statusText(snapshot: Snapshot, progress: RunProgress): string {
   const { phase, step, stepCount, errors } = snapshot;
   const inStep = step && !lastStepIsOver(progress) && phase !== 'connecting';
-  const outstanding = inStep && phase !== 'warmup' ? step.outstanding : 0;
+  const stall = inStep ? stallText(snapshot) : undefined;
+  const outstanding = inStep && phase !== 'warmup' && !stall ? step.outstanding : 0;
   return [
-    `${inStep ? `step ${step.index} of ${formatCount(stepCount)}: ` : ''}${phaseWords[phase]}${
-      inStep && phase === 'measuring' ? `, ${timeLeft(step)} left` : ''
-    }`,
+    `${stall ? '⚠ ' : ''}${inStep ? `step ${step.index} of ${formatCount(stepCount)}: ` : ''}${
+      stall ? `${stall}; ` : ''
+    }${phaseWords[phase]}${inStep && phase === 'measuring' ? `, ${timeLeft(step)} left` : ''}`,
     ...(outstanding > 0 ? [`${formatCount(outstanding)} outstanding`] : []),
     ...errorWords(errors),
   ].join('; ');

@@ -19,6 +19,8 @@ export class RunTotals {
   readonly errors: ErrorCounts = {};
   readonly errorExamples: ErrorExample[] = [];
   private readonly byWorker = new Map<number, ConnectionSample>();
+  /** Run time of the latest sample of each worker, microseconds. */
+  private readonly sampledUs = new Map<number, number>();
   private readonly connectTimes = new LatencyHistogram();
   private readonly phaseTimes = new Map<ConnectPhase, LatencyHistogram>();
   private readonly drops: DroppedConnection[] = [];
@@ -55,6 +57,9 @@ export class RunTotals {
     if (generator.step > 0) this.steps[generator.step - 1]?.addGenerator(worker, generator);
     addErrors(this.errors, sample.errors);
     for (const { errorClass, text } of sample.errorExamples) this.addExample(errorClass, text);
+    this.sampledUs.set(worker, sample.atUs);
+    const times = [...this.sampledUs.values()];
+    this.steps.at(-1)?.watch(Math.min(...times), Math.max(...times));
   }
 
   /**

@@ -106,6 +106,8 @@ export interface WorkerSample {
   readonly worker: number;
   /** Whole seconds since the run's origin at which the sample was due. */
   readonly tick: number;
+  /** Run time at which it was taken, microseconds. */
+  readonly atUs: number;
   readonly connections: ConnectionSample;
   readonly steps: readonly StepSample[];
   readonly generator: GeneratorSample;

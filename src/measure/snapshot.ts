@@ -1,5 +1,6 @@
 import type { ErrorCounts } from '../base/errorClass';
 import type { GeneratorHealth, LatencySummary, VerdictStatus } from './summary';
+import type { Waiting } from './waitingWatch';
 
 export type Phase =
   'connecting' | 'preparing' | 'warmup' | 'measuring' | 'draining' | 'closing' | 'done';
@@ -37,6 +38,8 @@ export interface StepProgress {
   readonly received: number;
   /** Expected and not yet received; part of it may still be on its way. */
   readonly outstanding: number;
+  /** How long it is waited for; absent when that is not long. */
+  readonly waiting?: Waiting;
   readonly duplicated: number;
   readonly outOfOrder: number;
   /** Mean rates since the step's measuring began. */

@@ -7,6 +7,7 @@ import { MembershipTotals } from './membershipTotals';
 import type { RecoveryWatch } from './recoveryWatch';
 import type { GeneratorHealth, StepConnections, StepSummary, Verdict } from './summary';
 import { generatorProblems, judgeStep } from './verdict';
+import { WaitingWatch, type Waiting } from './waitingWatch';
 
 /** What a plan says about a step, as far as its numbers need it. */
 export interface StepFacts {
@@ -41,6 +42,7 @@ export class StepTotals extends MessageTotals {
   /** Where connections are opened again. */
   recovery: RecoveryWatch | undefined;
   private membership: MembershipTotals | undefined;
+  private readonly waitingWatch = new WaitingWatch();
   /** Set once, after the drain: late deliveries no longer change it. */
   verdict: Verdict | undefined;
 
@@ -64,6 +66,16 @@ export class StepTotals extends MessageTotals {
     if (this.entries.length === 0) return super.delivered();
     const received = this.entries.reduce((sum, entry) => sum + entry.delivered().received, 0);
     return { received, extra: this.extra + this.received - received };
+  }
+
+  /** All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). */
+  watch(fromUs: number, toUs: number): void {
+    this.waitingWatch.note(fromUs, toUs, this.expected, this.delivered().received);
+  }
+
+  /** How long deliveries are waited for; undefined when that is not long, or the step is over. */
+  waiting(): Waiting | undefined {
+    return this.verdict === undefined ? this.waitingWatch.waiting() : undefined;
   }
 
   addGenerator(worker: number, sample: GeneratorSample): void {

@@ -24,6 +24,7 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   const elapsedS = totals.seconds > 0 ? totals.seconds : passedS;
   const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
   const { offered, sent, expected, received, duplicated, outOfOrder } = totals;
+  const waiting = totals.waiting();
   return {
     index: plan.index,
     senders: plan.senders,
@@ -36,6 +37,7 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     expected,
     received,
     outstanding: Math.max(0, expected - received),
+    ...(waiting && { waiting }),
     duplicated,
     outOfOrder,
     sentPerSecond: perSecond(sent),

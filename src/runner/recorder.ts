@@ -329,7 +329,8 @@ export class Recorder {
     }
   }
 
-  take(worker: number, tick: number, generator: GeneratorSample): WorkerSample {
+  /** Everything since the last call, but for the time. */
+  take(worker: number, tick: number, generator: GeneratorSample): Omit<WorkerSample, 'atUs'> {
     const steps: StepSample[] = [];
     for (const recorder of this.steps) {
       const sample = (recorder as StepRecorder | undefined)?.take();

@@ -318,7 +318,8 @@ export class WorkerRun {
 
   private sample(due: boolean, flush?: number): void {
     const generator = this.selfCheck.take(this.measuring);
-    const sample = this.recorder.take(this.start.worker, this.nextTick, generator);
+    const atUs = this.nowUs();
+    const sample = { ...this.recorder.take(this.start.worker, this.nextTick, generator), atUs };
     this.post({ type: 'sampled', sample, due, ...(flush === undefined ? {} : { flush }) });
   }
 

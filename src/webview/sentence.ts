@@ -4,6 +4,7 @@ import { latencyWords, latencyWordsBeside } from '../measure/sloWords';
 import type { Snapshot } from '../measure/snapshot';
 import type { LatencySummary } from '../measure/summary';
 import { summaryKeys } from '../measure/summaryKeys';
+import { stallOf, type Stall } from '../measure/stall';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type { ShownRun } from './panelState';
@@ -71,15 +72,18 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   const lost = endedLosses(snapshots);
   const nothingYet = step.latencyUs.count === 0;
   const missed = nothingYet ? undefined : missedLimit(step.latencyUs, run.scenario.slo);
-  // Where nothing has arrived, that nothing is lost would say too much.
-  const noneLost = nothingYet ? [] : [strings.nothingLost];
+  const stall = stallOf(step);
+  // Where nothing arrives, that nothing is lost would say too much.
+  const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
+  const latency = latencyPart(step.latencyUs, missed, stall !== undefined, strings);
   const parts = [
     when,
-    nothingYet ? strings.nothingYet : latencyPart(step.latencyUs, missed, strings),
+    ...(stall ? [stallPart(stall, strings)] : []),
+    ...(nothingYet ? (stall ? [] : [strings.nothingYet]) : [latency]),
     ...(lost === 0 ? noneLost : [fill(strings.someLost, formatCount(lost))]),
     strings.keepsSchedule,
   ];
-  const tone = missed ? 'bad' : lost > 0 ? 'warn' : nothingYet ? 'neutral' : 'good';
+  const tone = missed ? 'bad' : lost > 0 || stall ? 'warn' : nothingYet ? 'neutral' : 'good';
   return make(tone, `${lead},`, parts.join(' '));
 }
 
@@ -100,12 +104,19 @@ function missedLimit(latencyUs: LatencySummary, slo: Slo): MissedLimit | undefin
     .find(({ us, limitUs }) => us > limitUs);
 }
 
+function stallPart({ kind, seconds, count }: Stall, strings: PanelStrings): string {
+  const text = kind === 'silent' ? strings.stalled : strings.fallsBehind;
+  return fill(text, seconds, formatCount(count));
+}
+
 function latencyPart(
   { p99 }: LatencySummary,
   missed: MissedLimit | undefined,
+  stalled: boolean,
   strings: PanelStrings,
 ): string {
-  if (!missed) return fill(strings.within, '99', latencyWords(p99));
+  if (!missed)
+    return fill(stalled ? strings.withinOfCame : strings.within, '99', latencyWords(p99));
   const { metric, us, limitUs } = missed;
   const percent = String(Number((latencyShare[metric] * 100).toFixed(2)));
   const beside = latencyWordsBeside(us, limitUs);

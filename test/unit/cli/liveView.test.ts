@@ -52,6 +52,17 @@ describe('live view', () => {
     assert.equal(lines(unusual).length, lines(title).length + 1);
   });
 
+  it('warns of a stall', () => {
+    const snapshot = sampleSnapshot(80, 1);
+    const waiting = { oldestS: 2.14, silentS: 2.14 };
+    const stalled = after({ ...snapshot, step: { ...snapshot.step!, outstanding: 400, waiting } });
+    const line = liveLines(title, stalled, 24).at(-1);
+    assert.deepEqual(line, {
+      text: '⚠ step 1 of 3: no delivery for 2.1 s, 400 waiting; measuring, 0:12 left',
+      tone: 'warn',
+    });
+  });
+
   it('has the use cases of a mix in the step that goes on', () => {
     const snapshot = sampleSnapshot(80, 1);
     const entries = mixedProgress(1);

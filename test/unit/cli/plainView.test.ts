@@ -45,6 +45,30 @@ describe('plain view', () => {
     assert.doesNotMatch(pipe.err(), /␛/);
   });
 
+  it('says when nothing arrives any more, and fills no log with it', () => {
+    const pipe = fakeSurroundings();
+    const title = { file: 'a.yaml', url: 'http://h/x', scenario: sampleScenario };
+    const view = createPlainView(pipe.stderr, title);
+    const at = (tick: number, silentS?: number) => {
+      const snapshot = sampleSnapshot(tick, 1);
+      const waiting = silentS !== undefined && { waiting: { oldestS: silentS, silentS } };
+      const step = { ...snapshot.step!, outstanding: 400, ...waiting };
+      view.update({ ...snapshot, step });
+    };
+    at(25);
+    for (let silentS = 1; silentS <= 12; silentS++) at(25 + silentS, silentS);
+    at(38);
+    const told = pipe.err().split('\n').slice(2, -1);
+    assert.deepEqual(
+      told.map((line) => line.replace(/; 700\.0 sent.*/, '')),
+      [
+        '[0:25] step 1 of 3: measuring, 0:12 left; 400 outstanding',
+        '[0:26] ⚠ step 1 of 3: no delivery for 1.0 s, 400 waiting; measuring, 0:12 left',
+        '[0:36] ⚠ step 1 of 3: no delivery for 11.0 s, 400 waiting; measuring, 0:12 left',
+      ],
+    );
+  });
+
   it('says what each use case of a mix did', () => {
     const pipe = fakeSurroundings();
     const title = { file: 'a.yaml', url: 'http://h/x', scenario: sampleScenario };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { StepProgress } from '../../../src/measure/snapshot';
 import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tiles';
@@ -84,6 +85,33 @@ describe('sentence, tiles and Units of the panel', () => {
     const losing = sentenceOf(shownRun([before, after]));
     assert.equal(losing.tone, 'warn');
     assert.match(losing.rest, /^12 s left\. Nothing received yet; 12 lost so far; the generator/);
+  });
+
+  it('say how long nothing has arrived, and call nothing good meanwhile', () => {
+    const stalled = (oldestS: number, silentS: number, change: Partial<StepProgress> = {}) => {
+      const snapshot = measured(95, 1);
+      const step = {
+        ...snapshot.step!,
+        outstanding: 400,
+        waiting: { oldestS, silentS },
+        ...change,
+      };
+      return sentenceOf(shownRun([{ ...snapshot, step }]));
+    };
+    assert.deepEqual(stalled(2.1, 2.1), {
+      tone: 'warn',
+      sign: '⚠',
+      lead: 'Step 1 of 3,',
+      rest: '12 s left. No delivery for 2.1 s, 400 waiting; 99 % of what came within 41 ms; the generator keeps its schedule.',
+    });
+    assert.match(
+      stalled(6.5, 0).rest,
+      / 400 waiting, the oldest for at least 6\.5 s; 99 % of what/,
+    );
+    const nothing = stalled(3, 3, { latencyUs: latency(0, 0, 0, 0) });
+    assert.equal(nothing.tone, 'warn');
+    assert.match(nothing.rest, /left\. No delivery for 3\.0 s, 400 waiting; the generator keeps/);
+    assert.equal(stalled(3, 3, { over: true }).tone, 'good');
   });
 
   it('count losses of steps that are over only', () => {

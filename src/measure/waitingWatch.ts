@@ -1,0 +1,57 @@
+/** Deliveries that are waited for, as lower bounds: samples come once a second. */
+export interface Waiting {
+  /** The oldest of them was due at least so long ago, seconds. */
+  readonly oldestS: number;
+  /** Nothing at all has arrived for at least so long while some were due, seconds. */
+  readonly silentS: number;
+}
+
+/** What less than this is waited for may well be on its way. */
+const leastToldS = 0.5;
+/** Moments that are remembered: an hour of silence and more. */
+const mostMarks = 4096;
+
+/** Deliveries that were due, and that had arrived, at a moment of run time. */
+interface Mark {
+  readonly atUs: number;
+  readonly expected: number;
+  readonly received: number;
+}
+
+/**
+ * Tells how long deliveries have been waited for, from the counts of the samples alone: when fewer have
+ * arrived up to now than were due at a moment before, at least one of those is still missing. Which one does
+ * not matter, so nothing is remembered of any message.
+ */
+export class WaitingWatch {
+  /** Rising; of each more were due than have arrived by now. */
+  private marks: Mark[] = [];
+  private knownUs = 0;
+  private received = 0;
+
+  /**
+   * Takes in the counts of a step over all workers.
+   *
+   * @param knownUs run time up to which every arrival is in `received`
+   * @param countedUs run time after which nothing in `expected` was due
+   */
+  note(knownUs: number, countedUs: number, expected: number, received: number): void {
+    [this.knownUs, this.received] = [knownUs, received];
+    const last = this.marks.at(-1);
+    const isNew = last?.expected !== expected || last.received !== received;
+    const first = this.marks.findIndex((mark) => mark.expected > received);
+    this.marks = first < 0 ? [] : this.marks.slice(first);
+    if (isNew && expected > received) this.marks.push({ atUs: countedUs, expected, received });
+    if (this.marks.length > mostMarks) this.marks = this.marks.filter((_, at) => at % 2 === 0);
+  }
+
+  /** Undefined when nothing is waited for, or not for long. */
+  waiting(): Waiting | undefined {
+    const { marks, knownUs, received } = this;
+    const secondsSince = (mark: Mark | undefined): number =>
+      Math.max(0, (knownUs - (mark?.atUs ?? knownUs)) / 1_000_000);
+    const oldestS = secondsSince(marks[0]);
+    if (oldestS < leastToldS) return undefined;
+    return { oldestS, silentS: secondsSince(marks.find((mark) => mark.received === received)) };
+  }
+}
