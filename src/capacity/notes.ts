@@ -1,6 +1,7 @@
 import { serverConnectionsProblem } from '../scenario/serverConnections';
 import { servedLoads, type AppServers, type Stack } from './appServers';
 import { peakUse, type Fill } from './binding';
+import { cautionFrom } from './cautionMark';
 import { noFitNotes } from './noFit';
 import { listedByAll, type Demand, type Sizes } from './search';
 import { connectionLimit, tableOf } from './tables';
@@ -22,12 +23,6 @@ export interface NoteContext {
   readonly withServers: number | null;
 }
 
-/**
- * From this share on people are told which size leaves room. It borrows the Server Load rule of the
- * guides ("latency … remains low if the Server Load is below 70%") and the autoscale advice for
- * connections; neither says what Server Load was during the measurements.
- */
-export const cautionFrom = 0.7;
 /** Most app servers in any test of the guides (*Performance test environments*). */
 const appServersTested = 20;
 

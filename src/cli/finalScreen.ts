@@ -14,6 +14,7 @@ import { spectrumLines } from './spectrum';
 import {
   entryHead,
   entryLine,
+  lostLines,
   rowOfProgress,
   rowOfStep,
   stepHead,
@@ -103,6 +104,7 @@ function stepsOf({ steps }: Result): Line[] {
       : []),
     ...rows.map(stepLine),
     ...tailLines(rows),
+    ...lostLines(rows),
     ...warmupLines(rows),
     blank,
   ];
@@ -194,7 +196,7 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const sentence = `■ interrupted; the run did not come to its end: ${seen}, ${formatCount(steps.length)} ${plural('step', steps.length)} begun. It is not judged and gives no Units.`;
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
-    ...(rows.length > 0 ? [stepHead, ...rows.map(stepLine), ...tailLines(rows), blank] : []),
+    ...(rows.length > 0 ? [stepHead, ...rows.map(stepLine), ...tailLines(rows), ...lostLines(rows), blank] : []),
     ...entriesOf(steps),
     ...spaced(errors),
     ...wrap(sentence, columns, '  ').map((text) => ({ text, tone: 'warn' as const })),

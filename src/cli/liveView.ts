@@ -4,7 +4,15 @@ import { cut, paint, type Line } from './line';
 import { noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
 import { connectingText, stallText, statusText } from './runTexts';
 import { titleLines, type RunTitle, type RunView } from './runView';
-import { entryHead, entryLine, stepHead, stepLine, tailLines, warmupLines } from './stepTable';
+import {
+  entryHead,
+  entryLine,
+  lostLines,
+  stepHead,
+  stepLine,
+  tailLines,
+  warmupLines,
+} from './stepTable';
 import { widthOf, type Output } from './surroundings';
 
 /** Use cases of a mix shown while it runs. */
@@ -51,7 +59,7 @@ export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: 
   const rows = rowsOf(progress);
   const entryLines = mixLines(latest?.step);
   const [heading = '', ...loadLines] = titleLines(title);
-  const notes = [...tailLines(rows), ...warmupLines(rows)];
+  const notes = [...tailLines(rows), ...lostLines(rows), ...warmupLines(rows)];
   const others = otherLines + loadLines.length + entryLines.length + notes.length;
   const room = Math.max(3, terminalRows - others);
   const shown = rows.slice(-room);

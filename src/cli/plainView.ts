@@ -1,7 +1,8 @@
 import { formatCount, formatShare } from '../base/units';
 import type { EntryProgress, Snapshot } from '../measure/snapshot';
+import { shownLatency } from '../measure/judgedLatency';
 import { latencyWords } from '../measure/sloWords';
-import { tailUs } from '../measure/tails';
+import type { GeneratorHealth } from '../measure/summary';
 import { printable } from './line';
 import { plural } from './loadWords';
 import { connectingText, stallText, statusText } from './runTexts';
@@ -78,7 +79,7 @@ function stepWords(row: StepRow): string {
     `${formatCount(errors)} ${plural('error', errors)}${warmupErrors > 0 ? ` and ${formatCount(warmupErrors)} in the warm-up` : ''}`,
     ...(generator
       ? [
-          `generator ${generator.valid ? 'ok' : 'was the bottleneck'} (${formatShare(generator.cpuShare)} of a core)`,
+          `generator ${generatorWords(generator)} (${formatShare(generator.cpuShare)} of a core)`,
         ]
       : []),
   ].join(', ');
@@ -97,12 +98,18 @@ function entryWords(index: number, entry: EntryProgress): string {
 function ratesWords({
   sentPerSecond = 0,
   receivedPerSecond = 0,
-  latencyUs,
-}: Pick<StepRow, 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'>): string {
+  ...latencies
+}: Pick<StepRow, 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'>): string {
   const rates = `${formatCount(sentPerSecond, 1)} sent/s, ${formatCount(receivedPerSecond)} received/s`;
-  if (latencyUs === undefined || latencyUs.count === 0) return rates;
-  const { p50, p99, max } = latencyUs;
-  const p999 = tailUs(latencyUs, 'p999');
-  const tail = p999 === undefined ? '– (too few deliveries)' : latencyWords(p999);
-  return `${rates}, p50 ${latencyWords(p50)}, p99 ${latencyWords(p99)}, p99.9 ${tail}, max ${latencyWords(max)}`;
+  const shown = shownLatency(latencies);
+  if (shown === undefined) return rates;
+  const words = (us: number | null | undefined): string =>
+    us === undefined ? '– (too few deliveries)' : us === null ? 'lost' : latencyWords(us);
+  const { p50, p99, p999, max } = shown;
+  return `${rates}, p50 ${words(p50)}, p99 ${words(p99)}, p99.9 ${words(p999)}, max ${words(max)}`;
+}
+
+function generatorWords({ valid, cause }: Pick<GeneratorHealth, 'valid' | 'cause'>): string {
+  if (valid) return 'ok';
+  return cause === 'starved' ? 'did not get the processor' : 'was the bottleneck';
 }

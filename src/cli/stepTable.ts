@@ -7,7 +7,13 @@ import type {
   LatencySummary,
   StepSummary,
 } from '../measure/summary';
-import { latencyAt, tailReason } from '../measure/tails';
+import {
+  countsLost,
+  shownLatency,
+  type JudgedLatency,
+  type ShownPercentiles,
+} from '../measure/judgedLatency';
+import { tailReason } from '../measure/tails';
 import type { Line } from './line';
 
 /** One row of the table of steps; what is not known yet is absent. */
@@ -17,12 +23,13 @@ export interface StepRow {
   readonly sentPerSecond?: number;
   readonly receivedPerSecond?: number;
   readonly latencyUs?: LatencySummary;
+  readonly judgedUs?: JudgedLatency;
   readonly lost?: number;
   /** Of the measured time. */
   readonly errors?: number;
   /** Before it, in the warm-up of the step. */
   readonly warmupErrors?: number;
-  readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid'>;
+  readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'>;
   /** The step that is going on. */
   readonly current?: boolean;
   /** Time left, e.g. `0:12`; at most 4 columns. */
@@ -33,7 +40,7 @@ export interface StepRow {
 /** What the table of a mix needs of an entry; its losses are known only when the step is over. */
 type EntryRow = Pick<
   EntrySummary,
-  'name' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'
+  'name' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'
 > &
   Partial<Pick<EntrySummary, 'lost'>>;
 
@@ -44,18 +51,17 @@ export const stepHead: Line = {
 };
 
 export function stepLine(row: StepRow): Line {
-  const { latencyUs, generator } = row;
-  const percentile = (key: ShownPercentile): string =>
-    latencyUs === undefined ? '-'.padStart(6) : percentileCell(latencyUs, key);
+  const { generator } = row;
+  const shown = shownLatency(row);
   const text = [
     `${row.current ? '▸' : ' '}${fit(row.index, 4)}`,
     fit(row.senders, 8),
     fit(row.sentPerSecond, 8, 1),
     fit(row.receivedPerSecond, 8),
-    percentile('p50'),
-    percentile('p99'),
-    percentile('p999'),
-    percentile('max'),
+    percentile(shown, 'p50'),
+    percentile(shown, 'p99'),
+    percentile(shown, 'p999'),
+    percentile(shown, 'max'),
     fit(row.lost, 6),
     fit(row.errors, 5),
     ` ${generator ? generatorCell(generator).padEnd(9) : '-'.padEnd(9)}`,
@@ -76,35 +82,44 @@ const longestName = 22;
 
 /** Row of one use case of a mix in a step, under {@link entryHead}. */
 export function entryLine(index: number, { name, ...entry }: EntryRow): Line {
-  const { latencyUs } = entry;
+  const shown = shownLatency(entry);
   const text = [
     ` ${fit(index, 4)}`,
     fit(entry.senders, 8),
     fit(entry.sentPerSecond, 8, 1),
     fit(entry.receivedPerSecond, 8),
-    percentileCell(latencyUs, 'p50'),
-    percentileCell(latencyUs, 'p99'),
-    percentileCell(latencyUs, 'p999'),
-    percentileCell(latencyUs, 'max'),
+    percentile(shown, 'p50'),
+    percentile(shown, 'p99'),
+    percentile(shown, 'p999'),
+    percentile(shown, 'max'),
     fit(entry.lost, 6),
     ` ${name.slice(0, longestName)}`,
   ].join('');
   return { text };
 }
 
-type ShownPercentile = 'p50' | 'p99' | 'p999' | 'max';
-
 /** Six columns: a long dash where there are too few deliveries to tell, see {@link tailLines}. */
-function percentileCell(latencyUs: LatencySummary, key: ShownPercentile): string {
-  if (latencyUs.count === 0) return '-'.padStart(6);
-  const us = latencyAt(latencyUs, key);
-  return (us === undefined ? '–' : latencyCell(us)).padStart(6);
+function percentile(
+  shown: ShownPercentiles | undefined,
+  key: 'p50' | 'p99' | 'p999' | 'max',
+): string {
+  if (shown === undefined) return '-'.padStart(6);
+  const us = shown[key];
+  return (us === undefined ? '–' : us === null ? 'lost' : latencyCell(us)).padStart(6);
 }
 
 /** The reason of long dashes in the rows above it. */
 export function tailLines(rows: readonly Pick<StepRow, 'latencyUs'>[]): Line[] {
   const reason = tailReason(rows.map(({ latencyUs }) => latencyUs));
   return reason === undefined ? [] : [{ text: ` ${reason}`, tone: 'dim' }];
+}
+
+/** What stands with a table in whose percentiles lost deliveries count. */
+export const lostNote = 'percentiles count what was lost as slower than all that arrived';
+
+/** Below rows in whose percentiles lost deliveries count. */
+export function lostLines(rows: readonly Pick<StepRow, 'latencyUs' | 'judgedUs'>[]): Line[] {
+  return countsLost(rows) ? [{ text: ` ${lostNote}`, tone: 'dim' }] : [];
 }
 
 /** At most five columns. */

@@ -4,9 +4,11 @@ import { visibleLine } from '../base/visibleText';
 import { recoveryWords } from './connectionLines';
 import { marksOf } from './howWords';
 import { loadWords } from './loadWords';
+import { lostNote } from './stepTable';
 import type { StepProgress } from '../measure/snapshot';
+import { countsLost, shownLatency } from '../measure/judgedLatency';
 import type { StepSummary } from '../measure/summary';
-import { latencyAt, tailReason } from '../measure/tails';
+import { tailReason } from '../measure/tails';
 import { verdictSentence } from '../measure/verdictSentence';
 import { redactText } from '../results/redact';
 import type { InterruptedRun } from '../results/readResult';
@@ -33,6 +35,8 @@ export function summaryMarkdown(result: Result): string {
     '',
     `**${plain(verdictSentence(result))}**`,
     '',
+    // The sentence holds the first reason already.
+    ...otherReasons(result),
     `- target: ${plain(result.target.url)}`,
     `- load: ${plain(loadWords(result.scenario))}`,
     ...(how === '' ? [] : [`- how: ${how}`]),
@@ -79,10 +83,21 @@ function footOf(steps: readonly StepSummary[]): string[] {
   const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
   return [
     ...(reason === undefined ? [] : ['', `${reason}.`]),
+    ...(countsLost(steps) ? ['', `${upperFirst(lostNote)}.`] : []),
     ...(inWarmup === 0
       ? []
       : ['', `${formatCount(inWarmup)} of the errors came in warm-ups, which are not measured.`]),
   ];
+}
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Reasons shown beside the first. */
+const mostReasons = 20;
+
+function otherReasons({ verdict }: Result): string[] {
+  const others = verdict.reasons.slice(1, 1 + mostReasons);
+  return others.length === 0 ? [] : [...others.map(({ message }) => `- ${plain(message)}`), ''];
 }
 
 /** The use cases of a mix, step by step. */
@@ -143,13 +158,14 @@ function rowOfProgress(step: StepProgress): Cells {
 function cellsOf(
   step: Pick<
     StepSummary,
-    'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'
+    'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'
   >,
   lost: string,
 ): Cells {
+  const shown = shownLatency(step);
   const latency = (key: 'p50' | 'p99' | 'p999' | 'max'): string => {
-    const us = latencyAt(step.latencyUs, key);
-    return us === undefined ? '–' : formatLatencyUs(us);
+    const us = shown?.[key];
+    return us === undefined ? '–' : us === null ? 'lost' : formatLatencyUs(us);
   };
   return [
     String(step.index),

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { emulatedBy, type Emulated } from '../measure/emulated';
+import { shownLatency } from '../measure/judgedLatency';
 import type { VerdictStatus } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
 import { readResult } from '../results/readResult';
@@ -67,6 +68,7 @@ export async function resultEntry(
     }
     const { result } = run;
     const measured = result.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1);
+    const p99Us = measured && shownLatency(measured)?.p99;
     const { scenario } = fromName(result.id);
     const emulated = emulatedBy(result.target, result.scenario.service);
     const startedMs = Date.parse(result.startedAt);
@@ -79,7 +81,7 @@ export async function resultEntry(
       status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
       sentence: verdictSentence(result),
       ...(emulated !== undefined && { emulated }),
-      ...(measured && { p99Us: measured.latencyUs.p99 }),
+      ...(p99Us !== undefined && p99Us !== null && { p99Us }),
       ...(result.recommendation && { unit: result.recommendation.unit }),
     };
   } catch (error) {

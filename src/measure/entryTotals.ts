@@ -1,4 +1,5 @@
 import { LatencyHistogram } from './histogram';
+import { judgedLatency, type JudgedLatency } from './judgedLatency';
 import type { EntrySample } from './sample';
 import { StepCounts } from './stepCounts';
 import type { EntryProgress } from './snapshot';
@@ -14,6 +15,8 @@ export interface EntryFacts {
 export class MessageTotals extends StepCounts {
   readonly latency = new LatencyHistogram();
   private readonly sendLatency = new LatencyHistogram();
+  /** Percentiles over what was expected when the drain ended, where something was missing. */
+  judgedUs: JudgedLatency | undefined;
 
   protected addMessages(sample: EntrySample): void {
     this.addCounts(sample);
@@ -28,6 +31,15 @@ export class MessageTotals extends StepCounts {
   delivered(): { received: number; extra: number } {
     const surplus = Math.max(0, this.received - this.expected);
     return { received: this.received - surplus, extra: this.extra + surplus };
+  }
+
+  /** The drain is over: what is missing now is lost, and counts as slower than any other. */
+  settle(): void {
+    const { expected, latency } = this;
+    const { received } = this.delivered();
+    const latencyAtShareUs = (share: number): number => latency.valueAtShare(share);
+    if (received < expected)
+      this.judgedUs = judgedLatency({ expected, received, latencyAtShareUs });
   }
 
   protected messages(senders: number, seconds: number): MessageSummary {
@@ -52,6 +64,7 @@ export class MessageTotals extends StepCounts {
       wireBytesIn: this.wireBytesIn,
       wireBytesOut: this.wireBytesOut,
       latencyUs: this.latency.summary(),
+      ...(this.judgedUs && { judgedUs: this.judgedUs }),
       sendLatencyUs: this.sendLatency.summary(),
       histogram: this.latency.encode(),
     };
@@ -82,6 +95,7 @@ export class EntryTotals extends MessageTotals {
       sentPerSecond: perSecond(sent),
       receivedPerSecond: perSecond(received),
       latencyUs: this.latency.summary(),
+      ...(this.judgedUs && { judgedUs: this.judgedUs }),
     };
   }
 

@@ -1,4 +1,5 @@
 import type { ErrorCounts } from '../base/errorClass';
+import type { JudgedLatency } from './judgedLatency';
 import type { GeneratorHealth, LatencySummary, VerdictStatus } from './summary';
 import type { Waiting } from './waitingWatch';
 
@@ -19,6 +20,7 @@ export interface EntryProgress {
   readonly sentPerSecond: number;
   readonly receivedPerSecond: number;
   readonly latencyUs: LatencySummary;
+  readonly judgedUs?: JudgedLatency;
 }
 
 /** The step that is going on, or has just ended, as far as it is measured. */
@@ -46,6 +48,8 @@ export interface StepProgress {
   readonly sentPerSecond: number;
   readonly receivedPerSecond: number;
   readonly latencyUs: LatencySummary;
+  /** Once it is over; see {@link import('./summary').MessageSummary}. */
+  readonly judgedUs?: JudgedLatency;
   /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower: 11 counts. */
   readonly latencyClasses?: readonly number[];
   /** Errors of the measured time, and of the warm-up before it. Samples of earlier versions have none. */

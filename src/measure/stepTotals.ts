@@ -6,7 +6,8 @@ import type { GeneratorSample, StepSample } from './sample';
 import { MembershipTotals } from './membershipTotals';
 import type { RecoveryWatch } from './recoveryWatch';
 import type { GeneratorHealth, StepConnections, StepSummary, Verdict } from './summary';
-import { generatorProblems, judgeStep } from './verdict';
+import { generatorProblems } from './generatorProblems';
+import { judgeStep } from './verdict';
 import { WaitingWatch, type Waiting } from './waitingWatch';
 
 /** What a plan says about a step, as far as its numbers need it. */
@@ -15,6 +16,8 @@ export interface StepFacts {
   readonly senders: number;
   /** Where there are several. */
   readonly entries?: readonly EntryFacts[];
+  /** Messages leave as calls to a service. */
+  readonly byCalls?: boolean;
 }
 
 /** One worker's load over the measured time of a step. */
@@ -68,6 +71,10 @@ export class StepTotals extends MessageTotals {
     return { received, extra: this.extra + this.received - received };
   }
 
+  private get byCalls(): boolean {
+    return this.facts.byCalls === true;
+  }
+
   /** All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). */
   watch(fromUs: number, toUs: number): void {
     this.waitingWatch.note(fromUs, toUs, this.expected, this.delivered().received);
@@ -110,16 +117,15 @@ export class StepTotals extends MessageTotals {
         shares((load) => load.gcUs),
       ),
     };
-    return {
-      ...measured,
-      valid:
-        generatorProblems({ offered: this.offered, sent: this.sent, generator: measured }, slo)
-          .length === 0,
-    };
+    const { offered, sent, byCalls } = this;
+    const [problem] = generatorProblems({ offered, sent, byCalls, generator: measured }, slo);
+    return { ...measured, valid: problem === undefined, ...(problem && { cause: problem.code }) };
   }
 
-  /** Judges the step as it stands. */
+  /** Judges the step as it stands: its drain is over. */
   judge(slo: Slo): Verdict {
+    this.settle();
+    for (const entry of this.entries) entry.settle();
     return judgeStep(
       {
         senders: this.facts.senders,
@@ -129,6 +135,7 @@ export class StepTotals extends MessageTotals {
         received: this.delivered().received,
         latencyAtShareUs: (share) => this.latency.valueAtShare(share),
         generator: this.generator(slo),
+        byCalls: this.byCalls,
       },
       slo,
     );

@@ -1,6 +1,7 @@
 import type { ErrorCounts } from '../base/errorClass';
 import type { LatencyMetric, ShareMetric } from '../base/slo';
 import type { ConnectionSummary, Recovery } from './connectionSummary';
+import type { JudgedLatency } from './judgedLatency';
 
 export type { ConnectionSummary, ConnectTimes } from './connectionSummary';
 
@@ -24,6 +25,7 @@ export interface GeneratorHealth {
   readonly cpuUsPerMessage: number;
   /** Share of one core that the busiest worker used, 0…1. */
   readonly cpuShare: number;
+  /** 0 where it was not measured: a worker that sends all the time sets no timer. */
   readonly loopDelayP99Us: number;
   /** How late messages left against their intended time, 99th percentile. */
   readonly slipP99Us: number;
@@ -31,6 +33,8 @@ export interface GeneratorHealth {
   readonly gcShare: number;
   /** False when the generator was the bottleneck: the step's numbers say nothing about the target. */
   readonly valid: boolean;
+  /** Code of the first reason where it is not valid; see {@link import('./generatorProblems').generatorProblems}. */
+  readonly cause?: string;
 }
 
 export type VerdictStatus = 'pass' | 'fail' | 'invalid' | 'incomplete';
@@ -81,8 +85,10 @@ export interface MessageSummary {
   readonly payloadBytesOut: number;
   readonly wireBytesIn: number;
   readonly wireBytesOut: number;
-  /** From the intended time. */
+  /** From the intended time, of what was received. */
   readonly latencyUs: LatencySummary;
+  /** The same over what was expected, as judged; absent where all had arrived when the drain ended. */
+  readonly judgedUs?: JudgedLatency;
   /** From the real send. */
   readonly sendLatencyUs: LatencySummary;
   /** HdrHistogram V2, deflated, base64, of `latencyUs`. */
@@ -173,6 +179,8 @@ export interface RunSummary {
   };
   readonly connections: ConnectionSummary;
   readonly steps: readonly StepSummary[];
+  /** Steps of the plan, those not run included; absent in results of earlier versions. */
+  readonly plannedSteps?: number;
   /** All errors of the run, those of connecting included. */
   readonly errors: ErrorCounts;
   readonly errorExamples: readonly ErrorExample[];

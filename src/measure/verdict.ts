@@ -1,33 +1,22 @@
-import { mostSlipShare } from '../base/judging';
 import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
+import { generatorProblems, type SentMeasures } from './generatorProblems';
+import { latencyOverExpected, type ExpectedDeliveries } from './judgedLatency';
 import { deliveriesWords, latencyWords, latencyWordsBeside, shareWords } from './sloWords';
 import type {
   ConnectionSummary,
   Ending,
-  GeneratorHealth,
   RunSummary,
   SloCheck,
+  StepSummary,
   Verdict,
   VerdictReason,
 } from './summary';
 
 /** What the judging of one step needs to know. Counts of deliveries and messages. */
-export interface StepMeasures {
+export interface StepMeasures extends SentMeasures, ExpectedDeliveries {
   readonly senders: number;
-  readonly offered: number;
-  readonly sent: number;
-  readonly expected: number;
-  readonly received: number;
-  /** Latency in microseconds below or at which this share (0…1] of the *received* deliveries lies. */
-  latencyAtShareUs(share: number): number;
-  readonly generator: Omit<GeneratorHealth, 'valid' | 'gcShare'>;
 }
-
-/** A step that sent less than this share of what was due measured the generator. */
-const leastSentShare = 0.99;
-/** A worker above this share of a core has no room left to be on time. */
-const mostCpuShare = 0.95;
 
 /** Endings after which the plan was not carried out, with the words for people. */
 const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
@@ -36,39 +25,6 @@ const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
   targetLost: 'the target was lost during the run',
   workerLost: 'a worker of the load generator was lost during the run',
 };
-
-/**
- * Why the load generator itself was the bottleneck of a step; empty when it was not. Codes:
- * `send-rate`, `slip`, `cpu`.
- */
-export function generatorProblems(
-  step: Pick<StepMeasures, 'offered' | 'sent' | 'generator'>,
-  slo: Slo,
-): VerdictReason[] {
-  const problems: VerdictReason[] = [];
-  const { offered, sent, generator } = step;
-  if (sent < leastSentShare * offered) {
-    problems.push({
-      code: 'send-rate',
-      message: `the generator sent only ${formatCount(sent)} of ${formatCount(offered)} messages that were due (${shareWords(sent / offered, leastSentShare)})`,
-    });
-  }
-  const limits = Object.values(slo.latencyUs);
-  const strictest = Math.min(...limits);
-  if (limits.length > 0 && generator.slipP99Us > mostSlipShare * strictest) {
-    problems.push({
-      code: 'slip',
-      message: `1 % of the messages left ${latencyWords(generator.slipP99Us)} or more after their time, above 10 % of the limit of ${latencyWords(strictest)}`,
-    });
-  }
-  if (generator.cpuShare > mostCpuShare) {
-    problems.push({
-      code: 'cpu',
-      message: `a worker of the generator used ${shareWords(generator.cpuShare, mostCpuShare)} of a core`,
-    });
-  }
-  return problems;
-}
 
 /** Why a step that had senders has measured nothing (code `nothingSent`); empty when something was sent. */
 function silence({ senders, sent }: StepMeasures): VerdictReason[] {
@@ -108,13 +64,6 @@ function judgeLatency(step: StepMeasures, slo: Slo): Judged[] {
     if (check.met) return [{ check }];
     return [{ check, reason: { code: `slo-${metric}`, message: latencyMissed(step, check) } }];
   });
-}
-
-/** Latency at a rank among the expected deliveries; null when that rank was lost. */
-function latencyOverExpected(step: StepMeasures, share: number): number | null {
-  // The small allowance keeps 0.07 × 100 = 7.000000000000001 at rank 7.
-  const rank = Math.max(1, Math.ceil(share * step.expected - 1e-6));
-  return rank > step.received ? null : step.latencyAtShareUs(rank / step.received);
 }
 
 function latencyMissed(
@@ -203,8 +152,14 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
   const connections = connectionCheck(summary.connections, slo);
   const refused = refusal(summary, slo);
+  // What makes the numbers worthless is said before what they would have meant.
+  const isInvalid = ({ verdict }: StepSummary): boolean => verdict.status === 'invalid';
+  const ordered = [
+    ...summary.steps.filter(isInvalid),
+    ...summary.steps.filter((step) => !isInvalid(step)),
+  ];
   const reasons = [
-    ...summary.steps.flatMap((step) =>
+    ...ordered.flatMap((step) =>
       step.verdict.reasons
         // Said once below, for the run as a whole, unless they have come back since.
         .filter(({ code }) => code !== 'slo-dropped' || !connections?.reason)

@@ -1,10 +1,11 @@
 import { latencyMetrics, type LatencyMetric, type Slo } from '../base/slo';
 import { formatCount, formatDurationMs } from '../base/units';
+import { shownLatency } from './judgedLatency';
 import { deliveriesWords, latencyWords } from './sloWords';
 import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from './summary';
 
 /** A judged run, as far as its sentence needs it; a stored result is one. */
-export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending'> & {
+export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending' | 'plannedSteps'> & {
   readonly verdict: Verdict;
   readonly scenario: { readonly slo: Slo };
 };
@@ -17,18 +18,45 @@ export function verdictSentence(run: JudgedRun): string {
   const { status, reasons } = run.verdict;
   const [{ code, message: first } = { code: '', message: '' }] = reasons;
   const more = reasons.length > 1 ? ` (and ${reasons.length - 1} more)` : '';
-  const last = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1);
+  const completed = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
+  const measured = completed.length > 0 ? stepsWords(completed, run) : undefined;
   switch (status) {
     case 'pass':
-      return `✓ passed; ${last ? measuredWords(last, run) : connectionWords(run)}`;
+      return `✓ passed; ${measured ?? connectionWords(run)}`;
     case 'fail':
-      return `✗ failed; ${first}${more}`;
+      return `✗ failed; ${first}${more}${notRunWords(run)}`;
     case 'invalid':
-      // The generator has no part in that.
-      return `⚠ invalid${code === 'nothingSent' ? '' : ', the generator was the bottleneck'}; ${first}${more}`;
+      return `⚠ invalid${selfTelling.has(code) ? '' : ', the generator was the bottleneck'}; ${first}${more}${notRunWords(run)}`;
     case 'incomplete':
-      return `■ incomplete; ${first}${last ? `; ${measuredWords(last, run)}` : ''}`;
+      return `■ incomplete; ${first}${measured === undefined ? '' : `; ${measured}`}`;
   }
+}
+
+/** Reasons in which the generator has no part. */
+const selfTelling: ReadonlySet<string> = new Set(['nothingSent', 'starved']);
+
+/** Of a run that its first bad step has ended: `; steps 2 and 3 were not run`. */
+function notRunWords({ ending, steps, plannedSteps = 0 }: JudgedRun): string {
+  const from = (steps.at(-1)?.index ?? 0) + 1;
+  if (ending !== 'threshold' || plannedSteps < from) return '';
+  if (plannedSteps === from) return `; step ${from} was not run`;
+  const between = plannedSteps === from + 1 ? 'and' : 'to';
+  return `; steps ${formatCount(from)} ${between} ${formatCount(plannedSteps)} were not run`;
+}
+
+/** The last step, and the one that came nearest to its limit where that is another. */
+function stepsWords(steps: readonly StepSummary[], run: JudgedRun): string {
+  const last = steps.at(-1)!;
+  const slowest = steps.reduce((worst, step) => (slowness(step) > slowness(worst) ? step : worst));
+  const words = measuredWords(last, run);
+  if (last.expected === 0 || slowness(slowest) <= slowness(last)) return words;
+  return `${words}; slowest was step ${slowest.index}: ${latencyPart(slowest, run.scenario.slo)}`;
+}
+
+/** How near a step came to its limits; by its 99th percentile where it has none. */
+function slowness(step: StepSummary): number {
+  const nearest = nearestCheck(step);
+  return nearest ? fullness(nearest) : (shownLatency(step)?.p99 ?? 0);
 }
 
 function measuredWords(step: StepSummary, run: JudgedRun): string {
@@ -38,22 +66,28 @@ function measuredWords(step: StepSummary, run: JudgedRun): string {
     const counted = step.sent === 0 ? '' : ' and no answer expected';
     return `step ${step.index}: ${sent} sent${counted}, ${connectionWords(run)}`;
   }
-  const lost = step.lost === 0 ? 'none lost' : `${formatCount(step.lost)} lost`;
+  const inAll = run.steps.reduce((sum, each) => sum + each.lost, 0);
+  const here = `${step.lost === 0 ? 'none' : formatCount(step.lost)} lost`;
+  const lost = inAll === step.lost ? here : `${here}, ${formatCount(inAll)} in all steps`;
   return `step ${step.index}: ${latencyPart(step, run.scenario.slo)}, ${lost}`;
 }
 
 /** The latency objective that came nearest to its limit; the 99th percentile when there is none. */
 function latencyPart(step: StepSummary, slo: Slo): string {
-  const checks = (step.verdict.checks ?? []).filter(isLatency);
-  const nearest = checks.sort((a, b) => fullness(b) - fullness(a))[0];
+  const nearest = nearestCheck(step);
   const metric: LatencyMetric = nearest?.metric ?? 'p99';
   if (nearest?.value === null || step.latencyUs.count === 0) {
     return `${formatCount(step.received)} of ${formatCount(step.expected)} deliveries arrived`;
   }
-  const value = nearest?.value ?? step.latencyUs.p99;
+  const value = nearest?.value ?? shownLatency(step)?.p99 ?? step.latencyUs.p99;
   const limit = nearest?.limit ?? slo.latencyUs[metric];
   const beside = limit === undefined ? '' : ` (limit ${latencyWords(limit)})`;
   return `${deliveriesWords(metric, step.expected)} within ${latencyWords(value)}${beside}`;
+}
+
+function nearestCheck({ verdict }: StepSummary): LatencyCheck | undefined {
+  const checks = (verdict.checks ?? []).filter(isLatency);
+  return checks.sort((a, b) => fullness(b) - fullness(a))[0];
 }
 
 type LatencyCheck = SloCheck & { readonly metric: LatencyMetric };

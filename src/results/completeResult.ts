@@ -102,9 +102,9 @@ function recommended(
   });
   if (verdict.reasons[0]?.code === 'nothingSent') return nothing('Nothing was sent.');
   if (verdict.status === 'invalid') {
-    return nothing(
-      'The load generator was the bottleneck, so the measured rates say nothing about the target.',
-    );
+    const starved = verdict.reasons[0]?.code === 'starved';
+    const why = starved ? 'The load was not sent in time' : 'The load generator was the bottleneck';
+    return nothing(`${why}, so the measured rates say nothing about the target.`);
   }
   const step = bestStep(steps);
   // A service counts every connection that is open, also those that are about to leave.

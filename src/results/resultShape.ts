@@ -28,11 +28,16 @@ const recoveries: Shape = {
 };
 const counts: Shape = { record: 'number' };
 const latency: Shape = { fields: numbers('count min mean p50 p90 p95 p99 p999 p9999 max') };
+const percentiles = ['p50', 'p90', 'p95', 'p99', 'p999', 'p9999', 'max'];
+const judged: Shape = {
+  fields: Object.fromEntries(percentiles.map((name) => [name, { nullable: 'number' as const }])),
+};
 const generator: Shape = {
   fields: {
     ...numbers('cpuUsPerMessage cpuShare loopDelayP99Us slipP99Us'),
     gcShare: { optional: 'number' },
     valid: 'boolean',
+    cause: { optional: 'string' },
   },
 };
 const verdictStatus = { oneOf: ['pass', 'fail', 'invalid', 'incomplete'] } as const;
@@ -60,6 +65,7 @@ const messages = {
   ...numbers('sentPerSecond receivedPerSecond'),
   ...numbers('payloadBytesIn payloadBytesOut wireBytesIn wireBytesOut'),
   latencyUs: latency,
+  judgedUs: { optional: judged },
   sendLatencyUs: latency,
   histogram: 'string',
 } as const satisfies Readonly<Record<string, Shape>>;
@@ -122,6 +128,7 @@ export const resultShape: Shape = {
       oneOf: ['completed', 'stopped', 'threshold', 'targetLost', 'workerLost', 'interrupted'],
     },
     endingMessage: { optional: 'string' },
+    plannedSteps: { optional: 'number' },
     verdict,
     scenario: {
       fields: {

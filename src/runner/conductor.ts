@@ -161,6 +161,7 @@ export class Conductor implements Run {
     const totals = this.totals.beginStep({
       index: step.index,
       senders: step.senders,
+      byCalls: plan.entries.some((entry) => entryRun(entry).via === 'rest'),
       ...(names.length > 1 && {
         entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),
       }),
@@ -382,6 +383,7 @@ export class Conductor implements Run {
       machine: this.context.machine,
       connections: this.totals.connections(),
       steps: begun.map((step) => step.summary(this.plan.slo, cutShort)),
+      plannedSteps: this.plan.steps.length,
       errors: this.totals.errors,
       errorExamples: this.totals.errorExamples,
     };

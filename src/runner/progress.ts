@@ -43,6 +43,7 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     sentPerSecond: perSecond(sent),
     receivedPerSecond: perSecond(received),
     latencyUs: totals.latency.summary(),
+    ...(totals.judgedUs && { judgedUs: totals.judgedUs }),
     latencyClasses: totals.latency.classCounts(counterEdgesUs),
     errors: countOf(totals.errors),
     ...(countOf(totals.warmupErrors) > 0 && { warmupErrors: countOf(totals.warmupErrors) }),

@@ -2,7 +2,7 @@ import type { FromPanel } from '../protocol/panel';
 import { element, setText } from './element';
 import { createHeatMapCard, createSpectrumCard } from './finalCharts';
 import { createHeader } from './header';
-import type { PanelState, ShownRun } from './panelState';
+import { isUnreachable, type PanelState, type ShownRun } from './panelState';
 import { sentenceOf, spokenSentence } from './sentence';
 import {
   createConnectionsCard,
@@ -82,36 +82,42 @@ function createRunPage(
   const header = createHeader(state, send);
   const overTime: StateCard[] = timeCharts.map((spec) => createTimeChartCard(spec, state));
   const heat = createHeatMapCard(state);
-  const side = [createUnitsCard(state), createSpectrumCard(state), createGeneratorCard(state)];
+  const generator = createGeneratorCard(state);
+  const side = [createUnitsCard(state), createSpectrumCard(state), generator];
+  const errors = createErrorsCard(state);
   const below = [
     createStepsCard(state),
     createEntriesCard(state),
     createConnectionsCard(state),
-    createErrorsCard(state),
+    errors,
   ];
   const missing = element('p', { class: 'card quiet', text: state.strings.noSamples });
   const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
+  const first = element('div', { children: [missing, ...roots([...overTime, heat])] });
+  const last = element('div', { class: 'below-grid', children: roots(below) });
   main.replaceChildren(
     header.root,
     element('div', {
       class: 'grid',
-      children: [
-        element('div', { children: [missing, ...roots([...overTime, heat])] }),
-        element('div', { children: roots(side) }),
-      ],
+      children: [first, element('div', { children: roots(side) })],
     }),
-    element('div', { class: 'below-grid', children: roots(below) }),
+    last,
   );
   const cards = [...overTime, heat, ...side, ...below];
   return {
     id: state.run.id,
     update(next) {
       const over = next.result !== undefined || next.interrupted;
+      const unreachable = isUnreachable(next);
       const nothing = over && next.snapshots.length === 0;
-      missing.hidden = !nothing;
-      for (const { card } of overTime) card.show(!nothing);
+      missing.hidden = !nothing || unreachable;
+      for (const { card } of overTime) card.show(!nothing && !unreachable);
+      // In place of charts of which none has a line.
+      const place = unreachable ? first : last;
+      if (errors.card.root.parentElement !== place) place.append(errors.card.root);
       header.update(next);
       for (const card of cards) card.update(next);
+      generator.card.show(!unreachable);
     },
     redraw: () => {
       for (const card of cards) card.redraw();

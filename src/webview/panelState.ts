@@ -68,6 +68,10 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
 /** The latest sentence of a server that was started for the run; empty without. */
 export const problemOf = ({ snapshots }: ShownRun): string => snapshots.at(-1)?.problem ?? '';
 
+/** Whether the run ended without a connection: there is nothing to draw, only what went wrong. */
+export const isUnreachable = ({ result }: ShownRun): boolean =>
+  result !== undefined && result.steps.length === 0 && result.connections.connected === 0;
+
 /** The newest progress of a step, if need be of a certain kind. */
 export function latestStep(
   snapshots: readonly Snapshot[],

@@ -1,5 +1,5 @@
 import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../base/slo';
-import { formatCount } from '../base/units';
+import { formatCount, formatShare } from '../base/units';
 import { latencyWords, latencyWordsBeside } from '../measure/sloWords';
 import type { Snapshot } from '../measure/snapshot';
 import type { LatencySummary } from '../measure/summary';
@@ -62,7 +62,13 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   const left = fill(strings.timeLeft, timeLeftWords(step.totalS - step.elapsedS));
   const when = phase === 'draining' ? strings.draining : left;
   if (!step.generator.valid) {
-    return make('warn', strings.bottleneck, `${strings.bottleneckWhy} ${lead}, ${when}`);
+    const { cause, cpuShare, slipP99Us } = step.generator;
+    const facts = [formatShare(cpuShare), latencyWords(slipP99Us)];
+    const [why, told] =
+      cause === 'starved'
+        ? [strings.starved, `${fill(strings.starvedFacts, ...facts)} ${strings.bottleneckWhy}`]
+        : [strings.bottleneck, strings.bottleneckWhy];
+    return make('warn', why, `${told} ${lead}, ${when}`);
   }
   if (step.senders === 0) {
     const dropped = formatCount(connections.dropped);

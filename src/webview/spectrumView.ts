@@ -1,9 +1,10 @@
 import { tellsShare } from '../base/judging';
 import { latencyMetrics, latencyShare } from '../base/slo';
 import { formatCount } from '../base/units';
-import type { LatencySummary } from '../measure/summary';
+import type { LatencySummary, StepSummary } from '../measure/summary';
 import { summaryKeys } from '../measure/summaryKeys';
 import { latencyAt } from '../measure/tails';
+import type { PanelStrings } from '../protocol/panelStrings';
 import { latestStep, type ShownRun } from './panelState';
 import type { TableView } from './tables';
 import { decisiveStep } from './tiles';
@@ -68,11 +69,20 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
           : []),
       ]),
       textColumns: [0],
-      ...(tellsShare(step.latencyUs.count, latencyShare['p99.99'])
-        ? {}
-        : { note: strings.tailNote }),
+      ...noteOf(step, strings),
     },
   };
+}
+
+function noteOf(
+  { latencyUs, judgedUs }: Pick<StepSummary, 'latencyUs' | 'judgedUs'>,
+  { tailNote, ofArrived }: PanelStrings,
+): Pick<TableView, 'note'> {
+  const notes = [
+    ...(tellsShare(latencyUs.count, latencyShare['p99.99']) ? [] : [tailNote]),
+    ...(judgedUs === undefined ? [] : [ofArrived]),
+  ];
+  return notes.length === 0 ? {} : { note: notes.join(' ') };
 }
 
 function lastOf<T extends { readonly index: number }>(

@@ -1,14 +1,22 @@
 import { countOf, errorClasses } from '../base/errorClass';
 import { formatCount, formatShare } from '../base/units';
+import { countsLost, shownLatency } from '../measure/judgedLatency';
 import type { GeneratorHealth, StepSummary, VerdictStatus } from '../measure/summary';
 import type { StepProgress } from '../measure/snapshot';
-import { latencyAt, tailReason } from '../measure/tails';
+import { tailReason } from '../measure/tails';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { columnsOf } from './columns';
 import { latestStep, problemOf, type ShownRun } from './panelState';
 import { decisiveStep } from './tiles';
 import type { SeriesSpec, TimeChartSpec } from './timeCharts';
-import { fill, latencyOrDash, rateWords, timeLabel, valueWords } from './wording';
+import {
+  fill,
+  latencyOrDash,
+  latencyOrLost,
+  rateWords,
+  timeLabel,
+  valueWords,
+} from './wording';
 
 /** A table of texts; `textColumns` are set from the left, the others from the right. */
 export interface TableView {
@@ -85,10 +93,11 @@ export function stepsTable(state: ShownRun): TableView {
   ];
   if (result) {
     const rows = result.steps.map((step) => stepRow(step, strings));
-    return { heads, rows, textColumns: [9], ...tailNote(result.steps, strings) };
+    return { heads, rows, textColumns: [9], ...noteOf(result.steps, strings) };
   }
   const current = snapshots.at(-1)?.step?.index;
-  const rows = lastSeen(state).map((step) => {
+  const seen = lastSeen(state);
+  const rows = seen.map((step) => {
     const over = step.over || step.index !== current;
     const verdict = step.verdict && verdictWord(step.verdict, strings);
     return [
@@ -97,15 +106,17 @@ export function stepsTable(state: ShownRun): TableView {
       verdict ?? (over ? strings.noValue : strings.verdictRunning),
     ];
   });
-  return { heads, rows, textColumns: [9], ...tailNote(lastSeen(state), strings) };
+  return { heads, rows, textColumns: [9], ...noteOf(seen, strings) };
 }
 
-/** Why a dash stands where p99.9 belongs. */
-function tailNote(
-  steps: readonly Pick<StepSummary, 'latencyUs'>[],
-  { tailNote: note }: PanelStrings,
+/** Why a dash stands where p99.9 belongs, and whether lost deliveries count in the percentiles. */
+function noteOf(
+  steps: readonly Pick<StepSummary, 'latencyUs' | 'judgedUs'>[],
+  { tailNote, lostCounted }: PanelStrings,
 ): Pick<TableView, 'note'> {
-  return tailReason(steps.map(({ latencyUs }) => latencyUs)) === undefined ? {} : { note };
+  const missing = tailReason(steps.map(({ latencyUs }) => latencyUs)) !== undefined;
+  const notes = [...(missing ? [tailNote] : []), ...(countsLost(steps) ? [lostCounted] : [])];
+  return notes.length === 0 ? {} : { note: notes.join(' ') };
 }
 
 /** Most rows of the table of a mix: a long run shows its last steps. */
@@ -128,7 +139,7 @@ export function entriesTable(state: ShownRun): TableView {
     heads: [heads[0]!, strings.useCaseColumn, ...heads.slice(1, -1)],
     rows: rows.slice(-mostEntryRows),
     textColumns: [1],
-    ...tailNote(
+    ...noteOf(
       steps.flatMap((step): readonly Pick<StepSummary, 'latencyUs'>[] => step.entries ?? []),
       strings,
     ),
@@ -142,7 +153,7 @@ function stepRow(step: StepSummary, strings: PanelStrings): string[] {
 
 type StepNumbers = Pick<
   StepSummary,
-  'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs'
+  'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'
 >;
 
 /** Longest name of a use case that is shown; a file may hold anything. */
@@ -160,19 +171,14 @@ function verdictWord(status: VerdictStatus, strings: PanelStrings): string {
   return words[status];
 }
 
-function stepNumbers(step: StepNumbers, { noValue }: PanelStrings): string[] {
-  const { latencyUs } = step;
-  const latency = (key: 'p50' | 'p99' | 'p999' | 'max'): string =>
-    latencyOrDash(latencyAt(latencyUs, key), noValue);
+function stepNumbers(step: StepNumbers, strings: PanelStrings): string[] {
+  const shown = shownLatency(step);
   return [
     formatCount(step.index),
     formatCount(step.senders),
     rateWords(step.sentPerSecond),
     rateWords(step.receivedPerSecond),
-    latency('p50'),
-    latency('p99'),
-    latency('p999'),
-    latency('max'),
+    ...[shown?.p50, shown?.p99, shown?.p999, shown?.max].map((us) => latencyOrLost(us, strings)),
   ];
 }
 
@@ -228,7 +234,8 @@ export function generatorTable(state: ShownRun): TableView {
     rows: [
       [strings.cpuShare, share(health?.cpuShare)],
       [strings.cpuPerMessage, latencyOrDash(health?.cpuUsPerMessage, dash)],
-      [strings.loopDelay, latencyOrDash(health?.loopDelayP99Us, dash)],
+      // Nothing measured: a worker that sends all the time sets no timer that could be late.
+      [strings.loopDelay, latencyOrDash(health?.loopDelayP99Us || undefined, dash)],
       [strings.slip, latencyOrDash(health?.slipP99Us, dash)],
       // Results of earlier versions have no such share.
       [strings.gcShare, share(health?.gcShare)],

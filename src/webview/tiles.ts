@@ -1,12 +1,12 @@
 import { formatCount, formatShare } from '../base/units';
+import { shownLatency, type JudgedLatency } from '../measure/judgedLatency';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
 import type { GeneratorHealth, LatencySummary, StepSummary } from '../measure/summary';
-import { tailUs } from '../measure/tails';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { latestStep, type ShownRun } from './panelState';
 import type { Tone } from './sentence';
 import { shortestRateS } from './timeCharts';
-import { fill, latencyOrDash, rateWords } from './wording';
+import { fill, latencyOrDash, latencyOrLost, rateWords } from './wording';
 
 /** One of the five numbers at the top. */
 export interface Tile {
@@ -21,6 +21,7 @@ export interface Tile {
 
 interface StepNumbers {
   readonly latencyUs: LatencySummary;
+  readonly judgedUs?: JudgedLatency;
   readonly sentPerSecond: number;
   readonly receivedPerSecond: number;
   readonly offeredPerSecond: number;
@@ -68,21 +69,19 @@ const tellsRate = ({ elapsedS, totalS }: StepProgress): boolean =>
   elapsedS > 0 && elapsedS >= Math.min(shortestRateS, totalS);
 
 function p99Tile(numbers: StepNumbers | undefined, { run, strings }: ShownRun): Tile {
-  const summary = numbers?.latencyUs;
-  const measured = summary !== undefined && summary.count > 0 ? summary : undefined;
-  const words = (us: number | undefined): string => latencyOrDash(us, strings.noValue);
+  const shown = numbers && shownLatency(numbers);
+  const words = (us: number | null | undefined): string => latencyOrLost(us, strings);
   const limit = run.scenario.slo.latencyUs.p99;
-  const p999 = measured && tailUs(measured, 'p999');
-  const missed = measured !== undefined && limit !== undefined && measured.p99 > limit;
+  const missed = shown !== undefined && limit !== undefined && (shown.p99 ?? Infinity) > limit;
   return {
     id: 'p99',
     label: strings.p99Tile,
-    value: words(measured?.p99),
+    value: words(shown?.p99),
     of: '',
     details:
-      measured === undefined || p999 !== undefined
-        ? fill(strings.p99Details, words(measured?.p50), words(p999), words(measured?.max))
-        : fill(strings.p99DetailsFew, words(measured.p50), words(measured.max)),
+      shown === undefined || shown.p999 !== undefined
+        ? fill(strings.p99Details, words(shown?.p50), words(shown?.p999), words(shown?.max))
+        : fill(strings.p99DetailsFew, words(shown.p50), words(shown.max)),
     tone: missed ? 'bad' : 'neutral',
   };
 }
@@ -135,7 +134,8 @@ function lostTile({ result, snapshots, strings }: ShownRun): Tile {
 
 function generatorTile(generator: GeneratorHealth | undefined, strings: PanelStrings): Tile {
   const dash = strings.noValue;
-  const state = generator?.valid === false ? strings.isBottleneck : strings.healthy;
+  const why = generator?.cause === 'starved' ? strings.isStarved : strings.isBottleneck;
+  const state = generator?.valid === false ? why : strings.healthy;
   return {
     id: 'generator',
     label: strings.generatorTile,

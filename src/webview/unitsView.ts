@@ -1,6 +1,6 @@
 import type { Estimate, NeighbourUse } from '../capacity/estimate';
 import { undated } from '../capacity/model';
-import { cautionFrom } from '../capacity/notes';
+import { cautionFrom } from '../capacity/cautionMark';
 import { formatCount, formatShare } from '../base/units';
 import { latestStep, type ShownRun } from './panelState';
 import { fill } from './wording';

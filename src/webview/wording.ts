@@ -1,5 +1,6 @@
 import { formatCount, formatShare } from '../base/units';
 import { latencyWords } from '../measure/sloWords';
+import type { PanelStrings } from '../protocol/panelStrings';
 
 /** `{0} of {1}` with its places filled in. */
 export function fill(text: string, ...values: readonly string[]): string {
@@ -27,6 +28,14 @@ export function timeLeftWords(seconds: number): string {
 /** `41 ms`; the dash when nothing was measured. */
 export function latencyOrDash(us: number | null | undefined, dash: string): string {
   return us === null || us === undefined ? dash : latencyWords(us);
+}
+
+/** The same of what was judged, where null is a lost delivery. */
+export function latencyOrLost(
+  us: number | null | undefined,
+  { noValue, isLost }: PanelStrings,
+): string {
+  return us === null ? isLost : latencyOrDash(us, noValue);
 }
 
 /** A rate: whole from 100 on, one decimal below. */

@@ -63,7 +63,8 @@ describe('the page of the panel', () => {
 
   const beside = sideBySide(2);
   const everyState = ['empty', 'connecting', 'live', 'done', 'errors', 'invalid', 'failed', 'long'];
-  for (const state of [...everyState, 'silent', 'silent-live', 'invalid-live']) {
+  const rareStates = ['silent', 'silent-live', 'invalid-live', 'stalled-live', 'starved-live'];
+  for (const state of [...everyState, ...rareStates, 'unreachable']) {
     beside(`fits into windows of every width: ${state}`, async () => {
       const { page, problems } = await shown(state);
       for (const width of [1400, 1000, 800, 700, 500, 360]) {
@@ -77,6 +78,47 @@ describe('the page of the panel', () => {
       await page.close();
     });
   }
+
+  for (const [state, width] of [
+    ['live', 1400],
+    ['done', 1400],
+    ['done', 800],
+    ['done', 500],
+  ] as const) {
+    it(`moves nothing when a chart is pointed at: ${state} at ${width} px`, async () => {
+      const { page } = await shown(state, { width });
+      const places = async (): Promise<unknown[]> =>
+        Promise.all((await page.locator('.card:visible').all()).map((card) => card.boundingBox()));
+      for (const chart of ['latency', 'rates', 'connections']) {
+        const plot = page.locator(`.chart-${chart} .u-over`);
+        await plot.scrollIntoViewIfNeeded();
+        const before = await places();
+        const { width: across = 0 } = (await plot.boundingBox()) ?? {};
+        for (const share of [0.05, 0.3, 0.55]) {
+          await plot.hover({ position: { x: across * share, y: 20 } });
+          assert.match((await page.locator(`.chart-${chart} .at`).textContent()) ?? '', /^\d+:/);
+          assert.deepEqual(await places(), before, `${chart} at ${share}`);
+        }
+      }
+      await page.close();
+    });
+  }
+
+  it('shows what went wrong, not empty charts, where no connection was opened', async () => {
+    const { page } = await shown('unreachable');
+    assert.match((await page.locator('.verdict').textContent()) ?? '', /No connection could be/);
+    assert.equal(await page.locator('.chart:visible').count(), 0);
+    assert.match((await page.locator('.grid .errors').textContent()) ?? '', /ECONNREFUSED/);
+    await page.close();
+  });
+
+  it('has its numbers in what a screen reader says of each chart', async () => {
+    const { page } = await shown('done');
+    const charts = await page.locator('.chart:visible').all();
+    for (const chart of charts)
+      assert.match((await chart.getAttribute('aria-label')) ?? '', /: .*\d.*\. The table below/);
+    await page.close();
+  });
 
   it('notices what does not fit', async () => {
     const { page } = await shown('live');

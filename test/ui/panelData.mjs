@@ -29,15 +29,16 @@ class Recording {
 
   constructor(options) {
     this.options = options;
-    const { invalid, errors } = options;
+    const { invalid, starved, errors } = options;
     this.errorCounts = errors ? { timeout: 3, reset: 14 } : {};
     this.generator = {
       cpuUsPerMessage: 7.1,
-      cpuShare: invalid ? 0.97 : 0.21,
-      loopDelayP99Us: invalid ? 240_000 : 900,
-      slipP99Us: invalid ? 310_000 : 900,
+      cpuShare: invalid ? 0.97 : starved ? 0.03 : 0.21,
+      loopDelayP99Us: invalid ? 240_000 : starved ? 0 : 900,
+      slipP99Us: invalid || starved ? 310_000 : 900,
       gcShare: 0.011,
-      valid: !invalid,
+      valid: !invalid && !starved,
+      ...((invalid || starved) && { cause: invalid ? 'cpu' : 'starved' }),
     };
   }
 
@@ -94,7 +95,7 @@ function recordStep(recording, index) {
       ...{ index, senders, elapsedS, totalS: options.stepS },
       ...{ offered: sent, sent, expected: received, received },
       ...{
-        outstanding: !options.silent && elapsedS < options.stepS ? 40 : 0,
+        outstanding: !options.silent && elapsedS < options.stepS ? (options.stalled ? 400 : 40) : 0,
         duplicated: 0,
         outOfOrder: 0,
       },
@@ -102,6 +103,7 @@ function recordStep(recording, index) {
       receivedPerSecond: elapsedS > 0 ? senders * 10 : 0,
       latencyUs: whole.summary(),
       generator,
+      ...(options.stalled && { waiting: { oldestS: 2.1, silentS: 2.1 } }),
     };
     return options.mix ? { ...progress, entries: entriesOf(progress) } : progress;
   };
@@ -164,7 +166,7 @@ function stepSummary(state, whole, fromSend, errors) {
 
 /**
  * @param {{ stepS?: number, steps?: number, untilS?: number, invalid?: boolean, errors?: boolean,
- *   silent?: boolean, failed?: boolean, mix?: boolean }} change `untilS` cuts the run off while it goes on; without it
+ *   silent?: boolean, starved?: boolean, stalled?: boolean, failed?: boolean, mix?: boolean }} change `untilS` cuts the run off while it goes on; without it
  *   there is a result. `silent`: connections only, not a message; `failed`: the last step is too slow.
  */
 export function recordedRun(change = {}) {
@@ -175,6 +177,8 @@ export function recordedRun(change = {}) {
     invalid: false,
     errors: false,
     silent: false,
+    starved: false,
+    stalled: false,
     failed: false,
     mix: false,
     ...change,
@@ -222,6 +226,31 @@ function longNames(recording) {
   return { ...recording, run: { ...recording.run, title: name, targetUrl } };
 }
 
+/** A target that refused every connection. */
+function unreachable() {
+  const { run, snapshots } = recordedRun({ untilS: 3 });
+  const { connections, ...summary } = sampleSummary({
+    steps: [],
+    ending: 'targetLost',
+    endingMessage:
+      'No connection could be opened (20 failed). connect ECONNREFUSED 127.0.0.1:5050',
+    errors: { refused: 60 },
+    errorExamples: [{ errorClass: 'refused', text: 'connect ECONNREFUSED 127.0.0.1:5050' }],
+  });
+  const none = { connected: 0, failed: 20, connectUs: { p50: 0, p99: 0, max: 0 } };
+  const result = completeResult(
+    { ...summary, connections: { ...connections, ...none } },
+    run.scenario,
+    { id: run.id, toolVersion: '0.1.0' },
+  );
+  const failing = snapshots.map((snapshot) => ({
+    ...snapshot,
+    connections: { ...snapshot.connections, connected: 0, failed: 20, connectP99Us: 0 },
+    errors: { refused: 60 },
+  }));
+  return { run, snapshots: failing, result: toPanelResult(result), spectra: [], interrupted: false };
+}
+
 /** A run per state that the panel has to show. */
 export const recordings = {
   empty: recordedRun({ untilS: -1 }),
@@ -234,6 +263,10 @@ export const recordings = {
   invalid: recordedRun({ invalid: true }),
   failed: recordedRun({ failed: true }),
   silent: recordedRun({ silent: true }),
+  starved: recordedRun({ starved: true }),
+  'starved-live': recordedRun({ starved: true, untilS: 112 }),
+  'stalled-live': recordedRun({ stalled: true, untilS: 112 }),
+  unreachable: unreachable(),
   mix: recordedRun({ mix: true }),
   'mix-live': recordedRun({ mix: true, untilS: 112 }),
   long: longNames(recordedRun()),

@@ -18,6 +18,9 @@ const rare = [
   'invalid-live',
   'failed',
   'silent',
+  'starved',
+  'stalled-live',
+  'unreachable',
   'mix',
   'long',
 ];

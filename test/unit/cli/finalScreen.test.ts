@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { defaultSlo } from '../../../src/base/slo';
+import { generatorProblems } from '../../../src/measure/generatorProblems';
 import { finalScreen, interruptedScreen } from '../../../src/cli/finalScreen';
 import { paintAll, textWidth } from '../../../src/cli/line';
 import {
@@ -104,6 +106,30 @@ describe('final screen', () => {
     assert.match(text, /⚠ invalid, the generator was the bottleneck; step 2: a worker/);
     assert.match(text, /Units {5}no number: the load generator was the bottleneck/);
     assert.doesNotMatch(text, /Unit \d/);
+  });
+
+  it('shows the percentiles of the verdict where something was lost, and says so', () => {
+    const judgedUs = { p50: 2800, p90: 1, p95: 1, p99: 414_000, p999: null, p9999: null, max: null };
+    const steps = [sampleStep(1), { ...sampleStep(2, { lost: 6500 }), judgedUs }];
+    const lines = screen({ steps }).split('\n');
+    assert.match(lines[6]!, /2\.8ms +414ms +lost +lost +6,500/);
+    assert.equal(lines[7], ' percentiles count what was lost as slower than all that arrived');
+    assert.ok(lines.includes('latency of step 2, of what arrived'));
+    assert.doesNotMatch(screen(), /percentiles count/);
+  });
+
+  it('says what else took the processor, what helps, and which steps were not run', () => {
+    const step = sampleStep(1);
+    const generator = { ...step.generator, cpuShare: 0.03, slipP99Us: 310_000, valid: false };
+    const reasons = generatorProblems({ ...step, generator }, defaultSlo);
+    const starved = { ...step, generator, verdict: { status: 'invalid' as const, reasons } };
+    const text = screen({ steps: [starved], plannedSteps: 3, ending: 'threshold' });
+    const sentence = text.replace(/\s+/g, ' ');
+    assert.match(
+      sentence,
+      /⚠ invalid; step 1: something else took the processor, .* used only 3 % of a core, .*; close what else runs on this machine, .* \(and 1 more\); steps 2 and 3 were not run - step 1: 1 % of the messages left 310 ms/,
+    );
+    assert.match(text, /no number: the load was not sent in time/);
   });
 
   it('shows a run that never connected', () => {

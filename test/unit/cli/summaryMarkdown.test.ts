@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { interruptedMarkdown, summaryMarkdown } from '../../../src/cli/summaryMarkdown';
-import { mixedStep, sampleResult, unusualResult } from '../results/sampleResult';
+import { mixedStep, sampleResult, sampleStep, unusualResult } from '../results/sampleResult';
 
 describe('summaryMarkdown', () => {
   it('says verdict, target, load, steps and Units', () => {
@@ -26,6 +26,16 @@ describe('summaryMarkdown', () => {
       /\n\n\| use case \| step \| senders \|.*\n.*\n\| sendToGroup \| 1 \| 525 \|/,
     );
     assert.match(text, /\| echo \| 1 \| 175 \|.*\| 5 \|\n/);
+  });
+
+  it('has every reason, and says where lost deliveries count in the percentiles', () => {
+    const judgedUs = { p50: 2800, p90: 1, p95: 1, p99: null, p999: null, p9999: null, max: null };
+    const lossy = { ...sampleStep(1, { lost: 30_000 }), judgedUs };
+    const text = summaryMarkdown(sampleResult({ steps: [lossy] }));
+    assert.match(text, /\n\*\*✗ failed; step 1: .*\(and 1 more\)\*\*\n\n- step 1: 91\.4 % of/);
+    assert.match(text, /\| 2\.8ms \| lost \| lost \| lost \| 30,000 \|/);
+    assert.match(text, /\n\nPercentiles count what was lost as slower than all that arrived\.\n/);
+    assert.doesNotMatch(summaryMarkdown(sampleResult()), /Percentiles count/);
   });
 
   it('escapes what would be Markdown, and redacts what would be a secret', () => {

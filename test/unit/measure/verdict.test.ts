@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { defaultSlo, type Slo } from '../../../src/base/slo';
 import type { Ending, RunSummary, StepSummary, Verdict } from '../../../src/measure/summary';
+import { generatorProblems } from '../../../src/measure/generatorProblems';
 import {
-  generatorProblems,
   judgeConnections,
   withConnections,
   judgeRun,
@@ -176,10 +176,37 @@ describe('generatorProblems', () => {
     assert.deepEqual(problems({ sent: 990 }), []);
     assert.deepEqual(problems({ sent: 989 }), ['send-rate']);
     assert.deepEqual(problems({}, { slipP99Us: 100_000 }), []);
-    assert.deepEqual(problems({}, { slipP99Us: 100_001 }), ['slip']);
+    assert.deepEqual(problems({}, { cpuShare: 0.6, slipP99Us: 100_001 }), ['slip']);
     assert.deepEqual(problems({}, { cpuShare: 0.95 }), []);
     assert.deepEqual(problems({}, { cpuShare: 0.951 }), ['cpu']);
     assert.deepEqual(problems({ offered: 0, sent: 0 }), []);
+  });
+
+  it('tells first what happened and what helps', () => {
+    const first = (change: object, generator: object) => {
+      const measured = { offered: 10, sent: 10, ...change, generator: { ...calm, ...generator } };
+      return generatorProblems(measured, defaultSlo)[0];
+    };
+    assert.deepEqual(first({}, { cpuShare: 0.03, slipP99Us: 310_000 }), {
+      code: 'starved',
+      message:
+        'something else took the processor, or the machine slept: the busiest worker used only 3 % of a core, and its messages left late; close what else runs on this machine, or run the load from another one',
+    });
+    assert.deepEqual(problems({}, { cpuShare: 0.03, slipP99Us: 310_000 }), ['starved', 'slip']);
+    assert.deepEqual(problems({}, { cpuShare: 0.97, slipP99Us: 310_000 }), ['cpu', 'slip']);
+    assert.match(first({}, { cpuShare: 0.97 })!.message, /used 97 % of a core; take more workers/);
+    const calls = first({ byCalls: true }, { slipP99Us: 310_000 })!;
+    assert.deepEqual([calls.code, /free socket/.test(calls.message)], ['calls', true]);
+  });
+
+  it('blames nobody where the limit is below what any generator keeps', () => {
+    const strict = { latencyUs: { p50: 10 } };
+    const generator = { ...calm, slipP99Us: 900 };
+    const codes = generatorProblems({ offered: 1, sent: 1, generator }, strict);
+    assert.deepEqual(
+      codes.map(({ code }) => code),
+      ['slip'],
+    );
   });
 
   it('does not judge the slip without a latency objective', () => {

@@ -124,4 +124,43 @@ describe('verdictSentence', () => {
       '■ incomplete; the run was interrupted',
     );
   });
+
+  const stepOf = (index: number, p99: number, lost = 0): StepSummary =>
+    ({
+      ...{ index, senders: 10, sent: 100, expected: 100, received: 100 - lost, lost },
+      latencyUs: { count: 100 - lost, p99: p99 - 6 },
+      verdict: {
+        ...pass,
+        checks: [{ metric: 'p99', limit: 3e6, value: p99, met: true }],
+      },
+    }) as unknown as StepSummary;
+
+  it('names the slowest step beside the last one', () => {
+    const steps = [stepOf(1, 2_800_000), stepOf(2, 9000), stepOf(3, 41_000)];
+    assert.equal(
+      judged(pass, {}, { steps }),
+      '✓ passed; step 3: 99 % of 100 deliveries within 41 ms (limit 3 s), none lost; slowest was step 1: 99 % of 100 deliveries within 2.8 s (limit 3 s)',
+    );
+    assert.doesNotMatch(judged(pass, {}, { steps: steps.slice(1) }), /slowest/);
+  });
+
+  it('does not say that nothing was lost where another step lost something', () => {
+    assert.match(judged(pass, {}, { steps: [stepOf(1, 9000, 1), stepOf(2, 9000)] }), /, none lost, 1 in all steps/);
+    assert.match(judged(pass, {}, { steps: [stepOf(1, 9000), stepOf(2, 9000, 1)] }), /, 1 lost$/);
+  });
+
+  it('says which steps were not run, and does not blame the generator for what others took', () => {
+    const reasons = [{ code: 'starved', message: 'step 1: something else took the processor' }];
+    const ended = (plannedSteps: number, ending: JudgedRun['ending'] = 'threshold') =>
+      judged({ status: 'invalid', reasons }, {}, { steps: [stepOf(1, 9)], plannedSteps, ending });
+    const told = '⚠ invalid; step 1: something else took the processor';
+    assert.equal(ended(1), told);
+    assert.equal(ended(2), `${told}; step 2 was not run`);
+    assert.equal(ended(3), `${told}; steps 2 and 3 were not run`);
+    assert.equal(ended(9), `${told}; steps 2 to 9 were not run`);
+    assert.equal(ended(9, 'completed'), told);
+    const failed = { status: 'fail' as const, reasons };
+    const run = { steps: [stepOf(1, 9)], plannedSteps: 2, ending: 'threshold' as const };
+    assert.match(judged(failed, {}, run), /; step 2 was not run$/);
+  });
 });

@@ -164,6 +164,20 @@ describe('sentence, tiles and Units of the panel', () => {
     }
   });
 
+  it('say that something else takes the processor', () => {
+    const snapshot = measured(95, 1);
+    const generator = {
+      ...{ ...snapshot.step!.generator, valid: false, cause: 'starved' },
+      ...{ cpuShare: 0.03, slipP99Us: 310_000 },
+    };
+    const live = shownRun([{ ...snapshot, step: { ...snapshot.step!, generator } }]);
+    assert.equal(
+      textOf(live),
+      'Something else takes the processor: a worker uses only 3 % of a core, and messages leave 310 ms late; these numbers say nothing about the target. Step 1 of 3, 12 s left.',
+    );
+    assert.equal(tilesOf(live).at(-1)?.value, 'held up');
+  });
+
   it('show the published estimate while nothing is decided', () => {
     const { unit, basis, rows } = unitsViewOf(shownRun([measured(40, 1)]));
     assert.deepEqual([unit, rows.length], ['10', 3]);

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { thinSnapshots } from '../../../src/measure/thinSnapshots';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/heatMap';
-import { problemOf, type ShownRun } from '../../../src/webview/panelState';
+import { isUnreachable, problemOf, type ShownRun } from '../../../src/webview/panelState';
 import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/spectrumView';
 import { axisEndS, plannedEndS, progressOf, stepBands } from '../../../src/webview/stepBands';
 import {
@@ -16,7 +16,14 @@ import {
 import { tilesOf } from '../../../src/webview/tiles';
 import { timeCharts } from '../../../src/webview/timeCharts';
 import { fill, rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
-import { latency, mixedProgress, mixedStep, sampleSnapshot } from '../results/sampleResult';
+import {
+  latency,
+  mixedProgress,
+  mixedStep,
+  sampleSnapshot,
+  sampleStep,
+  sampleSummary,
+} from '../results/sampleResult';
 import { finishedRun, measured, shownRun } from './shownRun';
 
 describe('words of the panel', () => {
@@ -133,6 +140,36 @@ describe('tables of the panel', () => {
     // Hours are told by every second snapshot.
     const thinned = shownRun(snapshots.map(({ tick }) => measured(2 * tick, 1)));
     assert.match(chartTable(timeCharts[0]!, thinned).note ?? '', / 60 seconds/);
+  });
+
+  it('have the percentiles of the verdict, and say that lost ones count', () => {
+    const lossy = {
+      ...sampleStep(3, { lost: 12_000 }),
+      judgedUs: { p50: 2800, p90: 1, p95: 1, p99: 414_000, p999: null, p9999: null, max: null },
+    };
+    const state = finishedRun({ steps: [sampleStep(2), lossy] });
+    const { rows, note } = stepsTable(state);
+    assert.deepEqual(rows[1]?.slice(4, 8), ['2.8 ms', '414 ms', 'lost', 'lost']);
+    assert.match(note ?? '', /count what was lost as slower/);
+    const [tile] = tilesOf(state);
+    assert.deepEqual([tile?.value, tile?.details], ['414 ms', 'p50 2.8 ms · p99.9 lost · max lost']);
+    assert.equal(stepsTable(finishedRun()).note, undefined);
+    assert.match(spectrumViewOf(state, 3)?.table.note ?? '', /^Of what arrived/);
+  });
+
+  it('have a dash for what was not measured of the generator', () => {
+    const step = sampleStep(1);
+    const idle = { ...step, generator: { ...step.generator, loopDelayP99Us: 0 } };
+    const row = generatorTable(finishedRun({ steps: [idle] })).rows[2];
+    assert.deepEqual(row, ['event loop delay, p99', '–']);
+  });
+
+  it('leave the place of the charts to the errors where no connection was opened', () => {
+    const { connections } = sampleSummary();
+    const none = { ...connections, connected: 0, failed: 20 };
+    assert.equal(isUnreachable(finishedRun({ steps: [], connections: none })), true);
+    assert.equal(isUnreachable(finishedRun({ steps: [] })), false);
+    assert.equal(isUnreachable(shownRun([sampleSnapshot(3)])), false);
   });
 
   it('list errors, most frequent first, with meaning and an example', () => {
