@@ -196,7 +196,9 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const sentence = `■ interrupted; the run did not come to its end: ${seen}, ${formatCount(steps.length)} ${plural('step', steps.length)} begun. It is not judged and gives no Units.`;
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
-    ...(rows.length > 0 ? [stepHead, ...rows.map(stepLine), ...tailLines(rows), ...lostLines(rows), blank] : []),
+    ...(rows.length > 0
+      ? [stepHead, ...rows.map(stepLine), ...tailLines(rows), ...lostLines(rows), blank]
+      : []),
     ...entriesOf(steps),
     ...spaced(errors),
     ...wrap(sentence, columns, '  ').map((text) => ({ text, tone: 'warn' as const })),

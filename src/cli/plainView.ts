@@ -78,9 +78,7 @@ function stepWords(row: StepRow): string {
     `${formatCount(lost)} lost`,
     `${formatCount(errors)} ${plural('error', errors)}${warmupErrors > 0 ? ` and ${formatCount(warmupErrors)} in the warm-up` : ''}`,
     ...(generator
-      ? [
-          `generator ${generatorWords(generator)} (${formatShare(generator.cpuShare)} of a core)`,
-        ]
+      ? [`generator ${generatorWords(generator)} (${formatShare(generator.cpuShare)} of a core)`]
       : []),
   ].join(', ');
 }

@@ -43,7 +43,10 @@ export function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[
     return { label, us, sentUs, solid, light, limit: slo.latencyUs[metric] };
   });
   return [
-    { text: `latency of step ${step.index}${step.judgedUs ? ', of what arrived' : ''}`, tone: 'bold' },
+    {
+      text: `latency of step ${step.index}${step.judgedUs ? ', of what arrived' : ''}`,
+      tone: 'bold',
+    },
     { text: `   within   from due   from send`, tone: 'dim' },
     ...bars.map(barLine),
     ...(bars.some(({ light }) => light > 0)

@@ -1,6 +1,5 @@
-import { latencyMetrics, latencyShare, type LatencyMetric } from '../base/slo';
+import { latencyShare, type LatencyMetric } from '../base/slo';
 import type { LatencySummary } from './summary';
-import { summaryKeys } from './summaryKeys';
 import { tailUs, type Tail } from './tails';
 
 /** Deliveries of a step: how many were expected, and the latencies of those received. */
@@ -27,11 +26,12 @@ export function latencyOverExpected(step: ExpectedDeliveries, share: number): nu
 }
 
 export function judgedLatency(step: ExpectedDeliveries): JudgedLatency {
-  const values = latencyMetrics.map((metric: LatencyMetric) => [
-    summaryKeys[metric],
-    latencyOverExpected(step, latencyShare[metric]),
-  ]);
-  return Object.fromEntries(values) as unknown as JudgedLatency;
+  const at = (metric: LatencyMetric): number | null =>
+    latencyOverExpected(step, latencyShare[metric]);
+  return {
+    ...{ p50: at('p50'), p90: at('p90'), p95: at('p95'), p99: at('p99') },
+    ...{ p999: at('p99.9'), p9999: at('p99.99'), max: at('max') },
+  };
 }
 
 /** A step, or one of its entries, with the latencies that were measured and those that were judged. */

@@ -9,14 +9,7 @@ import { columnsOf } from './columns';
 import { latestStep, problemOf, type ShownRun } from './panelState';
 import { decisiveStep } from './tiles';
 import type { SeriesSpec, TimeChartSpec } from './timeCharts';
-import {
-  fill,
-  latencyOrDash,
-  latencyOrLost,
-  rateWords,
-  timeLabel,
-  valueWords,
-} from './wording';
+import { fill, latencyOrDash, latencyOrLost, rateWords, timeLabel, valueWords } from './wording';
 
 /** A table of texts; `textColumns` are set from the left, the others from the right. */
 export interface TableView {

@@ -232,8 +232,7 @@ function unreachable() {
   const { connections, ...summary } = sampleSummary({
     steps: [],
     ending: 'targetLost',
-    endingMessage:
-      'No connection could be opened (20 failed). connect ECONNREFUSED 127.0.0.1:5050',
+    endingMessage: 'No connection could be opened (20 failed). connect ECONNREFUSED 127.0.0.1:5050',
     errors: { refused: 60 },
     errorExamples: [{ errorClass: 'refused', text: 'connect ECONNREFUSED 127.0.0.1:5050' }],
   });
@@ -248,7 +247,13 @@ function unreachable() {
     connections: { ...snapshot.connections, connected: 0, failed: 20, connectP99Us: 0 },
     errors: { refused: 60 },
   }));
-  return { run, snapshots: failing, result: toPanelResult(result), spectra: [], interrupted: false };
+  return {
+    run,
+    snapshots: failing,
+    result: toPanelResult(result),
+    spectra: [],
+    interrupted: false,
+  };
 }
 
 /** A run per state that the panel has to show. */

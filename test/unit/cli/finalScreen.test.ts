@@ -109,7 +109,15 @@ describe('final screen', () => {
   });
 
   it('shows the percentiles of the verdict where something was lost, and says so', () => {
-    const judgedUs = { p50: 2800, p90: 1, p95: 1, p99: 414_000, p999: null, p9999: null, max: null };
+    const judgedUs = {
+      p50: 2800,
+      p90: 1,
+      p95: 1,
+      p99: 414_000,
+      p999: null,
+      p9999: null,
+      max: null,
+    };
     const steps = [sampleStep(1), { ...sampleStep(2, { lost: 6500 }), judgedUs }];
     const lines = screen({ steps }).split('\n');
     assert.match(lines[6]!, /2\.8ms +414ms +lost +lost +6,500/);

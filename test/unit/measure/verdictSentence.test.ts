@@ -145,7 +145,10 @@ describe('verdictSentence', () => {
   });
 
   it('does not say that nothing was lost where another step lost something', () => {
-    assert.match(judged(pass, {}, { steps: [stepOf(1, 9000, 1), stepOf(2, 9000)] }), /, none lost, 1 in all steps/);
+    assert.match(
+      judged(pass, {}, { steps: [stepOf(1, 9000, 1), stepOf(2, 9000)] }),
+      /, none lost, 1 in all steps/,
+    );
     assert.match(judged(pass, {}, { steps: [stepOf(1, 9000), stepOf(2, 9000, 1)] }), /, 1 lost$/);
   });
 

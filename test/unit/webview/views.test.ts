@@ -152,7 +152,10 @@ describe('tables of the panel', () => {
     assert.deepEqual(rows[1]?.slice(4, 8), ['2.8 ms', '414 ms', 'lost', 'lost']);
     assert.match(note ?? '', /count what was lost as slower/);
     const [tile] = tilesOf(state);
-    assert.deepEqual([tile?.value, tile?.details], ['414 ms', 'p50 2.8 ms · p99.9 lost · max lost']);
+    assert.deepEqual(
+      [tile?.value, tile?.details],
+      ['414 ms', 'p50 2.8 ms · p99.9 lost · max lost'],
+    );
     assert.equal(stepsTable(finishedRun()).note, undefined);
     assert.match(spectrumViewOf(state, 3)?.table.note ?? '', /^Of what arrived/);
   });
