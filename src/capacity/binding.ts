@@ -3,7 +3,14 @@ import { rounded } from './rounded';
 import type { Demand } from './search';
 import { baseMessageBytes, connectionLimit, connectionSource, sourceOf } from './tables';
 import { constraintUses, tolerance, trafficUtilisation, type ConstraintUse } from './utilisation';
-import { bandwidthScale, directionWords, figure, shareWords, tableWords } from './wording';
+import {
+  bandwidthScale,
+  bandwidthWords,
+  directionWords,
+  figure,
+  shareWords,
+  tableWords,
+} from './wording';
 
 /** How full a size is, and the constraints that fill it. */
 export interface Fill {
@@ -80,6 +87,8 @@ function useWords({ edition }: Demand, use: ConstraintUse): string {
 }
 
 function bandwidthOf(load: number, limit: number): string {
+  if (bandwidthScale(load).name !== bandwidthScale(limit).name)
+    return `${bandwidthWords(load)} of ${bandwidthWords(limit)}`;
   const { divisor, name } = bandwidthScale(limit);
   return `${figure(load / divisor)} of ${figure(limit / divisor)} ${name}`;
 }

@@ -1,3 +1,4 @@
+import { formatCount } from '../base/units';
 import type { TrafficKind } from '../usecases/traffic';
 import { isRest, type ServiceLoad } from './serviceLoad';
 import { bandwidthWords, counted, figure, messageSizeWords } from './wording';
@@ -20,11 +21,19 @@ interface Nominal {
 export function nominalFormula(nominal: Nominal): string {
   const { kind, senders, intervalS, receivers } = nominal;
   if (senders === 0) return 'no senders: connections only';
-  const rate =
-    intervalS <= 1 ? `${figure(1 / intervalS)} msg/s` : `1 msg per ${figure(intervalS)} s`;
+  const rate = rateWords(intervalS);
   const factors = [counted(senders, isRest(kind) ? 'REST caller' : 'sender'), rate];
   if (receivers !== 1) factors.push(receiverWords(kind, receivers));
   return `${factors.join(' × ')} = ${product((senders / intervalS) * receivers, nominal)}`;
+}
+
+/** `2 msg/s` where that is exact, else `1 msg per 333 ms`: what is multiplied must give what is told. */
+function rateWords(intervalS: number): string {
+  const perSecond = 1 / intervalS;
+  if (perSecond >= 1 && Math.abs(perSecond - Number(perSecond.toFixed(1))) < 1e-9)
+    return `${formatCount(perSecond, Number.isInteger(Number(perSecond.toFixed(1))) ? 0 : 1)} msg/s`;
+  if (intervalS < 1) return `1 msg per ${String(Number((intervalS * 1000).toFixed(3)))} ms`;
+  return `1 msg per ${String(Number(intervalS.toFixed(6)))} s`;
 }
 
 /** The same for rates that were measured. */

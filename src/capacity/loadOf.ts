@@ -13,6 +13,11 @@ import type { EstimateInput } from './model';
 export function loadOf(
   scenario: Scenario,
 ): { readonly input: EstimateInput } | { readonly problem: string } {
+  if (scenario.kind === 'resultparser') {
+    const problem =
+      'There is nothing to estimate: kind: resultparser only reads the counter file of an old run.';
+    return { problem };
+  }
   const last = stepsOf(scenario).at(-1);
   if (last === undefined) return { problem: 'The scenario has no step to estimate.' };
   const found = entryTraffic(scenario, last);

@@ -3,6 +3,7 @@ import { formatCount } from '../base/units';
 import { billingWords } from '../capacity/billing';
 import { priceOf, type Price } from '../capacity/price';
 import type { Edition, Estimate } from '../capacity/estimate';
+import { estimateUnits, priceUnits } from '../capacity/estimateUnits';
 import type { CapacityModel } from '../results/completeResult';
 import { exitCode } from './exitCode';
 import { estimateLines } from './estimateText';
@@ -53,7 +54,11 @@ export async function estimateCommand(
   });
   stdout.write(
     flags.json
-      ? jsonDocument({ ...estimate, ...priceFields(price, flags) })
+      ? jsonDocument({
+          ...estimate,
+          ...priceFields(price, flags),
+          units: { ...estimateUnits, ...(price !== undefined && priceUnits) },
+        })
       : paintAll(
           estimateLines(
             estimate,

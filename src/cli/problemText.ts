@@ -11,6 +11,8 @@ export interface PlacedProblem {
   readonly severity: Severity;
   readonly code: string;
   readonly message: string;
+  /** The flag it is about; it has no place in the file then, and stands before the message. */
+  readonly flag?: string;
   readonly fix?: Fix;
 }
 
@@ -22,7 +24,7 @@ export function placeProblems(
 ): PlacedProblem[] {
   return [...problems]
     .sort((a, b) => a.offset - b.offset || a.length - b.length)
-    .map(({ offset, length, severity, code, message, fix }) => {
+    .map(({ offset, length, severity, code, message, flag, fix }) => {
       const start = positionAt(text, offset);
       const end = positionAt(text, offset + length);
       return {
@@ -34,12 +36,16 @@ export function placeProblems(
         severity,
         code,
         message,
+        ...(flag !== undefined && { flag }),
         ...(fix && { fix }),
       };
     });
 }
 
-/** `chat-room.yaml:9:17 warning group-count 1,900 connections do not divide …`. */
+/**
+ * `chat-room.yaml:9:17 warning group-count 1,900 connections do not divide …`; of a value that a flag has
+ * set `--set config.drain: error wrong-type …`.
+ */
 export function problemText({
   file,
   line,
@@ -47,7 +53,9 @@ export function problemText({
   severity,
   code,
   message,
+  flag,
 }: PlacedProblem): string {
+  if (flag !== undefined) return `${flag}: ${severity} ${code} ${message.slice(flag.length + 2)}`;
   return `${file}:${line}:${column} ${severity} ${code} ${message}`;
 }
 

@@ -12,12 +12,24 @@ const mostBytes = 1024 * 1024;
  */
 export async function readScenarioFile(path: string): Promise<string> {
   const bytes = await readBounded(path);
+  if (isUtf16(bytes)) throw notReadable(path, 'it is UTF-16 text. Save it as UTF-8');
   if (bytes.includes(0)) throw notReadable(path, 'it is a binary file, not YAML text');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw notReadable(path, 'it is not UTF-8 text. Save it as UTF-8');
   }
+}
+
+/** By its byte order mark, or because it begins with a letter of ASCII in two bytes, as Windows PowerShell 5 writes. */
+function isUtf16(bytes: Uint8Array): boolean {
+  const [first = 0, second = 0] = bytes;
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  const isText = (byte: number): boolean => byte === 0x0a || byte === 0x0d || byte >= 0x20;
+  const pairs = bytes.length >= 4 && bytes.length % 2 === 0;
+  const little = pairs && isText(first) && second === 0 && isText(bytes[2]!) && bytes[3] === 0;
+  const big = pairs && first === 0 && isText(second) && bytes[2] === 0 && isText(bytes[3]!);
+  return isMarked || little || big;
 }
 
 async function readBounded(path: string): Promise<Uint8Array> {

@@ -31,15 +31,23 @@ export async function scenarioOf(
   const { scenario, problems } = parseScenario(text, { overrides });
   const placed = placeProblems(file, text, problems);
   for (const problem of placed) stderr.write(`${printable(problemText(problem))}\n`);
-  const errors = placed.filter(({ severity }) => severity === 'error').length;
+  const errors = placed.filter(({ severity }) => severity === 'error');
   if (!scenario || hasErrors(placed)) {
     const more = scenario && (await alsoWrong(scenario));
     if (more !== undefined) stderr.write(`${printable(more)}\n`);
-    const count = errors === 1 ? '1 error' : `${errors} errors`;
+    const inFlags = errors.filter(({ flag }) => flag !== undefined).length;
+    const counts = [
+      countOf(file, errors.length - inFlags),
+      countOf('the command line', inFlags),
+    ].filter((words) => words !== '');
+    const words = counts.join(', ').replace(/^the/, 'The');
     throw new ExpectedError(
       'scenario-problems',
-      errors === 0 ? `${file} holds no scenario.` : `${file} has ${count} to correct first.`,
+      errors.length === 0 ? `${file} holds no scenario.` : `${words} to correct first.`,
     );
   }
   return { scenario, text };
 }
+
+const countOf = (where: string, errors: number): string =>
+  errors === 0 ? '' : `${where} has ${errors} error${errors === 1 ? '' : 's'}`;

@@ -205,7 +205,11 @@ function readSteps(
   for (const [index, count] of senders.entries()) {
     const wanted = Math.min(connections, base + index * growth);
     if (index > 0 && (growth <= 0 || count !== wanted)) {
-      const message = `${formatCount(count)} senders where steps of the same size would have ${formatCount(wanted)}. The senders of a scenario grow by the same number with each step.`;
+      const before = formatCount(senders[index - 1]!);
+      const message =
+        growth <= 0
+          ? `${formatCount(count)} senders after ${before}: they do not grow. In a scenario each step has more senders than the one before it.`
+          : `${formatCount(count)} senders where steps of the same size would have ${formatCount(wanted)}. The senders of a scenario grow by the same number with each step.`;
       reportStep(reading, sends[index]!, message);
       return;
     }

@@ -20,5 +20,7 @@ export interface Problem {
   /** Characters (UTF-16 code units) from the start of the text. */
   readonly offset: number;
   readonly length: number;
+  /** The flag that the value came from, which has no place in the text; the message begins with it and a colon. */
+  readonly flag?: string;
   readonly fix?: Fix;
 }

@@ -80,13 +80,15 @@ function readFlag(
       ? 'false'
       : undefined;
   const fix = meant === undefined ? undefined : { title: `Write ${meant}`, text: meant };
-  reading.report(
-    'error',
-    'wrong-type',
-    place,
-    `${spec.name} must be true or false, without quotes.`,
-    fix,
-  );
+  // Only in YAML 1.1 are yes and on flags.
+  const how =
+    meant === undefined
+      ? ''
+      : word === meant
+        ? ', without quotes'
+        : `, not "${shownText(String(value))}": write ${meant}`;
+  const message = `${spec.name} must be true or false${how}.`;
+  reading.report('error', 'wrong-type', place, message, fix);
   return meant === undefined ? spec.default : meant === 'true';
 }
 

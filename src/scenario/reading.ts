@@ -68,9 +68,17 @@ export function createReading(
         return;
       }
       const { offset, length, override } = 'offset' in at ? at : placeOf(at);
-      const shown = override === undefined ? message : `${flagOf(override)}: ${message}`;
+      // What follows from broken YAML at the same place is no news.
+      if (
+        override === undefined &&
+        known.some((one) => one.code === 'yaml' && one.offset === offset)
+      )
+        return;
+      const flag = override === undefined ? undefined : flagOf(override);
+      const shown = flag === undefined ? message : `${flag}: ${message}`;
       const fixed = override === undefined && fix !== undefined ? fixAt(fix, offset, length) : {};
-      problems.push({ code, severity, message: shown, offset, length, ...fixed });
+      const from = flag === undefined ? {} : { flag };
+      problems.push({ code, severity, message: shown, offset, length, ...from, ...fixed });
     },
     full: () => problems.length >= maximumProblems,
     markOverride(nodes, path) {

@@ -7,7 +7,7 @@ import { shownNumber } from './numberText';
 import type { PlainSpec } from './expected';
 import { headerNamePattern } from './readTexts';
 import { allParameters } from './allParameters';
-import { maximumEntries, topKeys } from './scenarioKeys';
+import { maximumEntries, pipelineKeys, topKeys } from './scenarioKeys';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -20,13 +20,38 @@ export function scenarioSchema(): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'SignalR benchmark scenario',
-    ...sectionSchema(topKeys),
+    ...withPipelines(sectionSchema(topKeys)),
     definitions: {
       ...Object.fromEntries(
         [...allParameters].map(([name, { spec }]) => [definitionOf(name), keySchema(spec)]),
       ),
       [byUseCase]: { allOf: useCases.map(parametersOf) },
     },
+  };
+}
+
+/** Keys of pipeline files beside those of scenarios; what their steps must be is for the parser to say. */
+function withPipelines(section: Json): Json {
+  const { mode, ...properties } = section['properties'] as Record<string, Json>;
+  const pipeline: Readonly<Record<string, Json>> = {
+    ModuleName: { description: 'Plugin of the Azure SignalR benchmark; any is taken.' },
+    Types: { description: 'Names of the use cases of the Azure SignalR benchmark; not needed.' },
+    Pipeline: {
+      description:
+        'Steps of a pipeline file of the Azure SignalR benchmark, each a list of methods.',
+      type: 'array',
+      minItems: 1,
+    },
+  };
+  const needed = pipelineKeys.filter((key) => key !== 'Pipeline');
+  return {
+    ...section,
+    properties: { mode: { description: mode!['description'] }, ...properties, ...pipeline },
+    dependencies: Object.fromEntries(needed.map((key) => [key, ['Pipeline']])),
+    // A pipeline has a mode of its own, or none.
+    if: { properties: { Pipeline: {} }, required: ['Pipeline'] },
+    then: {},
+    else: { properties: { mode } },
   };
 }
 

@@ -37,8 +37,14 @@ export function readYaml(text: string): YamlText {
   });
   const [document, further] = composer.compose(tokens, true, text.length);
   if (document === undefined) return { problems: [] };
+  const open = unclosed(tokens);
   const problems = [
-    ...document.errors.slice(0, maximumYamlErrors).map((error) => yamlProblem(text, error)),
+    // What stands behind an open bracket is read as if it were inside, so its errors tell nothing.
+    ...(open === undefined ? [] : [unclosedProblem(text, open)]),
+    ...document.errors
+      .filter(({ pos }) => open === undefined || pos[0] < open)
+      .slice(0, maximumYamlErrors)
+      .map((error) => yamlProblem(text, error)),
     ...document.warnings.slice(0, maximumYamlErrors).map((warning) => tagProblem(text, warning)),
   ];
   if (further !== undefined) problems.push(secondDocument(text, further));
@@ -100,6 +106,32 @@ function tooDeep(tokens: readonly CST.Token[]): Problem | undefined {
     }
   }
   return undefined;
+}
+
+/** Position of the first bracket that is never closed; undefined when all are. */
+function unclosed(tokens: readonly CST.Token[]): number | undefined {
+  let first: number | undefined;
+  const left: CST.Token[] = [...tokens];
+  for (let token = left.pop(); token !== undefined; token = left.pop()) {
+    if (token.type === 'document' && token.value !== undefined) left.push(token.value);
+    if (token.type === 'flow-collection') {
+      const ends = token.end.some(({ type }) => /^flow-(seq|map)-end$/.test(type));
+      if (!ends && token.offset < (first ?? Infinity)) first = token.offset;
+    }
+    if ('items' in token) {
+      for (const { key, value } of token.items as CST.CollectionItem[]) {
+        if (key != null) left.push(key);
+        if (value !== undefined) left.push(value);
+      }
+    }
+  }
+  return first;
+}
+
+function unclosedProblem(text: string, offset: number): Problem {
+  const [open, close] = text[offset] === '{' ? ['{', '}'] : ['[', ']'];
+  const message = `Not valid YAML: this ${open} is never closed. Write ${close} where the ${open === '{' ? 'map' : 'list'} ends.`;
+  return error('yaml', message, offset, 1);
 }
 
 /** Own words for the errors people meet; the library's texts may repeat pieces of the file. */

@@ -15,6 +15,13 @@ const groupEntry = (groupCount: number) => ({
   parameters: { ...messages, groupCount, groupsPerConnection: 1, sendersPer: 'connection' },
 });
 
+describe('a counter file to be read', () => {
+  it('has nothing to estimate', () => {
+    const load = loadOf(scenarioWith({ kind: 'resultparser' }));
+    assert.ok('problem' in load && /nothing to estimate/.test(load.problem));
+  });
+});
+
 describe('loadOf', () => {
   it('takes the senders of the last step', () => {
     assert.deepEqual(inputOf(), {

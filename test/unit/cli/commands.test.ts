@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { estimateUnits } from '../../../src/capacity/estimateUnits';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -141,7 +142,9 @@ describe('commands', () => {
         },
       );
       assert.equal(code, 0);
-      assert.deepEqual(JSON.parse(out), sampleEstimate);
+      const { units, ...printed } = JSON.parse(out) as Record<string, unknown>;
+      assert.deepEqual(printed, sampleEstimate);
+      assert.deepEqual(units, estimateUnits);
       assert.deepEqual(options, [{ edition: 'later', headroom: 0.7 }]);
     });
 

@@ -181,6 +181,14 @@ describe('run', () => {
       await refused(['run', at.folder], /cannot be read: it is a folder/);
       const binary = await at.file('a.yaml', Uint8Array.of(1, 0, 2));
       await refused(['run', binary], /it is a binary file/);
+      for (const bytes of [
+        Buffer.from('\ufeffconfig:', 'utf16le'),
+        Buffer.from('config:', 'utf16le'),
+      ]) {
+        const wide = await at.file('wide.yaml', bytes);
+        await refused(['run', wide], /it is UTF-16 text\. Save it as UTF-8/);
+        await refused(['run', await at.file('big.yaml', bytes.swap16())], /it is UTF-16 text/);
+      }
       const latin = await at.file('b.yaml', Uint8Array.of(0x61, 0xe9, 0x62));
       await refused(['run', latin], /it is not UTF-8 text/);
       const huge = await at.file('c.yaml', '#'.repeat(1024 * 1024 + 1));

@@ -48,6 +48,36 @@ describe('the schema', () => {
   });
 });
 
+describe('schema and parser, on files as they are', () => {
+  const folders = ['examples', 'test/fixtures/pipelines', 'test/vscode/workspace'];
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.yaml') && name !== 'settings.yaml')
+      .map((name) => `${folder}/${name}`),
+  );
+  for (const file of files) {
+    it(`agree on ${file}`, () => {
+      const text = readFileSync(file, 'utf8');
+      const accepted = errorsOf(text).length === 0;
+      assert.equal(isValid(text), accepted, JSON.stringify(validate.errors));
+    });
+  }
+
+  it('agree on pipelines with a mode or keys of a scenario, and on what belongs to none', () => {
+    const pipeline = readFileSync('test/fixtures/pipelines/echo.yaml', 'utf8');
+    for (const text of [
+      pipeline.replace(/^mode: .*\n/m, ''),
+      `${pipeline}slo: { p99: 500ms }\n`,
+      'ModuleName: x\nTypes: [P1]\n',
+      `${pipeline}slo: { p98: 500ms }\n`,
+      `Pipelines: []\n`,
+      'Pipeline: []\n',
+      'Pipeline: 5\n',
+    ])
+      assert.equal(isValid(text), errorsOf(text).length === 0, text.slice(-60));
+  });
+});
+
 describe('the descriptions of the keys', () => {
   const specs = [...everyKey(topKeys), ...[...allParameters.values()].map(({ spec }) => spec)];
 

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { estimate } from '../../../src/capacity/estimate';
+import { estimateUnits } from '../../../src/capacity/estimateUnits';
+import { loadOf } from '../../../src/capacity/loadOf';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+
+/** Paths of all numbers in a value, `[]` for each entry of a list. */
+function numbersIn(value: unknown, path = ''): string[] {
+  if (typeof value === 'number') return [path];
+  if (Array.isArray(value)) return value.flatMap((item) => numbersIn(item, `${path}[]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    numbersIn(member, path === '' ? key : `${path}.${key}`),
+  );
+}
+
+describe('the units of an estimate', () => {
+  const paths = new Set<string>();
+  for (const file of readdirSync('examples')) {
+    const { scenario } = parseScenario(readFileSync(`examples/${file}`, 'utf8'));
+    const load = scenario && loadOf(scenario);
+    if (load && 'input' in load)
+      for (const path of numbersIn(estimate(load.input))) paths.add(path);
+  }
+
+  it('are told of every number, and of nothing else', () => {
+    assert.deepEqual([...paths].sort(), Object.keys(estimateUnits).sort());
+  });
+});
