@@ -25,8 +25,7 @@ export async function confirmLoad(
     );
   }
   stderr.write(`This puts load on ${where}, which is not on this machine:\n  ${load}\n`);
-  const answer = await ask('Run it? [y/N] ');
-  return /^\s*y(es)?\s*$/i.test(answer ?? '');
+  return saysYes(await ask('Run it? [y/N] '));
 }
 
 function whereTo({ hosts, url, redirected }: LoadBeyond): string {
@@ -34,3 +33,22 @@ function whereTo({ hosts, url, redirected }: LoadBeyond): string {
   if (redirected) return `${names} (${url} redirects there)`;
   return hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`;
 }
+
+/**
+ * Asks whether a hub may be asked on the other machine that it redirects to.
+ *
+ * @throws ExpectedError `not-confirmed` where nobody can be asked
+ */
+export async function confirmRedirect(
+  host: string,
+  url: string,
+  { interactive, ask }: Pick<Surroundings, 'interactive' | 'ask'>,
+): Promise<boolean> {
+  const where = `${printable(url)} redirects to ${printable(host)}, which is not on this machine.`;
+  if (!interactive) {
+    throw new ExpectedError('not-confirmed', `${where} Add --yes to connect there.`);
+  }
+  return saysYes(await ask(`${where}\nConnect there? [y/N] `));
+}
+
+const saysYes = (answer: string | undefined): boolean => /^\s*y(es)?\s*$/i.test(answer ?? '');

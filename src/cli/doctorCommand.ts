@@ -3,7 +3,9 @@ import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
 import { hideSecrets } from '../runner/hideSecrets';
 import type { MachineLimits } from '../runner/machineLimits';
+import { probeAgreed } from '../targets/probeAgreed';
 import type { HubProbe } from '../wire/probeHub';
+import { recordLatencyMethods } from '../wire/benchMethodNames';
 import type { Endpoint } from '../wire/endpoint';
 import type { Scenario } from '../scenario/scenario';
 import type { ServiceProbe } from '../targets/probeService';
@@ -15,11 +17,14 @@ import { paintAll, wrap, type Line } from './line';
 import { referenceValue } from './referenceValue';
 import { readScenarioFile } from './scenarioFile';
 import type { ScenarioParser } from './scenarioOf';
+import { confirmRedirect } from './confirmLoad';
 import { canColour, type Surroundings } from './surroundings';
 
 export interface DoctorFlags {
   readonly target?: string;
   readonly json?: boolean;
+  /** A hub that redirects to another machine is followed without confirmation. */
+  readonly yes?: boolean;
 }
 
 /** What this machine did in a short loop against itself. */
@@ -44,7 +49,12 @@ export interface DoctorDeps {
   readonly platform: string;
 }
 
-type ProbedHub = HubProbe & { readonly url: string; readonly snippet?: string };
+type ProbedHub = HubProbe & {
+  readonly url: string;
+  readonly snippet?: string;
+  /** What is missing where there is no hub at all. */
+  readonly lacks?: readonly string[];
+};
 
 interface Report {
   readonly node: string;
@@ -68,7 +78,7 @@ export async function doctorCommand(
 ): Promise<number> {
   // The target first: a mistyped one should not wait for the calibration.
   const target =
-    flags.target === undefined ? undefined : await examine(flags.target, surroundings, deps);
+    flags.target === undefined ? undefined : await examine(flags.target, flags, surroundings, deps);
   const report: Report = {
     node: deps.node,
     platform: deps.platform,
@@ -87,9 +97,11 @@ export async function doctorCommand(
 
 async function examine(
   text: string,
-  { env, cwd }: Surroundings,
+  { yes }: DoctorFlags,
+  surroundings: Surroundings,
   deps: DoctorDeps,
 ): Promise<NonNullable<Report['target']>> {
+  const { env, cwd } = surroundings;
   const context: TargetContext = {
     reference: (kind, name) => referenceValue(env, kind, name),
     serverScript: deps.serverScript,
@@ -106,19 +118,28 @@ async function examine(
   }
   const target = await deps.openTarget(scenario, context);
   try {
-    const probe = await deps.probeHub(target.endpoint);
-    const missing = probe.reachable
-      ? probe.methods.some(({ present }) => !present)
-      : probe.errorClass === 'notFound';
-    const shown = probe.reachable
-      ? probe
-      : { ...probe, message: hideSecrets(probe.message, target.secrets) };
-    const newer = probe.reachable && probe.dialect === 'measure';
-    const snippet = newer ? measureSnippet : hubSnippet;
-    return { url: target.url, ...shown, ...(missing && { snippet }) };
+    const agree =
+      yes === true
+        ? undefined
+        : (host: string): Promise<boolean> => confirmRedirect(host, target.url, surroundings);
+    const probe = await probeAgreed(target, deps.probeHub, agree);
+    if (probe === undefined)
+      throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was sent there.');
+    return probedHub(probe, target);
   } finally {
     await target.dispose();
   }
+}
+
+function probedHub(probe: HubProbe, { url, secrets }: OpenTarget): ProbedHub {
+  if (probe.reachable) {
+    const missing = probe.methods.some(({ present }) => !present);
+    const snippet = probe.dialect === 'measure' ? measureSnippet : hubSnippet;
+    return { url, ...probe, ...(missing && { snippet }) };
+  }
+  const nothing = probe.errorClass === 'notFound';
+  const shown = { ...probe, message: hideSecrets(probe.message, secrets) };
+  return { url, ...shown, ...(nothing && { lacks: recordLatencyMethods, snippet: hubSnippet }) };
 }
 
 const snippetOf = (target: Report['target']): string =>
@@ -155,7 +176,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
         text,
         tone: 'bad' as const,
       })),
-      ...(snippetOf(target) === '' ? [] : [{ text: '' }, ...adviceLines]),
+      ...('lacks' in target ? lackLines('There is no hub at this path', target.lacks) : []),
     ];
   }
   if (!('methods' in target)) {
@@ -182,17 +203,19 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
       text: `  ${present ? '✓' : '✗'} ${name}${detail === undefined ? '' : `  ${detail}`}`,
       ...(!present && { tone: 'bad' as const }),
     })),
-    { text: '' },
     ...(missing.length === 0
-      ? [{ text: 'The hub has all bench methods.' }]
-      : [
-          ...wrap(`The hub lacks ${missing.join(', ')}.`, 80).map((text) => ({ text })),
-          ...adviceLines,
-        ]),
+      ? [{ text: '' }, { text: 'The hub has all bench methods.' }]
+      : lackLines('The hub', missing)),
   ];
 }
 
-const adviceLines: readonly Line[] = [
-  { text: 'This adds a hub with all of them to an ASP.NET Core server:' },
-  { text: '' },
-];
+/** What is missing, and what follows: the code that adds it. */
+function lackLines(who: string, methods: readonly string[] = []): Line[] {
+  const lacks = who === 'The hub' ? 'The hub lacks' : `${who}: it lacks`;
+  return [
+    { text: '' },
+    ...wrap(`${lacks} ${methods.join(', ')}.`, 80).map((text) => ({ text })),
+    { text: 'This adds a hub with all of them to an ASP.NET Core server:' },
+    { text: '' },
+  ];
+}

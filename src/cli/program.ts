@@ -335,6 +335,7 @@ const addDoctor: Add = (program, surroundings, deps, done) => {
       "URL of a hub (the code it lacks is printed), or a service's connection string",
     )
     .option('--json', 'print the findings as JSON')
+    .option('--yes', 'connect to another machine that the hub redirects to without asking')
     .addHelpText(
       'after',
       "\nExamples:\n  signalr-bench doctor --target http://localhost:5050/signalrbench\n  signalr-bench doctor --target '${env:AZURE_SIGNALR}'",

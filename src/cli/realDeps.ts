@@ -28,8 +28,8 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     calibrate: async () => (await lazyWire()).calibrate(scripts.serverScript),
     probeConnection,
     probeHub: async (endpoint) => (await lazyWire()).probeHub(endpoint),
-    hubDialect: async (endpoint) => (await lazyWire()).hubDialect(endpoint),
-    redirectHosts: async (endpoint) => (await lazyWire()).redirectHosts(endpoint),
+    askHub: async (...question) => (await lazyWire()).askHub(...question),
+    redirectHosts: async (...question) => (await lazyWire()).redirectHosts(...question),
     // A bundle of its own: only the process that serves needs a server.
     startBenchHub: async (options) => {
       const { startBenchHub } = await import(

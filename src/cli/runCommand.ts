@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
+import { formatDurationMs } from '../base/units';
 import type { Plan } from '../plan/plan';
 import type { CompleteOptions } from '../results/completeResult';
 import { redactText } from '../results/redact';
@@ -7,17 +8,15 @@ import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/toolVersion';
-import { agreedTarget } from '../runner/agreedTarget';
+import { askTarget, type TargetQuestions } from '../runner/askTarget';
 import type { LoadBeyond } from '../targets/loadBeyond';
 import { missingForScenario, planForMachine, type PlanDeps } from '../runner/planForMachine';
 import { withPayloadFile } from '../runner/payloadFiles';
-import { agreedDialect, type HubDialect } from '../runner/agreedDialect';
 import type { Run } from '../runner/run';
 import type { RunSummary } from '../measure/summary';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { Scenario } from '../scenario/scenario';
 import type { OpenTarget, TargetContext } from '../targets/target';
-import type { Endpoint } from '../wire/endpoint';
 import { confirmLoad } from './confirmLoad';
 import { exitCodeOfResult } from './exitCode';
 import { jsonDocument } from './jsonDocument';
@@ -46,15 +45,17 @@ export interface RunFlags {
 }
 
 /** What a run is made of; tests put fakes in its place. */
-export interface RunDeps extends PlanDeps {
+export interface RunDeps extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
   readonly parseScenario: ScenarioParser;
-  readonly hubDialect: (endpoint: Endpoint) => Promise<HubDialect | undefined>;
-  readonly redirectHosts: (endpoint: Endpoint) => Promise<readonly string[]>;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly startRun: (
     plan: Plan,
     target: OpenTarget,
-    deps: { readonly workerScript: string; readonly keepGoing: boolean },
+    deps: {
+      readonly workerScript: string;
+      readonly keepGoing: boolean;
+      readonly askedMs: number;
+    },
   ) => Run;
   readonly completeResult: (
     summary: RunSummary,
@@ -106,16 +107,18 @@ export async function runCommand(
     );
     try {
       // A hub may take its time, or never answer.
-      const unlessStopped = <T>(asked: Promise<T>): Promise<T> =>
-        stop.unlessSignalled(asked, () => undefined);
-      const target = asks
-        ? await unlessStopped(agreedTarget(opened, agree, deps.redirectHosts))
-        : opened;
-      if (!target) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+      const asked = await stop.unlessSignalled(
+        askTarget(opened, plan, asks ? agree : undefined, {
+          ...deps,
+          waiting: (url, withinMs) => surroundings.stderr.write(waitingText(url, withinMs)),
+        }),
+        () => undefined,
+      );
+      if (!asked) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+      const { target, askedMs } = asked;
       if (target.notice !== undefined)
         surroundings.stderr.write(`note: ${printable(target.notice)}\n`);
-      const agreed = await unlessStopped(agreedDialect(plan, target, deps.hubDialect));
-      const prepared = { file, flags, scenario, plan: agreed, stop };
+      const prepared = { file, flags, scenario, plan: asked.plan, askedMs, stop };
       return await runOn(target, prepared, surroundings, deps, () =>
         scenarioCopy(read.text, overrides),
       );
@@ -156,12 +159,16 @@ interface Prepared {
   readonly flags: RunFlags;
   readonly scenario: Scenario;
   readonly plan: Plan;
+  readonly askedMs: number;
   readonly stop: SignalStop;
 }
 
+const waitingText = (url: string, withinMs: number): string =>
+  `waiting for ${printable(url)} to answer, for at most ${formatDurationMs(withinMs)}\n`;
+
 async function runOn(
   target: OpenTarget,
-  { file, flags, scenario, plan, stop }: Prepared,
+  { file, flags, scenario, plan, askedMs, stop }: Prepared,
   surroundings: Surroundings,
   deps: RunDeps,
   scenarioText: () => string,
@@ -191,6 +198,7 @@ async function runOn(
       deps.startRun(plan, target, {
         workerScript: deps.workerScript,
         keepGoing: flags.keepGoing === true,
+        askedMs,
       }),
       view,
       folder,

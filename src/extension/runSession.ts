@@ -4,7 +4,6 @@ import { estimate } from '../capacity/estimate';
 import { loadOf } from '../capacity/loadOf';
 import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
-import type { Plan } from '../plan/plan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../protocol/panel';
 import { writeCounters } from '../results/counterFile';
 import { completeResult } from '../results/completeResult';
@@ -13,18 +12,17 @@ import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy, type SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/toolVersion';
-import { agreedTarget } from '../runner/agreedTarget';
+import { askTarget, type AskedTarget, type TargetQuestions } from '../runner/askTarget';
 import type { LoadBeyond } from '../targets/loadBeyond';
 import { planForMachine } from '../runner/planForMachine';
 import { withPayloadFile } from '../runner/payloadFiles';
-import { agreedDialect } from '../runner/agreedDialect';
 import type { Run, StopReason } from '../runner/run';
 import { startRun } from '../runner/startRun';
 import { parseScenario } from '../scenario/parseScenario';
 import type { Scenario } from '../scenario/scenario';
 import { openTarget } from '../targets/registry';
-import type { OpenTarget, TargetContext } from '../targets/target';
-import { hubDialect } from '../wire/probeHub';
+import type { TargetContext } from '../targets/target';
+import { askHub } from '../wire/probeHub';
 import { redirectHosts } from '../wire/redirectHosts';
 import { toPanelResult } from './panel/toPanelResult';
 import { spectraOf } from './panel/spectra';
@@ -49,6 +47,8 @@ export interface RunHost {
   readonly workerScript: string;
   /** Settles with false when load on these hosts is not wanted. */
   confirm(beyond: LoadBeyond, scenario: Scenario): Promise<boolean>;
+  /** Shows that a target is silent, until it is not waited for any more. */
+  readonly waiting?: NonNullable<TargetQuestions['waiting']>;
   warn(message: string): void;
   readonly t: Translate;
   /** When a run starts; later than the starts of the runs before it. */
@@ -84,16 +84,16 @@ export async function startSession(
   });
   if (opened === undefined) return undefined;
   try {
-    const target = await agreedTarget(opened, agree, redirectHosts);
-    if (!target) {
+    const asked = await askTarget(opened, plan, agree, { ...host, askHub, redirectHosts });
+    if (!asked) {
       await opened.dispose();
       return undefined;
     }
-    if (target.notice !== undefined) host.warn(target.notice);
-    const agreed = await agreedDialect(plan, target, hubDialect);
+    const { notice } = asked.target;
+    if (notice !== undefined) host.warn(notice);
     const startedAt = host.startTime();
     const folder = await createFolder(request, startedAt, host);
-    return new RunSession({ request, scenario, plan: agreed, target, folder, startedAt }, host);
+    return new RunSession({ request, scenario, ...asked, folder, startedAt }, host);
   } catch (error) {
     await opened.dispose();
     throw error;
@@ -138,11 +138,9 @@ async function createFolder(
   throw new ExpectedError('result-folder', refusals.join(' '));
 }
 
-interface Started {
+interface Started extends AskedTarget {
   readonly request: RunRequest;
   readonly scenario: Scenario;
-  readonly plan: Plan;
-  readonly target: OpenTarget;
   readonly folder: ResultFolder;
   readonly startedAt: Date;
 }
@@ -169,7 +167,7 @@ export class RunSession implements PanelSource {
     readonly started: Started,
     private readonly host: RunHost,
   ) {
-    const { folder, plan, request, scenario, startedAt, target } = started;
+    const { askedMs, folder, plan, request, scenario, startedAt, target } = started;
     this.folder = folder.path;
     this.run = {
       id: folder.id,
@@ -181,7 +179,7 @@ export class RunSession implements PanelSource {
       ...(target.emulated === true && { emulated: target.emulated }),
       ...estimated(scenario),
     };
-    this.running = startRun(plan, target, { workerScript: host.workerScript });
+    this.running = startRun(plan, target, { workerScript: host.workerScript, askedMs });
     this.running.onSnapshot((snapshot) => this.take(snapshot));
     this.finished = this.follow();
   }

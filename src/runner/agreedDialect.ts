@@ -4,9 +4,14 @@ import type { Plan } from '../plan/plan';
 import { measureProblem, needsContract, ticksProblem } from '../scenario/measureProblem';
 import type { OpenTarget } from '../targets/target';
 import { shownUrl, type Endpoint } from '../wire/endpoint';
+import type { HubAnswer, HubDialect } from '../wire/probeHub';
+import { MissingMethods, methodsToAskFor, missingOf } from './missingMethods';
 
-/** Dialects of the bench contract. */
-export type HubDialect = 'recordLatency' | 'measure';
+/** Asks a hub for its dialect, and whether it has the methods; undefined when it cannot be asked. */
+export type AskHub = (
+  endpoint: Endpoint,
+  methods: readonly string[],
+) => Promise<HubAnswer | undefined>;
 
 /** Hubs of a list that are asked, all at the same time. */
 const mostAsked = 32;
@@ -14,19 +19,17 @@ const mostAsked = 32;
 /**
  * The plan in the dialect that the hubs speak, found out before anything is started.
  *
- * @param ask dialect of a hub; undefined when it cannot be asked
- *
  * @throws ExpectedError `dialect` when an entry, or the driver, cannot run in it, or the hubs of a list
- *   speak different ones
+ *   speak different ones; {@link MissingMethods} when a hub shows no dialect and has not what the run calls
  */
 export async function agreedDialect(
   plan: Plan,
   { kind, endpoint }: OpenTarget,
-  ask: (endpoint: Endpoint) => Promise<HubDialect | undefined>,
+  ask: AskHub,
 ): Promise<Plan> {
   const needsOne = plan.entries.some((entry) => needsContract(entryRun(entry)));
   if (plan.dialect !== 'auto' || kind !== 'hubUrl' || !needsOne) return plan;
-  const dialect = (await commonDialect(endpoint, ask)) ?? 'recordLatency';
+  const dialect = (await commonDialect(plan, endpoint, ask)) ?? 'recordLatency';
   const { driver } = endpoint;
   const unsent = dialect === 'measure' && ticksProblem({ driver, protocol: plan.protocol });
   if (typeof unsent === 'string')
@@ -44,11 +47,18 @@ export async function agreedDialect(
 }
 
 async function commonDialect(
+  plan: Plan,
   endpoint: Endpoint,
-  ask: Parameters<typeof agreedDialect>[2],
+  ask: AskHub,
 ): Promise<HubDialect | undefined> {
   const urls = [...new Set(endpoint.urls)].slice(0, mostAsked);
-  const dialects = await Promise.all(urls.map((url) => ask({ ...endpoint, urls: [url] })));
+  const wanted = methodsToAskFor(plan);
+  const answers = await Promise.all(urls.map((url) => ask({ ...endpoint, urls: [url] }, wanted)));
+  answers.forEach((answer, at) => {
+    const missing = missingOf(plan, answer?.lacks ?? []);
+    if (missing.length > 0) throw new MissingMethods(missing, shownUrl(urls[at]!));
+  });
+  const dialects = answers.map((answer) => answer?.dialect);
   const [first, other] = [...new Set(dialects)].filter((dialect) => dialect !== undefined);
   if (first === undefined || other === undefined) return first;
   const shown = (dialect: HubDialect): string => shownUrl(urls[dialects.indexOf(dialect)]!);

@@ -29,7 +29,9 @@ class EndedEarly extends Error {}
 /** Failed connects after which a target that never answered is given up. */
 const hopelessConnects = 20;
 /** A target of which nothing is heard for so long is given up, unless the plan allows a single connect more. */
-const hopelessMs = 23_500;
+const hopelessMs = 22_500;
+/** So is one that had connections, after as long without any. */
+const deadMs = 47_000;
 /** From the order to begin a step until its first message may be due, so that every worker has heard it. */
 const leadUs = 100_000;
 const drainPollMs = 25;
@@ -124,8 +126,8 @@ export class Conductor implements Run {
     this.pool.order({ type: 'connect', atUs, from: this.requested, to: requested });
     this.requested = requested;
     const patienceMs = Math.max(
-      hopelessMs,
-      this.plan.connectTimeoutMs > 20_000 ? this.plan.connectTimeoutMs + 1000 : 0,
+      hopelessMs - this.context.askedMs,
+      this.plan.connectTimeoutMs > 18_000 ? this.plan.connectTimeoutMs + 1000 : 0,
     );
     const timer = setTimeout(() => {
       if (this.totals.connections().connected === 0) this.endUnreachable();
@@ -278,7 +280,7 @@ export class Conductor implements Run {
       (this.plan.life === undefined
         ? // A client that recovers its socket was dropped, and takes part all the same.
           connected === dropped && this.context.openConnections() === 0
-        : this.recovery.deadForMs() > 2 * hopelessMs) &&
+        : this.recovery.deadForMs() > deadMs) &&
       this.phase !== 'closing' &&
       this.phase !== 'done'
     ) {

@@ -16,6 +16,8 @@ export interface RunDependencies {
   readonly workerScript: string;
   /** Go on after a step that missed its objectives. */
   readonly keepGoing?: boolean;
+  /** Time in milliseconds in which the target was asked something before the run. */
+  readonly askedMs?: number;
 }
 
 /**
@@ -46,6 +48,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
   return new Conductor(plan, starts, {
     workerScript: dependencies.workerScript,
     keepGoing: dependencies.keepGoing === true,
+    askedMs: dependencies.askedMs ?? 0,
     secrets: target.secrets,
     ...(target.passes !== undefined && { passes: target.passes }),
     nowUs: () => clock.nowUs() - originUs,

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { isProbe } from '../wire/probeMark';
 import type { BenchHubKnobs } from './benchHubOptions';
 
 /** An HTTP answer that turns a client away. */
@@ -19,8 +21,9 @@ export class HubGate {
 
   constructor(private readonly knobs: BenchHubKnobs) {}
 
-  /** To be asked once per connect; undefined lets it in. */
-  refusal(): Refusal | undefined {
+  /** To be asked once per connect; undefined lets it in, as it does with those who only ask before a run. */
+  refusal({ headers }: Pick<IncomingMessage, 'headers'>): Refusal | undefined {
+    if (isProbe(headers)) return undefined;
     const { refuse = 0, throttle } = this.knobs;
     if (this.counts.refused < refuse) {
       this.counts.refused++;

@@ -97,7 +97,7 @@ export function answerRequest(
     refuse(response, { status: 405, text: 'Negotiate is a POST.', headers: { Allow: 'POST' } });
     return;
   }
-  const answer = context.gate.refusal() ?? negotiate(context, query);
+  const answer = context.gate.refusal(request) ?? negotiate(context, query);
   if (isRefusal(answer)) refuse(response, answer);
   else answerJson(response, answer);
 }
@@ -111,7 +111,7 @@ export function admitUpgrade(
   if (path !== context.path) return notFound;
   const token = query.get('id');
   if (token === null) {
-    return context.gate.refusal() ?? { connectionId: undefined, token: undefined };
+    return context.gate.refusal(request) ?? { connectionId: undefined, token: undefined };
   }
   return admitNegotiated(context, token);
 }

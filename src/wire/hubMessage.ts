@@ -98,7 +98,9 @@ export function readHandshakeAnswer(text: string): string | undefined {
   const fields = jsonObject(text);
   if (fields['type'] !== undefined)
     throw new HubMessageError('the server sent a hub message before its handshake answer');
-  return typeof fields['error'] === 'string' ? fields['error'] : undefined;
+  const { error = null } = fields;
+  // An error of another kind is none of the protocol, but no agreement either.
+  return error === null || typeof error === 'string' ? (error ?? undefined) : JSON.stringify(error);
 }
 
 /**

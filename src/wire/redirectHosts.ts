@@ -1,18 +1,22 @@
 import { ConnectFailure, LeavesLoopback } from './connectFailure';
 import type { Endpoint } from './endpoint';
 import { negotiate, negotiateAgents } from './negotiate';
-
-const timeoutMs = 10_000;
+import { asProbe } from './probeMark';
 
 /**
  * Hosts beyond this machine that hubs on loopback redirect to, as an app server with Azure SignalR does.
  * Asks each hub once and goes no further; what else keeps it from answering is left to the run.
+ *
+ * @param withinMs time all hubs have together
  */
-export async function redirectHosts(endpoint: Endpoint): Promise<readonly string[]> {
+export async function redirectHosts(
+  endpoint: Endpoint,
+  withinMs = 10_000,
+): Promise<readonly string[]> {
   if (endpoint.skipNegotiation) return [];
-  const confined = { ...endpoint, staysOnLoopback: true };
+  const confined = { ...asProbe(endpoint), staysOnLoopback: true };
   const agents = negotiateAgents(confined, 1);
-  const signal = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.timeout(withinMs);
   const hostOf = async (url: string): Promise<string | undefined> => {
     try {
       await negotiate(confined, url, agents, signal);

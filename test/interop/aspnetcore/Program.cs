@@ -84,6 +84,8 @@ void Options(HttpConnectionDispatcherOptions options)
 var bench = app.MapHub<BenchHub>("/signalrbench", Options);
 var measure = app.MapHub<MeasureHub>("/measure", Options);
 app.MapHub<OwnHub>("/own", Options);
+app.MapHub<SeedHub>("/seed", Options);
+app.MapHub<SeedChatHub>("/seedchat", Options);
 if (auth != "")
 {
     bench.RequireAuthorization();

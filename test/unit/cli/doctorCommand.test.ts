@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { CommandDeps } from '../../../src/cli/program';
 import { commandLine, type CommandLine } from './commandLine';
 
 describe('doctor', () => {
@@ -64,6 +65,46 @@ describe('doctor', () => {
     });
     assert.deepEqual(calls.overrides, [{ path: 'config.target', value: 'http://x/y' }]);
     assert.equal(calls.targetsOpen, 0);
+  });
+
+  it('asks before it follows a redirect to another machine', async () => {
+    const args = ['doctor', '--target', 'http://localhost:5050/signalrbench'];
+    const asked: (boolean | undefined)[] = [];
+    const probeHub: CommandDeps['probeHub'] = ({ staysOnLoopback }) => {
+      asked.push(staysOnLoopback);
+      const message = 'it redirects';
+      return Promise.resolve(
+        staysOnLoopback === true
+          ? { reachable: false, errorClass: 'negotiate', message, redirectsTo: 'a.example' }
+          : { reachable: true, connectMs: 3, methods: [] },
+      );
+    };
+    const unasked = await at.run(args, { deps: { probeHub } });
+    assert.equal(unasked.code, 2);
+    assert.match(unasked.err, /redirects to a\.example, which is not on this machine\. Add --yes/);
+    const no = await at.run(args, { deps: { probeHub }, answer: 'n' });
+    assert.equal(no.code, 2);
+    assert.deepEqual(asked, [true, true]);
+    const yes = await at.run(args, { deps: { probeHub }, answer: 'y' });
+    assert.equal(yes.code, 0);
+    assert.equal((await at.run([...args, '--yes'], { deps: { probeHub } })).code, 0);
+    assert.deepEqual(asked, [true, true, true, undefined, undefined]);
+  });
+
+  it('lists what is missing where there is no hub', async () => {
+    const args = ['doctor', '--target', 'http://localhost:5050/nothere'];
+    const deps: Partial<CommandDeps> = {
+      probeHub: () =>
+        Promise.resolve({ reachable: false, errorClass: 'notFound', message: 'answered 404' }),
+    };
+    const { code, out } = await at.run(args, { deps });
+    assert.equal(code, 3);
+    assert.match(out, /There is no hub at this path: it lacks Echo, Broadcast, SendToClient,\s/);
+    assert.match(out, /public sealed class BenchHub : Hub/);
+    const json = JSON.parse((await at.run([...args, '--json'], { deps })).out) as {
+      target: { lacks: string[] };
+    };
+    assert.equal(json.target.lacks.length, 11);
   });
 
   it('asks a service whether it takes the key', async () => {

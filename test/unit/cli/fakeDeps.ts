@@ -66,7 +66,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
     capacity: () => Promise.resolve(sampleModel),
     machineLimits: () => Promise.resolve({ cores: 4, fileDescriptors: 1024, localPorts: 28_000 }),
     missingForRun: () => undefined,
-    hubDialect: () => Promise.resolve(undefined),
+    askHub: () => Promise.resolve(undefined),
     redirectHosts: () => Promise.resolve([]),
     buildPlan: (scenario, { workers, seed }) =>
       ({

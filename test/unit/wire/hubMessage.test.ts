@@ -138,6 +138,13 @@ describe('the handshake', () => {
     assert.equal(readHandshakeAnswer('{"error":"no such protocol"}'), 'no such protocol');
   });
 
+  it('is refused by an error that is no text, too', () => {
+    assert.equal(readHandshakeAnswer('{"error":{"code":1}}'), '{"code":1}');
+    assert.equal(readHandshakeAnswer('{"error":404}'), '404');
+    assert.equal(readHandshakeAnswer('{"error":false}'), 'false');
+    assert.equal(readHandshakeAnswer('{"error":null}'), undefined);
+  });
+
   it('is not answered by a hub message or by anything but an object', () => {
     for (const text of ['{"type":6}', '[]', 'null', 'HTTP/1.1'])
       assert.throws(() => readHandshakeAnswer(text), HubMessageError);

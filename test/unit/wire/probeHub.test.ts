@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { startBenchHub } from '../../../src/servers/benchHub';
-import { hubDialect, probeHub } from '../../../src/wire/probeHub';
+import { askHub, probeHub } from '../../../src/wire/probeHub';
+import { redirectHosts } from '../../../src/wire/redirectHosts';
 import { endpointOf } from '../../fakes/endpoint';
 import { hubFrame } from '../../fakes/frames';
+import { redirectingHub } from '../../fakes/redirectingHub';
 import { startRawHub } from '../../fakes/rawHub';
 
 describe('probeHub', () => {
@@ -31,7 +33,7 @@ describe('probeHub', () => {
         probe.methods.map(({ name, present }) => (present ? name : `no ${name}`)),
         ['Echo', 'Broadcast', 'SendToConnection', 'GroupBroadcast', 'JoinGroup', 'LeaveGroup'],
       );
-      assert.equal(await hubDialect(endpointOf(hub.url)), 'measure');
+      assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'measure');
     } finally {
       await hub.dispose();
     }
@@ -56,6 +58,32 @@ describe('probeHub', () => {
     }
   });
 
+  it('has not reached a hub that shakes hands and answers nothing', async () => {
+    const hub = await startRawHub();
+    try {
+      const probe = await probeHub(endpointOf(hub.url, { skipNegotiation: true }));
+      assert.ok(!probe.reachable);
+      assert.equal(probe.errorClass, 'timeout');
+      assert.match(probe.message, /takes connections, but answered none of 13 calls within 4 s/);
+      // All calls were made at once: their times do not add up.
+      const peer = await hub.nextPeer();
+      assert.equal(peer.frames.length >= 13, true);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('goes no further than a redirect to a machine that nobody agreed to', async () => {
+    const hub = await redirectingHub('http://signalr-prod.example/client/?hub=h');
+    try {
+      const probe = await probeHub(endpointOf(hub.url, { staysOnLoopback: true }));
+      assert.ok(!probe.reachable);
+      assert.equal(probe.redirectsTo, 'signalr-prod.example');
+    } finally {
+      hub.dispose();
+    }
+  });
+
   it('ends at once when the hub drops the connection', async () => {
     const hub = await startRawHub();
     try {
@@ -73,11 +101,49 @@ describe('probeHub', () => {
   });
 });
 
-describe('hubDialect', () => {
+describe('askHub', () => {
+  it('says which methods a hub without a dialect lacks, and has none of the others carried out', async () => {
+    const hub = await startBenchHub({ dialect: 'measure' });
+    try {
+      const methods = ['Echo', 'SendToGroup', 'GroupBroadcast', 'StreamingEcho'];
+      assert.deepEqual(await askHub(endpointOf(hub.url), methods), {
+        dialect: 'measure',
+        lacks: ['SendToGroup', 'StreamingEcho'],
+      });
+      assert.equal(hub.counts.deliveries, 0);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('leaves a test hub its faults for the load', async () => {
+    const hub = await startBenchHub({ refuse: 2 });
+    try {
+      assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'recordLatency');
+      assert.deepEqual(await redirectHosts(endpointOf(hub.url)), []);
+      assert.equal(hub.counts.refused, 0);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('is over in time at a hub that answers nothing', async () => {
+    const hub = await startRawHub();
+    try {
+      const startedMs = performance.now();
+      const asking = askHub(endpointOf(hub.url, { skipNegotiation: true }), ['Echo'], 1500);
+      await (await hub.nextPeer()).nextFrame();
+      assert.equal(await asking, undefined);
+      assert.ok(performance.now() - startedMs < 10_000);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
   it('is recordLatency at a hub that greets', async () => {
     const hub = await startBenchHub();
     try {
-      assert.equal(await hubDialect(endpointOf(hub.url)), 'recordLatency');
+      assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'recordLatency');
     } finally {
       await hub.dispose();
     }
@@ -86,7 +152,7 @@ describe('hubDialect', () => {
   it('is measure at a hub that neither greets nor tells the id', async () => {
     const hub = await startRawHub();
     try {
-      const asking = hubDialect(endpointOf(hub.url, { skipNegotiation: true }));
+      const asking = askHub(endpointOf(hub.url, { skipNegotiation: true }));
       const peer = await hub.nextPeer();
       const frame = await peer.nextFrame();
       const { invocationId, target } = JSON.parse(frame.payload.toString().slice(0, -1)) as {
@@ -95,7 +161,7 @@ describe('hubDialect', () => {
       };
       assert.equal(target, 'GetConnectionId');
       peer.socket.write(hubFrame({ type: 3, invocationId, error: 'Method does not exist.' }));
-      assert.equal(await asking, 'measure');
+      assert.deepEqual(await asking, { dialect: 'measure', lacks: [] });
     } finally {
       await hub.dispose();
     }
@@ -104,6 +170,6 @@ describe('hubDialect', () => {
   it('leaves a hub that cannot be reached to the run, which says why', async () => {
     const hub = await startBenchHub();
     await hub.dispose();
-    assert.equal(await hubDialect(endpointOf(hub.url)), undefined);
+    assert.equal(await askHub(endpointOf(hub.url)), undefined);
   });
 });
