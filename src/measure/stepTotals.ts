@@ -122,7 +122,7 @@ export class StepTotals extends MessageTotals {
     return { ...measured, valid: problem === undefined, ...(problem && { cause: problem.code }) };
   }
 
-  /** Judges the step as it stands: its drain is over. */
+  /** Judges the step as it stands: its drain is over, and what came later had not arrived. */
   judge(slo: Slo): Verdict {
     this.settle();
     for (const entry of this.entries) entry.settle();
@@ -132,7 +132,7 @@ export class StepTotals extends MessageTotals {
         offered: this.offered,
         sent: this.sent,
         expected: this.expected,
-        received: this.delivered().received,
+        received: Math.max(0, this.delivered().received - this.late),
         latencyAtShareUs: (share) => this.latency.valueAtShare(share),
         generator: this.generator(slo),
         byCalls: this.byCalls,

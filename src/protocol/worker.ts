@@ -39,6 +39,8 @@ export type ToWorker =
   | { readonly type: 'identify' }
   /** Run a step; its warm-up begins at `atUs`. */
   | { readonly type: 'step'; readonly index: number; readonly atUs: number }
+  /** The step's drain goes on until then at most: what arrives later is late, whenever that is read. */
+  | { readonly type: 'drain'; readonly index: number; readonly untilUs: number }
   /** The step's drain is over: what still arrives is late. */
   | { readonly type: 'drained'; readonly index: number }
   /** Stop sending now, wherever the step is. */

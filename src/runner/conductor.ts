@@ -35,6 +35,10 @@ const deadMs = 47_000;
 /** From the order to begin a step until its first message may be due, so that every worker has heard it. */
 const leadUs = 100_000;
 const drainPollMs = 25;
+/** From the end of a step until every worker has said that its last message left; backlogs take a second. */
+const sendingUs = 1_500_000;
+/** From the end of a drain until every worker has told what it had received by then. */
+const tellingUs = 1_000_000;
 const closeMs = 3000;
 
 /** Leads a run through its phases: connect, prepare, step by step warm up, measure and drain, close. */
@@ -179,7 +183,7 @@ export class Conductor implements Run {
     const cpu = new CpuMeter();
     try {
       await this.reached(endUs);
-      await this.told('stepSent');
+      await this.told('stepSent', endUs + sendingUs);
       totals.seconds = step.measureMs / 1000;
     } catch (error) {
       totals.seconds = this.measuredSeconds();
@@ -205,12 +209,13 @@ export class Conductor implements Run {
     this.throwIfEnded();
   }
 
-  /** Waits until nothing is outstanding, at most `drainMs`. */
+  /** Waits until nothing is outstanding, at most `drainMs`: no worker without time to answer prolongs it. */
   private async drain(totals: StepTotals, drainMs: number): Promise<void> {
     const untilUs = this.context.nowUs() + drainMs * 1000;
+    this.pool.order({ type: 'drain', index: totals.facts.index, untilUs });
     for (;;) {
-      await this.flush();
-      if (totals.received >= totals.expected || this.context.nowUs() >= untilUs) return;
+      const isTold = await this.flush(untilUs + tellingUs);
+      if (!isTold || totals.received >= totals.expected || this.context.nowUs() >= untilUs) return;
       await this.reached(Math.min(untilUs, this.context.nowUs() + drainPollMs * 1000));
     }
   }
@@ -312,12 +317,12 @@ export class Conductor implements Run {
     if (this.ending !== undefined) throw new EndedEarly();
   }
 
-  /** Settles when all workers have told this; leaves when the run has ended meanwhile. */
-  private async told(what: string): Promise<void> {
-    while (!this.facts.has(what) && this.ending === undefined) {
-      await this.facts.until(() => this.facts.has(what) || this.ending !== undefined, 60_000);
-    }
+  /** Whether all workers have told this, in time; leaves when the run has ended meanwhile. */
+  private async told(what: string, untilUs = Infinity): Promise<boolean> {
+    const leftMs = (): number => (untilUs - this.context.nowUs()) / 1000;
+    const isTold = await this.facts.told(what, leftMs, () => this.ending !== undefined);
     this.throwIfEnded();
+    return isTold;
   }
 
   /** Settles at a moment of run time; leaves when the run has ended meanwhile. */
@@ -327,12 +332,13 @@ export class Conductor implements Run {
     this.throwIfEnded();
   }
 
-  /** All that was counted up to now has arrived here. */
-  private async flush(): Promise<void> {
+  /** Whether all that was counted up to now has arrived here, in time. */
+  private async flush(untilUs?: number): Promise<boolean> {
     const flush = (this.flushes += 1);
     this.pool.order({ type: 'flush', flush });
-    await this.told(`flush ${flush}`);
+    const isTold = await this.told(`flush ${flush}`, untilUs);
     this.facts.forget(`flush ${flush}`);
+    return isTold;
   }
 
   private measuredSeconds(): number {

@@ -157,6 +157,8 @@ export class StepRecorder extends EntryRecorder {
   readonly membership = new MembershipRecorder();
   /** After its drain a step still counts deliveries, as late ones. */
   drained = false;
+  /** Run time at which its drain ends at the latest, by the clock of the machine. */
+  lateFromUs = Infinity;
 
   constructor(
     readonly step: number,
@@ -254,7 +256,8 @@ export class Recorder {
     nowUs: number,
   ): void {
     counted.received += 1;
-    if (this.steps[step]?.drained === true) counted.late += 1;
+    const own = this.steps[step];
+    if (own !== undefined && (own.drained || nowUs > own.lateFromUs)) counted.late += 1;
     const target = this.target(connection);
     if (target !== undefined) {
       target.received += 1;

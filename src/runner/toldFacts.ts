@@ -1,3 +1,6 @@
+/** Timers bear no infinity. */
+const longestWaitMs = 60_000;
+
 /** What workers have told so far, and who waits for it or for anything else to change. */
 export class ToldFacts {
   private readonly tellers = new Map<string, Set<number>>();
@@ -21,6 +24,16 @@ export class ToldFacts {
   has(what: string): boolean {
     const workers = this.tellers.get(what);
     return [...this.alive()].every((worker) => workers?.has(worker) === true);
+  }
+
+  /**
+   * Waits until all living workers have told this, the time is up, or there is nothing to wait for.
+   * @returns whether they have
+   */
+  async told(what: string, leftMs: () => number, isOver: () => boolean): Promise<boolean> {
+    for (let ms = leftMs(); ms > 0 && !this.has(what) && !isOver(); ms = leftMs())
+      await this.until(() => this.has(what) || isOver(), Math.min(longestWaitMs, Math.ceil(ms)));
+    return this.has(what);
   }
 
   /** To be called whenever something has changed that {@link until} may be waiting for. */

@@ -167,6 +167,9 @@ export class WorkerRun {
       case 'step':
         this.beginStep(order.index, order.atUs);
         break;
+      case 'drain':
+        this.recorder.steps[order.index]!.lateFromUs = order.untilUs;
+        break;
       case 'drained':
         this.recorder.steps[order.index]!.drained = true;
         this.receiver.tellWrongNames();

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ByteRest } from './byteRest';
+import { ByteRest } from '../wire/byteRest';
 import type { ConnectionStreams } from './connectionStreams';
 import { handshakeErrorFrame } from './hubFrames';
 import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from './hubHandshake';

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ByteRest } from '../wire/byteRest';
 
 /**
  * Reads the body of a request, up to a bound.
@@ -12,8 +13,8 @@ export function readBody(
   take: (body: Buffer) => void,
   tooLong: () => void,
 ): void {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const body = new ByteRest();
+  let isTooLong = false;
   request.on('error', () => undefined);
   response.on('error', () => undefined);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
@@ -21,16 +22,16 @@ export function readBody(
     return;
   }
   request.on('data', (chunk: Buffer) => {
-    if (length > maxBytes) return;
-    length += chunk.length;
-    if (length <= maxBytes) {
-      chunks.push(chunk);
+    if (isTooLong) return;
+    isTooLong = body.length + chunk.length > maxBytes;
+    if (!isTooLong) {
+      body.append(chunk);
     } else {
-      chunks.length = 0;
+      body.take();
       tooLong();
     }
   });
   request.on('end', () => {
-    if (length <= maxBytes) take(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length));
+    if (!isTooLong) take(body.take());
   });
 }

@@ -1,4 +1,4 @@
-import type { ByteRest } from './byteRest';
+import type { ByteRest } from '../wire/byteRest';
 import type { HubMessage } from './hubMessage';
 
 /**

@@ -6,6 +6,7 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { ByteRest } from '../wire/byteRest';
 
 /** What an upstream handler answered, or a sentence that says why there is no answer. */
 export type UpstreamAnswer = AnsweredUpstream | { readonly failure: string };
@@ -92,12 +93,10 @@ function readAnswer(
   maxBytes: number,
   done: (answer: UpstreamAnswer) => void,
 ): void {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const body = new ByteRest();
   answer.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    if (length <= maxBytes) {
-      chunks.push(chunk);
+    if (body.length + chunk.length <= maxBytes) {
+      body.append(chunk);
     } else {
       done({ failure: `The upstream handler answered with more than ${maxBytes} bytes.` });
       answer.destroy();
@@ -106,6 +105,6 @@ function readAnswer(
   answer.on('error', () => done({ failure: 'The answer of the upstream handler broke off.' }));
   answer.on('end', () => {
     const { statusCode = 0, headers } = answer;
-    done({ status: statusCode, headers, body: Buffer.concat(chunks) });
+    done({ status: statusCode, headers, body: body.take() });
   });
 }

@@ -82,12 +82,17 @@ export abstract class ClientConnection implements HubConnection {
     settle?.(undefined);
   }
 
+  /** Lets go of what a connection holds that has come to its end. */
+  protected release(): void {
+    this.destroy();
+  }
+
   /** Ends the connection, and tells whoever opens it or, once it is open, the listener. */
   protected fail(failure: ConnectFailure): void {
     if (this.state === 'closed') return;
     const { settle } = this;
     this.settle = undefined;
-    this.destroy();
+    this.release();
     if (settle !== undefined) settle(failure);
     else this.listener.lost(this, failure.errorClass, failure.message);
   }

@@ -1,3 +1,5 @@
+import { ByteRest } from './byteRest';
+
 /** A stream of events that breaks a bound. */
 export class EventStreamError extends Error {}
 
@@ -7,29 +9,31 @@ export class EventStreamError extends Error {}
  */
 export type OnEvent = (buffer: Buffer, start: number, end: number, eventBytes: number) => void;
 
-interface Piece {
-  readonly buffer: Buffer;
-  readonly start: number;
-  readonly end: number;
-}
-
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const space = 0x20;
 const dataField = Buffer.from('data:', 'latin1');
 const lineEnd = Buffer.from('\n', 'latin1');
+/** Lines of one event; a hub message has no line ends but those of indented JSON. */
+const maximumLines = 65_536;
 
 /**
  * Reads server-sent events (WHATWG HTML, 9.2.6) as SignalR uses them: only `data` counts; comments and
  * other fields are passed over. Lines end with LF or CR LF. Pieces may share one buffer between all
- * connections: only what is incomplete is copied.
+ * connections: only what is incomplete is copied, and nothing more than twice.
  */
 export class EventReader {
   /** A line whose end has not come yet. */
-  private line: Buffer[] = [];
-  private lineLength = 0;
-  /** Data lines of the event at hand. */
-  private data: Piece[] = [];
+  private readonly line = new ByteRest();
+  /** Lines of the event at hand, and those of them that are data. */
+  private lines = 0;
+  private dataLines = 0;
+  /** The only data line so far, where it came. */
+  private first: Buffer | undefined;
+  private firstStart = 0;
+  private firstEnd = 0;
+  /** The data lines so far, when there are several or their buffer belongs to the next read. */
+  private readonly data = new ByteRest();
   private eventBytes = 0;
 
   /** @param maximumBytes longest event accepted */
@@ -38,40 +42,33 @@ export class EventReader {
   /**
    * Reads a piece of the stream.
    *
-   * @throws EventStreamError when an event is longer than allowed
+   * @throws EventStreamError when an event is longer than allowed, or has too many lines
    */
   read(buffer: Buffer, start: number, end: number, onEvent: OnEvent): void {
+    // What lies behind is of other reads and may be long: it is not searched.
+    const piece = buffer.subarray(0, end);
     for (let at = start; at < end;) {
-      const found = buffer.indexOf(lineFeed, at);
-      const complete = found >= 0 && found < end;
-      const stop = complete ? found + 1 : end;
+      const found = piece.indexOf(lineFeed, at);
+      const stop = found < 0 ? end : found + 1;
       this.eventBytes += stop - at;
       if (this.eventBytes > this.maximumBytes) {
         throw new EventStreamError(
           `a server-sent event is above the limit of ${this.maximumBytes} bytes`,
         );
       }
-      if (!complete || this.lineLength > 0) {
-        this.line.push(Buffer.from(buffer.subarray(at, stop)));
-        this.lineLength += stop - at;
+      if (found < 0) {
+        this.line.append(buffer, at, end);
+      } else if (this.line.length > 0) {
+        this.line.append(buffer, at, stop);
+        const whole = this.line.take();
+        this.takeLine(whole, 0, whole.length - 1, onEvent);
+      } else {
+        this.takeLine(buffer, at, found, onEvent);
       }
-      if (complete) this.endLine(buffer, at, found, onEvent);
       at = stop;
     }
     // The buffer belongs to the next read.
-    this.data = this.data.map((piece) => (piece.buffer === buffer ? copyOf(piece) : piece));
-  }
-
-  /** A line is complete: `start`…`end` of the buffer, or what was kept of it. */
-  private endLine(buffer: Buffer, start: number, end: number, onEvent: OnEvent): void {
-    if (this.lineLength === 0) {
-      this.takeLine(buffer, start, end, onEvent);
-      return;
-    }
-    const whole = Buffer.concat(this.line, this.lineLength);
-    this.line = [];
-    this.lineLength = 0;
-    this.takeLine(whole, 0, whole.length - 1, onEvent);
+    if (this.first === buffer) this.keepFirst(buffer);
   }
 
   private takeLine(buffer: Buffer, start: number, lineFeedAt: number, onEvent: OnEvent): void {
@@ -81,31 +78,36 @@ export class EventReader {
       this.dispatch(onEvent);
       return;
     }
+    if ((this.lines += 1) > maximumLines)
+      throw new EventStreamError(`a server-sent event has more than ${maximumLines} lines`);
     const dataAt = start + dataField.length;
     if (dataAt > end || dataField.compare(buffer, start, dataAt) !== 0) return;
-    this.data.push({ buffer, start: dataAt + (buffer[dataAt] === space ? 1 : 0), end });
+    const from = dataAt + (buffer[dataAt] === space ? 1 : 0);
+    if ((this.dataLines += 1) === 1) {
+      this.first = buffer;
+      this.firstStart = from;
+      this.firstEnd = end;
+      return;
+    }
+    if (this.first !== undefined) this.keepFirst(this.first);
+    this.data.append(lineEnd);
+    this.data.append(buffer, from, end);
+  }
+
+  private keepFirst(buffer: Buffer): void {
+    this.data.append(buffer, this.firstStart, this.firstEnd);
+    this.first = undefined;
   }
 
   private dispatch(onEvent: OnEvent): void {
-    const { data, eventBytes } = this;
-    this.eventBytes = 0;
-    const [first] = data;
-    if (first === undefined) return;
-    this.data = [];
-    if (data.length === 1) {
-      onEvent(first.buffer, first.start, first.end, eventBytes);
-      return;
+    const { first, firstStart, firstEnd, dataLines, eventBytes } = this;
+    this.first = undefined;
+    this.lines = this.dataLines = this.eventBytes = 0;
+    if (first !== undefined) {
+      onEvent(first, firstStart, firstEnd, eventBytes);
+    } else if (dataLines > 0) {
+      const whole = this.data.take();
+      onEvent(whole, 0, whole.length, eventBytes);
     }
-    const pieces = data.flatMap((piece, at) => [
-      ...(at === 0 ? [] : [lineEnd]),
-      piece.buffer.subarray(piece.start, piece.end),
-    ]);
-    const whole = Buffer.concat(pieces);
-    onEvent(whole, 0, whole.length, eventBytes);
   }
-}
-
-function copyOf({ buffer, start, end }: Piece): Piece {
-  const copy = Buffer.from(buffer.subarray(start, end));
-  return { buffer: copy, start: 0, end: copy.length };
 }

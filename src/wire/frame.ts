@@ -10,6 +10,31 @@ export const opcode = {
   pong: 0xa,
 } as const;
 
+/** Why a client closes a WebSocket (RFC 6455, 7.4.1). */
+export const closeCode = {
+  normal: 1000,
+  protocolError: 1002,
+  invalidText: 1007,
+  tooLarge: 1009,
+} as const;
+
+/** No code at all in a close frame; it is never sent. */
+export const noCloseCode = 1005;
+
+/** Whether a peer may send the code: one of RFC 6455, 7.4.1, or of its registry at IANA, or of applications. */
+export function mayBeSent(code: number): boolean {
+  return (
+    (code >= 1000 && code <= 1014 && code !== 1004 && code !== noCloseCode && code !== 1006) ||
+    (code >= 3000 && code <= 4999)
+  );
+}
+
+/** The close frame of a client. */
+export function clientCloseFrame(code: number): Buffer {
+  const payload = code === noCloseCode ? [] : [code >> 8, code & 0xff];
+  return clientFrame(opcode.close, Uint8Array.from(payload));
+}
+
 /** Bytes of the header of a masked client frame around `payloadLength` bytes. */
 export function clientHeaderLength(payloadLength: number): number {
   return payloadLength < 126 ? 6 : payloadLength < 65_536 ? 8 : 14;

@@ -1,18 +1,45 @@
-import { opcode, serverHeaderLength } from './frame';
+import { isUtf8 } from 'node:buffer';
+import { ByteRest } from './byteRest';
+import {
+  closeCode as closeCodes,
+  mayBeSent,
+  noCloseCode,
+  opcode,
+  serverHeaderLength,
+} from './frame';
 
 /** Receives what the reader finds. Buffers are valid only during the call. */
 export interface FrameListener {
   /** One whole message (text or binary), fragments joined. `frameBytes` is its length on the wire. */
   onMessage(buffer: Buffer, start: number, end: number, frameBytes: number): void;
+  /** The newest ping of a read: its answer answers those before it too (RFC 6455, 5.5.3). */
   onPing(payload: Buffer): void;
   onPong?(payload: Buffer): void;
+  /** @param code 1005 without one */
   onClose(code: number, reason: string): void;
   /** True once nothing more is wanted; the rest of a chunk is then left alone. */
   readonly stopped: boolean;
 }
 
 /** A violation of the WebSocket protocol by the server; the connection cannot be used any more. */
-export class FrameError extends Error {}
+export class FrameError extends Error {
+  /** @param closeCode with which the connection is closed for it */
+  constructor(
+    message: string,
+    readonly closeCode: number = closeCodes.protocolError,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Text messages in one frame of which each is checked to be UTF-8, and then one of so many: a check costs a
+ * thirtieth of a round trip. Fragmented ones, and what is parsed as a whole, are always checked.
+ */
+const checkedFirst = 8;
+const checkedEvery = 16;
+/** Fragments of one message; empty ones would never meet the limit on bytes. */
+const maximumFragments = 65_536;
 
 /**
  * Reads the frames of one server, however the chunks are cut. Chunks may share one buffer between all
@@ -22,9 +49,16 @@ export class FrameReader {
   /** A frame that is not complete yet: bytes so far, and room for all of it once its length is known. */
   private partial: Buffer | undefined;
   private partialLength = 0;
-  private fragments: Buffer[] | undefined;
-  private fragmentsLength = 0;
+  private fragments: ByteRest | undefined;
+  private fragmentCount = 0;
+  private fragmentsAreText = false;
   private fragmentsFrameBytes = 0;
+  /** Text messages in one frame so far. */
+  private texts = 0;
+  /** Where the newest ping of this read lies. */
+  private pingBuffer: Buffer | undefined;
+  private pingStart = 0;
+  private pingEnd = 0;
 
   /** @param maximumBytes longest message accepted, fragments together */
   constructor(private readonly maximumBytes: number) {}
@@ -41,11 +75,17 @@ export class FrameReader {
       const frameEnd = this.frameEnd(chunk, at, end);
       if (frameEnd === undefined || frameEnd > end) {
         this.keep(chunk, at, end, frameEnd);
-        return;
+        break;
       }
       this.frame(chunk, at, frameEnd, listener);
       at = frameEnd;
     }
+    if (this.pingBuffer !== undefined) this.tellPing(this.pingBuffer, listener);
+  }
+
+  private tellPing(buffer: Buffer, listener: FrameListener): void {
+    this.pingBuffer = undefined;
+    if (!listener.stopped) listener.onPing(buffer.subarray(this.pingStart, this.pingEnd));
   }
 
   /** Offset behind the frame that begins at `at`; undefined when its header is not complete. */
@@ -71,6 +111,7 @@ export class FrameReader {
     if (length > this.maximumBytes) {
       throw new FrameError(
         `a message of ${length} bytes is above the limit of ${this.maximumBytes}`,
+        closeCodes.tooLarge,
       );
     }
     if ((first & 0x08) !== 0 && (length > 125 || (first & 0x80) === 0)) {
@@ -118,18 +159,20 @@ export class FrameReader {
     if (code === opcode.text || code === opcode.binary) {
       if (this.fragments !== undefined)
         throw new FrameError('a new message began inside a fragmented one');
-      if (last) listener.onMessage(buffer, start, end, end - at);
-      else this.beginFragments(buffer, start, end);
+      if (!last) {
+        this.beginFragments(code, buffer, start, end);
+        return;
+      }
+      if (code === opcode.text) this.checkSample(buffer, start, end);
+      listener.onMessage(buffer, start, end, end - at);
     } else if (code === opcode.continuation) {
       this.continueFragments(buffer, start, end, last, listener);
     } else if (code === opcode.ping) {
-      listener.onPing(buffer.subarray(start, end));
+      this.pingBuffer = buffer;
+      this.pingStart = start;
+      this.pingEnd = end;
     } else if (code === opcode.close) {
-      const reasonStart = Math.min(start + 2, end);
-      listener.onClose(
-        end - start >= 2 ? buffer.readUInt16BE(start) : 1005,
-        buffer.toString('utf8', reasonStart, end),
-      );
+      readClose(buffer, start, end, listener);
     } else if (code === opcode.pong) {
       listener.onPong?.(buffer.subarray(start, end));
     } else {
@@ -137,9 +180,16 @@ export class FrameReader {
     }
   }
 
-  private beginFragments(buffer: Buffer, start: number, end: number): void {
-    this.fragments = [Buffer.from(buffer.subarray(start, end))];
-    this.fragmentsLength = end - start;
+  private checkSample(buffer: Buffer, start: number, end: number): void {
+    const number = this.texts++;
+    if (number < checkedFirst || number % checkedEvery === 0) checkText(buffer, start, end);
+  }
+
+  private beginFragments(code: number, buffer: Buffer, start: number, end: number): void {
+    this.fragments = new ByteRest();
+    this.fragments.append(buffer, start, end);
+    this.fragmentCount = 1;
+    this.fragmentsAreText = code === opcode.text;
     this.fragmentsFrameBytes = serverHeaderLength(end - start) + end - start;
   }
 
@@ -150,17 +200,38 @@ export class FrameReader {
     last: boolean,
     listener: FrameListener,
   ): void {
-    if (this.fragments === undefined)
-      throw new FrameError('a continuation frame without a beginning');
-    this.fragmentsLength += end - start;
+    const { fragments } = this;
+    if (fragments === undefined) throw new FrameError('a continuation frame without a beginning');
     this.fragmentsFrameBytes += serverHeaderLength(end - start) + end - start;
-    if (this.fragmentsLength > this.maximumBytes || this.fragments.length >= 65_536) {
-      throw new FrameError(`a fragmented message is above the limit of ${this.maximumBytes} bytes`);
+    const length = fragments.length + end - start;
+    if (length > this.maximumBytes || (this.fragmentCount += 1) > maximumFragments) {
+      throw new FrameError(
+        `a fragmented message is above the limit of ${this.maximumBytes} bytes`,
+        closeCodes.tooLarge,
+      );
     }
-    this.fragments.push(Buffer.from(buffer.subarray(start, end)));
+    fragments.append(buffer, start, end);
     if (!last) return;
-    const whole = Buffer.concat(this.fragments, this.fragmentsLength);
+    const whole = fragments.take();
     this.fragments = undefined;
+    if (this.fragmentsAreText) checkText(whole, 0, whole.length);
     listener.onMessage(whole, 0, whole.length, this.fragmentsFrameBytes);
   }
+}
+
+function checkText(buffer: Buffer, start: number, end: number): void {
+  if (!isUtf8(buffer.subarray(start, end)))
+    throw new FrameError('a text message is no UTF-8', closeCodes.invalidText);
+}
+
+/** Code and reason (RFC 6455, 5.5.1). */
+function readClose(buffer: Buffer, start: number, end: number, listener: FrameListener): void {
+  if (end === start) {
+    listener.onClose(noCloseCode, '');
+    return;
+  }
+  const code = end - start === 1 ? 0 : buffer.readUInt16BE(start);
+  if (!mayBeSent(code)) throw new FrameError('a close frame has no valid code');
+  checkText(buffer, start + 2, end);
+  listener.onClose(code, buffer.toString('utf8', start + 2, end));
 }

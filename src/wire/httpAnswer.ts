@@ -1,3 +1,5 @@
+import { ByteRest } from './byteRest';
+
 /** Head of an answer, as far as it matters here. */
 export interface AnswerHead {
   readonly status: number;
@@ -46,11 +48,11 @@ export class HttpAnswerReader {
   /** What is left of a sized body or a chunk. */
   private left = 0;
   /** A head or line that is not complete yet. */
-  private partial: Buffer | undefined;
+  private readonly partial = new ByteRest();
 
   /** Whether an answer has begun and not ended. */
   get isInside(): boolean {
-    return this.head !== undefined || this.partial !== undefined;
+    return this.head !== undefined || this.partial.length > 0;
   }
 
   /**
@@ -84,7 +86,8 @@ export class HttpAnswerReader {
   }
 
   private readHead(buffer: Buffer, start: number, end: number, listener: AnswerListener): number {
-    if (this.partial === undefined && lastHead !== undefined) {
+    const before = this.partial.length;
+    if (before === 0 && lastHead !== undefined) {
       const { bytes, head } = lastHead;
       const behind = start + bytes.length;
       if (behind <= end && bytes.compare(buffer, start, behind) === 0) {
@@ -92,16 +95,17 @@ export class HttpAnswerReader {
         return behind;
       }
     }
-    const before = this.partial?.length ?? 0;
-    const limit = Math.min(end, start + maximumHeadBytes);
-    const bytes = this.withPartial(buffer.subarray(start, limit));
-    const stop = bytes.indexOf(headEnd);
+    const limit = Math.min(end, start + maximumHeadBytes - before);
+    if (before > 0) this.partial.append(buffer, start, limit);
+    const bytes = before > 0 ? this.partial.first(maximumHeadBytes) : buffer.subarray(start, limit);
+    // The end may lie across what was there before and what is new.
+    const stop = bytes.indexOf(headEnd, Math.max(0, before - headEnd.length + 1));
     if (stop < 0) {
       if (bytes.length >= maximumHeadBytes) throw new HttpAnswerError('an HTTP head has no end');
-      this.partial = before === 0 ? Buffer.from(bytes) : bytes;
+      if (before === 0) this.partial.append(bytes);
       return limit;
     }
-    this.partial = undefined;
+    this.partial.take();
     const head = parseHead(bytes.toString('latin1', 0, stop));
     // An interim answer, such as 103, announces the real one.
     if (head.status >= 200) {
@@ -135,18 +139,18 @@ export class HttpAnswerReader {
 
   /** Size of a chunk, the end of one, or a trailer line. */
   private readLine(buffer: Buffer, start: number, end: number, listener: AnswerListener): number {
-    const found = buffer.indexOf(lineFeed, start);
-    const complete = found >= 0 && found < end;
-    const stop = complete ? found + 1 : end;
-    if (stop - start + (this.partial?.length ?? 0) > maximumLineBytes)
+    // What lies behind is of other reads and may be long: it is not searched.
+    const piece = buffer.subarray(start, Math.min(end, start + maximumLineBytes + 1));
+    const found = piece.indexOf(lineFeed);
+    const used = found < 0 ? piece.length : found + 1;
+    if (used + this.partial.length > maximumLineBytes)
       throw new HttpAnswerError('a chunk of an HTTP answer has no valid size');
-    const bytes = this.withPartial(buffer.subarray(start, stop));
-    if (!complete) {
-      this.partial = Buffer.from(bytes);
-      return stop;
+    if (found < 0) {
+      this.partial.append(piece);
+      return start + used;
     }
-    this.partial = undefined;
-    const line = bytes.toString('latin1').replace(/\r?\n$/, '');
+    const before = this.partial.length === 0 ? '' : this.partial.take().toString('latin1');
+    const line = (before + piece.toString('latin1', 0, used)).replace(/\r?\n$/, '');
     if (this.state === 'trailer') {
       if (line === '') this.finish(listener);
     } else if (this.state === 'chunkEnd') {
@@ -159,11 +163,7 @@ export class HttpAnswerReader {
       this.left = parseInt(digits, 16);
       this.state = this.left === 0 ? 'trailer' : 'chunk';
     }
-    return stop;
-  }
-
-  private withPartial(piece: Buffer): Buffer {
-    return this.partial === undefined ? piece : Buffer.concat([this.partial, piece]);
+    return start + used;
   }
 
   private finish(listener: AnswerListener): void {

@@ -1,3 +1,4 @@
+import { ByteRest } from './byteRest';
 import { ConnectFailure } from './connectFailure';
 import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
@@ -93,8 +94,7 @@ export class EventStreamInput implements HttpInput, ChannelOwner {
 /** One request after the other, each answered as soon as the server has something. */
 export class PollInput implements HttpInput, ChannelOwner {
   private channel: HttpChannel;
-  private pieces: Buffer[] = [];
-  private length = 0;
+  private readonly body = new ByteRest();
   private activated = false;
   /** The last poll was given up without an answer. */
   private inVain = false;
@@ -116,27 +116,25 @@ export class PollInput implements HttpInput, ChannelOwner {
   }
 
   destroy(): void {
-    this.pieces = [];
+    this.body.take();
     this.channel.destroy();
   }
 
   answerBody(buffer: Buffer, start: number, end: number): void {
-    this.length += end - start;
-    if (this.length > this.maximumBytes) {
+    if (this.body.length + end - start > this.maximumBytes) {
       const text = `the answer to a poll is above the limit of ${this.maximumBytes} bytes`;
       this.owner.onFailure(new ConnectFailure('protocol', text));
     } else {
-      this.pieces.push(Buffer.from(buffer.subarray(start, end)));
+      this.body.append(buffer, start, end);
     }
   }
 
   answerEnded(head: AnswerHead): void {
-    const { owner, pieces, length } = this;
+    const { owner } = this;
     const { where } = this.requests;
     if (owner.stopped) return;
     where.cookies?.take(head.setCookies, where.url);
-    this.pieces = [];
-    this.length = 0;
+    const whole = this.body.take();
     this.inVain = false;
     if (head.status === 204) {
       owner.onServerEnd();
@@ -158,8 +156,7 @@ export class PollInput implements HttpInput, ChannelOwner {
       this.activated = true;
       owner.onReady();
     }
-    const whole = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, length);
-    owner.onMessages(whole, 0, length, length);
+    owner.onMessages(whole, 0, whole.length, whole.length);
   }
 
   requestFailed(failure: ConnectFailure): void {

@@ -6,6 +6,7 @@ import {
   HubMessageError,
   readHubMessage,
   recordSeparator,
+  textIn,
   type HubMessage,
 } from './hubMessage';
 import {
@@ -129,7 +130,7 @@ export const jsonCodec: HubCodec = {
     span.end = separator;
     span.next = separator + 1;
   },
-  read: (buffer, start, end) => readHubMessage(buffer.toString('utf8', start, end)),
+  read: (buffer, start, end) => readHubMessage(textIn(buffer, start, end)),
   encode: encodeHubMessage,
   textBytes: (text) => Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8'),
   layout: jsonLayout,

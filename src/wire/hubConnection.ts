@@ -4,10 +4,10 @@ import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from './co
 import { ClientConnection } from './clientConnection';
 import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
-import { clientFrame, opcode } from './frame';
+import { clientCloseFrame, clientFrame, closeCode, opcode } from './frame';
 import { FrameError, FrameReader, type FrameListener } from './frameReader';
 import type { HubCodec } from './hubCodec';
-import { HubMessageError, readHandshakeAnswer, recordSeparator } from './hubMessage';
+import { HubMessageError, readHandshakeAnswer, recordSeparator, textIn } from './hubMessage';
 import type { Negotiated } from './negotiate';
 import { connectSocket, type SocketOwner } from './socket';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from './upgrade';
@@ -85,7 +85,8 @@ interface Upgrading {
   head: Buffer;
 }
 
-const normalClosure = Buffer.from([0x03, 0xe8]);
+/** Time a server gets to end a connection that both sides, or we, have closed. */
+const closeTimeoutMs = 2000;
 
 /**
  * One client connection over its own WebSocket: upgrade, hub handshake, messages. It uses no timer and no
@@ -95,6 +96,8 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
   closeCode: number | undefined;
   readonly hasOwnKeepAlive = false;
   private upgrading: Upgrading | undefined;
+  /** Set when the connection ends with a close frame of ours: its code. */
+  private farewell: number | undefined;
   private readonly reader: FrameReader;
   private socket!: net.Socket;
 
@@ -152,8 +155,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
 
   close(): void {
     if (this.state === 'open') {
-      this.state = 'closed';
-      this.socket.end(clientFrame(opcode.close, normalClosure));
+      this.sayGoodbye(closeCode.normal);
     } else {
       this.destroy();
     }
@@ -170,9 +172,10 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
       if (start < length && this.state !== 'closed') this.reader.read(buffer, start, length, this);
     } catch (error) {
       if (error instanceof ConnectFailure) this.fail(error);
-      else if (error instanceof FrameError || error instanceof HubMessageError)
+      else if (error instanceof FrameError || error instanceof HubMessageError) {
+        this.farewell = error.closeCode;
         this.drop('protocol', error.message);
-      else throw error;
+      } else throw error;
     }
   }
 
@@ -211,9 +214,24 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
 
   onClose(code: number, reason: string): void {
     this.closeCode = code;
+    // A close frame is answered by one with the same code (RFC 6455, 5.5.1).
+    this.farewell = code;
     const told = this.closeReason ?? '';
     const text = shownText(told === '' ? reason : told);
     this.drop(classOfClosing(text), `closed with code ${code}${text === '' ? '' : `: ${text}`}`);
+  }
+
+  protected override release(): void {
+    if (this.farewell === undefined) this.destroy();
+    else this.sayGoodbye(this.farewell);
+  }
+
+  /** Sends the last frame; ending the connection is the server's part, for which it gets a moment. */
+  private sayGoodbye(code: number): void {
+    const { socket } = this;
+    this.state = 'closed';
+    socket.end(clientCloseFrame(code));
+    setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
   }
 
   /** Collects the head of the upgrade answer; returns where the first frame begins. */
@@ -259,7 +277,7 @@ export function handshakeEnd(buffer: Buffer, start: number, end: number): number
   const separator = buffer.indexOf(recordSeparator, start);
   if (separator < 0 || separator >= end)
     throw new HubMessageError('the handshake answer is cut off');
-  const refusal = readHandshakeAnswer(buffer.toString('utf8', start, separator));
+  const refusal = readHandshakeAnswer(textIn(buffer, start, separator));
   if (refusal !== undefined)
     throw new ConnectFailure('handshake', `handshake refused: ${shownText(refusal)}`);
   return separator + 1;

@@ -1,3 +1,6 @@
+import { isUtf8 } from 'node:buffer';
+import { closeCode as closeCodes } from './frame';
+
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
 
 export interface Invocation {
@@ -61,7 +64,26 @@ export type HubMessage =
 export const recordSeparator = 0x1e;
 
 /** A violation of the hub protocol by the other side. */
-export class HubMessageError extends Error {}
+export class HubMessageError extends Error {
+  /** @param closeCode with which a WebSocket is closed for it */
+  constructor(
+    message: string,
+    readonly closeCode: number = closeCodes.protocolError,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * The text in `start`…`end`.
+ *
+ * @throws HubMessageError when it is no UTF-8
+ */
+export function textIn(buffer: Buffer, start: number, end: number): string {
+  if (!isUtf8(buffer.subarray(start, end)))
+    throw new HubMessageError('a hub message is no UTF-8 text', closeCodes.invalidText);
+  return buffer.toString('utf8', start, end);
+}
 
 /** The bytes of a message, separator included. */
 export function encodeHubMessage(message: HubMessage): Buffer {

@@ -1,6 +1,6 @@
 import { opcode } from './frame';
 import type { HubCodec, Recoverable } from './hubCodec';
-import { HubMessageError, type HubMessage } from './hubMessage';
+import { HubMessageError, textIn, type HubMessage } from './hubMessage';
 import {
   JsonPieces,
   type HoleLengths,
@@ -97,12 +97,13 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * The JSON object in a frame.
  *
- * @throws HubMessageError when it is none
+ * @throws HubMessageError when it is none, or no UTF-8
  */
 function frameFields(buffer: Buffer, start: number, end: number): Fields {
+  const text = textIn(buffer, start, end);
   let value: unknown;
   try {
-    value = JSON.parse(buffer.toString('utf8', start, end));
+    value = JSON.parse(text);
   } catch {
     value = undefined;
   }

@@ -1,7 +1,7 @@
 import { recordSeparator } from '../../wire/hubMessage';
 import { opcode } from '../../wire/frame';
 import { encodeText } from '../../wire/messagePackWriter';
-import { ByteRest } from '../byteRest';
+import { ByteRest } from '../../wire/byteRest';
 import { handshakeErrorFrame } from '../hubFrames';
 import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from '../hubHandshake';
 import type { HubTransport, TransportOwner } from '../hubTransport';

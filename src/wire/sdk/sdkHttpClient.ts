@@ -7,6 +7,7 @@ import {
   TimeoutError,
   type HttpRequest,
 } from '@microsoft/signalr';
+import { ByteRest } from '../byteRest';
 import {
   classOfSystemError,
   ConnectFailure,
@@ -181,19 +182,17 @@ function isRedirect(status: number): boolean {
 /** The whole answer, up to a limit. */
 function collect(response: http.IncomingMessage, limit: number, purpose: Purpose): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const body = new ByteRest();
     response.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > limit) {
+      if (body.length + chunk.length > limit) {
         const errorClass = purpose === 'negotiate' ? 'negotiate' : 'protocol';
         const text = `${purpose}: the answer is above the limit of ${limit} bytes`;
         response.destroy(new ConnectFailure(errorClass, text));
-      } else chunks.push(chunk);
+      } else body.append(chunk);
     });
     response.on('error', reject);
     response.on('end', () => {
-      resolve(Buffer.concat(chunks, length));
+      resolve(body.take());
     });
   });
 }

@@ -82,6 +82,14 @@ describe('Recorder', () => {
     assert.deepEqual([measured?.errors, measured?.warmupErrors], [{ timeout: 1 }, undefined]);
   });
 
+  it('counts what comes after the end of the drain as late, whoever has heard of that end', () => {
+    const recorder = new Recorder();
+    const step = recorder.beginStep(1);
+    step.lateFromUs = 1000;
+    for (const nowUs of [999, 1000, 1001, 2000]) recorder.delivered(1, step, 0, 0, 0, nowUs);
+    assert.deepEqual([step.received, step.late], [4, 2]);
+  });
+
   it('counts every error, keeps three texts of a class, and blames the step until its drain', () => {
     const recorder = new Recorder();
     recorder.error('refused', 'before any step');

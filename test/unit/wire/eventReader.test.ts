@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { EventReader, EventStreamError } from '../../../src/wire/eventReader';
+import { bufferWork } from '../../fakes/bufferWork';
 
 /** Feeds the text in pieces cut at the given places, through one shared buffer as sockets do. */
 function read(text: string, cuts: readonly number[] = [], maximumBytes = 10_000): string[] {
@@ -78,4 +79,48 @@ describe('server-sent events', () => {
     for (const text of [`data: ${'x'.repeat(200)}`, 'data: x\n'.repeat(40), ':'.repeat(200)])
       assert.throws(() => read(text, [50, 90, 130], 100), EventStreamError);
   });
+
+  it('have at most 65,536 lines', () => {
+    const lines = (count: number): string => 'data: x\n'.repeat(count);
+    assert.deepEqual(
+      read(`${lines(65_536)}\n`, [], 1e6).map((event) => event.length),
+      [131_071],
+    );
+    assert.throws(() => read(lines(65_537), [], 1e6), /more than 65536 lines/);
+    assert.throws(() => read(':\n'.repeat(65_537), [], 1e6), /more than 65536 lines/);
+  });
+
+  /** All sockets of a thread read into one buffer, which is full of what others have read. */
+  const shared = Buffer.alloc(256 * 1024, 'x');
+  const fed = (
+    text: string,
+    step: number,
+  ): { lengths: number[]; work: ReturnType<typeof bufferWork> } => {
+    const bytes = Buffer.from(text, 'latin1');
+    const lengths: number[] = [];
+    const reader = new EventReader(10_000_000);
+    const work = bufferWork(() => {
+      for (let at = 0; at < bytes.length; at += step) {
+        shared.set(bytes.subarray(at, at + step), 0);
+        const end = Math.min(step, bytes.length - at);
+        reader.read(shared, 0, end, (_buffer, from, to) => lengths.push(to - from));
+      }
+    });
+    return { lengths, work };
+  };
+
+  const shapes: readonly (readonly [string, string, number, number])[] = [
+    ['40,000 data lines that come one by one', `${'data: a\r\n'.repeat(40_000)}\r\n`, 9, 79_999],
+    ['40,000 data lines in large pieces', `${'data: a\r\n'.repeat(40_000)}\r\n`, 60_000, 79_999],
+    ['a line whose bytes come one by one', `data: ${'a'.repeat(100_000)}\r\n\r\n`, 1, 100_000],
+  ];
+  for (const [name, text, step, length] of shapes) {
+    it(`cost no more than a few looks at each byte: ${name}`, () => {
+      const { lengths, work } = fed(text, step);
+      assert.deepEqual(lengths, [length]);
+      assert.ok(work.made <= 60, `${work.made} buffers were made`);
+      assert.ok(work.copied <= 6 * text.length, `${work.copied} bytes were copied`);
+      assert.ok(work.searched <= 2 * text.length, `${work.searched} bytes were searched`);
+    });
+  }
 });

@@ -7,6 +7,7 @@ import { serverFrame } from '../../fakes/frames';
 /** Copies everything it is told. */
 class Recording implements FrameListener {
   readonly events: string[] = [];
+  readonly pings: string[] = [];
   deliveredBytes = 0;
   stopped = false;
 
@@ -16,7 +17,7 @@ class Recording implements FrameListener {
   }
   onPing(payload: Buffer): void {
     this.deliveredBytes += payload.length;
-    this.events.push(`ping ${payload.toString('base64')}`);
+    this.pings.push(`ping ${payload.toString('base64')}`);
   }
   onClose(code: number, reason: string): void {
     this.stopped = true;
@@ -65,13 +66,23 @@ const controls = fc
     const event = `ping ${Buffer.from(payload).toString('base64')}`;
     return { bytes: serverFrame(code, payload), ...(code === opcode.ping ? { event } : {}) };
   });
+/** Text as a whole: fragments may be cut anywhere. */
+const texts = fc
+  .tuple(fc.stringMatching(/^[a-zä😀]{0,300}$/u), fc.array(fc.nat(), { maxLength: 3 }))
+  .map(([text, cuts]): Buffer[] => {
+    const bytes = Buffer.from(text, 'utf8');
+    const ends = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
+    return [...ends, bytes.length].map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
+  });
+const codesAndParts = fc.oneof(
+  texts.map((parts) => [opcode.text, parts] as const),
+  fc
+    .array(payloads, { minLength: 1, maxLength: 4 })
+    .map((parts) => [opcode.binary, parts] as const),
+);
 const messages = fc
-  .tuple(
-    fc.constantFrom(opcode.text, opcode.binary),
-    fc.array(payloads, { minLength: 1, maxLength: 4 }),
-    fc.array(controls, { maxLength: 3 }),
-  )
-  .map(([code, parts, between]): Piece[] => {
+  .tuple(codesAndParts, fc.array(controls, { maxLength: 3 }))
+  .map(([[code, parts], between]): Piece[] => {
     const frames = parts.map((part, index) =>
       serverFrame(index === 0 ? code : opcode.continuation, part, {
         last: index === parts.length - 1,
@@ -110,14 +121,23 @@ const cutting = fc.array(
 );
 
 describe('FrameReader', () => {
-  it('finds the same messages, pings and close however the bytes are cut', () => {
+  it('finds the same messages and close, and pings among those sent, however the bytes are cut', () => {
     const everything = fc.property(traffic, cutting, (pieces, cuts) => {
       const told = new Recording();
       // Nothing behind a close is read.
       const bytes = Buffer.concat([...pieces.map((piece) => piece.bytes), Buffer.alloc(3, 0xff)]);
       feed(new FrameReader(1024 * 1024), bytes, cuts, told);
       const expected = pieces.flatMap(({ event }) => (event === undefined ? [] : [event]));
-      assert.deepEqual(told.events, expected);
+      const isPing = (event: string): boolean => event.startsWith('ping');
+      assert.deepEqual(
+        told.events,
+        expected.filter((event) => !isPing(event)),
+      );
+      const sent = expected.filter(isPing);
+      for (const ping of told.pings) {
+        assert.ok(sent.includes(ping), `${ping} was not sent, or told before`);
+        sent.splice(0, sent.indexOf(ping) + 1);
+      }
     });
     fc.assert(everything, { seed: 1, numRuns: 150 });
   });
@@ -129,6 +149,44 @@ describe('FrameReader', () => {
     feed(new FrameReader(100_000), bytes, [1], told);
     assert.deepEqual(told.events, readAll(bytes));
     assert.equal(told.events.length, 3);
+  });
+
+  it('tells only the newest ping of a read, wherever it was cut', () => {
+    const pings = Array.from({ length: 1000 }, (_, at) =>
+      serverFrame(opcode.ping, Buffer.from(String(at))),
+    );
+    const bytes = Buffer.concat([...pings, serverFrame(opcode.text, Buffer.from('hi'))]);
+    const told = new Recording();
+    feed(new FrameReader(1000), bytes, [bytes.length], told);
+    assert.deepEqual(told.pings, [`ping ${Buffer.from('999').toString('base64')}`]);
+    const cut = new Recording();
+    feed(new FrameReader(1000), bytes, [1001], cut);
+    assert.equal(cut.pings.length, Math.ceil(bytes.length / 1001));
+    assert.equal(cut.pings.at(-1), told.pings[0]);
+    assert.deepEqual(cut.events, told.events);
+  });
+
+  it('checks the first text messages of a connection and one of 16 behind them', () => {
+    const bad = serverFrame(opcode.text, Buffer.from([0xff]));
+    for (const [before, refused] of [
+      [0, 0],
+      [7, 0],
+      [8, 8],
+      [31, 1],
+    ] as const) {
+      const reader = new FrameReader(1000);
+      const told = new Recording();
+      const good = serverFrame(opcode.text, Buffer.from('x'));
+      feed(reader, Buffer.concat(Array<Buffer>(before).fill(good)), [1000], told);
+      let taken = 0;
+      assert.throws(
+        () => {
+          for (; taken < 100; taken++) feed(reader, bad, [1000], told);
+        },
+        (error) => error instanceof FrameError && error.closeCode === 1007,
+      );
+      assert.equal(taken, refused);
+    }
   });
 
   it('throws nothing but FrameError on garbage and delivers no more than it was given', () => {

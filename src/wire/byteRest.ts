@@ -1,6 +1,8 @@
-/** The beginning of a message whose end has not arrived yet; grows by doubling, so small pieces stay cheap. */
+const nothing = Buffer.alloc(0);
+
+/** The beginning of something whose end has not arrived yet; grows by doubling, so small pieces stay cheap. */
 export class ByteRest {
-  private bytes: Buffer = Buffer.alloc(0);
+  private bytes: Buffer = nothing;
   private used = 0;
 
   get length(): number {
@@ -12,21 +14,22 @@ export class ByteRest {
     return this.bytes.subarray(0, Math.min(count, this.used));
   }
 
-  append(piece: Buffer): void {
-    const wanted = this.used + piece.length;
+  /** Adds a copy of `start`…`end` of the piece. */
+  append(piece: Buffer, start = 0, end = piece.length): void {
+    const wanted = this.used + end - start;
     if (wanted > this.bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(wanted, this.bytes.length * 2, 1024));
+      const larger = Buffer.allocUnsafe(Math.max(wanted, this.bytes.length * 2, 1024));
       this.bytes.copy(larger, 0, 0, this.used);
       this.bytes = larger;
     }
-    piece.copy(this.bytes, this.used);
+    piece.copy(this.bytes, this.used, start, end);
     this.used = wanted;
   }
 
   /** Everything so far; the rest is empty afterwards. */
   take(): Buffer {
     const all = this.bytes.subarray(0, this.used);
-    this.bytes = Buffer.alloc(0);
+    this.bytes = nothing;
     this.used = 0;
     return all;
   }
