@@ -150,7 +150,7 @@ module.exports = [
     entry: { import: './src/extension/extension.ts', library: { type: 'commonjs2' } },
     external: { vscode: 'commonjs vscode', ...signIn },
     budget: 50,
-    lazyBudget: 350,
+    lazyBudget: 380,
   }),
   bundle({
     name: 'cli',
