@@ -19,6 +19,7 @@ const state = { sent: false };
 function tell(counts, flush) {
   const steps = counts === undefined ? [] : [{ step: 1, ...none, ...counts, errors: {} }];
   parentPort.postMessage({ type: 'sampled', due: false, flush, sample: {
+    atUs: 0,
     worker: workerData.worker, tick: 0, steps, errors: {}, errorExamples: [],
     connections: { connected: 10, failed: 0, dropped: 0 },
     generator: { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 },
@@ -61,6 +62,7 @@ describe('Conductor', () => {
     const conductor = new Conductor(plan, starts, {
       workerScript: script,
       keepGoing: false,
+      askedMs: 0,
       secrets: [],
       nowUs: () => performance.now() * 1000,
       openConnections: () => 10,
