@@ -1,14 +1,21 @@
 import { appServersAt, type AppServers, type Stack } from './appServers';
 import { bindingOf, fillAt } from './binding';
 import { checkNumber, inputError } from './inputCheck';
-import type { Estimate, EstimateLoad, EstimateOptions, LimitUse, Product } from './model';
+import type {
+  Estimate,
+  EstimateLoad,
+  EstimateOptions,
+  LimitUse,
+  OtherEdition,
+  Product,
+} from './model';
 import { neighboursOf } from './neighbours';
 import { adviceOf, notesOf } from './notes';
 import type { PublishedEdition } from './publishedEdition';
 import { rounded } from './rounded';
 import { findSizes, type Demand } from './search';
 import type { ServiceLoad } from './serviceLoad';
-import { editionOf, sourceOf } from './tables';
+import { editionOf, longerEdition, sourceOf } from './tables';
 import type { ConstraintUse } from './utilisation';
 import { largestOf, warningsOf } from './warnings';
 
@@ -81,8 +88,9 @@ export function assess(
     connections: demand.connections + (beside ?? 0),
   }).unit;
   const warnings = warningsOf(demand, sizes, atUnit, stack);
+  const other = sizes.unit === null ? otherEdition(demand) : undefined;
   const notes = notesOf({
-    ...{ demand, sizes, atUnit, fill, warnings, servers, stack },
+    ...{ demand, sizes, atUnit, fill, warnings, servers, stack, other },
     ...{ serverConnections: beside, withServers },
   });
   const advice = adviceOf(servers, stack);
@@ -103,6 +111,7 @@ export function assess(
     server_connections: beside,
     server_connections_by: assignment.serverConnections === undefined ? 'guide' : 'run',
     unit_with_server_connections: withServers,
+    ...(other === undefined ? {} : { other_edition: other }),
     product: edition.product,
     edition: edition.name,
     headroom: assignment.headroom,
@@ -122,6 +131,13 @@ function serverConnectionsBeside(
 ): number | null {
   if (serverConnections !== undefined) return serverConnections;
   return count === null || each === null ? null : count * each;
+}
+
+/** What the edition with larger sizes says. */
+function otherEdition(demand: Demand): OtherEdition | undefined {
+  const edition = longerEdition(demand.edition);
+  if (edition === undefined) return undefined;
+  return { edition: edition.name, unit: findSizes({ ...demand, edition }).unit };
 }
 
 function shownLoad(load: ServiceLoad): EstimateLoad {

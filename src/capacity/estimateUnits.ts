@@ -14,6 +14,7 @@ export const estimateUnits = {
   unit_guide_sum: 'Unit',
   unit_within_rounding: 'Unit',
   unit_with_server_connections: 'Unit',
+  'other_edition.unit': 'Unit',
   at_unit: 'Unit',
   traffic_utilisation: 'ratio',
   connection_utilisation: 'ratio',

@@ -91,6 +91,25 @@ export interface Billing extends BilledMessages {
   readonly payload_only: BilledMessages;
 }
 
+/** What another edition of the guide says of a load that the chosen one has no size for. */
+export interface OtherEdition {
+  readonly edition: string;
+  /** Null when the load is too much for that one as well. */
+  readonly unit: number | null;
+}
+
+/** How a load compares with the size that its user has or plans. */
+export interface UnitVerdict {
+  /** Whether the load is too much for it. */
+  readonly exceeded: boolean;
+  /** Whether it can be bought. */
+  readonly offered: boolean;
+  /** For people: what was compared, and the size it would take. */
+  readonly sentence: string;
+  /** The clients alone would fit; it is the run's server connections that do not. */
+  readonly byServerConnections?: true;
+}
+
 /**
  * Result of the estimate. Fields in snake case are those of the published test vectors and of
  * `estimate --json`; the rest explains them to people.
@@ -110,6 +129,10 @@ export interface Estimate {
   readonly app_servers: number | null;
   readonly server_connections_per_app_server: number | null;
   readonly warnings: readonly string[];
+  /** Only where no size fits, and another edition has larger ones. */
+  readonly other_edition?: OtherEdition;
+  /** Only where the scenario names a size: a unit or the Free tier. */
+  readonly planned?: UnitVerdict;
 
   /**
    * Server connections that count beside the clients; null where none are known. The size by the tables does

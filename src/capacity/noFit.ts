@@ -1,4 +1,5 @@
 import { peakUse, type Fill } from './binding';
+import type { OtherEdition } from './model';
 import type { Demand } from './search';
 import { connectionsFit, listedByAll } from './search';
 import { connectionLimit, limitAt } from './tables';
@@ -12,6 +13,7 @@ export function noFitNotes(
   fill: Fill,
   largest: number,
   warnings: readonly Warning[],
+  other: OtherEdition | undefined,
 ): string[] {
   const notes: string[] = [];
   if (!connectionsFit(demand, largest)) {
@@ -29,9 +31,13 @@ export function noFitNotes(
     );
   }
   notes.push(splitNote(demand, fill));
-  if (demand.edition.name === 'sr2023') {
+  if (other !== undefined) {
+    const size =
+      other.unit === null
+        ? 'but has none for this load either'
+        : `and by it the load takes ${unitWords(other.unit)}`;
     notes.push(
-      'This guide ends at Unit 100; sizes up to Unit 1,000 (Premium_P2) are in the edition "later".',
+      `This guide ends at ${unitWords(largest)}; the edition "${other.edition}" goes on, ${size}.`,
     );
   }
   return notes;

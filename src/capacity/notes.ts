@@ -1,9 +1,10 @@
 import { serverConnectionsProblem } from '../scenario/serverConnections';
 import { servedLoads, type AppServers, type Stack } from './appServers';
-import { peakUse, type Fill } from './binding';
+import { fillAt, peakUse, type Fill } from './binding';
 import { cautionFrom } from './cautionMark';
+import type { OtherEdition } from './model';
 import { noFitNotes } from './noFit';
-import { listedByAll, type Demand, type Sizes } from './search';
+import { connectionsFit, fitsUnit, listedByAll, type Demand, type Sizes } from './search';
 import { connectionLimit, tableOf } from './tables';
 import { tolerance, trafficUtilisation } from './utilisation';
 import { largestOf, type Warning } from './warnings';
@@ -21,6 +22,7 @@ export interface NoteContext {
   /** Server connections beside the clients, and the size that has room for both. */
   readonly serverConnections: number | null;
   readonly withServers: number | null;
+  readonly other: OtherEdition | undefined;
 }
 
 /** Most app servers in any test of the guides (*Performance test environments*). */
@@ -28,15 +30,15 @@ const appServersTested = 20;
 
 /** Sentences for people in the order of importance. */
 export function notesOf(context: NoteContext): string[] {
-  const { demand, sizes, fill, warnings } = context;
+  const { demand, sizes, fill, warnings, other } = context;
   return [
-    ...(sizes.unit === null ? noFitNotes(demand, fill, largestOf(demand), warnings) : []),
+    ...(sizes.unit === null ? noFitNotes(demand, fill, largestOf(demand), warnings, other) : []),
     ...cautionNotes(context),
     ...fullNotes(context),
     ...noteOrder
       .filter((warning) => warnings.includes(warning))
       .map((warning) => warningNotes[warning](context)),
-    ...erratumNotes(context),
+    ...erratumNotes(demand, sizesCompared(context)),
     ...serverNotes(context),
   ];
 }
@@ -136,17 +138,33 @@ function sendersNote({ demand }: NoteContext): string {
   return `${listed(beyond)}: the rate is compared, that many senders were not tested.`;
 }
 
-/** Where the table behind the answer is not used as printed at this size. */
-function erratumNotes({ demand, fill, atUnit }: NoteContext): string[] {
+/**
+ * The listed sizes whose limits the answer stands on: its own, those that its own are derived from, and the
+ * one below that the traffic was too much for.
+ */
+function sizesCompared({ demand, atUnit }: NoteContext): number[] {
+  const units = listedByAll(demand);
+  const below = units.filter((unit) => unit < atUnit).slice(-1);
+  const isRefused = (unit: number): boolean =>
+    connectionsFit(demand, unit) && !fitsUnit(demand, unit);
+  if (units.includes(atUnit)) return [...below.filter(isRefused), atUnit];
+  return [...below, ...units.filter((unit) => unit > atUnit).slice(0, 1)];
+}
+
+/** Where the tables behind the answer are not used as printed. */
+function erratumNotes(demand: Demand, units: readonly number[]): string[] {
   if (demand.loads.every((load) => load.inMessages === 0 && load.outMessages === 0)) return [];
-  const tables = new Set<string>(demand.loads.map((load) => load.table));
-  if (fill.uses.length > 0) tables.add(peakUse(fill.uses).table);
-  return demand.edition.errata
-    .filter((erratum) => tables.has(erratum.limit) && erratum.unit === String(atUnit))
-    .map(
-      ({ item, limit, printed, used }) =>
-        `The guide prints ${printed} for ${unitWords(atUnit)}, ${tableWords[limit as keyof typeof tableWords]}; ${used} is used (misprint ${item}).`,
-    );
+  return units.flatMap((unit) => {
+    const tables = new Set<string>(demand.loads.map((load) => load.table));
+    const { uses } = fillAt(demand, unit);
+    if (uses.length > 0) tables.add(peakUse(uses).table);
+    return demand.edition.errata
+      .filter((erratum) => tables.has(erratum.limit) && erratum.unit === String(unit))
+      .map(
+        ({ item, limit, printed, used }) =>
+          `The guide prints ${printed} for ${unitWords(unit)}, ${tableWords[limit as keyof typeof tableWords]}; ${used} is used (misprint ${item}).`,
+      );
+  });
 }
 
 /** Clients that fit the size where the server connections beside them do not (docs/capacity.md, I-29). */

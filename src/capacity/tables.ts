@@ -30,6 +30,16 @@ export function editionOf(product: Product, edition: Edition | undefined): Publi
   }
 }
 
+/** The edition of the same guide whose sizes go on where those of this one end. */
+export function longerEdition({
+  product,
+  candidates,
+}: PublishedEdition): PublishedEdition | undefined {
+  return [sr2023, later, wps].find(
+    (other) => other.product === product && other.candidates.at(-1)! > candidates.at(-1)!,
+  );
+}
+
 /** A table of the edition; asking for one it does not have is a defect of ours. */
 export function tableOf(edition: PublishedEdition, name: TableName): PublishedTable {
   const table = edition.tables[name];

@@ -4,7 +4,7 @@ import { billingWords } from '../capacity/billing';
 import { priceOf, type Price } from '../capacity/price';
 import type { Edition, Estimate } from '../capacity/estimate';
 import { estimateUnits, priceUnits } from '../capacity/estimateUnits';
-import type { CapacityModel } from '../results/completeResult';
+import { scenarioEstimate, type EstimateModel } from '../capacity/scenarioEstimate';
 import { exitCode } from './exitCode';
 import { estimateLines } from './estimateText';
 import { jsonDocument } from './jsonDocument';
@@ -27,7 +27,7 @@ export interface EstimateFlags {
 
 export interface EstimateDeps {
   readonly parseScenario: ScenarioParser;
-  readonly capacity: () => Promise<Pick<CapacityModel, 'loadOf' | 'estimate'>>;
+  readonly capacity: () => Promise<EstimateModel>;
 }
 
 /** How many Units a scenario needs by the published tables; exit code 0 even when none is enough. */
@@ -39,13 +39,14 @@ export async function estimateCommand(
 ): Promise<number> {
   const { scenario } = await scenarioOf(file, [], surroundings, deps.parseScenario);
   const model = await deps.capacity();
-  const load = model.loadOf(scenario);
-  if ('problem' in load) throw new ExpectedError('no-table', load.problem);
   const { edition, headroom } = flags;
-  const estimate = model.estimate(load.input, {
+  const options = {
     ...(edition !== undefined && { edition }),
     ...(headroom !== undefined && { headroom }),
-  });
+  };
+  const found = scenarioEstimate(scenario, options, model);
+  if ('problem' in found) throw new ExpectedError('no-table', found.problem);
+  const { estimate } = found;
   const { stdout } = surroundings;
   const price = priceOf(estimate, scenario, {
     ...(flags.unitPrice !== undefined && { unitHour: flags.unitPrice }),
@@ -63,7 +64,6 @@ export async function estimateCommand(
           estimateLines(
             estimate,
             Math.min(100, widthOf(stdout)),
-            scenario.unit,
             billingText(estimate, scenario, price),
           ),
           canColour(surroundings),

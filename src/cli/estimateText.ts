@@ -10,7 +10,6 @@ import { wrap, type Line } from './line';
 export function estimateLines(
   estimate: Estimate,
   width: number,
-  plannedUnit?: number,
   billing: readonly string[] = [],
 ): Line[] {
   const { unit, binding, neighbours, formula, notes, advice } = estimate;
@@ -22,7 +21,7 @@ export function estimateLines(
       text,
       tone: 'bold' as const,
     })),
-    ...lines(plannedText(unit, plannedUnit)),
+    ...plannedLines(estimate, width, { first: '', others: '  ' }),
     { text: '' },
     { text: '   Unit  connections  inbound  outbound', tone: 'dim' },
     ...neighbours.map(neighbourLine),
@@ -34,12 +33,18 @@ export function estimateLines(
   ];
 }
 
-function plannedText(unit: number | null, planned: number | undefined): string[] {
+/** How it compares with the size that the file names, for people who plan with that. */
+export function plannedLines(
+  { planned }: Pick<Estimate, 'planned'>,
+  width: number,
+  indent: { readonly first: string; readonly others: string },
+): Line[] {
   if (planned === undefined) return [];
-  const file = `The file plans Unit ${formatCount(planned)}`;
-  if (unit === null) return [`${file}, which is not enough either.`];
-  if (planned === unit) return [`${file}, which is what is needed.`];
-  return [planned > unit ? `${file}, which is more than needed.` : `${file}, which is not enough.`];
+  const isFine = planned.offered && !planned.exceeded;
+  return wrap(indent.first + planned.sentence, width, indent.others).map((text) => ({
+    text,
+    ...(!isFine && { tone: 'warn' as const }),
+  }));
 }
 
 function neighbourLine({ unit, recommended, connections, inbound, outbound }: NeighbourUse): Line {

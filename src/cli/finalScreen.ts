@@ -6,6 +6,7 @@ import type { InterruptedRun } from '../results/readResult';
 import type { Result } from '../results/result';
 import { connectionLines, lifeLines, membershipLines, targetLines } from './connectionLines';
 import { errorLines } from './errorWords';
+import { plannedLines } from './estimateText';
 import { fixedBlank, wrap, type Line, type Tone } from './line';
 import { connectingText } from './runTexts';
 import { marksOf } from './howWords';
@@ -177,6 +178,7 @@ function recommendationLines(result: Result, width: number): Line[] {
   const more = [...reasons, ...notes.filter((note) => !reasons.includes(note))];
   return [
     ...wrap(headline, width, indent).map((text) => ({ text, tone: 'bold' as const })),
+    ...plannedLines(recommendation, width, { first: indent, others: indent }),
     ...more.flatMap((reason) => wrap(indent + reason, width, indent).map((text) => ({ text }))),
   ];
 }

@@ -30,6 +30,7 @@ export function summaryMarkdown(result: Result): string {
   const shown = steps.slice(-mostSteps);
   const errors = Object.entries(result.errors).filter(([, count]) => count > 0);
   const how = marksOf(result.scenario, result.target);
+  const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
   const lines = [
     `### SignalR Benchmark: ${plain(result.id)}`,
     '',
@@ -63,7 +64,9 @@ export function summaryMarkdown(result: Result): string {
       ? [
           `**${plain(recommendation.headline)}**`,
           '',
-          ...recommendation.reasons.slice(0, 20).map((reason) => `- ${plain(reason)}`),
+          ...[...planned, ...recommendation.reasons.slice(0, 20)].map(
+            (reason) => `- ${plain(reason)}`,
+          ),
         ]
       : [`No Units: ${plain(result.recommendationProblem ?? 'nothing valid was measured.')}`]),
     '',

@@ -1,4 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
+import { scenarioEstimate } from '../capacity/scenarioEstimate';
+import { sizeProblem } from '../capacity/sizeProblem';
+import type { ParsedScenario } from '../scenario/parseScenario';
 import type { Problem } from '../scenario/problem';
 import { referencesIn } from '../scenario/references';
 import { exitCode } from './exitCode';
@@ -29,8 +32,9 @@ export async function validateCommand(
   for (const file of files) {
     try {
       const text = await readScenarioFile(file);
-      const { problems } = deps.parseScenario(text);
-      all.push(...placeProblems(file, text, [...problems, ...missingReferences(text, env)]));
+      const parsed = deps.parseScenario(text);
+      const found = [...parsed.problems, ...missingReferences(text, env), ...sizeProblems(parsed)];
+      all.push(...placeProblems(file, text, found));
     } catch (error) {
       // One file that cannot be read does not keep the others from being judged.
       if (!(error instanceof ExpectedError)) throw error;
@@ -48,6 +52,16 @@ export async function validateCommand(
     }
   }
   return unreadable || hasErrors(all) ? exitCode.badInput : exitCode.done;
+}
+
+/** Whether the load is too much for the size that the file names; an estimate needs a file without errors. */
+function sizeProblems(parsed: ParsedScenario): Problem[] {
+  const { scenario } = parsed;
+  if (scenario === undefined || scenario.kind === 'resultparser' || hasErrors(parsed.problems))
+    return [];
+  const found = scenarioEstimate(scenario);
+  const problem = 'problem' in found ? undefined : sizeProblem(parsed, found.estimate.planned);
+  return problem === undefined ? [] : [problem];
 }
 
 /** A scenario may be checked where its secrets are not, so a missing one is a warning here. */

@@ -1,7 +1,6 @@
 import { Emitter } from '../base/event';
 import { ExpectedError } from '../base/expectedError';
-import { estimate } from '../capacity/estimate';
-import { loadOf } from '../capacity/loadOf';
+import { scenarioEstimate } from '../capacity/scenarioEstimate';
 import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../protocol/panel';
@@ -281,12 +280,8 @@ function timesFrom(
 }
 
 function estimated(scenario: Scenario): Pick<PanelRun, 'estimate' | 'estimateProblem'> {
-  const load = loadOf(scenario);
-  if ('problem' in load) return { estimate: null, estimateProblem: load.problem };
-  try {
-    return { estimate: estimate(load.input) };
-  } catch (error) {
-    if (error instanceof ExpectedError) return { estimate: null, estimateProblem: error.message };
-    throw error;
-  }
+  const found = scenarioEstimate(scenario);
+  return 'problem' in found
+    ? { estimate: null, estimateProblem: found.problem }
+    : { estimate: found.estimate };
 }

@@ -1,12 +1,14 @@
-import { ExpectedError } from '../base/expectedError';
 import { estimate, type Edition } from '../capacity/estimate';
 import { loadOf } from '../capacity/loadOf';
 import { measuredLoadOf } from '../capacity/measuredLoadOf';
 import { recommend } from '../capacity/recommend';
+import { scenarioEstimate, type EstimateModel } from '../capacity/scenarioEstimate';
+import { withVerdict } from '../capacity/unitVerdict';
 import { emulatedBy, standsFor } from '../measure/emulated';
-import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
+import type { RunSummary } from '../measure/summary';
 import { judgeRun } from '../measure/verdict';
 import type { Scenario } from '../scenario/scenario';
+import { recommendRun, type RecommendModel } from './recommendRun';
 import { redactScenario, redactText, redactUrl } from './redact';
 import { resultSchema, type Result } from './result';
 
@@ -19,12 +21,7 @@ export interface CompleteOptions {
 }
 
 /** The pure functions of the capacity model; tests put others in their place. */
-export interface CapacityModel {
-  readonly loadOf: typeof loadOf;
-  readonly estimate: typeof estimate;
-  readonly measuredLoadOf: typeof measuredLoadOf;
-  readonly recommend: typeof recommend;
-}
+export type CapacityModel = EstimateModel & RecommendModel;
 
 type Estimated = Pick<Result, 'estimate' | 'estimateProblem'>;
 type Recommended = Pick<Result, 'recommendation' | 'recommendationProblem'>;
@@ -49,7 +46,11 @@ export function completeResult(
     verdict,
     scenario: redactScenario(scenario),
     ...estimated(scenario, options, model),
-    ...markedAs(recommended(scenario, clean, verdict, options, model), clean.target, scenario),
+    ...markedAs(
+      recommended(scenario, { ...clean, verdict }, options, model),
+      clean.target,
+      scenario,
+    ),
   };
 }
 
@@ -81,54 +82,22 @@ function cleanSummary({ endingStack: _notStored, ...summary }: RunSummary): RunS
 }
 
 function estimated(scenario: Scenario, options: CompleteOptions, model: CapacityModel): Estimated {
-  const load = model.loadOf(scenario);
-  if ('problem' in load) return { estimate: null, estimateProblem: load.problem };
-  const made = orProblem(() => model.estimate(load.input, editionAndHeadroom(options)));
-  return 'problem' in made
-    ? { estimate: null, estimateProblem: made.problem }
-    : { estimate: { ...made.value, basis: 'published' } };
+  const found = scenarioEstimate(scenario, editionAndHeadroom(options), model);
+  return 'problem' in found
+    ? { estimate: null, estimateProblem: found.problem }
+    : { estimate: { ...found.estimate, basis: 'published' } };
 }
 
 function recommended(
   scenario: Scenario,
-  { steps, connections }: RunSummary,
-  verdict: Verdict,
+  run: RunSummary & Pick<Result, 'verdict'>,
   options: CompleteOptions,
   model: CapacityModel,
 ): Recommended {
-  const nothing = (problem: string): Recommended => ({
-    recommendation: null,
-    recommendationProblem: problem,
-  });
-  if (verdict.reasons[0]?.code === 'nothingSent') return nothing('Nothing was sent.');
-  if (verdict.status === 'invalid') {
-    const starved = verdict.reasons[0]?.code === 'starved';
-    const why = starved ? 'The load was not sent in time' : 'The load generator was the bottleneck';
-    return nothing(`${why}, so the measured rates say nothing about the target.`);
-  }
-  const step = bestStep(steps);
-  // A service counts every connection that is open, also those that are about to leave.
-  const { held, open } = step?.connections ?? {
-    held: undefined,
-    open: connections.connected - connections.dropped,
-  };
-  const counted = held ?? open;
-  if (!step || counted <= 0)
-    return nothing('No step was measured to its end with anything delivered.');
-  const { index, sentPerSecond, receivedPerSecond, entries } = step;
-  const measured = model.measuredLoadOf(scenario, {
-    index,
-    connections: counted,
-    sentPerSecond,
-    receivedPerSecond,
-    ...(entries !== undefined && { entries }),
-  });
-  if ('problem' in measured) return nothing(measured.problem);
-  if (step.sent === 0 && measured.load.useCases.length > 0) return nothing('Nothing was sent.');
-  const made = orProblem(() => model.recommend(measured.load, editionAndHeadroom(options)));
+  const made = recommendRun(scenario, run, editionAndHeadroom(options), model);
   return 'problem' in made
-    ? nothing(made.problem)
-    : { recommendation: { ...made.value, basis: 'measured' } };
+    ? { recommendation: null, recommendationProblem: made.problem }
+    : { recommendation: { ...withVerdict(made.value, scenario), basis: 'measured' } };
 }
 
 /** What was measured against an emulator says first what it stands for. */
@@ -144,13 +113,6 @@ function markedAs(
   return { ...made, recommendation: { ...recommendation, reasons } };
 }
 
-/** The last step that passed, else the last that was measured to its end and delivered something. */
-function bestStep(steps: readonly StepSummary[]): StepSummary | undefined {
-  const passed = steps.filter(({ verdict }) => verdict.status === 'pass');
-  const failed = steps.filter(({ verdict, received }) => verdict.status === 'fail' && received > 0);
-  return passed.at(-1) ?? failed.at(-1);
-}
-
 function editionAndHeadroom({ edition, headroom }: CompleteOptions): {
   edition?: Edition;
   headroom?: number;
@@ -159,14 +121,4 @@ function editionAndHeadroom({ edition, headroom }: CompleteOptions): {
     ...(edition !== undefined && { edition }),
     ...(headroom !== undefined && { headroom }),
   };
-}
-
-/** A run must not lose its numbers because the tables do not know its load. */
-function orProblem<T>(make: () => T): { value: T } | { problem: string } {
-  try {
-    return { value: make() };
-  } catch (error) {
-    if (error instanceof ExpectedError) return { problem: error.message };
-    throw error;
-  }
 }

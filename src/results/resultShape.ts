@@ -103,6 +103,9 @@ const estimate = {
     notes: { list: 'string', most: 1000 },
     app_servers: { nullable: 'number' },
     server_connections_per_app_server: { nullable: 'number' },
+    planned: {
+      optional: { fields: { exceeded: 'boolean', offered: 'boolean', sentence: 'string' } },
+    },
   },
 } as const satisfies Shape;
 
@@ -210,6 +213,8 @@ export const resultShape: Shape = {
           headline: 'string',
           reasons: { list: 'string', most: 1000 },
           step: 'number',
+          // Absent in results of earlier versions, which gave no number for failed steps.
+          stepStatus: { optional: { oneOf: ['pass', 'fail'] } },
         },
       },
     },

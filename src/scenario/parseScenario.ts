@@ -14,11 +14,11 @@ import { checkTransport } from './checkTransport';
 import { configKeys } from './configKeys';
 import { applyOverrides, type Override } from './overrides';
 import { reportNotRunnable } from './notRunnable';
-import type { Sources } from './places';
+import { writtenPlace, type Sources } from './places';
 import type { Problem } from './problem';
 import { pipelineAsScenario, pipelineIn } from './pipelineFile';
 import { readEntries } from './readEntries';
-import { createReading, type Reading } from './reading';
+import { createReading, type Place, type Reading } from './reading';
 import { readSection, sectionOf, textIn, type Section } from './readSection';
 import { readSlo } from './readSlo';
 import { readTarget } from './readTarget';
@@ -42,6 +42,13 @@ export interface ParsedScenario {
   readonly scenario?: Scenario;
   /** Sorted by position; those of overrides come first, with offset and length 0. */
   readonly problems: readonly Problem[];
+  /** Where the size is written, for those who compare it with the load. */
+  readonly sizePlaces?: SizePlaces;
+}
+
+export interface SizePlaces {
+  readonly unit?: Place;
+  readonly sku?: Place;
 }
 
 /**
@@ -65,7 +72,14 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   // A pipeline does not have the keys that these notes are about.
   if (!pipeline) reportSeedNotes(reading, sources, scenario);
   reportSecrets(reading);
-  return { scenario, problems: sorted(pipeline ? withoutGuesses(reading) : reading.problems()) };
+  const found = pipeline ? withoutGuesses(reading) : reading.problems();
+  return { scenario, problems: sorted(found), sizePlaces: sizePlaces(reading, sources) };
+}
+
+function sizePlaces(reading: Reading, { config }: Sources): SizePlaces {
+  const unit = writtenPlace(reading, config, 'unit');
+  const sku = writtenPlace(reading, config, 'sku');
+  return { ...(unit && { unit }), ...(sku && { sku }) };
 }
 
 /** Of a pipeline with errors less is read than stands there, so notes on what is missing are not true. */

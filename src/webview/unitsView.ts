@@ -54,17 +54,15 @@ export function unitsViewOf(state: ShownRun): UnitsView {
   }
   const recommendation = result?.recommendation;
   if (recommendation) {
-    const { reasons, notes, step } = recommendation;
+    const { reasons, notes, step, stepStatus } = recommendation;
     // Its reasons name the source.
     const { unit, headline, rows } = sizeOf(recommendation, state);
-    return {
-      ...(unit !== undefined && { unit }),
-      headline,
-      rows,
-      title,
-      basis: fill(strings.measuredIn, formatCount(step)),
-      notes: unique([...notes, ...reasons, ...estimateNotes(state)]),
-    };
+    const basis = fill(strings.measuredIn, formatCount(step));
+    const more = unique([...planned(state), ...notes, ...reasons, ...estimateNotes(state)]);
+    // A size alone would say that the server carries the load with it.
+    if (stepStatus === 'fail')
+      return { headline: recommendation.headline, rows, title, basis, notes: more };
+    return { ...(unit !== undefined && { unit }), headline, rows, title, basis, notes: more };
   }
   if (!run.estimate) {
     return { title, headline: estimateProblem(state), rows: [], notes: [] };
@@ -140,7 +138,10 @@ function estimateNotes(state: ShownRun): string[] {
 const estimateProblem = ({ run, result }: ShownRun): string =>
   result?.estimateProblem ?? run.estimateProblem ?? '';
 
-function planned({ run, strings }: ShownRun): string[] {
+/** How the size that the scenario names compares; the size alone where nothing can be compared. */
+function planned({ run, result, strings }: ShownRun): string[] {
+  const compared = result ? (result.recommendation ?? result.estimate) : run.estimate;
+  if (compared?.planned) return [compared.planned.sentence];
   const { unit } = run.scenario;
   return unit === undefined ? [] : [fill(strings.plannedUnit, formatCount(unit))];
 }

@@ -1,8 +1,6 @@
-import { ExpectedError } from '../../base/expectedError';
-import { estimate, type Estimate } from '../../capacity/estimate';
-import { loadOf } from '../../capacity/loadOf';
-import { unitVerdict, type UnitVerdict } from '../../capacity/unitVerdict';
-import { parseScenario } from '../../scenario/parseScenario';
+import type { Estimate } from '../../capacity/estimate';
+import { scenarioEstimate } from '../../capacity/scenarioEstimate';
+import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import { outlineOf, type Outline } from './outline';
@@ -14,15 +12,16 @@ export interface Analysis {
   readonly problems: readonly Problem[];
   /** Also with errors; see `parseScenario`. */
   readonly scenario?: Scenario;
+  /** See `parseScenario`. */
+  readonly sizePlaces?: SizePlaces;
   /** Absent while the text has errors, and for scenarios without a table; `noEstimate` says why. */
   readonly estimate?: Estimate;
-  readonly verdict?: UnitVerdict;
   readonly noEstimate?: string;
 }
 
 /** Reads a scenario text once for all features. Never throws; bounded as `parseScenario` is. */
 export function analyseScenario(text: string): Analysis {
-  const { scenario, problems } = parseScenario(text);
+  const { scenario, problems, sizePlaces } = parseScenario(text);
   const unread = scenario === undefined && problems.some(({ code }) => code === 'too-large');
   const outline = outlineOf(unread ? '' : text);
   const read = { text, outline, problems };
@@ -32,23 +31,13 @@ export function analyseScenario(text: string): Analysis {
     const noEstimate = `${errors} ${errors === 1 ? 'error' : 'errors'} to solve first`;
     return { ...read, scenario, noEstimate };
   }
-  return { ...read, scenario, ...estimateOf(scenario) };
+  return { ...read, scenario, ...(sizePlaces && { sizePlaces }), ...estimateOf(scenario) };
 }
 
 /** The estimate of a scenario without errors, and how it compares with its unit. */
-export function estimateOf(
-  scenario: Scenario,
-): Pick<Analysis, 'estimate' | 'verdict' | 'noEstimate'> {
+export function estimateOf(scenario: Scenario): Pick<Analysis, 'estimate' | 'noEstimate'> {
   if (scenario.kind === 'resultparser')
     return { noEstimate: 'This file only reads an old result.' };
-  const load = loadOf(scenario);
-  if ('problem' in load) return { noEstimate: load.problem };
-  try {
-    const found = estimate(load.input);
-    const verdict = unitVerdict(found, scenario);
-    return { estimate: found, ...(verdict === undefined ? {} : { verdict }) };
-  } catch (error) {
-    if (error instanceof ExpectedError) return { noEstimate: error.message };
-    throw error;
-  }
+  const found = scenarioEstimate(scenario);
+  return 'problem' in found ? { noEstimate: found.problem } : found;
 }

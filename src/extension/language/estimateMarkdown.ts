@@ -19,10 +19,9 @@ export function estimateHeadline({ unit, binding, limits }: Estimate): string {
  * The estimate as Markdown: size and binding limit, neighbouring sizes, arithmetic, cautions, source.
  *
  * @param billing sentence on what is billed
- * @param verdict what the comparison with the file's own unit says, where it names one that is exceeded
  */
-export function estimateMarkdown(estimate: Estimate, verdict?: string, billing?: string): string {
-  const { unit, binding, neighbours, formula, notes, advice } = estimate;
+export function estimateMarkdown(estimate: Estimate, billing?: string): string {
+  const { unit, binding, neighbours, formula, notes, advice, planned } = estimate;
   const words = tableOfBinding(estimate);
   const limit = binding.text.replace(/\(([\d.]+ %)[^()]*\)/, '($1)');
   const caution = /^(Above|At) the 70 % mark/;
@@ -37,7 +36,7 @@ export function estimateMarkdown(estimate: Estimate, verdict?: string, billing?:
   ].join(' ');
   return [
     `**${sizeWords(unit)}** · ${words === undefined ? '' : `${words}, `}${limit}`,
-    ...(verdict === undefined ? [] : [`⚠ ${verdict}`]),
+    ...(planned && (planned.exceeded || !planned.offered) ? [`⚠ ${planned.sentence}`] : []),
     table(neighbours, binding.name),
     formula.join('  \n'),
     cautions,

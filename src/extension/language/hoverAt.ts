@@ -56,11 +56,10 @@ export function hoverAt(
 const reach = ({ offset, length, valueOffset, valueLength }: OutlineNode): number =>
   valueLength === 0 ? offset + length : valueOffset + valueLength;
 
-function estimateParts({ estimate, noEstimate, verdict, scenario }: Analysis): string[] {
+function estimateParts({ estimate, noEstimate, scenario }: Analysis): string[] {
   if (estimate !== undefined) {
-    const exceeded = verdict?.exceeded === true ? verdict.sentence : undefined;
     const billing = scenario === undefined ? undefined : billingWords(estimate, scenario);
-    return [estimateMarkdown(estimate, exceeded, billing)];
+    return [estimateMarkdown(estimate, billing)];
   }
   return noEstimate === undefined ? [] : [`No estimate: ${noEstimate.replace(/\.$/, '')}.`];
 }

@@ -1,10 +1,13 @@
+import { exceedsUnit, unitNotOffered } from '../../capacity/sizeProblem';
 import type { Problem } from '../../scenario/problem';
 import { analyseScenario, type Analysis } from './analyseScenario';
-import { diagnosticsOf, exceedsUnit } from './diagnosticsOf';
+import { diagnosticsOf } from './diagnosticsOf';
 import type { TextChange } from './setKey';
 
 /** Errors of a text that says something else than was meant, wherever they appear. */
 const brokenText = ['yaml', 'too-deep'];
+/** Problems of the whole load, not of the place they stand at. */
+const ofSize: readonly string[] = [exceedsUnit, unitNotOffered];
 /** Errors that tell the same when they stand where something was written. */
 const brokenPlace = ['unknown-key', 'unknown-value', 'wrong-type'];
 
@@ -21,8 +24,8 @@ export function isSolved(
   const known = diagnosticsOf(analysis);
   const left = diagnosticsOf(after);
   const fresh = freshErrors(known, left);
-  if (problem.code === exceedsUnit) {
-    return fresh.length === 0 && left.every(({ code }) => code !== exceedsUnit);
+  if (ofSize.includes(problem.code)) {
+    return fresh.length === 0 && left.every(({ code }) => !ofSize.includes(code));
   }
   const written = changes.map((change) => ({
     offset: moved(change.offset, changes),

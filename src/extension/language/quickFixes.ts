@@ -1,6 +1,6 @@
+import { exceedsUnit, unitNotOffered } from '../../capacity/sizeProblem';
 import type { Fix, Problem } from '../../scenario/problem';
 import type { Analysis } from './analyseScenario';
-import { exceedsUnit } from './diagnosticsOf';
 import { isSolved } from './isSolved';
 import type { OutlineNode } from './outlineNode';
 import { removeKey } from './removeKey';
@@ -22,7 +22,7 @@ export function quickFixes(
   t: Translate = english,
 ): TextFix[] {
   const fixes =
-    problem.code === exceedsUnit
+    problem.code === exceedsUnit || problem.code === unitNotOffered
       ? unitFixes(analysis, t)
       : problem.fix !== undefined
         ? [fixOf(problem.fix)]

@@ -27,7 +27,10 @@ export function unitFixes(analysis: Analysis, t: Translate): TextFix[] {
   ].filter((fix) => fix !== undefined);
 }
 
-const fits = (scenario: Scenario): boolean => estimateOf(scenario).verdict?.exceeded === false;
+function fits(scenario: Scenario): boolean {
+  const planned = estimateOf(scenario).estimate?.planned;
+  return planned?.exceeded === false && planned.offered;
+}
 
 /** A fix that sets keys, each by its path. */
 function settingKeys(

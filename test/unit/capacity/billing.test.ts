@@ -81,8 +81,10 @@ describe('billing', () => {
   });
 
   it('bills what was measured like what is estimated', () => {
-    const step = { index: 2, connections: 1000, sentPerSecond: 100, receivedPerSecond: 100 };
-    const measured = measuredLoadOf(scenarioWith(sized(2048)), step);
+    const measured = measuredLoadOf(scenarioWith(sized(2048)), {
+      ...{ index: 2, status: 'pass', connections: 1000, lostConnections: 0, seconds: 10 },
+      ...{ sent: 1000, expected: 1000, extra: 0, lost: 0 },
+    });
     assert.ok('load' in measured);
     const { billing } = recommend(measured.load);
     assert.deepEqual([billing?.messages_per_s, billing?.payload_only.messages_per_s], [400, 200]);

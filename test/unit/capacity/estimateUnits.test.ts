@@ -23,6 +23,10 @@ describe('the units of an estimate', () => {
     if (load && 'input' in load)
       for (const path of numbersIn(estimate(load.input))) paths.add(path);
   }
+  // One that only another edition has a size for.
+  const echo = { kind: 'echo', senders: 1, intervalS: 1, messageBytes: 2048 } as const;
+  const beyond = estimate({ product: 'signalr', connections: 150_000, useCases: [echo] });
+  for (const path of numbersIn(beyond)) paths.add(path);
 
   it('are told of every number, and of nothing else', () => {
     assert.deepEqual([...paths].sort(), Object.keys(estimateUnits).sort());

@@ -1,77 +1,88 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../src/capacity/estimate';
 import { loadOf } from '../../../src/capacity/loadOf';
-import { measuredLoadOf } from '../../../src/capacity/measuredLoadOf';
+import { measuredLoadOf, type MeasuredStep } from '../../../src/capacity/measuredLoadOf';
 import { recommend, type MeasuredLoad } from '../../../src/capacity/recommend';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { messages, scenarioWith } from './scenarios';
 
-const step = { index: 2, connections: 990, sentPerSecond: 980, receivedPerSecond: 970 };
+const step: MeasuredStep = {
+  ...{ index: 2, status: 'pass', connections: 1000, lostConnections: 0, seconds: 10 },
+  ...{ sent: 9800, expected: 9700, extra: 0, lost: 0 },
+};
 
-function loadFrom(changes: Partial<Scenario> = {}, measured = step): MeasuredLoad {
-  const found = measuredLoadOf(scenarioWith(changes), measured);
+function loadFrom(
+  changes: Partial<Scenario> = {},
+  change: Partial<MeasuredStep> = {},
+): MeasuredLoad {
+  const found = measuredLoadOf(scenarioWith(changes), { ...step, ...change });
   assert.ok('load' in found);
   return found.load;
 }
 
 describe('measuredLoadOf', () => {
-  it('puts the measured rates and connections in place of the nominal ones', () => {
+  it('puts what was sent and expected in place of the nominal rates', () => {
     assert.deepEqual(loadFrom({ connectionType: 'AspNet' }), {
       product: 'signalr',
-      connections: 990,
+      connections: 1000,
       step: 2,
+      stepStatus: 'pass',
       stack: 'aspnet',
       useCases: [
         {
-          ...{
-            kind: 'echo',
-            senders: 1000,
-            messageBytes: 2048,
-            inPerSecond: 980,
-            outPerSecond: 970,
-          },
+          ...{ kind: 'echo', senders: 1000, messageBytes: 2048 },
+          ...{ inPerSecond: 980, outPerSecond: 970, extraPerSecond: 0 },
           leaving: [{ bytes: 2048, weight: 1, toClient: 2230, toApplication: 2252 }],
         },
       ],
       serverConnections: 5,
+      remarks: [],
       assumptions: [],
     });
   });
 
-  it('shares the rates of a mix as intended', () => {
-    const entries = [
-      { name: 'echo', parameters: messages, senders: { kind: 'count', count: 900 } as const },
-      { name: 'broadcast', parameters: messages, senders: { kind: 'count', count: 1 } as const },
-    ];
-    const measured = { ...step, sentPerSecond: 901, receivedPerSecond: 900 + 1000 };
-    const rates = loadFrom({ entries }, measured).useCases.map((useCase) => [
-      Math.round(useCase.inPerSecond),
-      Math.round(useCase.outPerSecond),
-    ]);
-    assert.deepEqual(rates, [
-      [900, 900],
-      [1, 1000],
-    ]);
-  });
-
-  it('takes the measured rates of each entry of a mix', () => {
+  it('takes the counts of each entry of a mix', () => {
     const entries = ['connectOnly', 'echo', 'broadcast'].map((name) => ({
       name,
       parameters: messages,
     }));
-    const rates = [
-      { sentPerSecond: 0, receivedPerSecond: 0 },
-      { sentPerSecond: 300, receivedPerSecond: 299 },
-      { sentPerSecond: 5, receivedPerSecond: 4000 },
+    const counts = [
+      { sent: 0, expected: 0, extra: 0 },
+      { sent: 3000, expected: 2990, extra: 0 },
+      { sent: 50, expected: 40_000, extra: 500 },
     ];
-    const load = loadFrom({ entries }, { ...step, entries: rates } as typeof step);
+    const load = loadFrom({ entries }, { entries: counts });
     assert.deepEqual(
-      load.useCases.map(({ kind, inPerSecond, outPerSecond }) => [kind, inPerSecond, outPerSecond]),
+      load.useCases.map(({ kind, inPerSecond, outPerSecond, extraPerSecond }) => [
+        ...[kind, inPerSecond, outPerSecond, extraPerSecond],
+      ]),
       [
-        ['echo', 300, 299],
-        ['broadcast', 5, 4000],
+        ['echo', 300, 299, 0],
+        ['broadcast', 5, 4050, 50],
       ],
     );
+  });
+
+  it('gives the rates of the scenario where the server may have made the traffic smaller', () => {
+    const planned = (changes: Partial<Scenario>, change: Partial<MeasuredStep> = {}): unknown =>
+      loadFrom(changes, change).useCases[0]!.planned;
+    const whole = { inPerSecond: 1000, outPerSecond: 1000 };
+    assert.equal(planned({}), undefined);
+    assert.equal(planned({}, { moves: { done: 10, missed: 0 } }), undefined);
+    assert.deepEqual(planned({}, { lost: 1 }), whole);
+    assert.deepEqual(planned({}, { lostConnections: 1 }), whole);
+    assert.deepEqual(planned({}, { moves: { done: 10, missed: 1 } }), whole);
+    assert.deepEqual(planned({ pacing: 'closed' }), whole);
+  });
+
+  it('says what the rates are to be read with', () => {
+    const lossy = { lost: 4850, lostConnections: 30, extra: 20, moves: { done: 4500, missed: 0 } };
+    assert.deepEqual(loadFrom({}, lossy).remarks, [
+      '4,850 of 9,700 deliveries did not arrive; they count all the same, as the traffic needs them.',
+      '30 of 1,000 connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
+      'Extra are deliveries to connections that were joining or leaving, or that were not meant to get them: a service sends them too.',
+      '450 joins and leaves a second, and as many answers, are not counted: no table has them.',
+    ]);
   });
 
   it('counts payloads of different sizes as the estimate does', () => {
@@ -97,7 +108,7 @@ describe('measuredLoadOf', () => {
   it('leaves connections alone when nothing is sent', () => {
     const entries = [{ name: 'connectOnly', parameters: {} }];
     // Without senders a step is a round of connecting, of which there is one.
-    const load = loadFrom({ entries }, { ...step, index: 1 });
+    const load = loadFrom({ entries }, { index: 1 });
     assert.deepEqual(load.useCases, []);
     assert.equal(recommend(load).unit, 1);
   });

@@ -78,6 +78,45 @@ describe('explanation', () => {
     );
   });
 
+  it('names it too where that size is refused, or others are derived from it', () => {
+    const notesFor = (useCase: Partial<Traffic>, connections = 4000, headroom = 1): string =>
+      estimate(
+        { product: 'signalr', connections, useCases: [{ ...groups, ...useCase }] },
+        { headroom },
+      ).notes.join('\n');
+    const smallGroup = /prints 2,500 in, 25,000 out for Unit 10, small group/;
+    assert.match(notesFor({ senders: 2400 }), smallGroup);
+    assert.match(notesFor({ senders: 1700 }, 4000, 0.7), smallGroup);
+    assert.match(notesFor({ senders: 1700 }), smallGroup);
+    // Unit 9 lies between 5 and 10; Unit 5 does; at Unit 20 it is the connections that need it.
+    assert.match(notesFor({ senders: 1750 }), smallGroup);
+    assert.doesNotMatch(notesFor({ senders: 900 }), smallGroup);
+    assert.doesNotMatch(notesFor({ senders: 1900 }, 15_000), smallGroup);
+    assert.match(
+      notesFor({ senders: 30, groupMembers: 100 }, 1000),
+      /prints 8 MBps out for Unit 1, big group/,
+    );
+  });
+
+  it('says which size another edition has where this one has none', () => {
+    const { unit, other_edition: other, notes } = vector('V21');
+    assert.deepEqual([unit, other], [null, { edition: 'later', unit: 200 }]);
+    assert.ok(
+      notes.includes(
+        'This guide ends at Unit 100; the edition "later" goes on, and by it the load takes Unit 200.',
+      ),
+    );
+    const both = estimate({ product: 'signalr', connections: 1_500_000, useCases: [groups] });
+    assert.ok(both.notes.some((note) => note.endsWith('but has none for this load either.')));
+    assert.equal(
+      estimate(
+        { product: 'signalr', connections: 1_500_000, useCases: [groups] },
+        { edition: 'later' },
+      ).other_edition,
+      undefined,
+    );
+  });
+
   it('prefers connections, then outbound bandwidth, on a tie', () => {
     assert.equal(vector('V08').binding.name, 'connections');
     assert.equal(vector('V10').binding.name, 'send_to_group.out_bandwidth');

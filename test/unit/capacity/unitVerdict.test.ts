@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../src/capacity/estimate';
-import { unitVerdict, type UnitVerdict } from '../../../src/capacity/unitVerdict';
+import type { UnitVerdict } from '../../../src/capacity/model';
+import { unitVerdict } from '../../../src/capacity/unitVerdict';
 import type { Sku } from '../../../src/scenario/scenario';
 
 function verdict(
@@ -22,6 +23,7 @@ describe('unitVerdict', () => {
   it('says that a size is enough, and which would do', () => {
     assert.deepEqual(verdict(1500, { unit: 2 }), {
       exceeded: false,
+      offered: true,
       sentence: 'Unit 2 is enough: connections 1,500 of 2,000 (75 %, guide of 2023-03) at Unit 2.',
     });
     assert.match(verdict(1500, { unit: 10 })!.sentence, /^Unit 10 is enough; Unit 2 would do: /);
@@ -40,14 +42,58 @@ describe('unitVerdict', () => {
   });
 
   it('knows which sizes can be bought', () => {
-    assert.match(verdict(1500, { unit: 15 })!.sentence, /nearest: Unit 10 and Unit 20\.$/);
-    assert.match(verdict(1500, { unit: 200, sku: 'standard' })!.sentence, /nearest: Unit 100\.$/);
+    const between = verdict(1500, { unit: 13 })!;
+    assert.deepEqual([between.exceeded, between.offered], [false, false]);
+    assert.match(
+      between.sentence,
+      /^Unit 13 cannot be bought; nearest: Unit 10 and Unit 20\. Unit 13 is enough; /,
+    );
+    const beyond = verdict(1500, { unit: 200, sku: 'standard' })!;
+    assert.equal(beyond.offered, false);
+    assert.match(beyond.sentence, /cannot be bought in the tier standard; nearest: Unit 100\./);
+    assert.equal(verdict(1500, { unit: 200, sku: 'premium' })!.offered, true);
+    assert.match(
+      verdict(10, { unit: 5, sku: 'free' })!.sentence,
+      /^Unit 5 cannot be bought in the tier free; nearest: Unit 1\. The 20 connections/,
+    );
+  });
+
+  it('goes by the edition that goes on where the tables of this one end', () => {
+    const enough = verdict(150_000, { unit: 200 })!;
+    assert.deepEqual(enough, {
+      exceeded: false,
+      offered: true,
+      sentence: 'Unit 200 is enough, by the edition "later"; this guide ends at Unit 100.',
+    });
+    assert.match(
+      verdict(150_000, { unit: 1000 })!.sentence,
+      /^Unit 1,000 is enough; Unit 200 would do, by the edition "later"/,
+    );
+    assert.match(
+      verdict(250_000, { unit: 200 })!.sentence,
+      /^Too much for Unit 200: by the edition "later" it takes Unit 300; this guide ends/,
+    );
+    assert.match(
+      verdict(150_000, { unit: 100 })!.sentence,
+      /^Too much for Unit 100 and for every size of this guide: .* By the edition "later" it takes Unit 200\.$/,
+    );
+    assert.match(
+      verdict(1_500_000, { unit: 1000 })!.sentence,
+      /The edition "later" has none for it either\.$/,
+    );
+    assert.match(
+      verdict(150_000, { unit: 100, sku: 'standard' })!.sentence,
+      /Standard ends at Unit 100; Premium goes on\.$/,
+    );
   });
 
   it('knows the connections of the Free tier', () => {
     const over = verdict(21, { sku: 'free' })!;
     assert.equal(over.exceeded, true);
-    assert.match(over.sentence, /allows 20 connections, the scenario opens 21: it takes Unit 1/);
+    assert.match(
+      over.sentence,
+      /allows 20 connections, the scenario opens 21: it takes Unit 1 of a/,
+    );
     const within = verdict(20, { sku: 'free' }, 20)!;
     assert.equal(within.exceeded, false);
     assert.match(within.sentence, /20,000 messages a day/);

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { CapacityModel } from '../../../src/results/completeResult';
+import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Problem } from '../../../src/scenario/problem';
 import {
   sampleEstimate,
@@ -101,6 +102,29 @@ describe('commands', () => {
     });
   });
 
+  it('warns in validate of a size that the estimate is not content with', async () => {
+    const problemOf = async (config: string): Promise<string> => {
+      const text = `config:\n  target: local\n${config}scenario:\n  name: echo\n`;
+      const written = await at.file('size.yaml', text);
+      const { code, out } = await at.run(['validate', written], { deps: { parseScenario } });
+      assert.equal(code, 0);
+      return out.replaceAll(written, 'F');
+    };
+    assert.match(
+      await problemOf('  connections: 1500\n  unit: 1\n'),
+      /F:4:9 warning exceeds-unit Too much for Unit 1: it takes Unit 2: connections 1,500 of 2,000/,
+    );
+    assert.match(
+      await problemOf('  connections: 25\n  baseSending: 25\n  sku: free\n'),
+      /F:5:8 warning exceeds-unit The Free tier allows 20 connections, the scenario opens 25/,
+    );
+    assert.match(
+      await problemOf('  connections: 500\n  unit: 13\n'),
+      /F:4:9 warning unit-not-offered Unit 13 cannot be bought; nearest: Unit 10 and Unit 20\./,
+    );
+    assert.doesNotMatch(await problemOf('  connections: 1500\n  unit: 2\n'), /unit/i);
+  });
+
   describe('estimate', () => {
     it('prints the size, its neighbours, the arithmetic and the source', async () => {
       const { code, out } = await at.run(['estimate', file], {
@@ -109,7 +133,8 @@ describe('commands', () => {
       assert.equal(code, 0);
       assert.deepEqual(out.split('\n'), [
         'Unit 10 · outbound 19,000 of 20,000 msg/s (95 %, small group, guide of 2023-03)',
-        'The file plans Unit 5, which is not enough.',
+        'Too much for Unit 5: it takes Unit 10: outbound 19,000 of 20,000 msg/s (95 %,',
+        '  small group, guide of 2023-03) at Unit 10.',
         '',
         '   Unit  connections  inbound  outbound',
         '      5         38 %    190 %     190 %',

@@ -4,6 +4,7 @@ import { generatorProblems } from '../../../src/measure/generatorProblems';
 import { finalScreen, interruptedScreen } from '../../../src/cli/finalScreen';
 import { paintAll, textWidth } from '../../../src/cli/line';
 import {
+  failedResult,
   mixedStep,
   sampleResult,
   sampleSnapshot,
@@ -46,6 +47,18 @@ describe('final screen', () => {
       '          Above the 70 % mark (traffic 95 %): Unit 20 leaves room.',
       'result    .signalr-bench/x',
       '',
+    ]);
+  });
+
+  it('says first what a failed run did not carry, then how the planned size compares', () => {
+    const lines = paintAll(finalScreen(failedResult(), 80), false).split('\n');
+    const at = lines.findIndex((line) => line.startsWith('The server did not carry'));
+    assert.deepEqual(lines.slice(at, at + 5), [
+      'The server did not carry the load of step 2; it carried step 1 (Unit 4). By the',
+      '          tables step 2 needs Unit 7: outbound 13,001 of 14,000 msg/s (93 %,',
+      '          small group, guide of 2023-03)',
+      '          Too much for Unit 5: it takes Unit 7: outbound 13,001 of 14,000 msg/s',
+      '          (93 %, small group, guide of 2023-03) at Unit 7.',
     ]);
   });
 
@@ -98,7 +111,7 @@ describe('final screen', () => {
       text,
       /3 timeout: no answer in time\n +See whether the server is alive[^]* +e\.g\. negotiate\[31m did not answer\n\n/,
     );
-    assert.match(text, /Measured in step 1/);
+    assert.match(text, /Measured in step 2/);
   });
 
   it('gives no Units when the generator was the bottleneck, and says so', () => {

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { interruptedMarkdown, summaryMarkdown } from '../../../src/cli/summaryMarkdown';
-import { mixedStep, sampleResult, sampleStep, unusualResult } from '../results/sampleResult';
+import {
+  failedResult,
+  mixedStep,
+  sampleResult,
+  sampleStep,
+  unusualResult,
+} from '../results/sampleResult';
 
 describe('summaryMarkdown', () => {
   it('says verdict, target, load, steps and Units', () => {
@@ -10,6 +16,15 @@ describe('summaryMarkdown', () => {
     assert.match(text, /- load: sendToGroup, groups of 10, 2 KB each second/);
     assert.match(text, /\| 3 \| 1,900 \|/);
     assert.match(text, /\*\*Unit 10: /);
+  });
+
+  it('says first what a failed run did not carry, then how the planned size compares', () => {
+    const text = summaryMarkdown(failedResult());
+    assert.match(text, /\n\*\*The server did not carry the load of step 2; it carried step 1 /);
+    assert.match(
+      text,
+      /\n- Too much for Unit 5: it takes Unit 7: .*\n- Measured in step 2 .*13,000 expected and 1 extra/,
+    );
   });
 
   it('says how the load was driven only where that is unusual', () => {

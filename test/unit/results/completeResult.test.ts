@@ -44,18 +44,20 @@ describe('completeResult', () => {
     );
   });
 
-  it('recommends from the last step that passed, else from the last valid one', () => {
+  it('recommends from the last step that was measured to its end', () => {
     const failed = sampleStep(2, { p99: 2_000_000 });
     assert.equal(failed.verdict.status, 'fail');
     const twoSteps = measuredFor({ steps: [sampleStep(1), failed], ending: 'threshold' });
-    assert.equal(twoSteps.result.recommendation?.step, 1);
-    assert.equal(measuredFor({ steps: [failed] }).result.recommendation?.step, 2);
+    assert.equal(twoSteps.result.recommendation?.step, 2);
+    assert.deepEqual(twoSteps.result.recommendation.carried, { step: 1, unit: 10 });
+    assert.equal(measuredFor({ steps: [failed] }).result.recommendation?.carried, null);
   });
 
-  it('counts connections that are about to leave: a service does too', () => {
+  it('counts connections that are missing, and those about to leave: a service does too', () => {
     for (const [connections, counted] of [
-      [{ requested: 1900, open: 1500, held: 1890 }, 1890],
-      [{ requested: 1900, open: 1500 }, 1500],
+      [{ requested: 1900, open: 1500, held: 1890 }, 1900],
+      [{ requested: 1900, open: 1500 }, 1900],
+      [{ requested: 1900, open: 1900, held: 1950 }, 1950],
     ] as const) {
       const { measured } = measuredFor({ steps: [{ ...sampleStep(1), connections }] });
       assert.equal(measured[0]?.connections, counted);

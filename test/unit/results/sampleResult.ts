@@ -1,5 +1,6 @@
 import type { Estimate } from '../../../src/capacity/estimate';
 import type { MeasuredStep } from '../../../src/capacity/measuredLoadOf';
+import type { MeasuredLoad, Recommendation } from '../../../src/capacity/recommend';
 import type { EntryProgress, Snapshot } from '../../../src/measure/snapshot';
 import type {
   EntrySummary,
@@ -242,21 +243,26 @@ export const sampleModel = {
       product: 'signalr' as const,
       connections: step.connections,
       step: step.index,
+      stepStatus: step.status,
+      ...(step.carried !== undefined && { carried: step.carried }),
       useCases: [
         {
           kind: 'send_to_group' as const,
           senders: 1900,
           messageBytes: 2048,
           groupMembers: 10,
-          inPerSecond: step.sentPerSecond,
-          outPerSecond: step.receivedPerSecond,
+          inPerSecond: step.sent / step.seconds,
+          outPerSecond: (step.expected + step.extra) / step.seconds,
         },
       ],
     },
   }),
-  recommend: (measured: { step: number }) => ({
+  recommend: (measured: Pick<MeasuredLoad, 'step' | 'stepStatus' | 'carried'>): Recommendation => ({
     ...sampleEstimate,
     step: measured.step,
+    stepStatus: measured.stepStatus ?? 'pass',
+    ...(measured.carried !== undefined && { carried: measured.carried }),
+    outbound: { expectedPerSecond: 19_000, extraPerSecond: 0 },
     headline: 'Unit 10: outbound 19,000 of 20,000 msg/s (95 %, small group, guide of 2023-03)',
     reasons: [
       `Measured in step ${measured.step} with 1,900 connections: small group 1,900 msg/s in and 19,000 msg/s out of 2 KB.`,
@@ -275,6 +281,14 @@ export function sampleResult(
     { id: '2026-11-21T14-02-11-chat-room', toolVersion: '0.1.0' },
     sampleModel,
   );
+}
+
+/** A run whose second step lost half of its deliveries, with the real recommendation and a size that was planned. */
+export function failedResult(): Result {
+  const scenario = { ...sampleScenario, unit: 5 };
+  const steps = [sampleStep(1), { ...sampleStep(2, { lost: 325_000 }), extra: 50 }];
+  const options = { id: '2026-11-21T14-02-11-chat-room', toolVersion: '0.1.0' };
+  return completeResult(sampleSummary({ steps, ending: 'threshold' }), scenario, options);
 }
 
 /** A scenario that goes another way than most; the hub speaks measure. */

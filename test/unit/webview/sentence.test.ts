@@ -6,7 +6,14 @@ import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStri
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tiles';
 import { unitsViewOf } from '../../../src/webview/unitsView';
-import { latency, sampleScenario, sampleSnapshot, sampleStep } from '../results/sampleResult';
+import { toPanelResult } from '../../../src/extension/panel/toPanelResult';
+import {
+  failedResult,
+  latency,
+  sampleScenario,
+  sampleSnapshot,
+  sampleStep,
+} from '../results/sampleResult';
 import { finishedRun, measured, shownRun } from './shownRun';
 
 const textOf = (state: Parameters<typeof sentenceOf>[0]): string => {
@@ -149,6 +156,18 @@ describe('sentence, tiles and Units of the panel', () => {
     assert.equal(unitsViewOf(state).unit, '10');
     assert.equal(unitsViewOf(state).basis, 'measured in step 3');
     assert.ok(unitsViewOf(state).notes.includes('Estimate before the run: 10.'));
+  });
+
+  it('does not show a size alone after a failed step, and says how the planned one compares', () => {
+    const result = toPanelResult(failedResult());
+    const { unit, headline, notes } = unitsViewOf(shownRun([], { result }));
+    assert.equal(unit, undefined);
+    assert.match(
+      headline,
+      /^The server did not carry the load of step 2; it carried step 1 \(Unit 4\)\. /,
+    );
+    assert.match(notes[0]!, /^Too much for Unit 5: it takes Unit 7: /);
+    assert.ok(notes.some((note) => note.includes('13,000 expected and 1 extra')));
   });
 
   it('say that the generator is the bottleneck, without any size', () => {

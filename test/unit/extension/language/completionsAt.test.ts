@@ -265,7 +265,7 @@ describe('completionsAt: whole scenarios', () => {
     const presets = complete('|').filter(({ label }) => / Unit \d+$/.test(label));
     assert.equal(presets.length, 21);
     for (const { label, insert, kind } of presets) {
-      const { verdict, problems } = analyseScenario(insert);
+      const { estimate, problems } = analyseScenario(insert);
       assert.deepEqual(
         problems.filter(({ severity }) => severity !== 'info'),
         [],
@@ -273,7 +273,7 @@ describe('completionsAt: whole scenarios', () => {
       );
       assert.equal(kind, 'scenario');
       assert.match(insert, new RegExp(`\\n {2}unit: ${/\d+$/.exec(label)![0]}\\n`));
-      assert.notEqual(verdict, undefined, label);
+      assert.notEqual(estimate?.planned, undefined, label);
     }
   });
 
