@@ -61,7 +61,6 @@ describe('Conductor', () => {
     const starts = [{ plan, worker: 0, endpoint, population, originUs: 0 }];
     const conductor = new Conductor(plan, starts, {
       workerScript: script,
-      askedMs: 0,
       keepGoing: false,
       askedMs: 0,
       secrets: [],
