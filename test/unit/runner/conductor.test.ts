@@ -68,6 +68,7 @@ describe('Conductor', () => {
       openConnections: () => 10,
       targetUrls: [],
       target: { kind: 'local', url: 'http://127.0.0.1:1/' },
+      askedMs: 0,
       machine: { cores: 1, node: '20', platform: 'linux', workers: 1 },
     });
     return conductor.finished;
