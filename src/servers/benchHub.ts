@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -18,12 +18,7 @@ import type { HubTransport } from './hubTransport';
 import { WebSocketTransport } from './webSocketTransport';
 import { HttpClients, type HttpClientsHost } from './httpClients';
 import type { PollLimits } from './httpTransport';
-import {
-  keepAliveTimeoutMs,
-  listenOnLoopback,
-  loopbackHost,
-  webSocketServer,
-} from './loopbackServer';
+import { listenOnLoopback, loopbackHost, loopbackServer, webSocketServer } from './loopbackServer';
 
 /** What a hub has done so far. */
 export interface BenchHubCounts extends Readonly<DeliveryCounts>, Readonly<GateCounts> {
@@ -103,10 +98,10 @@ class RunningHub
       }
     });
     this.sockets = webSocketServer(this.maxMessageBytes);
-    this.server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) =>
-      answerRequest(this, request, response),
-    );
-    this.server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
+    this.server = loopbackServer({
+      answer: (request, response) => answerRequest(this, request, response),
+      upgrade: (request, socket, head) => this.upgrade(request, socket, head),
+    });
   }
 
   get connectionCount(): number {
@@ -217,8 +212,6 @@ class RunningHub
   }
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // The peer may vanish before the WebSocket takes over the errors.
-    socket.on('error', () => socket.destroy());
     const admission = admitUpgrade(this, request);
     if ('status' in admission) {
       refuseUpgrade(socket, admission);

@@ -1,13 +1,17 @@
-import type { Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import { emulatorHeader } from '../base/emulatorHeader';
 import { ExpectedError } from '../base/expectedError';
+import { refuse } from './httpAnswers';
+import { refuseUpgrade } from './hubRequests';
+import { refusalOf } from './loopbackRequests';
 
 /** Nothing but this machine reaches our servers. */
 export const loopbackHost = '127.0.0.1';
 /** Of Kestrel: idle HTTP connections are kept this long. */
-export const keepAliveTimeoutMs = 130_000;
+const keepAliveTimeoutMs = 130_000;
 /** Time a peer gets to answer a WebSocket close, as in ASP.NET Core. */
 const closeTimeoutMs = 5000;
 
@@ -23,6 +27,32 @@ export function webSocketServer(maxMessageBytes: number): WebSocketServer {
     closeTimeout: closeTimeoutMs,
   };
   return new WebSocketServer(options);
+}
+
+/** What a server does with requests that come from this machine. */
+export interface LoopbackHandlers {
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Name of a tunnel whose requests are meant for this server. */
+  readonly publicHost?: string | undefined;
+}
+
+/** A server that answers nobody but this machine, whatever a web page makes a browser send. */
+export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers): Server {
+  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
+    const refusal = refusalOf(request, publicHost);
+    if (refusal === undefined) answer(request, response);
+    else refuse(response, { ...refusal, headers: { Connection: 'close' } });
+  });
+  if (upgrade === undefined) return server;
+  server.on('upgrade', (request, socket, head) => {
+    // The peer may vanish before anybody takes over the errors.
+    socket.on('error', () => socket.destroy());
+    const refusal = refusalOf(request, publicHost);
+    if (refusal === undefined) upgrade(request, socket, head);
+    else refuseUpgrade(socket, refusal);
+  });
+  return server;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import { unreachableUpstream } from '../scenario/checkTarget';
 import type { ServiceConnection } from '../scenario/connectionString';
+import { resolveReferences } from '../scenario/references';
 import type { Scenario, UpstreamSpec } from '../scenario/scenario';
 import { hostsBeyond } from '../wire/isLoopback';
 import { RestCalls } from '../wire/restCalls';
@@ -39,6 +40,7 @@ export async function withUpstream(
   const { endpoint } = opened;
   const { service } = endpoint;
   if (service === undefined) throw new Error('an upstream handler needs a service');
+  const publicHost = publicHostOf(scenario.upstream, context);
   const handler = await startServerProcess(
     context.serverScript,
     {
@@ -47,7 +49,7 @@ export async function withUpstream(
       tells: 'url',
     },
     {
-      env: { [upstreamVariable]: JSON.stringify({ endpoint, service }) },
+      env: { [upstreamVariable]: JSON.stringify({ endpoint, service, publicHost }) },
       onProblem: context.onProblem,
     },
   );
@@ -71,6 +73,17 @@ export async function withUpstream(
     throw error;
   }
   return { ...opened, ...(opened.passes !== undefined && { notice: unchecked }), dispose };
+}
+
+/** The name under which a service elsewhere reaches the handler; its requests bear it. */
+function publicHostOf(
+  upstream: UpstreamSpec | undefined,
+  context: TargetContext,
+): string | undefined {
+  const publicUrl = upstream?.publicUrl;
+  if (publicUrl === undefined) return undefined;
+  const { text } = resolveReferences(publicUrl, (kind, name) => context.reference(kind, name));
+  return URL.canParse(text) ? new URL(text).hostname : undefined;
 }
 
 /** Who only signs in does not know the key that the service signs events with. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import { ExpectedError } from '../../base/expectedError';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
@@ -7,7 +7,7 @@ import { shownText } from '../../wire/connectFailure';
 import type { ServicePass } from '../../wire/endpoint';
 import type { WaySettings } from '../../wire/socket';
 import { answerJson, refuse } from '../httpAnswers';
-import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
+import { listenOnLoopback, loopbackHost, loopbackServer } from '../loopbackServer';
 import {
   AppServerHub,
   hubTickMs,
@@ -88,8 +88,8 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
       signedIn: 'bearer' in service,
       count: options.serverConnections ?? 5,
     });
-    this.server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
-      void this.answer(request, response);
+    this.server = loopbackServer({
+      answer: (request, response) => void this.answer(request, response),
     });
   }
 

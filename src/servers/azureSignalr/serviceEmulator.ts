@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -12,7 +12,7 @@ import type { HubTransport } from '../hubTransport';
 import { WebSocketTransport } from '../webSocketTransport';
 import { HttpClients, type HttpClientsHost } from '../httpClients';
 import type { PollLimits } from '../httpTransport';
-import { keepAliveTimeoutMs, listenOnLoopback, webSocketServer } from '../loopbackServer';
+import { listenOnLoopback, loopbackServer, webSocketServer } from '../loopbackServer';
 import { TokenCheck } from '../tokenCheck';
 import { headersOf, pollTimeoutMs, wantedServer, type ClientIdentity } from './clientIdentity';
 import { ClientResults } from './clientResults';
@@ -112,10 +112,10 @@ export class ServiceEmulator
     const timeoutMs = options.upstreamTimeoutMs ?? 100_000;
     this.upstream = new Upstream(options.upstreams ?? [], timeoutMs, () => this.accessKeys);
     this.events = new ServerlessEvents(this.upstream);
-    this.server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) =>
-      this.answer(request, response),
-    );
-    this.server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
+    this.server = loopbackServer({
+      answer: (request, response) => this.answer(request, response),
+      upgrade: (request, socket, head) => this.upgrade(request, socket, head),
+    });
   }
 
   get allowsDefaultMode(): boolean {
@@ -270,8 +270,6 @@ export class ServiceEmulator
   }
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // The peer may vanish before the WebSocket takes over the errors.
-    socket.on('error', () => socket.destroy());
     void admitServiceUpgrade(this, request).then((admission) => {
       if (!socket.destroyed) this.accept(admission, request, socket, head);
     });

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ExpectedError } from '../../base/expectedError';
 import { AccessTokens } from '../../wire/accessTokens';
 import type { Endpoint, ServiceAccess, ServicePass } from '../../wire/endpoint';
 import { RestCalls } from '../../wire/restCalls';
-import { keepAliveTimeoutMs, listenOnLoopback, loopbackHost } from '../loopbackServer';
+import { listenOnLoopback, loopbackHost, loopbackServer } from '../loopbackServer';
 import { readBody } from '../requestBody';
 import { agreeToEvents, answerCloudEvent, isCloudEvent } from './cloudEvents';
 import { answerHubEvent } from './hubEvents';
@@ -11,10 +11,17 @@ import { answerHubEvent } from './hubEvents';
 /** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 
+/** What the process that runs the load tells the handler's. */
+interface HandlerSettings {
+  readonly endpoint: Endpoint;
+  readonly service: ServiceAccess;
+  readonly publicHost?: string;
+}
+
 /**
  * The handler as its process starts it.
  *
- * @param settings JSON with `endpoint` and `service`, from the process that runs the load
+ * @param settings {@link HandlerSettings} as JSON, from the process that runs the load
  * @throws ExpectedError as {@link startUpstreamHandler}, and when there are no settings
  */
 export function upstreamHandler(
@@ -24,9 +31,8 @@ export function upstreamHandler(
 ): Promise<UpstreamHandler> {
   if (settings === undefined)
     throw new ExpectedError('upstream', 'An upstream handler is started by runs that need one.');
-  const { endpoint, service } = JSON.parse(settings) as Record<'endpoint', Endpoint> &
-    Record<'service', ServiceAccess>;
-  return startUpstreamHandler(endpoint, service, port, onProblem);
+  const { endpoint, service, publicHost } = JSON.parse(settings) as HandlerSettings;
+  return startUpstreamHandler(endpoint, service, port, onProblem, publicHost);
 }
 
 /** A running handler. */
@@ -44,6 +50,7 @@ export interface UpstreamHandler {
  * @param endpoint how to reach the service's REST API
  * @param port 0 takes any free one
  * @param onProblem told why an event was not answered as it should be
+ * @param publicHost under which a service elsewhere reaches it: that of a tunnel
  * @throws ExpectedError `port-taken` or `port-refused`
  */
 export async function startUpstreamHandler(
@@ -51,6 +58,7 @@ export async function startUpstreamHandler(
   service: ServiceAccess,
   port: number,
   onProblem: (text: string) => void,
+  publicHost?: string,
 ): Promise<UpstreamHandler> {
   const accessKey = 'accessKey' in service ? service.accessKey : undefined;
   const tokens = new AccessTokens(service);
@@ -60,7 +68,7 @@ export async function startUpstreamHandler(
     if (isCloudEvent(request)) answerCloudEvent(request, response, body, application);
     else void answerHubEvent(request, response, body, application);
   };
-  const server = createServer((request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.method === 'OPTIONS') {
       agreeToEvents(response);
       return;
@@ -76,8 +84,8 @@ export async function startUpstreamHandler(
       (body) => answer(request, response, body),
       tooLong,
     );
-  });
-  server.keepAliveTimeout = keepAliveTimeoutMs;
+  };
+  const server = loopbackServer({ answer: handle, publicHost });
   const taken = await listenOnLoopback(server, port);
   return {
     url: `http://${loopbackHost}:${taken}/`,

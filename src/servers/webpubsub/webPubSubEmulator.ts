@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -11,12 +11,7 @@ import { ConnectionQuota } from '../connectionQuota';
 import { newId } from '../connectionTokens';
 import type { Refusal } from '../hubGate';
 import { refuseUpgrade } from '../hubRequests';
-import {
-  keepAliveTimeoutMs,
-  listenOnLoopback,
-  loopbackHost,
-  webSocketServer,
-} from '../loopbackServer';
+import { listenOnLoopback, loopbackHost, loopbackServer, webSocketServer } from '../loopbackServer';
 import { TokenCheck } from '../tokenCheck';
 import { WebSocketTransport } from '../webSocketTransport';
 import {
@@ -93,14 +88,14 @@ class RunningEmulator
     this.upstream = new Upstream({ accessKeys: this.accessKeys, handlers, timeoutMs });
     this.sockets = webSocketServer(maxMessageBytes);
     this.sockets.options.handleProtocols = (_, request) => this.chosen.get(request) ?? false;
-    this.server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) =>
-      answerRest(this, request, response),
-    );
+    this.server = loopbackServer({
+      answer: (request, response) => answerRest(this, request, response),
+      upgrade: (request, socket, head) => this.upgrade(request, socket, head),
+    });
     this.server.on('connection', (connection: Duplex) => {
       this.connections.add(connection);
       connection.once('close', () => this.connections.delete(connection));
     });
-    this.server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
   }
 
   get accessKey(): string {
@@ -149,8 +144,6 @@ class RunningEmulator
   }
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // The peer may vanish before the WebSocket takes over the errors.
-    socket.on('error', () => socket.destroy());
     const connect = readConnect(request);
     if ('status' in connect) {
       refuseUpgrade(socket, connect);
