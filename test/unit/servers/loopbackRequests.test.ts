@@ -50,8 +50,13 @@ const servers: Readonly<Record<string, () => Promise<Served>>> = {
     const accessKey = /AccessKey=([^;]+)/.exec(connectionString)![1]!;
     const app = await startAppServer({
       hub: 'h',
-      service: { clientEndpoint: url, serverEndpoint: url, accessKey },
-    } as never);
+      service: {
+        audience: 'http://127.0.0.1',
+        clientEndpoint: url,
+        serverEndpoint: url,
+        accessKey,
+      },
+    });
     const dispose = (): Promise<void> => app.dispose().then(() => emulator.dispose());
     return { port: portOf(app.url), path: '/signalrbench/negotiate', dispose };
   },
