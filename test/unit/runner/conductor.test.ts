@@ -62,7 +62,6 @@ describe('Conductor', () => {
     const conductor = new Conductor(plan, starts, {
       workerScript: script,
       keepGoing: false,
-      askedMs: 0,
       secrets: [],
       nowUs: () => performance.now() * 1000,
       openConnections: () => 10,
