@@ -28,18 +28,37 @@ export function connectionLines(
         : `pings ${formatCount(pings.sent)} sent, ${formatCount(pings.received)} received`;
   const words = [phases.length === 0 ? '' : `p99 of ${phases.join(', ')}`, rate, pinged];
   const said = words.filter((text) => text !== '').join('; ');
-  const shown = drops.slice(0, mostDrops);
-  const others = dropped - shown.length;
+  const shown = sameReason(drops).slice(0, mostDrops);
+  const others = dropped - shown.reduce((sum, { length }) => sum + length, 0);
   return [
     ...(said === '' ? [] : indented(said, columns)),
-    ...shown.flatMap(({ connection, atS, openS, errorClass, text }) =>
-      indented(
-        `connection ${connection} dropped at ${atS.toFixed(1)} s after ${openS.toFixed(1)} s: ${errorClass}: ${text}`,
-        columns,
-      ),
-    ),
+    ...shown.flatMap((same) => indented(dropWords(same), columns)),
     ...(shown.length > 0 && others > 0 ? indented(`and ${formatCount(others)} more`, columns) : []),
   ];
+}
+
+type Drop = NonNullable<ConnectionSummary['drops']>[number];
+
+/** Each drop by itself, but those that a hub's answer to a call was the reason for once for each answer. */
+function sameReason(drops: readonly Drop[]): Drop[][] {
+  const byReason = new Map<string, Drop[]>();
+  for (const drop of drops) {
+    const { connection, errorClass, text } = drop;
+    const reason = errorClass === 'invocation' ? text : `${connection} ${drop.atS}`;
+    byReason.set(reason, [...(byReason.get(reason) ?? []), drop]);
+  }
+  return [...byReason.values()];
+}
+
+/** `connection 3 dropped at 1.0 s after 0.5 s: …`; `20 drops from 1.0 s to 1.2 s: …`. */
+function dropWords(same: readonly Drop[]): string {
+  const { connection, atS, openS, errorClass, text } = same[0]!;
+  const reason = `${errorClass}: ${text}`;
+  if (same.length === 1)
+    return `connection ${connection} dropped at ${atS.toFixed(1)} s after ${openS.toFixed(1)} s: ${reason}`;
+  const times = same.map((drop) => drop.atS);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  return `${formatCount(same.length)} drops from ${first.toFixed(1)} s to ${last.toFixed(1)} s: ${reason}`;
 }
 
 /** `http://a/hub: 10 connected, p99 connect 12 ms, 500 received, p99 2 ms`, where there are several targets. */

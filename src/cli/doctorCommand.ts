@@ -5,7 +5,7 @@ import { hideSecrets } from '../runner/hideSecrets';
 import type { MachineLimits } from '../runner/machineLimits';
 import { probeAgreed } from '../targets/probeAgreed';
 import type { HubProbe } from '../wire/probeHub';
-import { recordLatencyMethods } from '../wire/benchMethodNames';
+import { recordLatencyMethods } from '../base/benchMethods';
 import type { Endpoint } from '../wire/endpoint';
 import type { Scenario } from '../scenario/scenario';
 import type { ServiceProbe } from '../targets/probeService';

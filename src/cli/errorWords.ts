@@ -1,5 +1,6 @@
-import { errorAdvice, errorClasses, type ErrorClass, type ErrorCounts } from '../base/errorClass';
+import { errorClasses, type ErrorClass, type ErrorCounts } from '../base/errorClass';
 import { formatCount } from '../base/units';
+import { adviceOn } from '../measure/hubComplaint';
 import type { ErrorExample } from '../measure/summary';
 import { wrap, type Line } from './line';
 
@@ -28,7 +29,7 @@ export function errorLines(
       const texts = [...new Set(kept.map(({ text }) => text.slice(0, 300)))].slice(0, 3);
       return [
         ...wrap(head, width, ' '.repeat(10)).map((text) => ({ text })),
-        ...wrap(`${' '.repeat(10)}${errorAdvice[name] ?? ''}`, width, ' '.repeat(10))
+        ...wrap(`${' '.repeat(10)}${adviceOn(name, texts)}`, width, ' '.repeat(10))
           .filter((text) => text.trim() !== '')
           .map((text) => ({ text })),
         ...texts.flatMap((text) =>

@@ -1,3 +1,4 @@
+import { formatCount } from '../base/units';
 import { estimate, type Edition } from '../capacity/estimate';
 import { loadOf } from '../capacity/loadOf';
 import { measuredLoadOf } from '../capacity/measuredLoadOf';
@@ -5,7 +6,8 @@ import { recommend } from '../capacity/recommend';
 import { scenarioEstimate, type EstimateModel } from '../capacity/scenarioEstimate';
 import { withVerdict } from '../capacity/unitVerdict';
 import { emulatedBy, standsFor } from '../measure/emulated';
-import type { RunSummary } from '../measure/summary';
+import { complaintWords, firstComplaint } from '../measure/hubComplaint';
+import type { RunSummary, Verdict } from '../measure/summary';
 import { judgeRun } from '../measure/verdict';
 import type { Scenario } from '../scenario/scenario';
 import { recommendRun, type RecommendModel } from './recommendRun';
@@ -37,7 +39,7 @@ export function completeResult(
   model: CapacityModel = { loadOf, estimate, measuredLoadOf, recommend },
 ): Result {
   const clean = cleanSummary(summary);
-  const verdict = judgeRun(clean, scenario.slo);
+  const verdict = withCause(judgeRun(clean, scenario.slo), clean);
   return {
     schema: resultSchema,
     id: options.id,
@@ -52,6 +54,15 @@ export function completeResult(
       scenario,
     ),
   };
+}
+
+/** Where nothing has arrived because of a hub method, that comes first: the rest only follows from it. */
+function withCause(verdict: Verdict, { steps, errors, errorExamples }: RunSummary): Verdict {
+  const complaint = firstComplaint(errorExamples);
+  const arrived = steps.some(({ received }) => received > 0);
+  if (verdict.status !== 'fail' || arrived || complaint === undefined) return verdict;
+  const message = `${complaintWords(complaint)} (${formatCount(errors.invocation ?? 0)} calls answered so)`;
+  return { ...verdict, reasons: [{ code: 'hubMethod', message }, ...verdict.reasons] };
 }
 
 /** Texts that came from a server or a library may repeat a URL or a header with a secret in it. */

@@ -15,7 +15,8 @@ import { entryNames } from '../usecases/entryNames';
 import { entryRun } from '../plan/entryRun';
 import type { ConductorFacts } from './conductorFacts';
 import { CpuMeter } from './cpuMeter';
-import { firstErrorWords } from './firstErrorWords';
+import { complaintWords, firstComplaint } from '../measure/hubComplaint';
+import { firstErrorWords, lostWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';
 import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';
 import { RecoveryPolling } from './recoveryPolling';
@@ -254,11 +255,19 @@ export class Conductor implements Run {
     this.emit();
   }
 
+  /** Says at once what the hub complains about: the run may come to nothing by it. */
+  private tellComplaint(): void {
+    if (this.problem !== undefined) return;
+    const complaint = firstComplaint(this.totals.errorExamples);
+    if (complaint !== undefined) this.problem = complaintWords(complaint);
+  }
+
   private handle(worker: number, fact: FromWorker): void {
     switch (fact.type) {
       case 'sampled':
         this.lastSampleUs = this.context.nowUs();
         this.totals.add(fact.sample);
+        this.tellComplaint();
         for (const tick of this.ticks.add(fact.sample, fact.due, this.pool.alive.size))
           this.emit(tick);
         if (fact.flush !== undefined) this.facts.note(`flush ${fact.flush}`, worker);
@@ -289,11 +298,7 @@ export class Conductor implements Run {
       this.phase !== 'closing' &&
       this.phase !== 'done'
     ) {
-      this.end(
-        'targetLost',
-        () =>
-          `All ${formatCount(connected)} connections were lost. ${firstErrorWords(this.totals.errorExamples)}`,
-      );
+      this.end('targetLost', () => lostWords(connected, this.totals.errorExamples));
     }
   }
 

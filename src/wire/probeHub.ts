@@ -1,5 +1,5 @@
 import type { ErrorClass } from '../base/errorClass';
-import { measureMethods, onlyMeasure, recordLatencyMethods } from './benchMethodNames';
+import { measureMethods, onlyMeasure, recordLatencyMethods } from '../base/benchMethods';
 import { ConnectFailure, LeavesLoopback, shownText } from './connectFailure';
 import { connectHub } from './connectHub';
 import type { Endpoint } from './endpoint';
