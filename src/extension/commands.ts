@@ -29,7 +29,8 @@ export function commandHandlers(parts: CommandParts): Readonly<Record<string, Co
       (await runCommands()).runScenarioWith(uri, files, controller, services, extensionPath),
     'signalrBenchmark.stop': () => controller.stop(),
     'signalrBenchmark.showRun': () => controller.showRun(),
-    'signalrBenchmark.newScenario': async () => (await runCommands()).newScenario(),
+    'signalrBenchmark.newScenario': async (useCase, url) =>
+      (await runCommands()).newScenario(useCase, url),
     'signalrBenchmark.markScenario': (uri) => markScenario(uri, files),
     'signalrBenchmark.showEstimate': (uri) => showEstimate(uri),
     'signalrBenchmark.openResult': (node) => results.open(node),

@@ -6,6 +6,7 @@ import { parseScenario } from '../scenario/parseScenario';
 import type { Scenario } from '../scenario/scenario';
 import { probeEmulator, probeConnection } from '../targets/probeConnection';
 import type { ServiceProbe } from '../targets/probeService';
+import { probeAgreed } from '../targets/probeAgreed';
 import { openTarget } from '../targets/registry';
 import type { TargetContext } from '../targets/target';
 import { probeHub, type HubProbe } from '../wire/probeHub';
@@ -21,12 +22,15 @@ export interface ProbedTarget {
  * Connects once to what `config.target` would say; asks a service, or the emulator of one, whether it takes
  * the key.
  *
+ * @param agree settles with whether a hub may be followed to that host beyond this machine
+ * @returns undefined when it may not
  * @throws ExpectedError when it is no target, or one of a kind that cannot be opened yet
  */
 export async function probeTarget(
   { text, service }: ProbedTarget,
   surroundings: Omit<TargetContext, 'readFile'>,
-): Promise<HubProbe | ServiceProbe> {
+  agree: (host: string) => Promise<boolean>,
+): Promise<HubProbe | ServiceProbe | undefined> {
   const context = { ...surroundings, readFile: readScenarioFile };
   if (service !== 'hub') return probeEmulator(service, context);
   const probe = await probeConnection(text, context);
@@ -40,8 +44,8 @@ export async function probeTarget(
   if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
   const target = await openTarget(scenario, context);
   try {
-    const hub = await probeHub(target.endpoint);
-    if (hub.reachable) return hub;
+    const hub = await probeAgreed(target, probeHub, agree);
+    if (hub === undefined || hub.reachable) return hub;
     // A server may repeat what it was sent.
     return { ...hub, message: noticeText(hideSecrets(hub.message, target.secrets)) };
   } finally {

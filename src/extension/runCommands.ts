@@ -6,7 +6,7 @@ import { exampleScenarios } from './exampleScenarios';
 import { trusted } from './questions';
 import type { RunController } from './runController';
 import { scenarioText, type ScenarioFiles } from './scenarioFiles';
-import { scenarioTemplates } from './scenarioTemplates';
+import { scenarioTemplates, type ScenarioTemplate } from './scenarioTemplates';
 import type { Services } from './services';
 
 /** Runs the given scenario, the one in the active editor, or one the person chooses. */
@@ -123,8 +123,29 @@ async function exampleItems(folder: string): Promise<ScenarioItem[]> {
   }));
 }
 
-/** Opens a new file with a filled scenario of the use case the person chooses. */
-export async function newScenario(): Promise<void> {
+/**
+ * Opens a new file with a filled scenario of the use case the person chooses, or of one that is named.
+ *
+ * @param url of the hub it is for, where that is known
+ */
+export async function newScenario(useCase?: unknown, url?: unknown): Promise<void> {
+  const template =
+    scenarioTemplates().find((each) => each.useCase.name === useCase) ?? (await chosenTemplate());
+  if (!template) return;
+  const text =
+    typeof url === 'string'
+      ? template.text.replace(/^( *target: )local$/m, (_line, key: string) => key + url)
+      : template.text;
+  const uri = await freeName(template.fileName);
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document);
+  if (document.getText() !== '') return;
+  const edit = new vscode.WorkspaceEdit();
+  edit.insert(uri, new vscode.Position(0, 0), text);
+  await vscode.workspace.applyEdit(edit);
+}
+
+async function chosenTemplate(): Promise<ScenarioTemplate | undefined> {
   const items = scenarioTemplates().map((template) => ({
     label: template.useCase.name,
     detail: template.useCase.summary,
@@ -135,15 +156,7 @@ export async function newScenario(): Promise<void> {
     placeHolder: vscode.l10n.t('What do the clients do?'),
     matchOnDetail: true,
   });
-  if (!answer) return;
-  const { fileName, text } = answer.template;
-  const uri = await freeName(fileName);
-  const document = await vscode.workspace.openTextDocument(uri);
-  await vscode.window.showTextDocument(document);
-  if (document.getText() !== '') return;
-  const edit = new vscode.WorkspaceEdit();
-  edit.insert(uri, new vscode.Position(0, 0), text);
-  await vscode.workspace.applyEdit(edit);
+  return answer?.template;
 }
 
 /** An unsaved file beside the others of the workspace, under a name that is not taken. */

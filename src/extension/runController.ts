@@ -4,9 +4,11 @@ import { ExpectedError } from '../base/expectedError';
 import { readScenarioFile } from '../cli/scenarioFile';
 import { verdictSentence } from '../measure/verdictSentence';
 import type { Result } from '../results/result';
+import type { MissingMethods } from '../runner/missingMethods';
 import type { SetKey } from '../results/scenarioCopy';
 import { editorAccount } from './editorAccount';
 import { askSecondRun, confirmLoad, trusted } from './questions';
+import { sayMissingMethods } from './hubHelp';
 import { errorText } from './log';
 import { noticeText } from './noticeText';
 import { openRunPanel } from './panel/runPanel';
@@ -19,7 +21,7 @@ import { openScenarioAsRun } from './scenarioAsRun';
 import { scenarioText } from './scenarioFiles';
 import { setting } from './settings';
 import { startTimes } from './startTimes';
-import { waitCancellably } from './waitCancellably';
+import { showWaiting, waitCancellably } from './waitCancellably';
 import { workersOverride } from './workersOverride';
 
 /** A scenario to run. */
@@ -254,6 +256,7 @@ export class RunController implements vscode.Disposable {
     return {
       workerScript: this.distFile('worker.js'),
       confirm: (beyond, of) => confirmLoad(beyond, of, state),
+      waiting: (url, _withinMs, over) => showWaiting(url, over),
       warn: (message) => {
         log.warn(message);
         void vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!));
@@ -309,6 +312,10 @@ export class RunController implements vscode.Disposable {
 
   private async sayWhy(error: unknown, { uri }: ScenarioToRun): Promise<void> {
     const code = error instanceof ExpectedError ? error.code : '';
+    if (code === 'hub-methods') {
+      await sayMissingMethods(error as MissingMethods);
+      return;
+    }
     if (code === 'scenario-problems') {
       await vscode.window.showTextDocument(uri).then(undefined, () => undefined);
       await vscode.window.showErrorMessage(errorText(error));

@@ -5,6 +5,7 @@ import { connectionStringProblem, looksLikeConnectionString } from '../scenario/
 import type { ServiceProbe } from '../targets/probeService';
 import type { HubProbe } from '../wire/probeHub';
 import { editorAccount } from './editorAccount';
+import { confirmRedirect, helpWithHub, hubHelp } from './hubHelp';
 import { errorText } from './log';
 import { askHubUrl, pickTarget } from './pickTarget';
 import { trusted } from './questions';
@@ -91,10 +92,12 @@ export async function testTarget(argument: unknown, services: Services): Promise
         const reference = await services.secrets.referencesOf([text]);
         const { probeTarget } = await import(/* webpackChunkName: "run" */ './probeTarget.js');
         const { serverScript } = services;
-        return probeTarget({ text, service }, { reference, serverScript, editorAccount });
+        const agree = (host: string): Promise<boolean> => confirmRedirect(host, name);
+        return probeTarget({ text, service }, { reference, serverScript, editorAccount }, agree);
       },
     );
-    await sayProbe(name, probe, services);
+    // Nobody wanted it to go on.
+    if (probe) await sayProbe(name, probe, services);
   } catch (error) {
     services.log.error(error);
     void vscode.window.showErrorMessage(errorText(error));
@@ -114,7 +117,7 @@ async function sayProbe(
   probe: HubProbe | ServiceProbe,
   { log }: Services,
 ): Promise<void> {
-  const copy = vscode.l10n.t('Copy C# Code');
+  const { copy, ownMethod } = hubHelp();
   const show = vscode.l10n.t('Show Log');
   const missing =
     'methods' in probe
@@ -134,6 +137,7 @@ async function sayProbe(
         missing.join(', '),
       ),
       copy,
+      ownMethod,
     );
   } else {
     const connectMs = formatCount(probe.connectMs, 1);
@@ -145,10 +149,7 @@ async function sayProbe(
           : vscode.l10n.t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
     );
   }
-  if (answer === copy) {
-    const { hubSnippet } = await import(/* webpackChunkName: "run" */ '../cli/hubSnippet.js');
-    await vscode.env.clipboard.writeText(hubSnippet);
-  }
+  await helpWithHub(answer, name);
   if (answer === show) log.show();
 }
 

@@ -15,3 +15,10 @@ export function waitCancellably(title: string, over: Promise<boolean>): Thenable
     return Promise.race([over, calledOff]);
   });
 }
+
+/** Shows a notification until a silent target has answered, or is not waited for any more. */
+export function showWaiting(url: string, over: Promise<void>): void {
+  const title = noticeText(vscode.l10n.t('Waiting for {0} to answer…', url));
+  const location = vscode.ProgressLocation.Notification;
+  void vscode.window.withProgress({ location, title }, () => over);
+}

@@ -15,8 +15,7 @@ import { entryNames } from '../usecases/entryNames';
 import { entryRun } from '../plan/entryRun';
 import type { ConductorFacts } from './conductorFacts';
 import { CpuMeter } from './cpuMeter';
-import { complaintWords, firstComplaint } from '../measure/hubComplaint';
-import { firstErrorWords, lostWords } from './firstErrorWords';
+import { complaintOf, firstErrorWords, lostWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';
 import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';
 import { RecoveryPolling } from './recoveryPolling';
@@ -131,7 +130,7 @@ export class Conductor implements Run {
     this.pool.order({ type: 'connect', atUs, from: this.requested, to: requested });
     this.requested = requested;
     const patienceMs = Math.max(
-      hopelessMs - this.context.askedMs,
+      hopelessMs - (this.context.askedMs ?? 0),
       this.plan.connectTimeoutMs > 18_000 ? this.plan.connectTimeoutMs + 1000 : 0,
     );
     const timer = setTimeout(() => {
@@ -255,19 +254,12 @@ export class Conductor implements Run {
     this.emit();
   }
 
-  /** Says at once what the hub complains about: the run may come to nothing by it. */
-  private tellComplaint(): void {
-    if (this.problem !== undefined) return;
-    const complaint = firstComplaint(this.totals.errorExamples);
-    if (complaint !== undefined) this.problem = complaintWords(complaint);
-  }
-
   private handle(worker: number, fact: FromWorker): void {
     switch (fact.type) {
       case 'sampled':
         this.lastSampleUs = this.context.nowUs();
         this.totals.add(fact.sample);
-        this.tellComplaint();
+        this.problem ??= complaintOf(this.totals.errorExamples);
         for (const tick of this.ticks.add(fact.sample, fact.due, this.pool.alive.size))
           this.emit(tick);
         if (fact.flush !== undefined) this.facts.note(`flush ${fact.flush}`, worker);

@@ -7,7 +7,7 @@ export interface ConductorFacts {
   readonly workerScript: string;
   readonly keepGoing: boolean;
   /** Time in which the target was asked something before the run: a silent one has had it already. */
-  readonly askedMs: number;
+  readonly askedMs?: number;
   /** Values that must not turn up in any text of the run. */
   readonly secrets: readonly string[];
   /** Run time in microseconds. */

@@ -22,3 +22,9 @@ export function lostWords(connected: number, examples: readonly ErrorExample[]):
   const { errorClass, text } = examples[0]!;
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}, so none of the ${formatCount(connected)} connections could take part. ${adviceOn(errorClass as ErrorClass, [text])}`;
 }
+
+/** What the hub complains about, to be said at once: a run may come to nothing by it. */
+export function complaintOf(examples: readonly ErrorExample[]): string | undefined {
+  const complaint = firstComplaint(examples);
+  return complaint && complaintWords(complaint);
+}

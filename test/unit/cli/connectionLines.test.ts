@@ -63,6 +63,17 @@ describe('lines about connections', () => {
     for (const line of lines) assert.ok(line.text.length <= 80);
   });
 
+  it('say once what a hub answered to all of them', () => {
+    const text = 'JoinGroup: Method does not exist.';
+    const drops = Array.from({ length: 7 }, (_, connection) => ({
+      ...{ connection, atS: 1 + connection / 10, openS: 0.5, errorClass: 'invocation', text },
+    }));
+    assert.equal(
+      wholeText(connectionLines({ ...connections, drops }, 200)),
+      `7 drops from 1.0 s to 1.6 s: invocation: ${text}`,
+    );
+  });
+
   it('sum up lives and recoveries', () => {
     const life = {
       drops: 5,
