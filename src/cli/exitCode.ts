@@ -13,6 +13,17 @@ export const exitCode = {
   sigterm: 143,
 } as const;
 
+/** What the codes mean, for `--help`; the documentation says more. */
+export const exitCodeText = `
+Exit codes:
+  0    done, every objective met
+  1    done or ended early, an objective missed
+  2    bad arguments or scenario, or something this machine lacks; nothing was started
+  3    the target cannot be reached or was lost
+  4    the run is invalid: the load generator was the bottleneck
+  5    a worker was lost, or a defect of ours
+  130  interrupted by Ctrl+C; 143 by SIGTERM; the partial result is written`;
+
 /** Signals that end a run in order. */
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
 

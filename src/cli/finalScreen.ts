@@ -23,6 +23,7 @@ import {
   tailLines,
   warmupLines,
 } from './stepTable';
+import { trafficLines } from './trafficTable';
 
 const tones: Readonly<Record<VerdictStatus, Tone>> = {
   pass: 'good',
@@ -48,6 +49,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     blank,
     ...stepsOf(result),
     ...entriesOf(result.steps),
+    ...spaced(trafficLines(result.steps.slice(-mostRows))),
     ...spectrumOf(result, columns),
     ...verdictLines(result, columns),
     blank,

@@ -4,12 +4,15 @@
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/loadOf';
 export { completeResult } from '../results/completeResult';
+export { completeWords } from './completeWords';
+export { completionScripts } from './completionScripts';
 export { doctorCommand } from './doctorCommand';
 export { estimateCommand } from './estimateCommand';
 export { exportCommand } from './exportCommand';
 export { finalScreen } from './finalScreen';
 export { importCommand } from './importCommand';
 export { initCommand } from './initCommand';
+export { keysCommand } from './keysCommand';
 export { createLiveView } from './liveView';
 export {
   serveAppServerCommand,

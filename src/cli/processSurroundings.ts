@@ -14,6 +14,7 @@ export function processSurroundings(): Surroundings {
     cwd: process.cwd(),
     interactive: isatty(0) && isatty(2),
     ask,
+    input: () => process.stdin,
     onSignal(listener) {
       const signals: EndingSignal[] = ['SIGINT', 'SIGTERM'];
       for (const signal of signals) process.on(signal, listener);

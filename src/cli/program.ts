@@ -7,7 +7,7 @@ import { toolVersion } from '../results/toolVersion';
 import type { DoctorDeps, DoctorFlags } from './doctorCommand';
 import type { EstimateDeps, EstimateFlags } from './estimateCommand';
 import { exportFormats, type ExportFormat } from './exportFormats';
-import { exitCode, exitCodeOfError, SignalError } from './exitCode';
+import { exitCode, exitCodeOfError, exitCodeText, SignalError } from './exitCode';
 import { amount, edition, headroom, hours, setKey, wholeNumber } from './flagValue';
 import type { InitFlags } from './initCommand';
 import { printable } from './line';
@@ -20,6 +20,7 @@ import type {
   ServeHubFlags,
   ServeWebPubSubFlags,
 } from './serveCommand';
+import { addShellCommands } from './shellCommands';
 import type { Surroundings } from './surroundings';
 import type { ValidateDeps } from './validateCommand';
 
@@ -77,13 +78,17 @@ function commandTree(
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
     })
-    .addHelpText('after', '\nExample:\n  signalr-bench run examples/echo.yaml --target local');
+    .addHelpText(
+      'after',
+      `\nExample:\n  signalr-bench run examples/echo.yaml --target local\n${exitCodeText}`,
+    );
   addRun(program, surroundings, deps, done);
   addInit(program, surroundings, deps, done);
   addReading(program, surroundings, deps, done);
   addFormats(program, surroundings, deps, done);
   addServe(program, surroundings, deps, done);
   addDoctor(program, surroundings, deps, done);
+  addShellCommands(program, surroundings, done);
   return program;
 }
 
@@ -98,7 +103,7 @@ const addRun: Add = (program, surroundings, deps, done) => {
   program
     .command('run')
     .description('Run a scenario file, show it live, and keep its result.')
-    .argument('<file>', 'scenario file')
+    .argument('<file>', 'scenario file, - for standard input')
     .option(
       '--target <target>',
       'local, a hub URL or a connection string, in place of the one in the file',
@@ -116,7 +121,7 @@ const addRun: Add = (program, surroundings, deps, done) => {
     .option('--yes', 'do not ask before putting load on another machine')
     .addHelpText(
       'after',
-      '\nExample:\n  signalr-bench run chat-room.yaml --target http://localhost:5050/signalrbench --set config.connections=100',
+      `\nExample:\n  signalr-bench run chat-room.yaml --target http://localhost:5050/signalrbench --set config.connections=100\n${exitCodeText}`,
     )
     .action(async (file: string, flags: RunFlags) => {
       done(await runCommand(file, flags, surroundings, deps));
@@ -164,7 +169,7 @@ const addReading: Add = (program, surroundings, deps, done) => {
   program
     .command('validate')
     .description('List the problems of scenario files.')
-    .argument('<file...>', 'scenario files')
+    .argument('<file...>', 'scenario files, - for standard input')
     .option('--json', 'print the problems as a JSON list')
     .addHelpText('after', '\nExample:\n  signalr-bench validate examples/*.yaml')
     .action(async (files: string[], flags: { json?: boolean }) => {
@@ -174,7 +179,7 @@ const addReading: Add = (program, surroundings, deps, done) => {
   program
     .command('estimate')
     .description('Say how many Units a scenario needs, from the published tables.')
-    .argument('<file>', 'scenario file')
+    .argument('<file>', 'scenario file, - for standard input')
     .option<Edition>('--edition <name>', 'edition of the SignalR guide: sr2023 or later', edition)
     .option('--headroom <share>', 'share of the limits to plan for, such as 0.7', headroom)
     .option('--message-price <amount>', 'price of a million messages beyond the included', amount)

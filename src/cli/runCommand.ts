@@ -180,7 +180,7 @@ async function runOn(
     view ? view.message(`warning: ${message}`) : stderr.write(`warning: ${printable(message)}\n`);
   const folder = await ResultFolder.create({
     directory: out,
-    scenarioName: file,
+    scenarioName: file === '-' ? 'stdin' : file,
     scenarioText: scenarioText(),
     startedAt: surroundings.now(),
     onWarning: warn,

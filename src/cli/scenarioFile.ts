@@ -11,7 +11,29 @@ const mostBytes = 1024 * 1024;
  * @throws ExpectedError `scenario-file` when it is missing, a folder, too large or no text
  */
 export async function readScenarioFile(path: string): Promise<string> {
-  const bytes = await readBounded(path);
+  return textOf(path, await readBounded(path));
+}
+
+/** Name of standard input in messages. */
+const inputName = '<stdin>';
+
+/** A scenario file as it is named on a command line: its name for messages, and its text. */
+export async function namedScenario(
+  file: string,
+  input: () => AsyncIterable<Uint8Array>,
+): Promise<{ readonly name: string; readonly text: string }> {
+  if (file !== '-') return { name: file, text: await readScenarioFile(file) };
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of input()) {
+    parts.push(part);
+    length += part.length;
+    if (length > mostBytes) throw notReadable(inputName, 'it is larger than 1 MB');
+  }
+  return { name: inputName, text: textOf(inputName, Buffer.concat(parts)) };
+}
+
+function textOf(path: string, bytes: Uint8Array): string {
   if (isUtf16(bytes)) throw notReadable(path, 'it is UTF-16 text. Save it as UTF-8');
   if (bytes.includes(0)) throw notReadable(path, 'it is a binary file, not YAML text');
   try {

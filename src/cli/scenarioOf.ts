@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario/scenario';
 import type { SetKey } from '../results/scenarioCopy';
 import { printable } from './line';
 import { hasErrors, placeProblems, problemText } from './problemText';
-import { readScenarioFile } from './scenarioFile';
+import { namedScenario } from './scenarioFile';
 import type { Surroundings } from './surroundings';
 
 /** The scenario parser, as far as commands use it. */
@@ -23,13 +23,13 @@ export type ScenarioParser = (
 export async function scenarioOf(
   file: string,
   overrides: readonly SetKey[],
-  { stderr }: Surroundings,
+  { stderr, input }: Surroundings,
   parseScenario: ScenarioParser,
   alsoWrong: (scenario: Scenario) => Promise<string | undefined> = () => Promise.resolve(undefined),
 ): Promise<{ readonly scenario: Scenario; readonly text: string }> {
-  const text = await readScenarioFile(file);
+  const { name, text } = await namedScenario(file, input);
   const { scenario, problems } = parseScenario(text, { overrides });
-  const placed = placeProblems(file, text, problems);
+  const placed = placeProblems(name, text, problems);
   for (const problem of placed) stderr.write(`${printable(problemText(problem))}\n`);
   const errors = placed.filter(({ severity }) => severity === 'error');
   if (!scenario || hasErrors(placed)) {
@@ -37,13 +37,13 @@ export async function scenarioOf(
     if (more !== undefined) stderr.write(`${printable(more)}\n`);
     const inFlags = errors.filter(({ flag }) => flag !== undefined).length;
     const counts = [
-      countOf(file, errors.length - inFlags),
+      countOf(name, errors.length - inFlags),
       countOf('the command line', inFlags),
     ].filter((words) => words !== '');
     const words = counts.join(', ').replace(/^the/, 'The');
     throw new ExpectedError(
       'scenario-problems',
-      errors.length === 0 ? `${file} holds no scenario.` : `${words} to correct first.`,
+      errors.length === 0 ? `${name} holds no scenario.` : `${words} to correct first.`,
     );
   }
   return { scenario, text };

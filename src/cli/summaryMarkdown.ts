@@ -5,6 +5,7 @@ import { recoveryWords } from './connectionLines';
 import { marksOf } from './howWords';
 import { loadWords } from './loadWords';
 import { lostNote } from './stepTable';
+import { trafficCells } from './trafficTable';
 import type { StepProgress } from '../measure/snapshot';
 import { countsLost, shownLatency } from '../measure/judgedLatency';
 import type { StepSummary } from '../measure/summary';
@@ -56,6 +57,7 @@ export function summaryMarkdown(result: Result): string {
     ...tableOf(shown.map(rowOfStep)),
     ...entryTable(shown),
     ...footOf(shown),
+    ...trafficTable(shown),
     ...(shown.length < steps.length
       ? ['', `${formatCount(steps.length - shown.length)} earlier steps left out.`]
       : []),
@@ -114,6 +116,14 @@ function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
   return rows.length === 0
     ? []
     : ['', ...tableWith(['use case', ...head], rows.slice(-mostEntries))];
+}
+
+/** Bytes of each step; `in` is client to service, `out` service to client. */
+function trafficTable(steps: readonly StepSummary[]): string[] {
+  const moved = steps.filter(({ wireBytesIn, wireBytesOut }) => wireBytesIn + wireBytesOut > 0);
+  if (moved.length === 0) return [];
+  const way = (name: string): Cells => [`${name}: payload`, 'on wire', 'MB/s'];
+  return ['', ...tableWith(['step', ...way('in'), ...way('out')], moved.map(trafficCells))];
 }
 
 /** What is left of a run without a result. */

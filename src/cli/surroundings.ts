@@ -25,6 +25,8 @@ export interface Surroundings {
    * @throws SignalError when the person presses Ctrl+C instead
    */
   readonly ask: (question: string) => Promise<string | undefined>;
+  /** Standard input as it comes. */
+  readonly input: () => AsyncIterable<Uint8Array>;
   readonly onSignal: (listener: (signal: EndingSignal) => void) => Disposable;
   readonly now: () => Date;
 }

@@ -8,7 +8,7 @@ import { exitCode } from './exitCode';
 import { jsonDocument } from './jsonDocument';
 import { paint, printable, type Tone } from './line';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from './problemText';
-import { readScenarioFile } from './scenarioFile';
+import { namedScenario } from './scenarioFile';
 import type { ScenarioParser } from './scenarioOf';
 import { referenceValue, secretVariable } from './referenceValue';
 import { canColour, type Surroundings } from './surroundings';
@@ -31,10 +31,10 @@ export async function validateCommand(
   let unreadable = false;
   for (const file of files) {
     try {
-      const text = await readScenarioFile(file);
+      const { name, text } = await namedScenario(file, surroundings.input);
       const parsed = deps.parseScenario(text);
       const found = [...parsed.problems, ...missingReferences(text, env), ...sizeProblems(parsed)];
-      all.push(...placeProblems(file, text, found));
+      all.push(...placeProblems(name, text, found));
     } catch (error) {
       // One file that cannot be read does not keep the others from being judged.
       if (!(error instanceof ExpectedError)) throw error;

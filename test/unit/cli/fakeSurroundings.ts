@@ -17,6 +17,8 @@ export interface FakeOptions {
   readonly rows?: number;
   readonly env?: Surroundings['env'];
   readonly cwd?: string;
+  /** What stands on standard input. */
+  readonly input?: string;
   /** Answer to every question; absent: nobody can be asked. */
   readonly answer?: string;
 }
@@ -43,6 +45,9 @@ export function fakeSurroundings(options: FakeOptions = {}): FakeSurroundings {
     ask: (question) => {
       questions.push(question);
       return Promise.resolve(options.answer);
+    },
+    input: async function* () {
+      yield Buffer.from(options.input ?? '');
     },
     onSignal: (listener) => {
       listeners.add(listener);
