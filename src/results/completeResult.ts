@@ -1,4 +1,5 @@
 import { formatCount } from '../base/units';
+import { billingWords } from '../capacity/billing';
 import { estimate, type Edition } from '../capacity/estimate';
 import { loadOf } from '../capacity/loadOf';
 import { measuredLoadOf } from '../capacity/measuredLoadOf';
@@ -48,11 +49,7 @@ export function completeResult(
     verdict,
     scenario: redactScenario(scenario),
     ...estimated(scenario, options, model),
-    ...markedAs(
-      recommended(scenario, { ...clean, verdict }, options, model),
-      clean.target,
-      scenario,
-    ),
+    ...told(recommended(scenario, { ...clean, verdict }, options, model), clean.target, scenario),
   };
 }
 
@@ -111,17 +108,21 @@ function recommended(
     : { recommendation: { ...withVerdict(made.value, scenario), basis: 'measured' } };
 }
 
-/** What was measured against an emulator says first what it stands for. */
-function markedAs(
-  made: Recommended,
-  target: RunSummary['target'],
-  { service }: Scenario,
-): Recommended {
-  const emulated = emulatedBy(target, service);
+/** What was measured against an emulator says first what it stands for; what is billed is said last. */
+function told(made: Recommended, target: RunSummary['target'], scenario: Scenario): Recommended {
+  const emulated = emulatedBy(target, scenario.service);
   const { recommendation } = made;
-  if (emulated === undefined || recommendation === null) return made;
-  const reasons = [standsFor[emulated], ...recommendation.reasons];
-  return { ...made, recommendation: { ...recommendation, reasons } };
+  if (recommendation === null) return made;
+  const { reasons, notes } = recommendation;
+  const billed = billingWords(recommendation, scenario);
+  return {
+    ...made,
+    recommendation: {
+      ...recommendation,
+      reasons: emulated === undefined ? reasons : [standsFor[emulated], ...reasons],
+      notes: billed === undefined ? notes : [...notes, billed],
+    },
+  };
 }
 
 function editionAndHeadroom({ edition, headroom }: CompleteOptions): {

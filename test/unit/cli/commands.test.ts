@@ -185,8 +185,31 @@ describe('commands', () => {
       assert.deepEqual([unknown.code, unknown.out, unknown.err], [2, '', 'no table for this\n']);
     });
 
+    it('prices Units by the hour and messages', async () => {
+      const flags = ['--unit-price', '0.05', '--message-price', '1', '--hours', '24'];
+      const daily = { messages_per_s: 200, messages_per_day: 17_280_000 };
+      const billing = { ...daily, messages_per_month: 518_400_000 };
+      const deps = withModel({
+        estimate: () => ({ ...sampleEstimate, billing: { ...billing, payload_only: billing } }),
+      });
+      const { out } = await at.run(['estimate', file, '--json', ...flags], { deps });
+      const { price } = JSON.parse(out) as { price: Record<string, number> };
+      // The sample is estimated at Unit 10, whose ten million messages a day are included.
+      assert.deepEqual(
+        [price['hours'], price['units']?.toFixed(2), price['messages']?.toFixed(2)],
+        [24, '12.00', '7.28'],
+      );
+      const text = (await at.run(['estimate', file, ...flags], { deps })).out.replace(/\n */g, ' ');
+      assert.match(
+        text,
+        /Price for 24 hours: 12\.00 for Units and 7\.28 for messages beyond the included ones, 19\.28 in all\./,
+      );
+    });
+
     for (const flags of [
       ['--headroom', '0'],
+      ['--hours', '0'],
+      ['--unit-price', '-1'],
       ['--headroom', '1.1'],
       ['--edition', '2019'],
     ]) {

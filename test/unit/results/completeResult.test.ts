@@ -73,6 +73,13 @@ describe('completeResult', () => {
     assert.deepEqual(measured, []);
   });
 
+  it('ends the notes with what is billed', () => {
+    const result = completeResult(sampleSummary(), sampleScenario, options);
+    const { billing, notes } = result.recommendation!;
+    assert.ok(billing!.messages_per_s > billing!.payload_only.messages_per_s);
+    assert.match(notes.at(-1) ?? '', /^Billed at this load around the clock: .* Envelopes count: /);
+  });
+
   it('says first what Units from an emulator stand for, and marks the target', () => {
     const target = { kind: 'local', url: 'http://127.0.0.1:1/hub', emulated: true } as const;
     const { result } = measuredFor({ target });
