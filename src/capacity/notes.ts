@@ -1,4 +1,4 @@
-import { serverConnectionsProblem } from '../scenario/serverConnections';
+import { serverConnectionsProblem } from '../scenario/serverConnectionsProblem';
 import { servedLoads, type AppServers, type Stack } from './appServers';
 import { fillAt, peakUse, type Fill } from './binding';
 import { cautionFrom } from './cautionMark';

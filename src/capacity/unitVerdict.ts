@@ -1,4 +1,4 @@
-import { serverConnectionsProblem } from '../scenario/serverConnections';
+import { serverConnectionsProblem } from '../scenario/serverConnectionsProblem';
 import type { Scenario } from '../scenario/scenario';
 import type { Estimate, UnitVerdict } from './model';
 import type { Offer } from './publishedEdition';

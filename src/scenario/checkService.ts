@@ -5,11 +5,8 @@ import { isServerless } from './isServerless';
 import { entryPlace, startPlace, writtenPlace, type Sources } from './places';
 import type { Reading } from './reading';
 import type { Scenario } from './scenario';
-import {
-  serverConnectionsCode,
-  serverConnectionsOf,
-  serverConnectionsProblem,
-} from './serverConnections';
+import { serverConnectionsOf } from './serverConnections';
+import { serverConnectionsCode, serverConnectionsProblem } from './serverConnectionsProblem';
 
 /** Checks a scenario for a service against the rules of the service and the size that the file names. */
 export function checkService(reading: Reading, sources: Sources, scenario: Scenario): void {
