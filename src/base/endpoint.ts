@@ -4,6 +4,10 @@ export interface Endpoint {
   readonly urls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
+  /** Headers and query that have the number of the connection in them: it goes between the pieces. */
+  readonly numbered?: Readonly<
+    Record<'headers' | 'query', Readonly<Record<string, readonly string[]>>>
+  >;
   readonly accessToken?: string;
   /** PEM text of additional certificate authorities. */
   readonly ca?: string;

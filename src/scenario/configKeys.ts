@@ -81,13 +81,15 @@ const targetKeys: readonly KeySpec[] = [
     name: 'headers',
     type: 'texts',
     references: true,
-    summary: 'HTTP headers sent with negotiate and with every request of the transport.',
+    summary:
+      'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
   },
   {
     name: 'query',
     type: 'texts',
     references: true,
-    summary: 'Query parameters added to the hub URL.',
+    summary:
+      'Query parameters added to the hub URL. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
   },
   {
     name: 'accessToken',

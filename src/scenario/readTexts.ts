@@ -1,12 +1,31 @@
 import { isMap, isScalar, type Node } from 'yaml';
-import { checkReferences } from './checkReferences';
-import type { Reading } from './reading';
+import { connectionText } from '../base/connectionText';
+import { placeholderNames } from '../usecases/ownArguments';
+import { checkReferences, partOf } from './checkReferences';
+import { didYouMean } from './didYouMean';
+import type { Place, Reading } from './reading';
 import { nameOf, type Section } from './readSection';
 import { placeOfValue, sourceOf } from './readValue';
 import { shownText } from './shownText';
 
 /** Headers or query parameters one file may set. */
 const maximumTexts = 100;
+
+/** Reports placeholders that only messages have, and what looks like one. */
+function checkPlaceholders(reading: Reading, key: string, text: string, place: Place): void {
+  for (const { offset, length, name } of connectionText(text).wrong) {
+    const at = partOf(reading, place, text, offset, length);
+    const literal = `{${text.slice(offset, offset + length)}`;
+    const known =
+      placeholderNames.includes(name) || didYouMean(name, ['senderIndex']) !== undefined;
+    const fixed = known ? '{senderIndex}' : literal;
+    const message = `{${shownText(name)}} is no placeholder of ${key}, which are sent when a connection opens: they have {senderIndex}, the number of the connection. Write {{ for a brace.`;
+    // Only where the place is that of the placeholder itself.
+    const fix =
+      at.length === length ? { title: `Write ${shownText(fixed)}`, text: fixed } : undefined;
+    reading.report('error', 'placeholder', at, message, fix);
+  }
+}
 
 /** Names of HTTP headers (RFC 9110, section 5.1: a token). */
 export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
@@ -58,6 +77,7 @@ export function readTexts(
       const text = sourceOf(node);
       const place = reading.placeOf(value!);
       checkReferences(reading, name, text, place, true);
+      checkPlaceholders(reading, name, text, place);
       // A line break would begin a header of its own.
       if (name === 'headers' && /[\r\n]/.test(text)) {
         const message = `"${shownText(entry)}" in headers has a line break in its value.`;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
+import { largestPayloadBytes } from '../base/stampBytes';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -38,6 +39,8 @@ export interface BenchHub {
 }
 
 const defaultBytes = 1024 * 1024;
+/** The largest payload that a scenario may have, with room for what is around it. */
+const longestBytes = largestPayloadBytes + defaultBytes;
 const tickMs = 1000;
 /** Time the peers get to answer their close at disposal. */
 const disposeTimeoutMs = 500;
@@ -74,7 +77,7 @@ class RunningHub
   constructor(private readonly options: BenchHubOptions) {
     this.contracts = options.dialect ?? 'both';
     this.path = (options.path ?? '/signalrbench').replace(/\/$/, '').toLowerCase();
-    this.maxMessageBytes = options.maxMessageBytes ?? defaultBytes;
+    this.maxMessageBytes = options.maxMessageBytes ?? longestBytes;
     this.maxUnreadBytes = options.maxUnreadBytes ?? defaultBytes;
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
     this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
@@ -82,7 +85,7 @@ class RunningHub
       pollTimeoutMs: options.pollTimeoutMs ?? 90_000,
       disconnectTimeoutMs: options.disconnectTimeoutMs ?? 15_000,
     };
-    this.maxPostBytes = options.maxPostBytes ?? 8 * defaultBytes;
+    this.maxPostBytes = options.maxPostBytes ?? 2 * longestBytes;
     this.tokens = new ConnectionTokens(options.tokenLifetimeMs ?? 15_000);
     this.gate = new HubGate(options);
     this.pause = new HubPause(options.stall);

@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import { referencesIn, resolveReferences } from '../scenario/references';
 import type { Scenario } from '../scenario/scenario';
+import { connectionText } from '../base/connectionText';
 import type { Endpoint } from '../wire/endpoint';
 import { clientCertificate } from './clientCertificate';
 import { proxySecrets, proxySettings } from './proxySettings';
@@ -23,8 +24,9 @@ export async function resolveEndpoint(
     for (const { kind, name } of resolved.missing) missing.add(whereToSet(kind, name));
     return resolved.text;
   };
-  const resolveAll = (texts: Readonly<Record<string, string>>): Record<string, string> =>
-    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, resolve(text)]));
+  // Placeholders are looked for in what is written, not in values that are put in.
+  const resolveAll = (texts: Readonly<Record<string, string>>): (readonly [string, string[]])[] =>
+    Object.entries(texts).map(([name, text]) => [name, connectionText(text).pieces.map(resolve)]);
   const resolvedTexts = urls.map(resolve);
   const headers = resolveAll(scenario.headers);
   const query = resolveAll(scenario.query);
@@ -39,8 +41,14 @@ export async function resolveEndpoint(
   const client = await clientCertificate(scenario, keyPassword, context);
   return {
     urls: hubs,
-    headers,
-    query,
+    headers: sameForAll(headers),
+    query: sameForAll(query),
+    ...([...headers, ...query].some(isNumbered) && {
+      numbered: {
+        headers: Object.fromEntries(headers.filter(isNumbered)),
+        query: Object.fromEntries(query.filter(isNumbered)),
+      },
+    }),
     ...(accessToken === undefined ? {} : { accessToken }),
     ...(scenario.caFile === undefined ? {} : { ca: await authority(scenario.caFile, context) }),
     ...(client === undefined ? {} : { clientCertificate: client }),
@@ -51,6 +59,13 @@ export async function resolveEndpoint(
     ...(scenario.driver === 'native' ? {} : { driver: scenario.driver }),
   };
 }
+
+type Pieces = readonly [name: string, pieces: readonly string[]];
+const isNumbered = ([, pieces]: Pieces): boolean => pieces.length > 1;
+const sameForAll = (texts: readonly Pieces[]): Record<string, string> =>
+  Object.fromEntries(
+    texts.filter((text) => !isNumbered(text)).map(([name, [text = '']]) => [name, text]),
+  );
 
 /**
  * A text with the values of its references.
@@ -141,6 +156,8 @@ export function secretsOf(endpoint: Endpoint): string[] {
     endpoint.accessToken ?? '',
     ...Object.values(endpoint.headers),
     ...Object.values(endpoint.query),
+    ...Object.values(endpoint.numbered?.headers ?? {}).flat(),
+    ...Object.values(endpoint.numbered?.query ?? {}).flat(),
     ...inUrls,
     ...proxySecrets(endpoint.proxies),
     endpoint.clientCertificate?.passphrase ?? '',

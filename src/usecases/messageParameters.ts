@@ -1,3 +1,4 @@
+import { largestPayloadBytes } from '../base/stampBytes';
 import type { ParameterSpec } from './parameterSpec';
 
 /** Parameters that every sending use case has. */
@@ -7,7 +8,7 @@ export const messageParameters: readonly ParameterSpec[] = [
     type: 'size',
     default: 2048,
     minimum: 1,
-    maximum: 16 * 1024 * 1024,
+    maximum: largestPayloadBytes,
     unitMistake: { from: 1, below: 10, unit: 'KB' },
     summary: 'Payload of one message; the whole hub message is larger by its envelope.',
     seedNote:

@@ -1,3 +1,4 @@
+import { largestPayloadBytes } from '../base/stampBytes';
 import { parseSizeBytes } from '../base/units';
 
 /**
@@ -57,7 +58,7 @@ export type OwnArgument =
 
 const defaultTextBytes = 2048;
 /** Of one text; the whole message has the same bound. */
-export const mostArgumentBytes = 16 * 1024 * 1024;
+export const mostArgumentBytes = largestPayloadBytes;
 
 /** Splits a text at its placeholders. */
 export function partsOf(text: string): {

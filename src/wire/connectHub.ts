@@ -10,6 +10,7 @@ import {
 } from './hubConnection';
 import { HttpConnection } from './httpConnection';
 import { negotiate, withQuery, type NegotiateAgents, type Negotiated } from './negotiate';
+import { numberedEndpoint } from './numberedEndpoint';
 import { ReliableConnection } from './reliableConnection';
 
 /** How connections of one worker are opened. */
@@ -64,10 +65,11 @@ async function opened(
   stopwatch: ConnectStopwatch | undefined,
 ): Promise<HubConnection> {
   const { agents, listener, options, tokens } = context;
+  const numbered = numberedEndpoint(context.endpoint, index);
   const endpoint =
     tokens === undefined
-      ? context.endpoint
-      : { ...context.endpoint, accessToken: await tokens.forClient(index, signal) };
+      ? numbered
+      : { ...numbered, accessToken: await tokens.forClient(index, signal) };
   // An application would ask for the token when its client negotiates.
   if (tokens?.areIssued === true) stopwatch?.done('negotiate');
   const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];

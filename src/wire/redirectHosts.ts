@@ -1,6 +1,7 @@
 import { ConnectFailure, LeavesLoopback } from './connectFailure';
 import type { Endpoint } from './endpoint';
 import { negotiate, negotiateAgents } from './negotiate';
+import { numberedEndpoint } from './numberedEndpoint';
 import { asProbe } from './probeMark';
 
 /**
@@ -14,7 +15,7 @@ export async function redirectHosts(
   withinMs = 10_000,
 ): Promise<readonly string[]> {
   if (endpoint.skipNegotiation) return [];
-  const confined = { ...asProbe(endpoint), staysOnLoopback: true };
+  const confined = { ...asProbe(numberedEndpoint(endpoint, 0)), staysOnLoopback: true };
   const agents = negotiateAgents(confined, 1);
   const signal = AbortSignal.timeout(withinMs);
   const hostOf = async (url: string): Promise<string | undefined> => {

@@ -293,6 +293,27 @@ describe('the use case and the service', () => {
   });
 });
 
+describe('headers and query', () => {
+  const file = (value: string): string =>
+    config('target: local', `headers: { X-User: '${value}' }`);
+
+  it('have the number of the connection, and a fix for what only messages have', () => {
+    for (const good of ['u-{senderIndex}', '{{sender}', '{"a":1}', '${env:USER}-{senderIndex}'])
+      assert.deepEqual(brief(file(good)), [], good);
+    for (const [text, meant] of [
+      ['{sender}', '{senderIndex}'],
+      ['u-{senderindx}', 'u-{senderIndex}'],
+      ['{text:2KB}', '{senderIndex}'],
+      ['at {place}', 'at {{place}'],
+    ] as const) {
+      const problem = problemOf(file(text), 'placeholder');
+      assert.match(problem.message, /is no placeholder of headers, .* they have \{senderIndex\}/);
+      assert.equal(fixed(file(text), problem), file(meant));
+    }
+    assert.deepEqual(errorsOf(config('target: local', "query: { a: '{group}' }")), ['placeholder']);
+  });
+});
+
 describe('secrets in the file', () => {
   const secret = 'c2VjcmV0LXNlY3JldA==';
 

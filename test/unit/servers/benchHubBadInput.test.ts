@@ -89,6 +89,8 @@ describe('bench hub given bad input', () => {
   });
 
   it('bounds a WebSocket message, and a hub message that never ends', async () => {
+    await hub.dispose();
+    hub = await startBenchHub({ maxMessageBytes: 1024 * 1024 });
     const large = await RawClient.connect(hub.url);
     large.socket.send('x'.repeat(1024 * 1024 + 1));
     assert.equal(await large.closed, 1009);

@@ -16,6 +16,7 @@ const values: Readonly<Record<string, string>> = {
   'env URLS': 'http://a.test/h, wss://b.test/h?k=1',
   'secret service': 'Endpoint=http://localhost;AccessKey=T0ken',
   'secret url': 'http://localhost/a',
+  'secret braces': '{senderIndex}{{',
   'secret odd': '${env:HOST}',
   'secret bad': 'ht!tp:/T0ken',
 };
@@ -54,6 +55,19 @@ describe('resolving an endpoint', () => {
       accessToken: 'T0ken',
       insecureTls: false,
       skipNegotiation: false,
+    });
+  });
+
+  it('keeps the place of the number of the connection, but not one in a value', async () => {
+    const { endpoint } = await open({
+      target: hub('https://a.test/hub'),
+      headers: { 'X-User': '${env:HOST}-{senderIndex}', 'X-Same': '{{${secret:braces}' },
+      query: { room: '{senderIndex}' },
+    });
+    assert.deepEqual(endpoint.headers, { 'X-Same': '{{senderIndex}{{' });
+    assert.deepEqual(endpoint.numbered, {
+      headers: { 'X-User': ['hub.test:81-', ''] },
+      query: { room: ['', ''] },
     });
   });
 
