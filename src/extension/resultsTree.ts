@@ -62,6 +62,16 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
         );
     }
   }
+
+  /** What is shown under the mouse; its words are read when somebody asks. */
+  async resolveTreeItem(item: vscode.TreeItem, node: ResultNode): Promise<vscode.TreeItem> {
+    if (node.kind !== 'result') return item;
+    const { sayIn } = await import(/* webpackChunkName: "features" */ './said.js');
+    const { folder, sentence } = node.entry;
+    const said = sayIn(vscode.l10n.t)(sentence);
+    item.tooltip = [longTime(node.entry), said, folder].filter(Boolean).join('\n');
+    return item;
+  }
 }
 
 function groupItem({
@@ -89,7 +99,6 @@ function resultItem(node: ResultNode & { readonly kind: 'result' }): vscode.Tree
   item.contextValue = `result.${entry.status}`;
   item.description = entryDescription(entry, vscode.l10n.t);
   item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-  item.tooltip = [longTime(entry), entry.sentence, entry.folder].filter(Boolean).join('\n');
   item.accessibilityInformation = {
     label: `${entry.scenario}, ${label}, ${entryDescription(entry, vscode.l10n.t)}`,
   };

@@ -18,6 +18,7 @@ import type { RunHost, RunSession } from './runSession';
 import type { Services } from './services';
 import { scenarioChanges } from './scenarioChanges';
 import { openScenarioAsRun } from './scenarioAsRun';
+import { sayIn } from './said';
 import { scenarioText } from './scenarioFiles';
 import { setting } from './settings';
 import { startTimes } from './startTimes';
@@ -304,7 +305,8 @@ export class RunController implements vscode.Disposable {
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
     const say = asWanted ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
     // The message has an icon of its own.
-    const sentence = verdictSentence(result).replace(/^[^\p{L}\p{N}]+/u, '');
+    const words = sayIn(vscode.l10n.t)(verdictSentence(result));
+    const sentence = words.replace(/^[^\p{L}\p{N}]+/u, '');
     const answer = await say(noticeText(`${session.run.title}: ${sentence}`), open, copy);
     if (answer === open) this.showRun(session);
     if (answer === copy) await copySummary(result);

@@ -22,10 +22,12 @@ export interface PanelRun {
   readonly estimateProblem?: string;
 }
 
-/** A finished run, the same numbers as in `result.json`. */
+/** A finished run, the same numbers as in `result.json`, its sentences in the language of the editor. */
 export interface PanelResult extends RunSummary {
   readonly id: string;
   readonly verdict: Verdict;
+  /** The sentence a person reads first, as `verdictSentence` makes it. */
+  readonly sentence: string;
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
   readonly recommendation: Recommendation | null;

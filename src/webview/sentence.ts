@@ -5,7 +5,6 @@ import type { Snapshot } from '../measure/snapshot';
 import type { LatencySummary } from '../measure/summary';
 import { summaryKeys } from '../measure/summaryKeys';
 import { stallOf, type Stall } from '../measure/stall';
-import { verdictSentence } from '../measure/verdictSentence';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type { ShownRun } from './panelState';
 import { endedLosses } from './tiles';
@@ -29,20 +28,20 @@ const signs: Readonly<Record<Tone, string>> = { good: '✓', warn: '⚠', bad: '
 /** Status, step, time left, percentile, loss and generator; complete without the rest of the panel. */
 export function sentenceOf(state: ShownRun): Sentence {
   const { result, interrupted, snapshots, strings } = state;
-  if (result) return finalSentence(state, result);
+  if (result) return finalSentence(result);
   if (interrupted) return make('warn', strings.interrupted, strings.interruptedWhy);
   const latest = snapshots.at(-1);
   return latest ? liveSentence(latest, state) : make('neutral', strings.waiting, '');
 }
 
 /** The same words as the command line's; its sign is drawn apart. */
-function finalSentence({ run }: ShownRun, result: NonNullable<ShownRun['result']>): Sentence {
-  const text = verdictSentence({ ...result, scenario: run.scenario });
-  const [, sign = '', status = '', rest = ''] = /^(\S+) ([^;]*)(?:; ?([^]*))?$/.exec(text) ?? [];
+function finalSentence(result: NonNullable<ShownRun['result']>): Sentence {
+  const [, sign = '', status = '', rest = ''] = /^(\S+) ([^;；]*)(?:[;；] ?([^]*))?$/.exec(result.sentence) ?? [];
   const tones = { pass: 'good', fail: 'bad', invalid: 'warn', incomplete: 'warn' } as const;
-  const lead = `${status.charAt(0).toUpperCase()}${status.slice(1)}.`;
+  const stop = result.sentence.includes('；') ? '。' : '.';
+  const lead = `${status.charAt(0).toUpperCase()}${status.slice(1)}${stop}`;
   const whole = `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
-  const end = whole === '' || whole.endsWith('.') ? '' : '.';
+  const end = whole === '' || whole.endsWith('.') ? '' : stop;
   return { tone: tones[result.verdict.status], sign, lead, rest: `${whole}${end}` };
 }
 

@@ -6,6 +6,7 @@ import type { MessageSummary } from '../../measure/summary';
 import type { FromPanel, PanelResult, ToPanel } from '../../protocol/panel';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import type { PanelSource } from '../panelSource';
+import { saidResult } from './saidResult';
 
 /** The page as the session sees it: VS Code's webview, or a test's. */
 export interface PanelPort {
@@ -17,6 +18,8 @@ export interface PanelPort {
 
 export interface PanelSessionOptions {
   readonly strings: PanelStrings;
+  /** Puts sentences of runs into the language of the strings. */
+  readonly say: (text: string) => string;
   /** Told of messages that are not understood. */
   readonly log: (message: string) => void;
 }
@@ -29,7 +32,7 @@ export interface PanelSessionOptions {
 export function startPanelSession(
   port: PanelPort,
   source: PanelSource,
-  { strings, log }: PanelSessionOptions,
+  { strings, say, log }: PanelSessionOptions,
 ): Disposable {
   let ready = false;
   const post = (message: ToPanel): void => {
@@ -38,7 +41,7 @@ export function startPanelSession(
   const orders: Readonly<Record<FromPanel['type'], () => void>> = {
     ready: () => {
       ready = true;
-      post(hydrateMessage(source, strings));
+      post(hydrateMessage(source, strings, say));
     },
     stop: () => source.stop(),
     runAgain: () => source.runAgain(),
@@ -56,7 +59,7 @@ export function startPanelSession(
     }),
     source.onSnapshot((snapshot) => post({ type: 'snapshot', snapshot })),
     source.onFinished((result) =>
-      post({ type: 'finished', result: withoutHistograms(result), spectra: source.spectra }),
+      post({ type: 'finished', result: shown(result, say), spectra: source.spectra }),
     ),
   ];
   return {
@@ -67,21 +70,28 @@ export function startPanelSession(
 }
 
 /** Everything a fresh page needs. */
-export function hydrateMessage(source: PanelSource, strings: PanelStrings): ToPanel {
+export function hydrateMessage(
+  source: PanelSource,
+  strings: PanelStrings,
+  say: PanelSessionOptions['say'] = (text) => text,
+): ToPanel {
   const { run, snapshots, result, spectra, interrupted } = source;
   const load = loadWords(run.scenario);
   const how = marksOf(run.scenario, run, strings);
   return {
     type: 'hydrate',
     run,
-    load: how === '' ? load : `${load}, ${how}`,
+    load: how === '' ? say(load) : `${say(load)}${say(', ')}${how}`,
     snapshots: thinSnapshots(snapshots),
-    ...(result && { result: withoutHistograms(result) }),
+    ...(result && { result: shown(result, say) }),
     spectra,
     strings,
     interrupted,
   };
 }
+
+const shown = (result: PanelResult, say: PanelSessionOptions['say']): PanelResult =>
+  saidResult(withoutHistograms(result), say);
 
 /** The page draws the spectra; the histograms they come from are most of a result's size. */
 function withoutHistograms(result: PanelResult): PanelResult {

@@ -1,3 +1,4 @@
+import { verdictSentence } from '../../measure/verdictSentence';
 import type { PanelResult } from '../../protocol/panel';
 import type { Result } from '../../results/result';
 
@@ -7,5 +8,6 @@ const left: ReadonlySet<string> = new Set<keyof Result>(['schema', 'tool', 'scen
 /** What the panel shows of a result: all of its numbers. */
 export function toPanelResult(result: Result): PanelResult {
   const shown = Object.entries(result).filter(([name]) => !left.has(name));
-  return Object.fromEntries(shown) as unknown as PanelResult;
+  const numbers = Object.fromEntries(shown) as unknown as Omit<PanelResult, 'sentence'>;
+  return { ...numbers, sentence: verdictSentence(result) };
 }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { Emitter, type Disposable } from '../../base/event';
 import { panelStrings, type PanelStrings } from '../../protocol/panelStrings';
 import type { PanelSource } from '../panelSource';
+import { sayIn } from '../said';
 import { panelHtml } from './panelHtml';
 import { startPanelSession, type PanelPort } from './panelSession';
 import { panelTitle } from './panelTitle';
@@ -33,7 +34,11 @@ export function showSource(
   log: PanelLog,
 ): Disposable {
   const { port, disposables } = portOf(panel);
-  const session = startPanelSession(port, source, { strings: localisedStrings(), log });
+  const session = startPanelSession(port, source, {
+    strings: localisedStrings(),
+    say: sayIn(vscode.l10n.t),
+    log,
+  });
   const shown = vscode.Disposable.from(session, ...disposables);
   const closing = panel.onDidDispose(() => void shown.dispose());
   const title = panelTitle(source.run);

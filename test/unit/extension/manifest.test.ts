@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/resultsModel';
+import { saidTexts } from '../../../src/extension/saidTexts';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 
 interface Command {
@@ -188,13 +189,14 @@ describe('texts of the extension', () => {
     );
     assert.ok(keys.size > 50);
     // The panel's texts are translated from a table.
-    for (const key of [...keys, ...Object.values(panelStrings)]) {
+    for (const key of [...keys, ...Object.values(panelStrings), ...saidTexts]) {
       const translated = bundle[key];
       assert.ok(translated !== undefined, `not in the Chinese bundle: ${key}`);
       assert.deepEqual(placeholders(translated), placeholders(key), key);
     }
     const unused = Object.keys(bundle).filter(
-      (key) => !keys.has(key) && !Object.values<string>(panelStrings).includes(key),
+      (key) =>
+        !keys.has(key) && ![...Object.values<string>(panelStrings), ...saidTexts].includes(key),
     );
     assert.deepEqual(unused, [], 'translated, but used no more');
     const linked = (text: string): string[] => (text.match(/\(command:[\w.]+\)/g) ?? []).sort();

@@ -122,6 +122,7 @@ describe('completionsAt: keys', () => {
         ...payloadKeys,
         'groupsPerConnection',
         'sendersPer',
+        'targets',
       ],
     );
     assert.equal(found[0]!.detail, 'required');

@@ -51,6 +51,7 @@ function stage() {
   };
   const session = startPanelSession(port, source, {
     strings: panelStrings,
+    say: (text) => text,
     log: (message) => logged.push(message),
   });
   const show = (visible: boolean): void => {

@@ -1,0 +1,85 @@
+import { saidTexts } from './saidTexts';
+import type { Translate } from './translate';
+
+/** Longer than any sentence of ours: what a server says is not looked through. */
+const mostCharacters = 2000;
+
+/** Between parts that are sentences by themselves. */
+const separators = ['; ', ' + '] as const;
+/** Between the parts of a sentence. Templates have it too, values only where they are sentences. */
+const comma = ', ';
+
+/**
+ * Sentences of runs are made in English, kept in results, and the same on the command line. This translates
+ * them for the editor: a text is recognised by the template it was made from, and so is each of the values in
+ * it. What is not recognised, such as the words of a server, stays.
+ */
+export function sayIn(t: Translate): (text: string) => string {
+  const known = [...saidTexts].sort((a, b) => literal(b) - literal(a)).map(templateOf);
+  const say = (text: string): string => {
+    const [, sign = '', words = ''] = /^([✓✗⚠■] )?([^]*)$/u.exec(text) ?? [];
+    if (sign !== '') return `${sign}${say(words)}`;
+    const parts = (separator: string): string => text.split(separator).map(say).join(t(separator));
+    const sentences = separators.find((each) => text.includes(each));
+    if (sentences !== undefined) return parts(sentences);
+    for (const { template, pieces } of known) {
+      const values = valuesIn(text, pieces);
+      if (values !== undefined) return t(template, ...values.map(say));
+    }
+    return text.includes(comma) ? parts(comma) : text;
+  };
+  return (text) => (text.length > mostCharacters ? text : say(text));
+}
+
+interface Template {
+  readonly template: string;
+  /** The text between the places of the values. */
+  readonly pieces: readonly string[];
+}
+
+const templateOf = (template: string): Template => ({
+  template,
+  pieces: template.split(/\{\d\}/),
+});
+
+/** How much of a template is its own: one that begins with words fits better than one with more of them. */
+const literal = (template: string): number =>
+  template.replace(/\{\d\}/g, '').length + (template.startsWith('{') ? 0 : mostCharacters);
+
+/** Whether each bracket that opens in it closes in it, and the other way round. */
+function isClosed(value: string): boolean {
+  let depth = 0;
+  for (const character of value) {
+    if (character === '(') depth++;
+    if (character === ')' && --depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+/** Whether a whole sentence may stand at a place: behind a colon or a full stop, and before what is said of more. */
+const holdsSentence = (pieces: readonly string[], at: number): boolean =>
+  /[:.] $/.test(pieces[at]!) || pieces[at + 1]!.startsWith(' (and ');
+
+/** The values at the places of a template; undefined when the text was not made from it. */
+function valuesIn(text: string, pieces: readonly string[]): string[] | undefined {
+  const [first = '', ...rest] = pieces;
+  const last = rest.pop();
+  if (last === undefined) return text === first ? [] : undefined;
+  if (!text.startsWith(first) || !text.endsWith(last)) return undefined;
+  const end = text.length - last.length;
+  const values: string[] = [];
+  let from = first.length;
+  for (const piece of rest) {
+    const at = text.indexOf(piece, from);
+    if (at < 0 || at > end) return undefined;
+    values.push(text.slice(from, at));
+    from = at + piece.length;
+  }
+  if (from > end) return undefined;
+  values.push(text.slice(from, end));
+  const fits = values.every(
+    (value, at) =>
+      value !== '' && isClosed(value) && (!value.includes(comma) || holdsSentence(pieces, at)),
+  );
+  return fits ? values : undefined;
+}

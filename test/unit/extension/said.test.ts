@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { defaultSlo } from '../../../src/base/slo';
+import { loadWords } from '../../../src/cli/loadWords';
+import { english } from '../../../src/extension/language/english';
+import { sayIn } from '../../../src/extension/said';
+import { saidTexts } from '../../../src/extension/saidTexts';
+import { complaintWords } from '../../../src/measure/hubComplaint';
+import type { Ending, StepSummary } from '../../../src/measure/summary';
+import { judgeRun, judgeStep, withConnections } from '../../../src/measure/verdict';
+import { verdictSentence } from '../../../src/measure/verdictSentence';
+import type { Scenario } from '../../../src/scenario/scenario';
+import { sampleResult, sampleScenario, sampleStep } from '../results/sampleResult';
+
+const bundle = JSON.parse(readFileSync('l10n/bundle.l10n.zh-cn.json', 'utf8')) as Record<
+  string,
+  string
+>;
+const inChinese = sayIn((text, ...args) => english(bundle[text] ?? text, ...args));
+const inEnglish = sayIn(english);
+
+/** Units, names of percentiles and of use cases are the same in every language. */
+const alike =
+  /(?<![A-Za-z])(?:[µm]?s|min|h|B|KB|MB|sendToGroup|echo|broadcast|streamingEcho|invoke|connectOnly|PostMessage)(?![A-Za-z])/g;
+
+/** Recognised down to the last word, and said in English as it was. */
+function assertSaid(text: string): void {
+  assert.equal(inEnglish(text), text);
+  const left =
+    inChinese(text)
+      .replace(alike, '')
+      .match(/[A-Za-z]{2,}/g) ?? [];
+  assert.deepEqual(left, [], `${text}\n${inChinese(text)}`);
+}
+
+const count = fc.nat({ max: 3_000_000 });
+const share = fc.constantFrom(0, 0.01, 0.5, 0.99, 1);
+
+/** A step of any outcome, judged. */
+const steps: fc.Arbitrary<StepSummary> = fc
+  .record({
+    index: fc.integer({ min: 1, max: 4 }),
+    expected: fc.oneof(count, fc.constantFrom(0, 1)),
+    arrived: share,
+    sent: share,
+    p99: fc.integer({ min: 1, max: 5_000_000 }),
+    cpuShare: fc.double({ min: 0, max: 1, noNaN: true }),
+    slipP99Us: fc.integer({ min: 0, max: 900_000 }),
+    senders: fc.constantFrom(0, 1, 700),
+    byCalls: fc.boolean(),
+    requested: fc.integer({ min: 0, max: 5000 }),
+    failed: fc.constantFrom(0, 3),
+    dropped: fc.constantFrom(0, 1),
+    notBack: fc.constantFrom(0, 2),
+    incomplete: fc.boolean(),
+    holds: fc.boolean(),
+  })
+  .map((each) => {
+    const base = sampleStep(each.index, { p99: each.p99, cpuShare: each.cpuShare });
+    const received = Math.round(each.expected * each.arrived);
+    const generator = { ...base.generator, cpuShare: each.cpuShare, slipP99Us: each.slipP99Us };
+    const offered = each.senders * 10;
+    const sent = Math.round(offered * each.sent);
+    const measures = {
+      ...{ senders: each.senders, offered, sent, expected: each.expected, received, generator },
+      byCalls: each.byCalls,
+      latencyAtShareUs: () => each.p99,
+    };
+    const slo = { ...defaultSlo, latencyUs: { p99: 1e6, max: 2e6 } };
+    const judged = withConnections(judgeStep(measures, slo), each, slo);
+    const step = {
+      ...base,
+      ...{ senders: each.senders, offered, sent, expected: each.expected, received },
+      lost: each.expected - received,
+      latencyUs: { ...base.latencyUs, count: received },
+      verdict: each.incomplete ? { ...judged, status: 'incomplete' as const } : judged,
+    };
+    return each.holds ? { ...step, connections: { ...base.connections!, requested: 5 } } : step;
+  });
+
+const withDropped = { dropped: 0, failed: 0, requested: 0 };
+
+describe('what is said of runs', () => {
+  it('is recognised by its templates, whatever became of the run', () => {
+    const endings: Ending[] = [
+      'completed',
+      'stopped',
+      'threshold',
+      'targetLost',
+      'workerLost',
+      'interrupted',
+    ];
+    fc.assert(
+      fc.property(
+        fc.array(steps, { maxLength: 3 }),
+        fc.constantFrom(...endings),
+        fc.record({
+          requested: count,
+          failed: fc.constantFrom(0, 7),
+          dropped: fc.constantFrom(0, 9),
+        }),
+        fc.record({ notBack: fc.constantFrom(0, 4), closed: fc.constantFrom(0, 80) }),
+        fc.constantFrom(0, 5),
+        fc.constantFrom(undefined, 3, 4, 9),
+        (run, ending, connections, { notBack, closed }, refused, plannedSteps) => {
+          const { endingMessage: _none, ...sample } = sampleResult();
+          const summary = {
+            ...sample,
+            ending,
+            steps: run,
+            errors: refused === 0 ? {} : { invocation: refused },
+            ...(plannedSteps === undefined ? {} : { plannedSteps }),
+            connections: {
+              ...sample.connections,
+              ...withDropped,
+              ...connections,
+              notBack,
+              connected: connections.requested,
+              ...(closed === 0 ? {} : { life: { ...sample.connections.life!, closed } }),
+            },
+          };
+          const verdict = judgeRun(summary, defaultSlo);
+          for (const { message } of verdict.reasons) assertSaid(message);
+          assertSaid(verdictSentence({ ...summary, verdict, scenario: { slo: defaultSlo } }));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is recognised in the line on the load', () => {
+    const entry = (name: string, parameters: object): Scenario['entries'][number] => ({
+      name,
+      parameters: { messageSize: 2048, sendingInterval: 1000, ...parameters },
+    });
+    const mixes = [
+      [entry('echo', {})],
+      [entry('echo', { sendingInterval: 90_000 }), entry('sendToGroup', { groupCount: 10 })],
+      [entry('streamingEcho', { streamingItemCount: 5, streamingItemSendDelay: 0 })],
+      [entry('invoke', { method: 'PostMessage', messageSizes: '1KB 50 %, 2KB 50 %' })],
+      Array.from({ length: 12 }, () => entry('broadcast', {})),
+      [{ name: 'connectOnly', parameters: {} }],
+    ];
+    for (const entries of mixes) {
+      for (const connections of [1, 1900]) {
+        assertSaid(loadWords({ ...sampleScenario, entries, connections }));
+        const steps = { baseSending: connections, step: 0 };
+        assertSaid(loadWords({ ...sampleScenario, ...steps, entries, connections }));
+      }
+    }
+  });
+
+  it('is recognised in what a hub answered and in what ended a run', () => {
+    for (const kind of ['missing', 'arguments', 'failed'] as const) {
+      assertSaid(complaintWords({ method: 'PostMessage', kind }));
+    }
+    const { recommendation } = sampleResult();
+    for (const reason of recommendation!.reasons.slice(0, 1)) {
+      const left = inChinese(reason)
+        .replace(/small group/, '')
+        .replace(alike, '');
+      assert.doesNotMatch(left, /[A-Za-z]{2,}/, reason);
+    }
+    assert.equal(
+      inChinese('No connection could be opened (5 failed). ECONNREFUSED, 5 times'),
+      '无法打开任何连接（5 个失败）。ECONNREFUSED，5 times',
+    );
+  });
+
+  it('has an own text for each template, in Chinese too', () => {
+    assert.equal(new Set(saidTexts).size, saidTexts.length);
+    assert.equal(
+      inChinese('✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost'),
+      '✓ 通过；第 3 步：950,000 次送达的 99 % 在 41 ms 以内（上限 1 s），无丢失',
+    );
+    assert.equal(
+      inChinese('sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps'),
+      'sendToGroup，每组 10 个，每秒 2 KB，1,900 个连接，共 3 步',
+    );
+  });
+
+  it('leaves the words of others as they are', () => {
+    const words = 'connection refused by 10.0.0.1; try 5';
+    assert.equal(inEnglish(words), words);
+    assert.match(inChinese(words), /connection refused by 10\.0\.0\.1/);
+    const long = `passed; ${'x, '.repeat(5000)}`;
+    assert.equal(inChinese(long), long);
+  });
+});
