@@ -1,5 +1,6 @@
 import { builtinModules } from 'node:module';
 import eslint from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
@@ -167,6 +168,15 @@ export default defineConfig(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       // Methods that answer at once behind an asynchronous interface.
       '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    // Text from outside may be made to take the square of its length, or worse.
+    files: ['src/**/*.ts'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential' }],
     },
   },
   ...fences(),
