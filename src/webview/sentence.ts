@@ -36,7 +36,8 @@ export function sentenceOf(state: ShownRun): Sentence {
 
 /** The same words as the command line's; its sign is drawn apart. */
 function finalSentence(result: NonNullable<ShownRun['result']>): Sentence {
-  const [, sign = '', status = '', rest = ''] = /^(\S+) ([^;；]*)(?:[;；] ?([^]*))?$/.exec(result.sentence) ?? [];
+  const [, sign = '', status = '', rest = ''] =
+    /^(\S+) ([^;；]*)(?:[;；] ?([^]*))?$/.exec(result.sentence) ?? [];
   const tones = { pass: 'good', fail: 'bad', invalid: 'warn', incomplete: 'warn' } as const;
   const stop = result.sentence.includes('；') ? '。' : '.';
   const lead = `${status.charAt(0).toUpperCase()}${status.slice(1)}${stop}`;
