@@ -45,7 +45,9 @@ export function startingFile(useCase: UseCase, values: StartingValues): string {
     ...(parameters.length === 0 ? [] : ['  parameters:', ...parameters]),
     '# What the run is judged by.',
     'slo:',
-    ...(sends ? ['  p99: 1s', '  dropped: 1%', '  delivered: 99%'] : ['  dropped: 1%']),
+    ...(sends
+      ? ['  p99: 1s', '  dropped: 1%', '  delivered: 99%', '  duplicated: 0%']
+      : ['  dropped: 1%']),
     '',
   ].join('\n');
 }

@@ -13,10 +13,19 @@ export function deliveriesWords(metric: LatencyMetric, expected: number): string
   return `${Number((latencyShare[metric] * 100).toFixed(2))} % of ${count}`;
 }
 
-/** `98.4 %` with as many decimals as it takes to tell the share from the limit it missed. */
+/** `99.95 %`: a limit as it was set, so that no rounding puts it on the other side of what was measured. */
+export function limitWords(limit: number): string {
+  return `${percentOf(limit)} %`;
+}
+
+/** Without the crumbs of binary fractions. */
+const percentOf = (share: number): number => Number((share * 100).toFixed(6));
+
+/** `98.4 %` with as many decimals as it takes to tell the share from the limit it missed, and as that has. */
 export function shareWords(share: number, limit: number): string {
-  const limitPercent = Number((limit * 100).toFixed(6));
-  for (let decimals = 1; decimals < 6; decimals++) {
+  const limitPercent = percentOf(limit);
+  const ofLimit = String(limitPercent).split('.')[1]?.length ?? 0;
+  for (let decimals = Math.max(1, ofLimit); decimals <= 6; decimals++) {
     const percent = Number((share * 100).toFixed(decimals));
     if (percent !== limitPercent) return `${percent} %`;
   }

@@ -7,7 +7,7 @@ import { MembershipTotals } from './membershipTotals';
 import type { RecoveryWatch } from './recoveryWatch';
 import type { GeneratorHealth, StepConnections, StepSummary, Verdict } from './summary';
 import { generatorProblems } from './generatorProblems';
-import { judgeStep } from './verdict';
+import { judgeStep, withDuplicates } from './verdict';
 import { WaitingWatch, type Waiting } from './waitingWatch';
 
 /** What a plan says about a step, as far as its numbers need it. */
@@ -133,6 +133,7 @@ export class StepTotals extends MessageTotals {
         sent: this.sent,
         expected: this.expected,
         received: Math.max(0, this.delivered().received - this.late),
+        duplicated: this.duplicated,
         latencyAtShareUs: (share) => this.latency.valueAtShare(share),
         generator: this.generator(slo),
         byCalls: this.byCalls,
@@ -142,7 +143,7 @@ export class StepTotals extends MessageTotals {
   }
 
   summary(slo: Slo, cutShort: Verdict): StepSummary {
-    const { facts, seconds, entries } = this;
+    const { facts, seconds, entries, verdict } = this;
     return {
       index: facts.index,
       seconds,
@@ -154,7 +155,7 @@ export class StepTotals extends MessageTotals {
       ...(this.connections !== undefined && { connections: this.connections }),
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
       ...(this.membership !== undefined && { membership: this.membership.summary() }),
-      verdict: this.verdict ?? cutShort,
+      verdict: verdict === undefined ? cutShort : withDuplicates(verdict, this, slo),
     };
   }
 }

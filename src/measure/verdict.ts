@@ -1,8 +1,14 @@
 import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../base/slo';
-import { formatCount, formatShare } from '../base/units';
+import { formatCount } from '../base/units';
 import { generatorProblems, type SentMeasures } from './generatorProblems';
 import { latencyOverExpected, type ExpectedDeliveries } from './judgedLatency';
-import { deliveriesWords, latencyWords, latencyWordsBeside, shareWords } from './sloWords';
+import {
+  deliveriesWords,
+  latencyWords,
+  latencyWordsBeside,
+  limitWords,
+  shareWords,
+} from './sloWords';
 import type {
   ConnectionSummary,
   Ending,
@@ -16,6 +22,7 @@ import type {
 /** What the judging of one step needs to know. Counts of deliveries and messages. */
 export interface StepMeasures extends SentMeasures, ExpectedDeliveries {
   readonly senders: number;
+  readonly duplicated: number;
 }
 
 /** Endings after which the plan was not carried out, with the words for people. */
@@ -42,13 +49,17 @@ function silence({ senders, sent }: StepMeasures): VerdictReason[] {
  */
 export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   const judged =
-    step.expected > 0 ? [...judgeLatency(step, slo), ...judgeDelivered(step, slo)] : [];
+    step.expected > 0
+      ? [...judgeLatency(step, slo), ...judgeDelivered(step, slo), ...judgeDuplicated(step, slo)]
+      : [];
   const checks = judged.map(({ check }) => check);
   const invalid = [...silence(step), ...generatorProblems(step, slo)];
   const missed = judged.flatMap(({ reason }) => reason ?? []);
   const status = invalid.length > 0 ? 'invalid' : missed.length > 0 ? 'fail' : 'pass';
   return { status, reasons: [...invalid, ...missed], checks };
 }
+
+const duplicatesCode = 'slo-duplicated';
 
 interface Judged {
   readonly check: SloCheck;
@@ -85,8 +96,45 @@ function judgeDelivered(step: StepMeasures, slo: Slo): Judged[] {
   const value = step.received / step.expected;
   const check: SloCheck = { metric: 'delivered', limit, value, met: value >= limit };
   if (check.met) return [{ check }];
-  const message = `${shareWords(value, limit)} of ${formatCount(step.expected)} deliveries arrived, below the limit of ${formatShare(limit)}`;
+  const message = `${shareWords(value, limit)} of ${formatCount(step.expected)} deliveries arrived, below the limit of ${limitWords(limit)}`;
   return [{ check, reason: { code: 'slo-delivered', message } }];
+}
+
+function judgeDuplicated(
+  { expected, duplicated }: Pick<StepMeasures, 'expected' | 'duplicated'>,
+  slo: Slo,
+): Judged[] {
+  const limit = slo.duplicated;
+  if (limit === undefined) return [];
+  const value = duplicated / expected;
+  const check: SloCheck = { metric: 'duplicated', limit, value, met: value <= limit };
+  if (check.met) return [{ check }];
+  const came = `${formatCount(duplicated)} ${duplicated === 1 ? 'duplicate' : 'duplicates'}`;
+  const of = `${formatCount(expected)} expected ${expected === 1 ? 'delivery' : 'deliveries'}`;
+  const message = `${came} came on top of ${of} (${shareWords(value, limit)}), above the limit of ${limitWords(limit)}`;
+  return [{ check, reason: { code: duplicatesCode, message } }];
+}
+
+/**
+ * A step's verdict with the duplicates as they are now: one can come at any time until the run is over, long after the
+ * step was judged. The same verdict when there are no more of them than then.
+ */
+export function withDuplicates(
+  verdict: Verdict,
+  step: Pick<StepMeasures, 'expected' | 'duplicated'>,
+  slo: Slo,
+): Verdict {
+  const before = verdict.checks?.find(({ metric }) => metric === 'duplicated');
+  const [now] = judgeDuplicated(step, slo);
+  if (before === undefined || now === undefined || now.check.value === before.value) return verdict;
+  return {
+    status: now.reason && verdict.status === 'pass' ? 'fail' : verdict.status,
+    reasons: [
+      ...verdict.reasons.filter(({ code }) => code !== duplicatesCode),
+      ...(now.reason ? [now.reason] : []),
+    ],
+    checks: verdict.checks?.map((check) => (check === before ? now.check : check)) ?? [],
+  };
 }
 
 /** Each connection is in one of them at most. */
@@ -122,7 +170,7 @@ function connectionCheck(
   const check: SloCheck = { metric: 'dropped', limit, value, met: value <= limit };
   if (check.met) return { check };
   const gone = notBack ? ` and ${formatCount(notBack)} did not come back` : '';
-  const message = `${formatCount(failed)} of ${formatCount(requested)} connections failed${gone ? ',' : ' and'} ${formatCount(dropped)} were dropped${gone} (${shareWords(value, limit)}), above the limit of ${formatShare(limit)}`;
+  const message = `${formatCount(failed)} of ${formatCount(requested)} connections failed${gone ? ',' : ' and'} ${formatCount(dropped)} were dropped${gone} (${shareWords(value, limit)}), above the limit of ${limitWords(limit)}`;
   return { check, reason: { code: 'slo-dropped', message } };
 }
 

@@ -150,6 +150,7 @@ export const resultShape: Shape = {
             latencyUs: counts,
             dropped: { optional: 'number' },
             delivered: { optional: 'number' },
+            duplicated: { optional: 'number' },
           },
         },
       },

@@ -26,10 +26,12 @@ export function readSlo(reading: Reading, slo: Section, config: Section): Slo {
   const seedDropped = readFailPercentage(reading, slo, config);
   const dropped = seedDropped ?? optionalNumberIn(slo, 'dropped');
   const delivered = optionalNumberIn(slo, 'delivered');
+  const duplicated = optionalNumberIn(slo, 'duplicated');
   return {
     latencyUs,
     ...(dropped === undefined ? {} : { dropped }),
     ...(delivered === undefined ? {} : { delivered }),
+    ...(duplicated === undefined ? {} : { duplicated }),
   };
 }
 

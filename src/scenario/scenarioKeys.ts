@@ -78,6 +78,15 @@ export const sloKeys: readonly KeySpec[] = [
     unitMistake: { from: 1.01, below: 100.01, unit: '%' },
     summary: 'Share of the expected deliveries that must arrive.',
   },
+  {
+    name: 'duplicated',
+    type: 'share',
+    default: defaultSlo.duplicated!,
+    minimum: 0,
+    maximum: 1,
+    unitMistake: { from: 1, below: 100, unit: '%' },
+    summary: 'Duplicates that may come, as a share of the expected deliveries.',
+  },
 ];
 
 /** Every key at the top of a scenario file. */

@@ -32,7 +32,7 @@ const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
 /**
  * A client of a reliable subprotocol of Azure Web PubSub: it acknowledges what it receives, and takes
  * another socket when it loses one. The service sends again what was not acknowledged, and what is sent
- * meanwhile waits here, so that the owner sees one connection. Source: "Azure Web PubSub supported Reliable
+ * meanwhile waits here, so that the owner sees one connection and each message once. Source: "Azure Web PubSub supported Reliable
  * JSON WebSocket subprotocol" and "Create reliable WebSocket clients".
  */
 export class ReliableConnection extends ClientConnection implements HubListener {
@@ -126,7 +126,12 @@ export class ReliableConnection extends ClientConnection implements HubListener 
       this.connected(noted);
       return;
     }
-    if (noted > 0) this.note(noted, end - start);
+    if (noted > 0) {
+      // Sent again after a recovery: no application gets that twice.
+      const isKnown = noted <= this.largestId;
+      this.note(noted, end - start);
+      if (isKnown) return;
+    }
     this.listener.received(this, buffer, start, end, bytes);
     // The socket tells its end in the words the service has given us.
     socket.closeReason = this.closeReason;

@@ -164,6 +164,25 @@ describe('signalr-bench run', function () {
       assert.equal(folder.result('lossy').verdict.status, 'fail');
     }));
 
+  it('exits with 1 when deliveries come twice, and with 0 when that is allowed', () =>
+    withHub('--dup-every 4', async ({ url }) => {
+      const config = { warmup: 0 };
+      const file = folder.scenario('twice.yaml', { target: url, config });
+      const done = await folder.run(['run', file, '--out', 'twice']);
+      assert.equal(done.code, 1, done.stderr);
+      const text = done.stdout.replace(/\s+/g, ' ');
+      assert.match(text, /✗ failed; step 1: 50 duplicates came on top of 200 expected deliveries/);
+      assert.match(text, /\(25 %\), above the limit of 0 %/);
+      const { steps } = folder.result('twice');
+      const check = steps[0]!.verdict.checks!.find(({ metric }) => metric === 'duplicated');
+      assert.deepEqual(check, { metric: 'duplicated', limit: 0, value: 0.25, met: false });
+
+      const allowed = ['--set', 'slo.duplicated=25%', '--out', 'allowed'];
+      const passed = await folder.run(['run', file, ...allowed]);
+      assert.equal(passed.code, 0, passed.stderr);
+      assert.equal(folder.result('allowed').steps[0]!.duplicated, 50);
+    }));
+
   it('exits with 3 when nothing can be reached', async () => {
     const file = folder.scenario('closed.yaml', { target: await closedPort() });
     const done = await folder.run(['run', file, '--out', 'closed']);

@@ -45,6 +45,14 @@ describe('what a target does wrong is counted exactly', function () {
       assert.equal(step.duplicated, Math.floor(200 / 7));
       assert.equal(step.lost + step.outOfOrder + step.extra, 0);
       assertConsistent(run);
+      assert.equal(run.verdict.status, 'fail');
+      assert.deepEqual(run.verdict.reasons, [
+        {
+          code: 'slo-duplicated',
+          message:
+            'step 1: 28 duplicates came on top of 200 expected deliveries (14 %), above the limit of 0 %',
+        },
+      ]);
     }));
 
   test('deliveries that overtake each other', async () => {

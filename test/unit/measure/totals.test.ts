@@ -132,6 +132,40 @@ describe('StepTotals', () => {
   });
 });
 
+describe('duplicates of a step', () => {
+  const judgedStep = (duplicated: number): StepTotals => {
+    const totals = new StepTotals(facts);
+    totals.add(
+      stepSampleOf({
+        ...{ offered: 100, sent: 100, expected: 100, received: 100, duplicated },
+        latency: countsOf(...Array.from({ length: 100 }, (_, index) => index + 1)),
+      }),
+    );
+    totals.verdict = totals.judge(defaultSlo);
+    return totals;
+  };
+  const told = (totals: StepTotals): unknown[] => {
+    const { verdict, duplicated } = totals.summary(defaultSlo, passed);
+    const codes = verdict.reasons.map(({ code }) => code);
+    const values = verdict.checks?.map(({ metric, value, met }) => [metric, value, met]);
+    return [verdict.status, codes, duplicated, values?.at(-1)];
+  };
+
+  it('fail it', () => {
+    const [none, some] = [judgedStep(0), judgedStep(10_000)];
+    assert.deepEqual(told(none), ['pass', [], 0, ['duplicated', 0, true]]);
+    assert.equal(none.summary(defaultSlo, passed).verdict, none.verdict);
+    assert.equal(some.verdict?.status, 'fail');
+    assert.deepEqual(told(some), ['fail', ['slo-duplicated'], 10_000, ['duplicated', 100, false]]);
+  });
+
+  it('fail it as well when they come after it was judged', () => {
+    const totals = judgedStep(0);
+    totals.add(stepSampleOf({ duplicated: 3 }));
+    assert.deepEqual(told(totals), ['fail', ['slo-duplicated'], 3, ['duplicated', 0.03, false]]);
+  });
+});
+
 describe('RunTotals', () => {
   it('adds the workers’ connections as they are now, not as they were', () => {
     const totals = new RunTotals(10);

@@ -21,6 +21,7 @@ function step(latencies: readonly number[], change: Partial<StepMeasures> = {}):
     sent: latencies.length,
     expected: latencies.length,
     received: latencies.length,
+    duplicated: 0,
     generator: calm,
     latencyAtShareUs: (share) =>
       latencies[Math.max(0, Math.ceil(share * latencies.length - 1e-6) - 1)] ?? 0,
@@ -125,6 +126,15 @@ describe('judgeStep', () => {
         '1,040 of 100,000 deliveries had not arrived when the drain ended, and only 1 % may be slower than 1 s',
         '98.96 % of 100,000 deliveries arrived, below the limit of 99 %',
       ],
+    );
+  });
+
+  it('writes a missed limit as it was set', () => {
+    const slo = { latencyUs: {}, delivered: 0.9995 };
+    const verdict = judgeStep(step(rising(9990), { expected: 10_000 }), slo);
+    assert.equal(
+      verdict.reasons[0]?.message,
+      '99.9 % of 10,000 deliveries arrived, below the limit of 99.95 %',
     );
   });
 

@@ -68,6 +68,7 @@ function step(scenario: Scenario, index: number, fate: Fate = {}): StepSummary {
     offered: sum('sent'),
     expected: sum('expected'),
     received: sum('received'),
+    duplicated: 0,
   };
   const open = Math.floor(connections * stayed);
   return {

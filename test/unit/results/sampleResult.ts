@@ -90,14 +90,13 @@ export function sampleStep(
     gcShare: 0.01,
     valid: cpuShare <= 0.95,
   };
-  const counts = { offered: sent, sent, expected, received };
+  const counts = { offered: sent, sent, expected, received, duplicated: 0 };
   return {
     index,
     senders,
     seconds: 50,
     ...counts,
     lost,
-    duplicated: 0,
     outOfOrder: 0,
     late: 0,
     extra: 0,

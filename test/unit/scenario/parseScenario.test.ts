@@ -108,6 +108,7 @@ slo:
   max: 5s
   dropped: 2%
   delivered: 0.5
+  duplicated: 2.5%
 `;
     assert.deepEqual(errorsOf(text), []);
     assert.deepEqual(scenarioOf(text), {
@@ -174,6 +175,7 @@ slo:
         latencyUs: { p50: 20_000, p99: 1_000_000, 'p99.9': 2_000_000, max: 5_000_000 },
         dropped: 0.02,
         delivered: 0.5,
+        duplicated: 0.025,
       },
     });
   });

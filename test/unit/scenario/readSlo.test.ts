@@ -13,12 +13,21 @@ describe('objectives', () => {
   });
 
   it('that are written replace the defaults of the same name', () => {
-    assert.deepEqual(sloOf(`${withConfig()}slo:\n  p99: 300ms\n  dropped: 5%\n  delivered: 1\n`), {
+    const text = `${withConfig()}slo:\n  p99: 300ms\n  dropped: 5%\n  delivered: 1\n  duplicated: 0.1%\n`;
+    assert.deepEqual(sloOf(text), {
       latencyUs: { p99: 300_000 },
       dropped: 0.05,
       delivered: 1,
+      duplicated: 0.001,
     });
     assert.deepEqual(brief(`${withConfig()}slo:\n  delivered: 1\n`), []);
+  });
+
+  it('allow no duplicates unless they say so', () => {
+    assert.equal(scenarioOf(withConfig()).slo.duplicated, 0);
+    assert.equal(scenarioOf(`${withConfig()}slo:\n  duplicated: 1\n`).slo.duplicated, 1);
+    const text = `${withConfig()}slo:\n  duplicated: 5\n`;
+    assert.equal(problemOf(text, 'above-bounds').fix?.text, '5%');
   });
 
   it('of 99 are a share in percent, with a fix', () => {

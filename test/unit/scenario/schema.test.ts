@@ -157,6 +157,8 @@ describe('schema and parser agree', () => {
     slo('max: 2s'),
     slo('dropped: 1%'),
     slo('delivered: 0.5'),
+    slo('duplicated: 0'),
+    slo('duplicated: 0.1%'),
   ];
   for (const text of good) {
     it(`that this is good: ${JSON.stringify(text)}`, () => {
@@ -241,6 +243,8 @@ describe('schema and parser agree', () => {
     slo('p99: fast'),
     slo('dropped: 2'),
     slo('delivered: 99'),
+    slo('duplicated: 5'),
+    slo('duplicated: -1%'),
   ];
   for (const text of bad) {
     it(`that this is wrong: ${JSON.stringify(text)}`, () => {

@@ -154,9 +154,15 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
         awps_reconnection_token: 't+1',
       });
       assert.equal(request.headers.authorization, undefined);
-      // Whoever counts sees what comes twice.
-      say(socket, data(7));
+      // What the service sends again was told before; only what is new is told now.
+      for (const id of [6, 7, 8]) say(socket, data(id));
       await until('the delivery', () => listener.texts.length === 2);
+      assert.deepEqual(
+        listener.texts,
+        [7, 8].map((id) => data(id).toString('latin1')),
+      );
+      await until('the acknowledgement', () => sent.length === 3);
+      assert.deepEqual(sent[2], { type: 'sequenceAck', sequenceId: 8 });
       assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
       assert.deepEqual(listener.losses, []);
     });
