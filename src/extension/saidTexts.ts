@@ -45,6 +45,8 @@ export const saidTexts: readonly string[] = [
   '{0} of {1} deliveries had not arrived when the drain ended, and none may be slower than {2}',
   '{0} of {1} deliveries had not arrived when the drain ended, and only {2} % may be slower than {3}',
   '{0} of {1} deliveries arrived, below the limit of {2}',
+  '{0} duplicates came on top of the {1} expected ({2}), above the limit of {3}',
+  '{0} duplicate came on top of the {1} expected ({2}), above the limit of {3}',
   '{0} of {1} connections failed and {2} were dropped ({3}), above the limit of {4}',
   '{0} of {1} connections failed, {2} were dropped and {3} did not come back ({4}), above the limit of {5}',
   'the hub refused messages of {0} of {1} senders, and no answer was expected that would tell of the others',

@@ -110,8 +110,7 @@ function judgeDuplicated(
   const check: SloCheck = { metric: 'duplicated', limit, value, met: value <= limit };
   if (check.met) return [{ check }];
   const came = `${formatCount(duplicated)} ${duplicated === 1 ? 'duplicate' : 'duplicates'}`;
-  const of = `${formatCount(expected)} expected ${expected === 1 ? 'delivery' : 'deliveries'}`;
-  const message = `${came} came on top of ${of} (${shareWords(value, limit)}), above the limit of ${limitWords(limit)}`;
+  const message = `${came} came on top of the ${formatCount(expected)} expected (${shareWords(value, limit)}), above the limit of ${limitWords(limit)}`;
   return [{ check, reason: { code: duplicatesCode, message } }];
 }
 

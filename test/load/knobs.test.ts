@@ -50,7 +50,7 @@ describe('what a target does wrong is counted exactly', function () {
         {
           code: 'slo-duplicated',
           message:
-            'step 1: 28 duplicates came on top of 200 expected deliveries (14 %), above the limit of 0 %',
+            'step 1: 28 duplicates came on top of the 200 expected (14 %), above the limit of 0 %',
         },
       ]);
     }));

@@ -44,6 +44,7 @@ const steps: fc.Arbitrary<StepSummary> = fc
     expected: fc.oneof(count, fc.constantFrom(0, 1)),
     arrived: share,
     sent: share,
+    duplicated: fc.constantFrom(0, 1, 4200),
     p99: fc.integer({ min: 1, max: 5_000_000 }),
     cpuShare: fc.double({ min: 0, max: 1, noNaN: true }),
     slipP99Us: fc.integer({ min: 0, max: 900_000 }),
@@ -65,6 +66,7 @@ const steps: fc.Arbitrary<StepSummary> = fc
     const measures = {
       ...{ senders: each.senders, offered, sent, expected: each.expected, received, generator },
       byCalls: each.byCalls,
+      duplicated: each.duplicated,
       latencyAtShareUs: () => each.p99,
     };
     const slo = { ...defaultSlo, latencyUs: { p99: 1e6, max: 2e6 } };

@@ -55,15 +55,15 @@ describe('duplicates', () => {
       judgeStep(step({ expected, duplicated }), only(limit)).reasons[0]?.message;
     assert.equal(
       said(200, 28, 0),
-      '28 duplicates came on top of 200 expected deliveries (14 %), above the limit of 0 %',
+      '28 duplicates came on top of the 200 expected (14 %), above the limit of 0 %',
     );
     assert.equal(
       said(100_000, 51, 0.0005),
-      '51 duplicates came on top of 100,000 expected deliveries (0.051 %), above the limit of 0.05 %',
+      '51 duplicates came on top of the 100,000 expected (0.051 %), above the limit of 0.05 %',
     );
     assert.equal(
       said(1, 1, 0),
-      '1 duplicate came on top of 1 expected delivery (100 %), above the limit of 0 %',
+      '1 duplicate came on top of the 1 expected (100 %), above the limit of 0 %',
     );
     assert.equal(said(100_000, 50, 0.0005), undefined);
   });
