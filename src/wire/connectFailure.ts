@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import type { ErrorClass } from '../base/errorClass';
 import { visibleLine } from '../base/visibleText';
 
@@ -87,16 +88,24 @@ const bySystemCode: Readonly<Record<string, ErrorClass>> = {
   UND_ERR_SOCKET: 'reset',
 };
 
-/** Class of an error that Node reported for a socket or a request. */
-export function classOfSystemError(error: unknown): ErrorClass {
+/**
+ * Class of an error that Node reported for a socket or a request.
+ *
+ * @param unreadable class of an answer that is no HTTP, or has more headers than are read
+ */
+export function classOfSystemError(
+  error: unknown,
+  unreadable: ErrorClass = 'protocol',
+): ErrorClass {
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (typeof code === 'string') {
     const known = bySystemCode[code];
     if (known !== undefined) return known;
+    if (code.startsWith('HPE_')) return unreadable;
     if (/^(ERR_SSL|ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO)/.test(code))
       return 'tls';
   }
-  if (Array.isArray(errors) && errors.length > 0) return classOfSystemError(errors[0]);
+  if (Array.isArray(errors) && errors.length > 0) return classOfSystemError(errors[0], unreadable);
   return 'other';
 }
 
@@ -104,6 +113,10 @@ export function classOfSystemError(error: unknown): ErrorClass {
 export function textOfSystemError(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === 'EPROTO') return 'the port does not speak TLS';
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return `the headers of the answer are longer than the ${maxHeaderSize / 1024} KB that are read`;
+  if (typeof code === 'string' && code.startsWith('HPE_'))
+    return `the answer is no valid HTTP (${shownText(String(message))})`;
   if (message === 'socket hang up') return 'the server closed the connection without an answer';
   return shownText(typeof message === 'string' ? message : String(error));
 }

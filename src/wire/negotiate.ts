@@ -254,7 +254,10 @@ function post(
         );
       else
         reject(
-          new ConnectFailure(classOfSystemError(error), `negotiate: ${textOfSystemError(error)}`),
+          new ConnectFailure(
+            classOfSystemError(error, 'negotiate'),
+            `negotiate: ${textOfSystemError(error)}`,
+          ),
         );
     };
     const headers: Record<string, string> = {
@@ -278,6 +281,11 @@ function post(
       return;
     }
     request.on('error', fail);
+    // Without a listener the request would end without a word.
+    request.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      fail(new ConnectFailure('negotiate', 'negotiate: the server switches to another protocol'));
+    });
     request.on('response', (response) => {
       const chunks: Buffer[] = [];
       let length = 0;

@@ -70,7 +70,7 @@ export function openTunnel(proxy: URL, target: URL, signal?: AbortSignal): Promi
       if (error instanceof ConnectFailure) reject(error);
       else {
         const message = `the proxy ${proxy.host}: ${textOfSystemError(error)}`;
-        reject(new ConnectFailure(classOfSystemError(error), message));
+        reject(new ConnectFailure(classOfSystemError(error, 'unreachable'), message));
       }
     });
     request.end();

@@ -207,7 +207,9 @@ function failureOf(error: Error, purpose: Purpose, url: URL, signal: AbortSignal
       'timeout',
       `${purpose}: no answer from ${shownUrl(url.href)} in time`,
     );
-  return new ConnectFailure(classOfSystemError(error), `${purpose}: ${textOfSystemError(error)}`);
+  const unreadable = purpose === 'negotiate' ? 'negotiate' : 'protocol';
+  const errorClass = classOfSystemError(error, unreadable);
+  return new ConnectFailure(errorClass, `${purpose}: ${textOfSystemError(error)}`);
 }
 
 function statusFailure(

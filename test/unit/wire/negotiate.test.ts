@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { ConnectFailure, LeavesLoopback, mayRetry } from '../../../src/wire/connectFailure';
 import type { Endpoint } from '../../../src/wire/endpoint';
 import { negotiate, negotiateAgents, type Negotiated } from '../../../src/wire/negotiate';
@@ -240,7 +240,7 @@ describe('negotiate', () => {
       /answered 500$/,
     ],
     ['a connection that ends', (request) => request.socket.destroy(), 'reset', /negotiate: /],
-    ['garbage', (request) => request.socket.end('garbage\r\n\r\n'), 'other', /negotiate: /],
+    ['garbage', (request) => request.socket.end('garbage\r\n\r\n'), 'negotiate', /no valid HTTP/],
   ];
   for (const [name, answer, errorClass, message] of answers) {
     it(`calls ${name} ${errorClass}`, async () => {
@@ -299,5 +299,64 @@ describe('negotiate', () => {
         assert.match(message, /line break or control character/);
       }
     }
+  });
+
+  describe('given an answer that is no HTTP to read', () => {
+    const fill = (bytes: number): string => `X-Fill: ${'a'.repeat(bytes)}\r\n`;
+    const ok = 'HTTP/1.1 200 OK\r\n';
+    const tooLong = 'negotiate: the headers of the answer are longer than the 16 KB that are read';
+    const invalid = (what: string): string =>
+      `negotiate: the answer is no valid HTTP (Parse Error: ${what})`;
+    const cases: [name: string, answer: string, message: string | RegExp][] = [
+      ['20 KB of headers', `${ok}${fill(20 * 1024)}\r\n`, tooLong],
+      ['20 headers of 1 KB', `${ok}${fill(1024).repeat(20)}\r\n`, tooLong],
+      ['headers without an end', `${ok}${fill(1024).repeat(100)}`, tooLong],
+      ['another protocol', 'SSH-2.0-OpenSSH\r\n', /^negotiate: the answer is no valid HTTP \(/],
+      [
+        'a bad length',
+        `${ok}Content-Length: zz\r\n\r\n`,
+        invalid('Invalid character in Content-Length'),
+      ],
+      [
+        'a bad chunk',
+        `${ok}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+        invalid('Invalid character in chunk size'),
+      ],
+      [
+        'a switch of protocols',
+        'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+        'negotiate: the server switches to another protocol',
+      ],
+    ];
+
+    for (const [name, answer, message] of cases) {
+      it(`says so: ${name}`, async () => {
+        const server = createServer((socket) => {
+          socket.on('error', () => undefined);
+          socket.once('data', () => socket.write(answer));
+        });
+        server.listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        try {
+          await assert.rejects(ask(`http://127.0.0.1:${port}/hub`), (error: ConnectFailure) => {
+            assert.equal(error.errorClass, 'negotiate');
+            assert.match(error.message, typeof message === 'string' ? /^negotiate: / : message);
+            if (typeof message === 'string') assert.equal(error.message, message);
+            return true;
+          });
+        } finally {
+          server.close();
+        }
+      });
+    }
+
+    it('takes 14 KB of headers', async () => {
+      const { origin } = await serve((_request, response) => {
+        response.setHeader('X-Fill', 'a'.repeat(14 * 1024));
+        response.end(JSON.stringify(admitted));
+      });
+      assert.equal((await ask(`${origin}/hub`)).connectionId, 'public');
+    });
   });
 });
