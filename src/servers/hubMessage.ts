@@ -100,7 +100,7 @@ function readError(message: HubMessage, start: number, end: number): boolean {
   if (message.bytes[start] !== quote) return false;
   const isLong = end - start > maxErrorBytes;
   message.error = isLong ? longError : stringAt(message.bytes, start, end);
-  return message.error !== undefined;
+  return true;
 }
 
 /** Takes over one member; false when it is not what the protocol says. */
@@ -112,7 +112,7 @@ function readMember(message: HubMessage, key: string, start: number, end: number
       message.type = Number(bytes.toString('latin1', start, Math.min(end, start + 16)));
       return Number.isInteger(message.type);
     case 'target':
-      message.target = isName ? (stringAt(bytes, start, end) ?? '') : '';
+      message.target = isName ? stringAt(bytes, start, end) : '';
       return message.target !== '';
     case 'invocationId':
       message.invocationId = isName ? stringAt(bytes, start, end) : undefined;

@@ -34,7 +34,7 @@ export function payloadFrames(sent: ServerProtocol, message: HubMessage): Delive
       const encoded = protocol.encodeArguments(values);
       return protocol.recordLatencyFrame(encoded, 0, encoded.length);
     } catch (error) {
-      // The scanner of JSON lets pass what a parser does not, such as unknown escapes.
+      // MessagePack has maps that no other protocol can say.
       if (error instanceof SyntaxError) return undefined;
       throw error;
     }

@@ -52,7 +52,7 @@ export function readRestMessage(body: Buffer): FrameSource | string {
   let list: Buffer | undefined;
   const end = walk(body, skipSpace(body, 0), body.length, (keyStart, keyEnd, start, valueEnd) => {
     // .NET reads member names in any case.
-    const key = stringAt(body, keyStart, keyEnd)?.toLowerCase();
+    const key = stringAt(body, keyStart, keyEnd).toLowerCase();
     if (key === 'target' && body[start] === 0x22) target = stringAt(body, start, valueEnd);
     if (key === 'arguments') list = body.subarray(start, valueEnd);
   });

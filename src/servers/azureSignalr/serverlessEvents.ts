@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { messageType, type HubMessage } from '../hubMessage';
 import { serverFrame } from '../serverFrame';
 import { opcode } from '../../wire/frame';
@@ -36,6 +37,10 @@ export class ServerlessEvents {
     const url = this.upstream.urlFor(client.identity.hub, 'messages', target);
     // As Microsoft's emulator does: a message that nobody wants is dropped, its caller waits for ever.
     if (url === undefined) return;
+    if ('failure' in url) {
+      if (invocationId !== undefined) client.write(answerFrame(protocol, invocationId, url));
+      return;
+    }
     client.waitForUpstream();
     const contentType = protocol.isText ? 'application/json' : 'application/x-msgpack';
     void this.post(url, {
@@ -52,7 +57,7 @@ export class ServerlessEvents {
 
   private connectionEvent(client: ServerlessClient, event: ConnectionEvent, body: string): void {
     const url = this.upstream.urlFor(client.identity.hub, 'connections', event);
-    if (url === undefined) return;
+    if (url === undefined || 'failure' in url) return;
     client.waitForUpstream();
     void this.post(url, {
       ...this.head(client),
@@ -70,7 +75,7 @@ export class ServerlessEvents {
     return { connectionId: id, identity };
   }
 
-  private async post(url: string, event: UpstreamEvent): Promise<UpstreamAnswer> {
+  private async post(url: URL, event: UpstreamEvent): Promise<UpstreamAnswer> {
     this.counts.sent++;
     const answer = await this.upstream.post(url, event);
     if ('failure' in answer || (answer.status !== 200 && answer.status !== 204))
@@ -81,6 +86,7 @@ export class ServerlessEvents {
 
 /** Whether all of it is completions, each whole: a client cannot read anything else. */
 function areCompletions(protocol: ServerProtocol, body: Buffer): boolean {
+  if (protocol.isText && !isUtf8(body)) return false;
   for (let start = 0; start < body.length;) {
     const end = protocol.messageEnd(undefined, body, start, body.length);
     if (typeof end === 'string') return false;

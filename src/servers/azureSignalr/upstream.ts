@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { fitsPattern } from '../eventPattern';
+import { encodedText, filledUrl, type NameRefusal } from '../filledUrl';
 import { UpstreamCalls, type UpstreamAnswer } from '../upstreamCalls';
 import { claimPairs, type ClientIdentity } from './clientIdentity';
 import type { UpstreamTemplate } from './serviceOptions';
@@ -22,14 +23,9 @@ const maxHeaderChars = 8 * 1024;
 /** Hubs with handlers of their own. */
 const maxHubs = 1000;
 
-/** Percent-encodes a text; halves of a character, which have no form in UTF-8, become `\ufffd`. */
-function encodeText(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
-}
-
 /** What can stand in a header; the rest is percent-encoded. */
 function headerText(text: string): string {
-  return text.slice(0, maxHeaderChars).replace(/[^\x20-\x7e]/gu, encodeText);
+  return text.slice(0, maxHeaderChars).replace(/[^\x20-\x7e]/gu, encodedText);
 }
 
 /** Sends events of serverless clients to the webhooks that want them. */
@@ -61,22 +57,19 @@ export class Upstream {
     return this.registered.delete(hub);
   }
 
-  /** Where an event goes; undefined when nobody wants it. */
-  urlFor(hub: string, category: string, event: string): string | undefined {
+  /** Where an event goes; undefined when nobody wants it, or what speaks against its name. */
+  urlFor(hub: string, category: string, event: string): URL | NameRefusal | undefined {
     const template = (this.registered.get(hub) ?? this.templates).find(
       ({ hubs, categories, events }) =>
         fitsPattern(hubs, hub) && fitsPattern(categories, category) && fitsPattern(events, event),
     );
-    const values: Record<string, string> = { hub, category, event };
-    return template?.url.replace(/\{(hub|category|event)\}/g, (_all, name: string) =>
-      encodeText(values[name]!),
-    );
+    return template && filledUrl(template.url, { hub, category, event });
   }
 
   /** Sends one event; settles with what came back, or with a sentence that can be shown to a client. */
-  post(url: string, event: UpstreamEvent): Promise<UpstreamAnswer> {
+  post(url: URL, event: UpstreamEvent): Promise<UpstreamAnswer> {
     const headers = this.headersOf(event);
-    return this.calls.call({ method: 'POST', url: new URL(url), headers, body: event.body });
+    return this.calls.call({ method: 'POST', url, headers, body: event.body });
   }
 
   dispose(): void {

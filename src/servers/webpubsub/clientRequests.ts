@@ -5,7 +5,7 @@ import { noMoreGroups } from '../hubGroups';
 import type { AnsweredUpstream, UpstreamAnswer } from '../upstreamCalls';
 import type { Client } from './client';
 import { Delivery } from './delivery';
-import { payloadOfBody, userEvent, type EventSource } from './cloudEvent';
+import { payloadOfBody, payloadProblem, userEvent, type EventSource } from './cloudEvent';
 import { isGroupName } from './names';
 import { deliverTo, type PubSubHub } from './pubSubHub';
 import type { Upstream } from './upstream';
@@ -207,8 +207,11 @@ export const sourceOf = (hub: PubSubHub, client: Client): EventSource => ({
 /** Why an answer is none to go on with; undefined when it is one. */
 export function failureOf(answer: UpstreamAnswer): string | undefined {
   if ('failure' in answer) return answer.failure;
-  if (answer.status >= 200 && answer.status <= 299) return undefined;
-  return `The event handler answered with ${answer.status}.`;
+  if (answer.status < 200 || answer.status > 299)
+    return `The event handler answered with ${answer.status}.`;
+  const reply = replyIn(answer);
+  const problem = reply && payloadProblem(reply);
+  return problem && `The event handler answered with a body that is ${problem}.`;
 }
 
 /** The state a handler wants back with every event. */

@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { createHmac } from 'node:crypto';
+import { isJson } from '../../wire/jsonScan';
 import type { DataType, Payload } from '../../wire/webpubsub/payload';
 
 export const systemEvents = ['connect', 'connected', 'disconnected'] as const;
@@ -42,6 +44,18 @@ export function payloadOfBody(contentType: string | undefined, bytes: Buffer): P
     if (contentTypes[dataType].split(';', 1)[0] === type) return { dataType, bytes };
   }
   return undefined;
+}
+
+/**
+ * Why a payload of an HTTP body cannot go to clients: text goes into text frames as it is, and JSON into
+ * JSON. Behind "is"; undefined when it can.
+ */
+export function payloadProblem({ dataType, bytes }: Payload): string | undefined {
+  if (dataType === 'json') {
+    if (!isUtf8(bytes)) return 'no UTF-8 text';
+    return isJson(bytes) ? undefined : 'no JSON, or nested too deeply';
+  }
+  return dataType === 'text' && !isUtf8(bytes) ? 'no UTF-8 text' : undefined;
 }
 
 export const systemEvent = (name: SystemEvent, body: object): CloudEvent => ({

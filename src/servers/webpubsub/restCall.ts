@@ -1,8 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { Payload } from '../../wire/webpubsub/payload';
 import type { Client } from './client';
-import { payloadOfBody } from './cloudEvent';
+import { payloadOfBody, payloadProblem } from './cloudEvent';
 import { Delivery } from './delivery';
 import { parseFilter } from './filter';
 import { FilterError } from './filterTokens';
@@ -83,7 +81,8 @@ export function deliveryIn({ contentType, body, query }: RestCall, group?: strin
       'The Content-Type of a message is application/json, text/plain or application/octet-stream.',
     );
   }
-  checkText(payload);
+  const problem = payloadProblem(payload);
+  if (problem !== undefined) throw invalid(`The body is ${problem}.`);
   const ttl = query.get('messageTtlSeconds') ?? '0';
   if (!/^[0-9]{1,3}$/.test(ttl) || Number(ttl) > 300) {
     throw invalid('messageTtlSeconds is a number from 0 to 300.');
@@ -92,13 +91,6 @@ export function deliveryIn({ contentType, body, query }: RestCall, group?: strin
   const from = group === undefined ? 'server' : 'group';
   const message = { type: 'message', from, group, payload } as const;
   return new Delivery({ ...message, fromUserId: undefined, sequenceId: undefined }, expiresMs);
-}
-
-/** Text goes into text frames as it is, and JSON into JSON. */
-function checkText({ dataType, bytes }: Payload): void {
-  if (dataType === 'binary') return;
-  if (!isUtf8(bytes)) throw invalid('The body is no UTF-8 text.');
-  if (dataType === 'json') jsonIn(bytes);
 }
 
 function jsonIn(bytes: Buffer): unknown {

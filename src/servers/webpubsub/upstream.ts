@@ -1,5 +1,6 @@
 import { isLoopbackHost } from '../../wire/isLoopback';
 import { fitsPattern } from '../eventPattern';
+import { filledUrl } from '../filledUrl';
 import { UpstreamCalls, type UpstreamAnswer } from '../upstreamCalls';
 import {
   eventHeaders,
@@ -97,6 +98,8 @@ export class Upstream {
   async send(event: CloudEvent, source: EventSource): Promise<UpstreamAnswer> {
     const handler = this.handlerOf(source.hub, event);
     if (handler === undefined) return { failure: 'The hub has no event handler.' };
+    const url = filledUrl(handler.url, { hub: source.hub, event: event.name });
+    if ('failure' in url) return url;
     const refusal = await this.askOnce(handler, source.hub);
     if (refusal !== undefined) return { failure: refusal };
     const headers = eventHeaders(event, source, {
@@ -104,7 +107,6 @@ export class Upstream {
       signature: signature(this.accessKeys, source.connectionId),
       origin: this.origin,
     });
-    const url = handlerUrl(handler.url, source.hub, event.name);
     return this.calls.call({ method: 'POST', url, headers, body: event.body });
   }
 
@@ -133,10 +135,12 @@ export class Upstream {
   }
 
   /** The handshake against abuse of the CloudEvents webhook specification, section 4. */
-  private async ask({ url }: Handler, hub: string): Promise<string | undefined> {
+  private async ask({ url: template }: Handler, hub: string): Promise<string | undefined> {
+    const url = filledUrl(template, { hub, event: 'validate' });
+    if ('failure' in url) return url.failure;
     const answer = await this.calls.call({
       method: 'OPTIONS',
-      url: handlerUrl(url, hub, 'validate'),
+      url,
       headers: {
         'WebHook-Request-Origin': this.origin,
         'ce-awpsversion': '1.0',
@@ -168,13 +172,4 @@ export function handlerProblem(template: string): string | undefined {
     return 'The host of the event handler cannot hold {hub} or {event}.';
   }
   return undefined;
-}
-
-function handlerUrl(template: string, hub: string, event: string): URL {
-  const values = { hub, event };
-  const url = template.replaceAll(/\{(hub|event)\}/g, (_, name: 'hub' | 'event') =>
-    // By way of UTF-8, since a name may hold half of a character.
-    encodeURIComponent(Buffer.from(values[name], 'utf8').toString('utf8')),
-  );
-  return new URL(url);
 }

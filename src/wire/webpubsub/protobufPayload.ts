@@ -1,3 +1,4 @@
+import { isJson } from '../jsonScan';
 import { noData, type DataType, type Payload } from './payload';
 import { bytesHead, bytesIn, utf8In, visitFields } from './protobufFields';
 
@@ -19,7 +20,7 @@ export function readProtobufPayload(bytes: Buffer): Payload {
         payload = { dataType: 'protobuf', bytes: bytesIn(value) };
         break;
       case fields.json:
-        payload = { dataType: 'json', bytes: jsonIn(utf8In(value)) };
+        payload = { dataType: 'json', bytes: jsonIn(bytesIn(value)) };
         break;
       default:
       // A newer schema.
@@ -30,7 +31,7 @@ export function readProtobufPayload(bytes: Buffer): Payload {
 
 /** It goes into JSON frames as it is. */
 function jsonIn(bytes: Buffer): Buffer {
-  JSON.parse(bytes.toString('utf8'));
+  if (!isJson(bytes)) throw new SyntaxError('no JSON');
   return bytes;
 }
 

@@ -71,6 +71,10 @@ describe('bench hub given bad input', () => {
     '{"type":3,"invocationId":"s","result":1,"error":"x"}',
     '{"type":5}',
     `{"type":1,"target":"Echo","arguments":${'['.repeat(100_000)}`,
+    '{"type":1,"target":"Broadcast","arguments":[{"a":"\\x"}]}',
+    '{"type":1,"target":"Broadcast","arguments":[{"a":"\\u12g4"}]}',
+    '{"type":1,"target":"Broadcast","arguments":[{"a":"\u0001"}]}',
+    '{"type":1,"target":"Broadcast","arguments":[{"a\n":1}]}',
   ];
   for (const text of malformed) {
     it(`ends the connection with a Close message: ${text.slice(0, 50)}`, async () => {

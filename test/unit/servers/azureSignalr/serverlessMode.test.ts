@@ -234,6 +234,23 @@ describe('the Azure SignalR emulator in serverless mode', () => {
     });
   }
 
+  it('answers an invocation itself whose name is no segment of a path, or whose answer is no text', async () => {
+    const seen: Seen[] = [];
+    const bad = Buffer.from('{"type":3,"invocationId":"0","result":"\xff"}\x1e', 'latin1');
+    const url = await webhook(seen, () => [200, bad]);
+    await start({
+      upstreams: [{ url: `${url}/{hub}/{category}/{event}`, categories: 'messages' }],
+    });
+    const { connection } = await connected();
+    await assert.rejects(
+      connection.invoke('..'),
+      /Invocation failed. The upstream has no URL for the event '..': it is no segment of a path./,
+    );
+    assert.equal(seen.length, 0);
+    await assert.rejects(connection.invoke('Bytes'), /no completion/);
+    assert.equal(seen[0]?.url, '/chat/messages/Bytes');
+  });
+
   it('says so when a webhook cannot be reached, and takes its address from a client of its key', async () => {
     await start({ upstreams: [{ url: 'http://127.0.0.1:1/', events: 'Gone' }] });
     const { connection } = await connected();

@@ -79,6 +79,10 @@ describe('REST calls to the emulator of Web PubSub', () => {
     assert.deepEqual(await refused('POST', ':send', xml), [415, 'UnsupportedMediaType']);
     const json = { body: '{', contentType: 'application/json' };
     assert.deepEqual(await refused('POST', ':send', json), [400, 'Error.BadRequest']);
+    for (const body of ['"\\x"', '"\x01"', 'NaN', '['.repeat(64) + ']'.repeat(64)]) {
+      const bad = { body, contentType: 'application/json' };
+      assert.deepEqual(await refused('POST', ':send', bad), [400, 'Error.BadRequest'], body);
+    }
     const latin = { body: Buffer.from([0xe4]), contentType: 'text/plain' };
     assert.deepEqual(await refused('POST', ':send', latin), [400, 'Error.BadRequest']);
     const long = { body: 'x'.repeat(1024 * 1024 + 1), contentType: 'text/plain' };

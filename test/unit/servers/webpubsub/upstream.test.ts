@@ -192,12 +192,20 @@ describe('upstream events of the emulator of Web PubSub', () => {
   });
 
   it('drop the client when the handler fails, and say why', async () => {
+    const typed =
+      (type: string, body: string | Buffer) =>
+      (response: ServerResponse): void =>
+        void response.writeHead(200, { 'Content-Type': type }).end(body);
     const failures: [reply: (response: ServerResponse) => void, reason: RegExp][] = [
       [(response) => response.writeHead(500).end(), /answered with 500/],
       [(response) => response.writeHead(302, { Location: '/' }).end(), /answered with 302/],
       [(response) => response.destroy(), /could not be reached \(ECONNRESET\)/],
       [() => undefined, /did not answer within 0.2 s/],
       [(response) => response.end('x'.repeat(1024 * 1024 + 1)), /more than 1048576 bytes/],
+      [typed('application/json', '{"a":"\\x"}'), /a body that is no JSON, or nested too deeply/],
+      [typed('application/json', '['.repeat(64) + ']'.repeat(64)), /no JSON, or nested too deeply/],
+      [typed('application/json', Buffer.from([0x22, 0xff, 0x22])), /a body that is no UTF-8 text/],
+      [typed('text/plain', Buffer.from([0xff])), /a body that is no UTF-8 text/],
     ];
     await start('/e', { upstreamTimeoutMs: 200 });
     for (const [reply, reason] of failures) {
@@ -208,6 +216,26 @@ describe('upstream events of the emulator of Web PubSub', () => {
       assert.match(String((await peer.message())['message']), reason);
       assert.equal(await peer.closed, 1000);
     }
+  });
+
+  it('drop the client whose event has a name that is no segment of a path', async () => {
+    await start('/api/{hub}/{event}');
+    for (const [event, shown] of [
+      ['..', "'..'"],
+      ['.', "'.'"],
+      ['', 'an empty name'],
+    ] as const) {
+      const peer = await Peer.connect(emulator);
+      const ack = await peer.ask({ type: 'event', event, ackId: 1, data: 1 });
+      const message = `The upstream has no URL for the event ${shown}: it is no segment of a path.`;
+      assert.deepEqual(ack['error'], { name: 'InternalServerError', message });
+      assert.equal(await peer.closed, 1000);
+    }
+    assert.ok(events.every(({ url }) => url.startsWith('/api/chat/')));
+    assert.deepEqual(
+      types().filter((type) => type.startsWith('user.')),
+      [],
+    );
   });
 
   it('go to handlers on this machine that want them, and are refused clearly otherwise', async () => {
