@@ -8,6 +8,8 @@ import { messagePackCodec, type Span } from '../../../src/wire/hubCodec';
 import type { HubMessage } from '../../../src/wire/hubMessage';
 import { MessagePackExtension } from '../../../src/wire/messagePackReader';
 import { RawClient } from './rawClient';
+import { lengthPrefix } from '../../../src/wire/messagePackFraming';
+import { encodeText } from '../../../src/wire/messagePackWriter';
 
 const { encode, handshake } = messagePackCodec;
 
@@ -174,11 +176,16 @@ describe('bench hub in MessagePack', () => {
   it('fails a call whose payload cannot be said in the protocol of a receiver', async () => {
     const packed = await PackClient.connect(hub.url);
     const text = await RawClient.connect(hub.url);
-    const badEscape = `{"a":"\\x","information.ConnectionId":"${packed.id}"}`;
-    text.socket.send(
-      `{"type":1,"invocationId":"x","target":"SendToClient","arguments":[${badEscape}]}\x1e`,
-    );
-    assert.match((await text.message()).error ?? '', /unexpected error/);
+    // A map with the key true, which JSON has not.
+    const payload = [
+      [0x82, 0xc3, 0x01],
+      encodeText('information.ConnectionId'),
+      encodeText(text.id),
+    ];
+    const parts = [[0x96, 0x01, 0x80], encodeText('x'), encodeText('SendToClient'), [0x91]];
+    const call = Buffer.concat([...parts, ...payload, [0x90]].map((part) => Buffer.from(part)));
+    packed.socket.send(Buffer.concat([lengthPrefix(call.length), call]));
+    assert.match(JSON.stringify(await packed.next()), /unexpected error/);
     assert.equal(hub.counts.deliveries, 0);
   });
 
