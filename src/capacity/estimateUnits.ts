@@ -42,6 +42,7 @@ export const estimateUnits = {
 
 /** Of the price, which is in whatever money the prices were given in. */
 export const priceUnits = {
+  'price.unit': 'Unit',
   'price.hours': 'hours',
   'price.units': 'money',
   'price.messages': 'money',

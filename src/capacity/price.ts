@@ -14,8 +14,10 @@ export interface PriceList {
 
 /** What a size and its messages cost; only what has a price. */
 export interface Price {
+  /** That the prices are for: the one that the scenario names, else that of the estimate. None for the Free tier. */
+  readonly unit?: number;
   readonly hours: number;
-  /** Units × hours × price; of the size the scenario names, else of that of the estimate. */
+  /** Units × hours × price. */
   readonly units?: number;
   /** Of the messages beyond those that the Units include. */
   readonly messages?: number;
@@ -46,6 +48,7 @@ export function priceOf(
         : messagePrice(billing, includedPerDay(estimate, scenario), messages, hours);
   if (units === undefined && beyond === undefined) return undefined;
   return {
+    ...(!isFree && size !== undefined && { unit: size }),
     hours,
     ...(units !== undefined && { units }),
     ...(beyond !== undefined && { messages: beyond }),

@@ -68,10 +68,15 @@ export function targetLines({ targets = [] }: ConnectionSummary, columns: number
       `${formatCount(connected)} connected (p99 ${formatLatencyUs(connectUs.p99)})`,
       ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
       ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
-      `${formatCount(received)} received${received > 0 ? ` (p99 ${formatLatencyUs(latencyUs.p99)})` : ''}`,
+      countWithP99(received, 'received', latencyUs),
     ];
     return indented(`${url}: ${words.join(', ')}`, columns);
   });
+}
+
+/** `38 leaves (p99 3ms)`, or `0 leaves`, of which there are no times. */
+function countWithP99(count: number, of: string, { p99 }: { readonly p99: number }): string {
+  return `${formatCount(count)} ${of}${count > 0 ? ` (p99 ${formatLatencyUs(p99)})` : ''}`;
 }
 
 /** How connections came and went; empty where they only stayed. */
@@ -104,8 +109,8 @@ export function membershipLines(
     if (membership === undefined) return [];
     const { joins, joinsFailed, leaves, leavesFailed, skipped, joinUs, leaveUs } = membership;
     const words = [
-      `${formatCount(joins)} joins (p99 ${formatLatencyUs(joinUs.p99)})`,
-      `${formatCount(leaves)} leaves (p99 ${formatLatencyUs(leaveUs.p99)})`,
+      countWithP99(joins, 'joins', joinUs),
+      countWithP99(leaves, 'leaves', leaveUs),
       ...(joinsFailed > 0 ? [`${formatCount(joinsFailed)} joins failed`] : []),
       ...(leavesFailed > 0 ? [`${formatCount(leavesFailed)} leaves failed`] : []),
       ...(skipped > 0 ? [`${formatCount(skipped)} skipped, the one before was not answered`] : []),

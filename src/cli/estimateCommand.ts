@@ -86,8 +86,8 @@ function billingText(estimate: Estimate, scenario: Scenario, price: Price | unde
   ];
 }
 
-/** `Price for 720 hours: 43.20 for Units and 12.00 for messages beyond the included ones, 55.20 in all.` */
-function priceWords({ hours, units, messages, total }: Price): string {
+/** `Price of Unit 2 for 720 hours: 43.20 for Units and 12.00 for messages beyond the included ones, 55.20 in all.` */
+function priceWords({ unit, hours, units, messages, total }: Price): string {
   const parts = [
     ...(units === undefined ? [] : [`${formatCount(units, 2)} for Units`]),
     ...(messages === undefined
@@ -95,5 +95,6 @@ function priceWords({ hours, units, messages, total }: Price): string {
       : [`${formatCount(messages, 2)} for messages beyond the included ones`]),
   ];
   const sum = parts.length < 2 ? '' : `, ${formatCount(total, 2)} in all`;
-  return `Price for ${formatCount(hours, Number.isInteger(hours) ? 0 : 2)} hours: ${parts.join(' and ')}${sum}.`;
+  const of = unit === undefined ? '' : ` of Unit ${formatCount(unit)}`;
+  return `Price${of} for ${formatCount(hours, Number.isInteger(hours) ? 0 : 2)} hours: ${parts.join(' and ')}${sum}.`;
 }

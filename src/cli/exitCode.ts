@@ -18,9 +18,9 @@ export const exitCodeText = `
 Exit codes:
   0    done, every objective met
   1    done or ended early, an objective missed
-  2    bad arguments or scenario, or something this machine lacks; nothing was started
+  2    bad arguments or scenario, or this machine lacks something; not started
   3    the target cannot be reached or was lost
-  4    the run is invalid: the load generator was the bottleneck
+  4    the run is invalid: its load was not sent in time, or nothing was sent
   5    a worker was lost, or a defect of ours
   130  interrupted by Ctrl+C; 143 by SIGTERM; the partial result is written`;
 

@@ -295,12 +295,11 @@ export class Conductor implements Run {
   }
 
   private endUnreachable(): void {
-    const { failed } = this.totals.connections();
-    this.end(
-      'targetLost',
-      () =>
-        `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(this.totals.errorExamples)}`,
-    );
+    this.end('targetLost', () => {
+      // More of them may fail until the run is over.
+      const { failed } = this.totals.connections();
+      return `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(this.totals.errorExamples)}`;
+    });
   }
 
   private end(ending: Ending, message?: () => string): void {

@@ -71,7 +71,7 @@ function checkKind(reading: Reading, sources: Sources, scenario: Scenario, place
       'info',
       'no-target',
       place,
-      'The file names no target, so the embedded local hub is used. Write target: local to say so, or a hub URL.',
+      `The file names no target, so ${scenario.service === 'signalr' ? 'the emulator of Azure SignalR Service' : 'the embedded local hub'} is used. Write target: local to say so, or a hub URL.`,
     );
   }
 }

@@ -38,9 +38,11 @@ export interface BenchHub {
   dispose(): Promise<void>;
 }
 
-const defaultBytes = 1024 * 1024;
-/** The largest payload that a scenario may have, with room for what is around it. */
-const longestBytes = largestPayloadBytes + defaultBytes;
+/**
+ * The largest payload that a scenario may have, with room for what is around it. A client that has just been sent
+ * one leaves it unread for a while.
+ */
+const longestBytes = largestPayloadBytes + 1024 * 1024;
 const tickMs = 1000;
 /** Time the peers get to answer their close at disposal. */
 const disposeTimeoutMs = 500;
@@ -78,7 +80,7 @@ class RunningHub
     this.contracts = options.dialect ?? 'both';
     this.path = (options.path ?? '/signalrbench').replace(/\/$/, '').toLowerCase();
     this.maxMessageBytes = options.maxMessageBytes ?? longestBytes;
-    this.maxUnreadBytes = options.maxUnreadBytes ?? defaultBytes;
+    this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
     this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
     this.limits = {

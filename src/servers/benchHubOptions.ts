@@ -55,9 +55,9 @@ export interface BenchHubOptions extends BenchHubKnobs {
   readonly port?: number;
   /** Path of the hub, default `/signalrbench`; compared without regard to case, as ASP.NET Core does. */
   readonly path?: string;
-  /** Longest WebSocket message and longest hub message accepted, default 1 MiB. */
+  /** Longest WebSocket message and longest hub message accepted, default 17 MiB. */
   readonly maxMessageBytes?: number;
-  /** A connection that leaves more than this unread is closed, default 1 MiB. */
+  /** A connection that leaves more than this unread is closed, default 17 MiB. */
   readonly maxUnreadBytes?: number;
   /** Time for the hub handshake, default 15 s. */
   readonly handshakeTimeoutMs?: number;
@@ -69,7 +69,7 @@ export interface BenchHubOptions extends BenchHubKnobs {
   readonly pollTimeoutMs?: number;
   /** A long-polling client that does not poll for so long is gone, default 15 s. */
   readonly disconnectTimeoutMs?: number;
-  /** Longest body of a POST over server-sent events or long polling, default 8 MiB. */
+  /** Longest body of a POST over server-sent events or long polling, default 34 MiB. */
   readonly maxPostBytes?: number;
   /** A negotiated connection id that nobody connects with is forgotten after this, default 15 s. */
   readonly tokenLifetimeMs?: number;

@@ -16,9 +16,14 @@ describe('priceOf', () => {
   });
 
   it('prices Units by the hour, those planned before those needed', () => {
-    assert.deepEqual(priceOf(found, {}, { unitHour: 0.05 }), { hours: 720, units: 36, total: 36 });
+    assert.deepEqual(priceOf(found, {}, { unitHour: 0.05 }), {
+      unit: 1,
+      hours: 720,
+      units: 36,
+      total: 36,
+    });
     const planned = priceOf(found, { unit: 10 }, { unitHour: 0.05, hours: 8 });
-    assert.deepEqual(planned, { hours: 8, units: 4, total: 4 });
+    assert.deepEqual(planned, { unit: 10, hours: 8, units: 4, total: 4 });
     assert.equal(priceOf({ ...found, unit: null }, {}, { unitHour: 1 }), undefined);
     assert.equal(priceOf(found, {}, {}), undefined);
   });

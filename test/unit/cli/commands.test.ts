@@ -202,7 +202,7 @@ describe('commands', () => {
       const text = (await at.run(['estimate', file, ...flags], { deps })).out.replace(/\n */g, ' ');
       assert.match(
         text,
-        /Price for 24 hours: 12\.00 for Units and 7\.28 for messages beyond the included ones, 19\.28 in all\./,
+        /Price of Unit 10 for 24 hours: 12\.00 for Units and 7\.28 for messages beyond the included ones, 19\.28 in all\./,
       );
     });
 

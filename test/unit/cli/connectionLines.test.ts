@@ -120,5 +120,10 @@ describe('lines about connections', () => {
       wholeText(membershipLines([{ index: 1, membership: moved }], 200)),
       'step 1: 1 joins (p99 2ms), 1 leaves (p99 2ms), 2 leaves failed, 3 skipped, the one before was not answered',
     );
+    const still = { ...moved, joins: 0, leaves: 0, leavesFailed: 0, skipped: 0 };
+    assert.equal(
+      wholeText(membershipLines([{ index: 1, membership: still }], 200)),
+      'step 1: 0 joins, 0 leaves',
+    );
   });
 });

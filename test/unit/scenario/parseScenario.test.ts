@@ -200,6 +200,12 @@ slo:
 
   it('without a target says that the local hub is used', () => {
     assert.deepEqual(brief('scenario:\n  name: echo\n'), ['info no-target "scenario"']);
+    const saidOf = (text: string): string => problemOf(text, 'no-target').message;
+    assert.match(saidOf('scenario:\n  name: echo\n'), /, so the embedded local hub is used\./);
+    assert.match(
+      saidOf('config:\n  service: signalr\nscenario:\n  name: echo\n'),
+      /, so the emulator of Azure SignalR Service is used\./,
+    );
   });
 
   it('with empty sections has all defaults', () => {

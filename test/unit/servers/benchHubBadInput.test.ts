@@ -144,6 +144,22 @@ describe('bench hub given bad input', () => {
     assert.equal((await fast.invoke('GetConnectionId')).result, fast.id);
   }).timeout(10_000);
 
+  it('lets a client leave a message of the largest size unread while more is sent', async () => {
+    await hub.dispose();
+    hub = await startBenchHub();
+    const slow = await RawClient.connect(hub.url);
+    const fast = await RawClient.connect(hub.url);
+    slow.socket.pause();
+    const blob = 'x'.repeat(16 * 1024 * 1024);
+    await fast.invoke('Broadcast', { blob });
+    await fast.invoke('Broadcast', { blob: 'next' });
+    assert.equal(hub.connectionCount, 2);
+    slow.socket.resume();
+    const got = [await slow.message(), await slow.message()];
+    const blobs = got.map((message) => (message.arguments?.[0] as { blob: string }).blob.length);
+    assert.deepEqual(blobs, [blob.length, 4]);
+  }).timeout(30_000);
+
   it('closes a client that pings without end and does not read', async () => {
     const client = await RawClient.connect(hub.url);
     client.socket.pause();
