@@ -42,7 +42,7 @@ function bytes(count: number): string {
 
 /** Megabytes (1,048,576 bytes, as the guides count) a second. */
 function rate(count: number, seconds: number): string {
-  if (seconds <= 0) return '–';
   const perSecond = count / seconds / 1024 / 1024;
+  if (seconds <= 0 || perSecond === Infinity) return '–';
   return perSecond > 0 && perSecond < 0.01 ? '<0.01' : perSecond.toFixed(perSecond < 100 ? 2 : 0);
 }

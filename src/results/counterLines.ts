@@ -1,3 +1,4 @@
+import { ExpectedError } from '../base/expectedError';
 import { counterEdgesUs, decodeHistogram } from '../measure/histogram';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
 import type { StepSummary } from '../measure/summary';
@@ -22,8 +23,17 @@ export const latencyNames: readonly string[] = [
 /** The Azure SignalR benchmark counted the time stamp of each message, 8 bytes, with its payload. */
 const stampBytes = 8;
 
-/** The line as it stands in the file: JSON without blanks, the time to the second. */
+/** What a date can hold, either side of 1970 (ECMA-262, "Time Values and Time Range"). */
+const latestMs = 8.64e15;
+
+/**
+ * The line as it stands in the file: JSON without blanks, the time to the second.
+ *
+ * @throws ExpectedError `result-damaged` when no date is that far away
+ */
 export function counterText({ atMs, counters }: CounterLine): string {
+  if (!(Math.abs(atMs) <= latestMs))
+    throw new ExpectedError('result-damaged', 'The times of the result are beyond every calendar.');
   const time = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
   return JSON.stringify({ Time: time, Counters: counters });
 }

@@ -125,8 +125,8 @@ export const resultShape: Shape = {
     schema: 'string',
     id: 'string',
     tool: { fields: { name: 'string', version: 'string' } },
-    startedAt: 'string',
-    endedAt: 'string',
+    startedAt: 'time',
+    endedAt: 'time',
     ending: {
       oneOf: ['completed', 'stopped', 'threshold', 'targetLost', 'workerLost', 'interrupted'],
     },

@@ -3,6 +3,8 @@ export type Shape =
   | 'string'
   | 'number'
   | 'boolean'
+  /** Text of a moment that a date can hold. */
+  | 'time'
   | { readonly oneOf: readonly string[] }
   | { readonly list: Shape; readonly most: number }
   | { readonly record: Shape }
@@ -31,6 +33,10 @@ export function shapeProblem(value: unknown, shape: Shape): string | undefined {
 
 function problemAt(value: unknown, shape: Shape, at: string): string | undefined {
   const wrong = (what: string): string => `${at || 'the file'}: must be ${what}`;
+  if (shape === 'time') {
+    const fits = typeof value === 'string' && !Number.isNaN(Date.parse(value));
+    return fits ? undefined : wrong('a time');
+  }
   if (typeof shape === 'string') {
     const fits =
       typeof value === 'number'

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { runProgram } from '../../../src/cli/program';
 import { hydrateMessage } from '../../../src/extension/panel/panelSession';
 import { storedSource } from '../../../src/extension/storedSource';
+import { LatencyHistogram } from '../../../src/measure/histogram';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import type { Result } from '../../../src/results/result';
 import { mixedStep, sampleResult, unusualResult } from '../results/sampleResult';
@@ -48,9 +49,10 @@ function changed(value: unknown, [name, ...rest]: Path, to: unknown): unknown {
   return copy;
 }
 
-const step = sampleResult().steps[0]!;
+// Counters are told from the histogram.
+const step = { ...sampleResult().steps[0]!, histogram: new LatencyHistogram().encode() };
 const results: readonly (readonly [string, Result])[] = [
-  ['of a mix', sampleResult({ steps: [mixedStep(1)] })],
+  ['of a mix', sampleResult({ steps: [{ ...mixedStep(1), histogram: step.histogram }] })],
   [
     'with everything',
     {
@@ -130,6 +132,9 @@ describe('a result with a strange value', () => {
             [['steps', 0, 'latencyUs', 'p50'], 1e308],
             [['steps', 0, 'latencyUs', 'p50'], -1],
             [['steps', 0, 'latencyUs', 'p50'], 4.5e15],
+            [['steps', 0, 'seconds'], 4.5e15],
+            [['startedAt'], ''],
+            [['startedAt'], 'text'],
             [['scenario', 'entries', 0, 'parameters', 'groupsPerConnection'], 'text'],
             [['scenario', 'baseSending'], {}],
             [['scenario', 'baseSending'], { toString: 1 }],
