@@ -16,12 +16,13 @@ const names = ['offered', 'sent', 'expected', 'received', 'duplicated', 'outOfOr
   'payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut'];
 const none = Object.fromEntries(names.map((name) => [name, 0]));
 const state = { sent: false };
+let connections = { connected: 10, failed: 0, dropped: 0 };
 function tell(counts, flush) {
   const steps = counts === undefined ? [] : [{ step: 1, ...none, ...counts, errors: {} }];
   parentPort.postMessage({ type: 'sampled', due: false, flush, sample: {
     atUs: 0,
     worker: workerData.worker, tick: 0, steps, errors: {}, errorExamples: [],
-    connections: { connected: 10, failed: 0, dropped: 0 },
+    connections,
     generator: { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 },
   } });
 }
@@ -92,4 +93,19 @@ describe('Conductor', () => {
       assert.deepEqual([step.received, step.late, step.lost], [10, 1, 0]);
     });
   }
+
+  it('counts all that failed to the end, where no connection could be opened', async () => {
+    const summary = await run(`({ type }) => {
+      if (type === 'connect') {
+        connections = { connected: 0, failed: 10, dropped: 0 };
+        tell();
+        return true;
+      }
+      if (type === 'close') connections.failed = 12;
+      return false;
+    }`);
+    assert.equal(summary.ending, 'targetLost');
+    assert.equal(summary.connections.failed, 12);
+    assert.match(summary.endingMessage ?? '', /^No connection could be opened \(12 failed\)\./);
+  });
 });
