@@ -23,6 +23,7 @@ export function isEmbeddedHub(hubUrl: string): Promise<boolean> {
     };
     asked.once('timeout', no);
     asked.once('error', no);
+    asked.once('upgrade', no);
     asked.end();
   });
 }

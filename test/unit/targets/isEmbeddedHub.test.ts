@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { startBenchHub } from '../../../src/servers/benchHub';
 import { isEmbeddedHub } from '../../../src/targets/isEmbeddedHub';
 import { openTarget } from '../../../src/targets/registry';
+import { upgradeUnasked } from '../../fakes/upgrading';
 import { scenarioWith } from '../capacity/scenarios';
 
 async function withServer(server: Server, use: (url: string) => Promise<void>): Promise<void> {
@@ -44,6 +45,8 @@ describe('isEmbeddedHub', () => {
     await withServer(other, async (url) => assert.equal(await isEmbeddedHub(url), false));
     const broken = createServer((request) => request.socket.destroy());
     await withServer(broken, async (url) => assert.equal(await isEmbeddedHub(url), false));
+    const upgrading = createServer(upgradeUnasked);
+    await withServer(upgrading, async (url) => assert.equal(await isEmbeddedHub(url), false));
     const silent = createServer(() => undefined);
     await withServer(silent, async (url) => assert.equal(await isEmbeddedHub(url), false));
   });

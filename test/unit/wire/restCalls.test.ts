@@ -9,6 +9,7 @@ import { maximumSockets, RestCalls } from '../../../src/wire/restCalls';
 import type { ServiceFailure } from '../../../src/wire/serviceFailure';
 import { emptyStamp } from '../../../src/wire/stamp';
 import { endpointOf } from '../../fakes/endpoint';
+import { upgradeUnasked } from '../../fakes/upgrading';
 
 interface Seen {
   readonly method: string | undefined;
@@ -246,6 +247,12 @@ describe('REST calls', () => {
       assert.ok(typeof answer === 'object' && answer.errorClass === 'protocol');
       assert.match(answer.text, /the answer holds no (token|JSON object)/);
     }
+  });
+
+  it('fail where a service changes the protocol that nobody asked it to', async () => {
+    const rest = await start((request) => upgradeUnasked(request));
+    const failure = await rest.sent({ kind: 'all' }, Buffer.from('{}'));
+    assert.equal(failure?.text, 'REST: POST answered 101');
   });
 
   it('fail with a class when nobody listens', async () => {
