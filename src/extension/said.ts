@@ -16,20 +16,32 @@ const comma = ', ';
  */
 export function sayIn(t: Translate): (text: string) => string {
   const known = [...saidTexts].sort((a, b) => literal(b) - literal(a)).map(templateOf);
-  const say = (text: string): string => {
+  const say = (text: string): string => recognised(text) ?? text;
+  const recognised = (text: string): string | undefined => {
     const [, sign = '', words = ''] = /^([✓✗⚠■] )?([^]*)$/u.exec(text) ?? [];
     if (sign !== '') return `${sign}${say(words)}`;
-    const parts = (separator: string): string => text.split(separator).map(say).join(t(separator));
-    const sentences = separators.find((each) => text.includes(each));
+    const parts = (separator: string): string | undefined => {
+      const all = partsOf(text, separator);
+      const said = all.map(recognised);
+      if (said.every((each) => each === undefined)) return undefined;
+      return said.map((each, at) => each ?? all[at]!).join(t(separator));
+    };
+    const sentences = separators.find((each) => partsOf(text, each).length > 1);
     if (sentences !== undefined) return parts(sentences);
     for (const { template, pieces } of known) {
       const values = valuesIn(text, pieces);
-      if (values !== undefined) return t(template, ...values.map(say));
+      if (values === undefined) continue;
+      const begins =
+        pieces[0] !== '' || pieces[1]?.startsWith(' (') === true || amount.test(values[0]!);
+      if (begins || recognised(values[0]!) !== undefined) return t(template, ...values.map(say));
     }
-    return text.includes(comma) ? parts(comma) : text;
+    return text.includes(comma) ? parts(comma) : undefined;
   };
   return (text) => (text.length > mostCharacters ? text : say(text));
 }
+
+/** What a template begins with that is no text of ours: the words of a server may end like one, too. */
+const amount = /(?:^|\s)[\d.,]+ ?(?:%|[µm]?s|min|h|[KMG]?B)?$/;
 
 interface Template {
   readonly template: string;
@@ -54,6 +66,17 @@ function isClosed(value: string): boolean {
     if (character === ')' && --depth < 0) return false;
   }
   return depth === 0;
+}
+
+/** What stands between separators that are in no brackets. */
+function partsOf(text: string, separator: string): string[] {
+  const parts: string[] = [];
+  for (const piece of text.split(separator)) {
+    const last = parts.at(-1);
+    if (last === undefined || isClosed(last)) parts.push(piece);
+    else parts[parts.length - 1] = last + separator + piece;
+  }
+  return parts;
 }
 
 /** Whether a whole sentence may stand at a place: behind a colon or a full stop, and before what is said of more. */

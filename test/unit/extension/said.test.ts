@@ -10,8 +10,9 @@ import { complaintWords } from '../../../src/measure/hubComplaint';
 import type { Ending, StepSummary } from '../../../src/measure/summary';
 import { judgeRun, judgeStep, withConnections } from '../../../src/measure/verdict';
 import { verdictSentence } from '../../../src/measure/verdictSentence';
+import { completeResult } from '../../../src/results/completeResult';
 import type { Scenario } from '../../../src/scenario/scenario';
-import { sampleResult, sampleScenario, sampleStep } from '../results/sampleResult';
+import { sampleResult, sampleScenario, sampleStep, sampleSummary } from '../results/sampleResult';
 
 const bundle = JSON.parse(readFileSync('l10n/bundle.l10n.zh-cn.json', 'utf8')) as Record<
   string,
@@ -157,17 +158,39 @@ describe('what is said of runs', () => {
     for (const kind of ['missing', 'arguments', 'failed'] as const) {
       assertSaid(complaintWords({ method: 'PostMessage', kind }));
     }
-    const { recommendation } = sampleResult();
-    for (const reason of recommendation!.reasons.slice(0, 1)) {
-      const left = inChinese(reason)
-        .replace(/small group/, '')
-        .replace(alike, '');
-      assert.doesNotMatch(left, /[A-Za-z]{2,}/, reason);
-    }
+    assert.equal(
+      inChinese('the hub has no method Echo (240 calls answered so)'),
+      '中心没有方法 Echo（240 次调用如此应答）',
+    );
     assert.equal(
       inChinese('No connection could be opened (5 failed). ECONNREFUSED, 5 times'),
-      '无法打开任何连接（5 个失败）。ECONNREFUSED，5 times',
+      '无法打开任何连接（5 个失败）。ECONNREFUSED, 5 times',
     );
+  });
+
+  it('is recognised in what a recommendation stands on, down to what was lost or left out', () => {
+    const connections = { ...sampleSummary().connections, dropped: 14 };
+    const cut = {
+      ...sampleStep(3),
+      verdict: { status: 'incomplete' as const, reasons: [] },
+    };
+    const reasons = [
+      {},
+      { connections },
+      { steps: [sampleStep(1, { lost: 120 })] },
+      { steps: [sampleStep(1), { ...sampleStep(2), extra: 50 }, cut] },
+      { connections, steps: [{ ...sampleStep(1), extra: 50 }] },
+    ].flatMap((change) => {
+      const of = { id: 'x', toolVersion: '0' };
+      return completeResult(sampleSummary(change), sampleScenario, of).recommendation!.reasons;
+    });
+    assert.equal(new Set(reasons).size, 13, reasons.join('\n'));
+    for (const reason of reasons) {
+      assert.equal(inEnglish(reason), reason);
+      // Names of tables and their places are those of the guides.
+      const left = inChinese(reason).replace(/small group|"[^"]*" in [^（]*|Unit /g, '');
+      assert.doesNotMatch(left.replace(alike, ''), /[A-Za-z]{2,}/, reason);
+    }
   });
 
   it('has an own text for each template, in Chinese too', () => {
@@ -183,9 +206,19 @@ describe('what is said of runs', () => {
   });
 
   it('leaves the words of others as they are', () => {
-    const words = 'connection refused by 10.0.0.1; try 5';
-    assert.equal(inEnglish(words), words);
-    assert.match(inChinese(words), /connection refused by 10\.0\.0\.1/);
+    for (const words of [
+      'connection refused by 10.0.0.1; try 5',
+      'The server does not take more connections',
+      '2 connections of yours were dropped',
+      'Your account, which is new, was lost; it is dropped',
+    ]) {
+      assert.equal(inEnglish(words), words);
+      assert.equal(inChinese(words), words);
+      assert.equal(
+        inChinese(`No connection could be opened (5 failed). ${words.split(';')[0]!}`),
+        `无法打开任何连接（5 个失败）。${words.split(';')[0]!}`,
+      );
+    }
     const long = `passed; ${'x, '.repeat(5000)}`;
     assert.equal(inChinese(long), long);
   });
