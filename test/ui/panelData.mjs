@@ -158,7 +158,9 @@ function stepSummary(state, whole, fromSend, errors) {
     wireBytesOut: received * 2200,
     sendLatencyUs: fromSend.summary(),
     histogram: whole.encode(),
-    ...(state.entries && { entries: state.entries.map((entry) => ({ ...entry, lost: 0 })) }),
+    ...(state.entries && {
+      entries: state.entries.map((entry) => ({ ...entry, lost: 0, late: 0, extra: 0 })),
+    }),
     errors,
     verdict: judgeStep({ ...counts, latencyAtShareUs }, sampleScenario.slo),
   };
