@@ -168,14 +168,19 @@ function erratumNotes(demand: Demand, units: readonly number[]): string[] {
 }
 
 /** Clients that fit the size where the server connections beside them do not (docs/capacity.md, I-29). */
-function fullNotes({ demand, sizes, serverConnections, withServers }: NoteContext): string[] {
+function fullNotes(context: NoteContext): string[] {
+  const { demand, sizes, servers, serverConnections, withServers } = context;
   const { unit } = sizes;
   if (unit === null || serverConnections === null) return [];
   const words = unitWords(unit);
   const problem = serverConnectionsProblem(demand.connections, serverConnections, unit, words);
   if (problem === undefined) return [];
   const room = withServers === null ? 'no size' : unitWords(withServers);
-  return [`${problem} ${room} has room for both.`];
+  const advised = (servers.count ?? 0) * (servers.serverConnections ?? 0);
+  // Two figures on one screen need a word on what each of them is.
+  const opened = `A run opens ${counted(serverConnections, 'server connection')}; the guide advises ${figure(advised)} in all.`;
+  const told = advised === 0 || advised === serverConnections;
+  return [`${problem} ${room} has room for both.`, ...(told ? [] : [opened])];
 }
 
 /** Server counts beyond what was tested. */

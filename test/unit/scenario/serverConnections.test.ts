@@ -44,6 +44,15 @@ describe('serverConnectionsOf', () => {
     assert.deepEqual(note, [`${said}: server connections count too. Unit 2 has room for both.`]);
     const verdict = unitVerdict(found, scenario!);
     assert.deepEqual([verdict?.exceeded, verdict?.sentence], [true, note[0]]);
+    // The advice of the guide stands on the same screen.
+    const { app_servers: count, server_connections_per_app_server: each } = found;
+    const advised = String(count! * each!);
+    assert.ok(
+      found.notes.includes(
+        `A run opens 3 server connections; the guide advises ${advised} in all.`,
+      ),
+      found.notes.join('\n'),
+    );
   });
 
   it('leaves room where there is', () => {
