@@ -171,7 +171,7 @@ describe('while a run is going on', () => {
       await vscode.commands.executeCommand(closeAll);
       answer('Open Result');
       await until('the panel of the first run', () =>
-        activeTab()?.label === 'before.signalr.yaml' ? true : undefined,
+        activeTab()?.label.startsWith('before.signalr.yaml · ') === true ? true : undefined,
       );
     } finally {
       window['showInformationMessage'] = showInformationMessage;
