@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -48,6 +48,8 @@ describe('the npm package', () => {
     const file = pathToFileURL(path.resolve('scripts/npmCommand.mjs')).href;
     npm = ((await import(file)) as { npmCommand(): NpmCommand }).npmCommand();
     folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-package-'));
+    // Without it, npm installs where it finds one, or a node_modules, in a folder above.
+    writeFileSync(path.join(folder, 'package.json'), '{}');
 
     const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
     const answer = runNpm(process.cwd(), ...pack);
