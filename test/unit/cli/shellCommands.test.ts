@@ -65,6 +65,7 @@ describe('at a shell', () => {
   });
 
   it('completes in bash', async function () {
+    // There is no bash on every machine, and nothing else runs its scripts.
     if (spawnSync('bash', ['-c', 'true']).error !== undefined) this.skip();
     const script = await line.file('script', (await line.run(['completion', 'bash'])).out);
     const program = await line.file(
