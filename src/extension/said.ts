@@ -15,7 +15,7 @@ const comma = ', ';
  * it. What is not recognised, such as the words of a server, stays.
  */
 export function sayIn(t: Translate): (text: string) => string {
-  const known = [...saidTexts].sort((a, b) => literal(b) - literal(a)).map(templateOf);
+  const known = [...saidTexts].sort(byFit).map(templateOf);
   const say = (text: string): string => recognised(text) ?? text;
   const recognised = (text: string): string | undefined => {
     const [, sign = '', words = ''] = /^([✓✗⚠■] )?([^]*)$/u.exec(text) ?? [];
@@ -54,9 +54,11 @@ const templateOf = (template: string): Template => ({
   pieces: template.split(/\{\d\}/),
 });
 
-/** How much of a template is its own: one that begins with words fits better than one with more of them. */
-const literal = (template: string): number =>
-  template.replace(/\{\d\}/g, '').length + (template.startsWith('{') ? 0 : mostCharacters);
+/** The best fitting template first: those that begin with words, then those that have more of them. */
+const byFit = (a: string, b: string): number =>
+  Number(a.startsWith('{')) - Number(b.startsWith('{')) || ownLength(b) - ownLength(a);
+
+const ownLength = (template: string): number => template.replace(/\{\d\}/g, '').length;
 
 /** Whether each bracket that opens in it closes in it, and the other way round. */
 function isClosed(value: string): boolean {
