@@ -21,6 +21,7 @@ const everyFolder = [
   'targets',
   'runner',
   'results',
+  'session',
   'cli',
   'webview',
   'extension',
@@ -43,6 +44,7 @@ export const mayImport = {
   targets: ['base', 'scenario', 'servers', 'wire'],
   runner: ['base', 'scenario', 'usecases', 'plan', 'measure', 'protocol', 'targets', 'wire'],
   results: ['base', 'scenario', 'measure', 'capacity'],
+  session: allBut('session', 'cli', 'webview', 'extension'),
   cli: allBut('cli', 'extension', 'webview'),
   webview: ['base', 'measure', 'capacity', 'protocol'],
   extension: allBut('extension', 'webview'),
@@ -151,7 +153,7 @@ export default defineConfig(
         { considerDefaultExhaustiveForUnions: true },
       ],
       '@typescript-eslint/consistent-type-imports': 'error',
-      'max-lines': ['error', { max: 400 }],
+      'max-lines': ['error', { max: 600 }],
       'max-lines-per-function': ['error', { max: 80 }],
       'no-console': 'error',
       // noUncheckedIndexedAccess makes every read of a typed array `number | undefined`; a check per read
@@ -189,7 +191,7 @@ export default defineConfig(
   },
   {
     // Written by a script: as long as its tables are.
-    files: ['src/capacity/resolved.ts'],
+    files: ['src/capacity/tables/resolved.ts'],
     rules: { 'max-lines': 'off' },
   },
   {

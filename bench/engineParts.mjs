@@ -1,12 +1,12 @@
 // What clients that use our engine's parts by themselves have in common.
 import { populationsOf } from '../out/src/plan/population.js';
-import { Receiver } from '../out/src/runner/receiver.js';
-import { Recorder } from '../out/src/runner/recorder.js';
+import { Receiver } from '../out/src/runner/receive/receiver.js';
+import { Recorder } from '../out/src/runner/receive/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
 import { openConnection } from '../out/src/targets/connectionString.js';
-import { WebSocketConnection } from '../out/src/wire/hubConnection.js';
-import { codecOf } from '../out/src/wire/hubCodec.js';
-import { emptyStamp } from '../out/src/wire/stamp.js';
+import { WebSocketConnection } from '../out/src/wire/hub/hubConnection.js';
+import { codecOf } from '../out/src/wire/hub/hubCodec.js';
+import { emptyStamp } from '../out/src/wire/message/stamp.js';
 
 export const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };
 

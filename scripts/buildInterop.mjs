@@ -1,5 +1,5 @@
 // Publishes the ASP.NET Core server of the interop tests into out/interop/aspnetcore, when its sources
-// are newer than what is there. Its hubs are those that people are told to write (src/cli/hubSnippet.ts, as
+// are newer than what is there. Its hubs are those that people are told to write (src/cli/commands/hubSnippet.ts, as
 // the type check has compiled it). Without a usable .NET SDK it says so and succeeds, so that the tests can
 // be skipped; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hubSnippet, measureSnippet } from '../out/src/cli/hubSnippet.js';
+import { hubSnippet, measureSnippet } from '../out/src/cli/commands/hubSnippet.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sourceDir = join(root, 'test', 'interop', 'aspnetcore');

@@ -1,4 +1,4 @@
-// Writes src/capacity/resolved.ts from src/capacity/published. With --check nothing is written; the
+// Writes src/capacity/tables/resolved.ts from src/capacity/published. With --check nothing is written; the
 // exit code is 1 when the file is not what it should be.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -125,4 +125,4 @@ ${constants
   .join('\n\n')}
 `;
 
-await generatedFile('src/capacity/resolved.ts', source, 'typescript');
+await generatedFile('src/capacity/tables/resolved.ts', source, 'typescript');

@@ -9,9 +9,9 @@ const {
   scenarioKeys,
   sloKeys,
   topKeys,
-} = require('../out/src/scenario/scenarioKeys.js');
-const { configKeys } = require('../out/src/scenario/configKeys.js');
-const { writtenNumber } = require('../out/src/scenario/numberText.js');
+} = require('../out/src/scenario/keys/scenarioKeys.js');
+const { configKeys } = require('../out/src/scenario/keys/configKeys.js');
+const { writtenNumber } = require('../out/src/scenario/text/numberText.js');
 const { useCases } = require('../out/src/usecases/registry.js');
 
 /** What a value looks like, by the type of its key. */

@@ -1,9 +1,9 @@
 // Our engine as the receivers of a broadcast: one connection sends, all count what comes, with everything a
 // run counts. The next message leaves when all have the one before; a "round trip" is one delivery.
-import { closedPlan } from '../../out/src/runner/closedPlan.js';
-import { codecOf } from '../../out/src/wire/hubCodec.js';
-import { recordLatencyShape } from '../../out/src/wire/contractShape.js';
-import { holeLengths, MessageTemplate } from '../../out/src/wire/messageTemplate.js';
+import { closedPlan } from '../../out/src/runner/calibrate/closedPlan.js';
+import { codecOf } from '../../out/src/wire/hub/hubCodec.js';
+import { recordLatencyShape } from '../../out/src/wire/message/contractShape.js';
+import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';
 import { counting, openAll } from '../engineParts.mjs';
 
 /** See bench/README.md, *A client*. */

@@ -1,6 +1,6 @@
 // Our engine as a run uses it: its connections, its prepared messages, its receiver with all its counting
 // (two latency series, sequence numbers, bytes). Only the pacing is left out: each echo sends the next.
-import { RoundTrips } from '../../out/src/runner/roundTrips.js';
+import { RoundTrips } from '../../out/src/runner/calibrate/roundTrips.js';
 
 /** See bench/README.md, *A client*. */
 export async function open({ url, transport, connections, protocol, batch, blob, record }) {

@@ -1,7 +1,7 @@
 // Our REST calls to Azure Web PubSub as a run makes them, to everybody or to a group.
-import { recordLatencyShape } from '../../out/src/wire/contractShape.js';
-import { RestCalls } from '../../out/src/wire/restCalls.js';
-import { emptyStamp } from '../../out/src/wire/stamp.js';
+import { recordLatencyShape } from '../../out/src/wire/message/contractShape.js';
+import { RestCalls } from '../../out/src/wire/rest/restCalls.js';
+import { emptyStamp } from '../../out/src/wire/message/stamp.js';
 import { webPubSubEndpoint } from '../engineParts.mjs';
 import { repeatedCalls } from '../repeatedCalls.mjs';
 

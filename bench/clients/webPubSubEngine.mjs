@@ -1,13 +1,13 @@
 // Our engine as members of groups of Azure Web PubSub, one in each: with its prepared messages and its receiver
 // with all its counting. Only the pacing is left out: each message that comes sends the next.
-import { closedPlan } from '../../out/src/runner/closedPlan.js';
-import { AccessTokens } from '../../out/src/wire/accessTokens.js';
-import { connectHub } from '../../out/src/wire/connectHub.js';
-import { recordLatencyShape } from '../../out/src/wire/contractShape.js';
-import { codecOf } from '../../out/src/wire/hubCodec.js';
-import { Invocations } from '../../out/src/wire/invocations.js';
-import { holeLengths, MessageTemplate } from '../../out/src/wire/messageTemplate.js';
-import { negotiateAgents } from '../../out/src/wire/negotiate.js';
+import { closedPlan } from '../../out/src/runner/calibrate/closedPlan.js';
+import { AccessTokens } from '../../out/src/wire/connect/accessTokens.js';
+import { connectHub } from '../../out/src/wire/connect/connectHub.js';
+import { recordLatencyShape } from '../../out/src/wire/message/contractShape.js';
+import { codecOf } from '../../out/src/wire/hub/hubCodec.js';
+import { Invocations } from '../../out/src/wire/hub/invocations.js';
+import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';
+import { negotiateAgents } from '../../out/src/wire/connect/negotiate.js';
 import { counting, limits, listener, webPubSubEndpoint } from '../engineParts.mjs';
 
 /** See bench/README.md, *A client*. */

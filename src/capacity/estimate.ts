@@ -1,7 +1,7 @@
-import { assess, checkAssignment } from './assess';
-import { billingOf } from './billing';
+import { assess, checkAssignment } from './judge/assess';
+import { billingOf } from './judge/billing';
 import type { Estimate, EstimateInput, EstimateOptions } from './model';
-import { trafficLoad } from './trafficLoad';
+import { trafficLoad } from './load/trafficLoad';
 
 export {
   signalrEditions,

@@ -1,9 +1,9 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
 import { estimate } from './estimate';
-import { loadOf } from './loadOf';
+import { loadOf } from './load/loadOf';
 import type { Estimate, EstimateOptions } from './model';
-import { withVerdict } from './unitVerdict';
+import { withVerdict } from './judge/unitVerdict';
 
 /** The functions behind the estimate; tests put others in their place. */
 export interface EstimateModel {

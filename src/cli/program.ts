@@ -1,28 +1,28 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ExpectedError } from '../base/expectedError';
 import type { Edition } from '../capacity/estimate';
-import { groupShapes } from '../capacity/groupShape';
+import { groupShapes } from '../capacity/start/groupShape';
 import { redactText } from '../results/redact';
 import { toolVersion } from '../results/toolVersion';
-import type { DoctorDeps, DoctorFlags } from './doctorCommand';
-import type { EstimateDeps, EstimateFlags } from './estimateCommand';
-import { exportFormats, type ExportFormat } from './exportFormats';
+import type { DoctorDeps, DoctorFlags } from './commands/doctorCommand';
+import type { EstimateDeps, EstimateFlags } from './commands/estimateCommand';
+import { exportFormats, type ExportFormat } from './commands/exportFormats';
 import { exitCode, exitCodeOfError, exitCodeText, SignalError } from './exitCode';
 import { amount, edition, headroom, hours, setKey, wholeNumber } from './flagValue';
-import type { InitFlags } from './initCommand';
-import { printable } from './line';
+import type { InitFlags } from './commands/initCommand';
+import { printable } from './views/line';
 import { lazyCommands } from './loadLazyCommands';
-import { runCommand, type RunDeps, type RunFlags } from './runCommand';
+import { runCommand, type RunDeps, type RunFlags } from './commands/runCommand';
 import type {
   ServeAzureSignalrFlags,
   ServeDeps,
   ServeFlags,
   ServeHubFlags,
   ServeWebPubSubFlags,
-} from './serveCommand';
+} from './commands/serveCommand';
 import { addShellCommands } from './shellCommands';
 import type { Surroundings } from './surroundings';
-import type { ValidateDeps } from './validateCommand';
+import type { ValidateDeps } from './commands/validateCommand';
 
 /** Everything the commands are made of. */
 export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & ServeDeps;

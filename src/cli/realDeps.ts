@@ -1,9 +1,9 @@
 import { buildPlan } from '../plan/buildPlan';
-import { machineLimits, missingForRun } from '../runner/machineLimits';
-import { startRun } from '../runner/startRun';
-import { notRunnable } from '../scenario/notRunnable';
+import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
+import { startRun } from '../runner/lead/startRun';
+import { notRunnable } from '../scenario/check/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
-import { probeConnection } from '../targets/probeConnection';
+import { probeConnection } from '../targets/connect/probeConnection';
 import { openTarget } from '../targets/registry';
 import { lazyCommands } from './loadLazyCommands';
 import { lazyWire } from './loadLazyWire';
@@ -33,7 +33,7 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     // A bundle of its own: only the process that serves needs a server.
     startBenchHub: async (options) => {
       const { startBenchHub } = await import(
-        /* webpackChunkName: "hub" */ '../servers/benchHub.js'
+        /* webpackChunkName: "hub" */ '../servers/hub/benchHub.js'
       );
       return startBenchHub(options);
     },

@@ -2,8 +2,8 @@ import { ExpectedError } from '../base/expectedError';
 import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import type { SetKey } from '../results/scenarioCopy';
-import { printable } from './line';
-import { hasErrors, placeProblems, problemText } from './problemText';
+import { printable } from './views/line';
+import { hasErrors, placeProblems, problemText } from './views/problemText';
 import { namedScenario } from './scenarioFile';
 import type { Surroundings } from './surroundings';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { askingCommand, shells, type Shell } from './completionShells';
+import { askingCommand, shells, type Shell } from './commands/completionShells';
 import { exitCode } from './exitCode';
 import { lazyCommands } from './loadLazyCommands';
 import type { Surroundings } from './surroundings';

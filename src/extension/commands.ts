@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
-import type { ResultCommands } from './resultCommands';
-import type { RunController } from './runController';
-import type { ScenarioFiles } from './scenarioFiles';
-import { moveSecretOut } from './secretCommands';
+import type { ResultCommands } from './results/resultCommands';
+import type { RunController } from './run/runController';
+import type { ScenarioFiles } from './scenarios/scenarioFiles';
+import { moveSecretOut } from './targets/secretCommands';
 import type { Services } from './services';
-import { showEstimate } from './showEstimate';
+import { showEstimate } from './scenarios/showEstimate';
 
 export interface CommandParts {
   readonly services: Services;
@@ -51,8 +51,8 @@ export function commandHandlers(parts: CommandParts): Readonly<Record<string, Co
   };
 }
 
-const runCommands = () => import(/* webpackChunkName: "run" */ './runCommands.js');
-const targetCommands = () => import(/* webpackChunkName: "run" */ './targetCommands.js');
+const runCommands = () => import(/* webpackChunkName: "run" */ './run/runCommands.js');
+const targetCommands = () => import(/* webpackChunkName: "run" */ './targets/targetCommands.js');
 
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {
   const active = vscode.window.activeTextEditor?.document.uri;

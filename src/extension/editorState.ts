@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { withHub } from './targetsModel';
+import { withHub } from './targets/targetsModel';
 
 /** A run that was going on when this was written. */
 export interface UnfinishedRun {

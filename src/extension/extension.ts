@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
 import type { FeatureParts, Features } from './features';
-import { followActiveEditor } from './followActiveEditor';
+import { followActiveEditor } from './scenarios/followActiveEditor';
 import { lazyLanguage } from './language/lazyLanguage';
 import { registerCommands } from './registerCommands';
-import { relevantChange } from './relevantChange';
-import { ResultsTree } from './resultsTree';
-import { ScenarioFiles } from './scenarioFiles';
-import { scenarioCopies } from './scenarioCopies';
+import { relevantChange } from './scenarios/relevantChange';
+import { ResultsTree } from './results/resultsTree';
+import { ScenarioFiles } from './scenarios/scenarioFiles';
+import { scenarioCopies } from './run/scenarioCopies';
 import { createServices } from './services';
 import { resultEditorType, runPanelViewType } from './viewTypes';
 

@@ -1,13 +1,13 @@
 import type * as vscode from 'vscode';
 import { commandHandlers, type CommandHandler } from './commands';
-import { offerInterrupted } from './interruptedRun';
+import { offerInterrupted } from './run/interruptedRun';
 import { languageProviders, type LanguageProviders } from './language/languageProviders';
 import { languageContext } from './languageContext';
 import { restoreRunPanel } from './panel/runPanel';
-import { ResultCommands } from './resultCommands';
-import { resultViewer } from './resultViewer';
-import { RunController } from './runController';
-import type { ScenarioFiles } from './scenarioFiles';
+import { ResultCommands } from './results/resultCommands';
+import { resultViewer } from './results/resultViewer';
+import { RunController } from './run/runController';
+import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import type { Services } from './services';
 
 /** Everything that answers a question or an order; none of it is needed while nothing is asked. */

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { folderName } from '../results/resultFolder';
 import type { LanguageContext } from './language/languageProviders';
-import { fromName } from './resultEntry';
-import { lastRunText, newestOf } from './resultsModel';
-import type { ScenarioFiles } from './scenarioFiles';
+import { fromName } from './results/resultEntry';
+import { lastRunText, newestOf } from './results/resultsModel';
+import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import type { Services } from './services';
 
 /** What the language features ask of the rest of the extension. */

@@ -1,5 +1,5 @@
 import type { Event } from '../base/event';
-import type { Snapshot } from '../measure/snapshot';
+import type { Snapshot } from '../measure/show/snapshot';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../protocol/panel';
 
 /** What a panel shows: a run that is going on, or a stored one. */

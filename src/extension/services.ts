@@ -2,11 +2,11 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { EditorState } from './editorState';
 import { Log } from './log';
-import { ResultPlaces } from './resultPlaces';
-import { ResultsIndex } from './resultsIndex';
-import { RunningScenario } from './runningScenario';
-import { SecretStore } from './secretStore';
-import { TargetsTree } from './targetsTree';
+import { ResultPlaces } from './results/resultPlaces';
+import { ResultsIndex } from './results/resultsIndex';
+import { RunningScenario } from './run/runningScenario';
+import { SecretStore } from './targets/secretStore';
+import { TargetsTree } from './targets/targetsTree';
 
 /** What commands and views share. */
 export interface Services {

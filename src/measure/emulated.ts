@@ -1,4 +1,4 @@
-import type { RunSummary } from './summary';
+import type { RunSummary } from './show/summary';
 
 /** What has answered in place of a service or a deployed hub. */
 export type Emulated = 'embeddedHub' | 'emulator';

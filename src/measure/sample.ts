@@ -1,8 +1,8 @@
 import type { ConnectPhase } from '../base/connectPhase';
 import type { ErrorCounts } from '../base/errorClass';
 import type { HistogramCounts } from './histogram';
-import type { Counts } from './stepCounts';
-import type { DroppedConnection } from './connectionSummary';
+import type { Counts } from './total/stepCounts';
+import type { DroppedConnection } from './total/connectionSummary';
 
 /** Joins and leaves since the previous sample. */
 export interface MembershipSample {
@@ -70,7 +70,7 @@ export interface ConnectionSample {
   readonly reconnected?: number;
   /** Connections that could not be opened at first; they are part of `connected`. */
   readonly openedLate?: number;
-  /** See {@link import('./connectionSummary').ConnectionSummary}. */
+  /** See {@link import('./total/connectionSummary').ConnectionSummary}. */
   readonly notBack?: number;
   readonly reconnectTimes?: HistogramCounts;
   /** In the order of the URLs, where there are several. */

@@ -1,14 +1,14 @@
 import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
-import type { measuredLoadOf, MeasuredStep } from '../capacity/measuredLoadOf';
+import type { measuredLoadOf, MeasuredStep } from '../capacity/load/measuredLoadOf';
 import type {
   Carried,
   recommend,
   Recommendation,
   RecommendOptions,
   StepStatus,
-} from '../capacity/recommend';
-import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
+} from '../capacity/judge/recommend';
+import type { RunSummary, StepSummary, Verdict } from '../measure/show/summary';
 import type { Scenario } from '../scenario/scenario';
 
 /** The functions behind the recommendation; tests put others in their place. */

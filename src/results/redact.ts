@@ -1,5 +1,5 @@
 import { visibleText } from '../base/visibleText';
-import { referencePattern } from '../scenario/references';
+import { referencePattern } from '../scenario/target/references';
 import type { Scenario, TargetSpec } from '../scenario/scenario';
 
 /** What stands where a secret stood. References such as `${secret:name}` are no secrets and stay. */

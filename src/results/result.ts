@@ -1,6 +1,6 @@
-import type { RunSummary, Verdict } from '../measure/summary';
+import type { RunSummary, Verdict } from '../measure/show/summary';
 import type { Estimate } from '../capacity/estimate';
-import type { Recommendation } from '../capacity/recommend';
+import type { Recommendation } from '../capacity/judge/recommend';
 import type { Scenario } from '../scenario/scenario';
 
 /** Version of the result file; a reader refuses a newer one. */

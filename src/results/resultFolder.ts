@@ -2,7 +2,7 @@ import { mkdir, open, rename, stat, writeFile, type FileHandle } from 'node:fs/p
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { withoutEnd } from '../base/withoutEnd';
-import type { Snapshot } from '../measure/snapshot';
+import type { Snapshot } from '../measure/show/snapshot';
 import type { Result } from './result';
 
 /** Names of the files in a result folder. */

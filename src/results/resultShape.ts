@@ -1,5 +1,5 @@
 import { connectPhases } from '../base/connectPhase';
-import { allParameters } from '../scenario/allParameters';
+import { allParameters } from '../scenario/keys/allParameters';
 import type { Shape } from './shape';
 
 const numbers = (names: string): Readonly<Record<string, Shape>> =>

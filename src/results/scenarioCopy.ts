@@ -1,6 +1,6 @@
 import { isPair, isScalar, parseDocument, visit, type Document, type Pair } from 'yaml';
 import { parseScenario } from '../scenario/parseScenario';
-import { pipelineKeys } from '../scenario/scenarioKeys';
+import { pipelineKeys } from '../scenario/keys/scenarioKeys';
 import {
   isSecretName,
   redacted,

@@ -3,9 +3,9 @@ import {
   connectionStringProblem,
   readConnectionString,
   type ServiceConnection,
-} from '../scenario/connectionString';
+} from '../scenario/target/connectionString';
 import type { Scenario } from '../scenario/scenario';
-import { resolveText } from './resolveEndpoint';
+import { resolveText } from './connect/resolveEndpoint';
 import type { OpenTarget, Target, TargetContext } from './target';
 
 /** Azure SignalR Service or Azure Web PubSub, by connection string. */
@@ -31,7 +31,7 @@ export async function openConnection(
 ): Promise<OpenTarget> {
   const connection = serviceConnection(text);
   // A bundle of its own: only runs against a service need what signs tokens.
-  const { openService } = await import(/* webpackChunkName: "azure" */ './openService.js');
+  const { openService } = await import(/* webpackChunkName: "azure" */ './service/openService.js');
   return openService(connection, scenario, context);
 }
 

@@ -1,12 +1,12 @@
 import { ExpectedError } from '../base/expectedError';
-import { isOneReference, looksLikeConnectionString } from '../scenario/connectionString';
+import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import type { Scenario } from '../scenario/scenario';
-import { serviceEndpointProblem } from '../scenario/serviceOfHost';
-import { shownUrl } from '../wire/endpoint';
-import { hostsBeyond } from '../wire/isLoopback';
+import { serviceEndpointProblem } from '../scenario/target/serviceOfHost';
+import { shownUrl } from '../wire/connect/endpoint';
+import { hostsBeyond } from '../wire/socket/isLoopback';
 import { openConnection } from './connectionString';
 import { isEmbeddedHub } from './isEmbeddedHub';
-import { resolveEndpoint, resolveText, secretsOf } from './resolveEndpoint';
+import { resolveEndpoint, resolveText, secretsOf } from './connect/resolveEndpoint';
 import type { OpenTarget, Target, TargetContext } from './target';
 
 /** The user's own hubs, by URL. */

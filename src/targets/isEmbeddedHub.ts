@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { emulatorHeader } from '../base/emulatorHeader';
-import { isLoopback } from '../wire/isLoopback';
+import { isLoopback } from '../wire/socket/isLoopback';
 
 /** An answer from this machine takes a millisecond; one that does not come must not hold up a run. */
 const timeoutMs = 1000;

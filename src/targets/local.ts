@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario/scenario';
 import { openConnection } from './connectionString';
-import { resolveEndpoint, secretsOf } from './resolveEndpoint';
+import { resolveEndpoint, secretsOf } from './connect/resolveEndpoint';
 import { startServerProcess, type ServedThing } from './serverProcess';
 import type { OpenTarget, Target, TargetContext } from './target';
 import type { ProblemListener } from './targetProblems';

@@ -1,6 +1,6 @@
 import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
-import type { Endpoint, SignedInPass } from '../wire/endpoint';
+import type { Endpoint, SignedInPass } from '../wire/connect/endpoint';
 import type { EntraToken } from './entra/entraToken';
 import type { LoadBeyond } from './loadBeyond';
 import type { ProblemListener, TargetProblems } from './targetProblems';

@@ -2,8 +2,8 @@ import type { FromPanel } from '../protocol/panel';
 import { element, setText } from './element';
 import { problemOf, type ShownRun } from './panelState';
 import { sentenceOf } from './sentence';
-import { progressOf } from './stepBands';
-import { tilesOf } from './tiles';
+import { progressOf } from './charts/stepBands';
+import { tilesOf } from './tables/tiles';
 
 /** Title, orders, progress, the sentence and the five tiles. */
 export interface Header {

@@ -1,6 +1,6 @@
 import type { FromPanel } from '../protocol/panel';
 import { element, setText } from './element';
-import { createHeatMapCard, createSpectrumCard } from './finalCharts';
+import { createHeatMapCard, createSpectrumCard } from './charts/finalCharts';
 import { createHeader } from './header';
 import { isUnreachable, type PanelState, type ShownRun } from './panelState';
 import { sentenceOf, spokenSentence } from './sentence';
@@ -10,10 +10,10 @@ import {
   createErrorsCard,
   createGeneratorCard,
   createStepsCard,
-} from './tableCards';
-import { createTimeChartCard, type StateCard } from './timeChartCard';
-import { timeCharts } from './timeCharts';
-import { createUnitsCard } from './unitsCard';
+} from './tables/tableCards';
+import { createTimeChartCard, type StateCard } from './charts/timeChartCard';
+import { timeCharts } from './charts/timeCharts';
+import { createUnitsCard } from './tables/unitsCard';
 
 /** Most often the live region speaks while a run goes on. */
 const speakEveryMs = 10_000;

@@ -1,5 +1,5 @@
-import { mostSnapshots, thinSnapshots } from '../measure/thinSnapshots';
-import type { Snapshot, StepProgress } from '../measure/snapshot';
+import { mostSnapshots, thinSnapshots } from '../measure/show/thinSnapshots';
+import type { Snapshot, StepProgress } from '../measure/show/snapshot';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
 import { panelStrings, type PanelStrings } from '../protocol/panelStrings';
 

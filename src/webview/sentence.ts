@@ -1,13 +1,13 @@
 import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
-import { latencyWords, latencyWordsBeside } from '../measure/sloWords';
-import type { Snapshot } from '../measure/snapshot';
-import type { LatencySummary } from '../measure/summary';
-import { summaryKeys } from '../measure/summaryKeys';
-import { stallOf, type Stall } from '../measure/stall';
+import { latencyWords, latencyWordsBeside } from '../measure/judge/sloWords';
+import type { Snapshot } from '../measure/show/snapshot';
+import type { LatencySummary } from '../measure/show/summary';
+import { summaryKeys } from '../measure/show/summaryKeys';
+import { stallOf, type Stall } from '../measure/judge/stall';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type { ShownRun } from './panelState';
-import { endedLosses } from './tiles';
+import { endedLosses } from './tables/tiles';
 import { fill, timeLeftWords } from './wording';
 
 /** How a sentence, tile or row is meant; words say the same. */

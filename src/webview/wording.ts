@@ -1,5 +1,5 @@
 import { formatCount, formatShare } from '../base/units';
-import { latencyWords } from '../measure/sloWords';
+import { latencyWords } from '../measure/judge/sloWords';
 import type { PanelStrings } from '../protocol/panelStrings';
 
 /** `{0} of {1}` with its places filled in. */

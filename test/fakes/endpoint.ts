@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../src/wire/endpoint';
+import type { Endpoint } from '../../src/wire/connect/endpoint';
 
 /** An endpoint without anything special. */
 export function endpointOf(url: string, changes: Partial<Endpoint> = {}): Endpoint {

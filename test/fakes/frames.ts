@@ -1,4 +1,4 @@
-import { opcode } from '../../src/wire/frame';
+import { opcode } from '../../src/wire/socket/frame';
 
 export interface FrameOptions {
   /** FIN; false for all but the last fragment. */

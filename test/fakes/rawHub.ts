@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
-import { opcode } from '../../src/wire/frame';
+import { opcode } from '../../src/wire/socket/frame';
 import { serverFrame, takeClientFrame, type ClientFrame } from './frames';
 
 export const certificate = readFileSync('test/fixtures/tls/localhost.crt', 'utf8');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { payloadsIn } from '../../src/servers/framePayloads';
-import { messageType } from '../../src/servers/hubMessage';
-import { jsonProtocol } from '../../src/servers/jsonProtocol';
-import { messagePackProtocol } from '../../src/servers/messagePackProtocol';
+import { payloadsIn } from '../../src/servers/hubProtocol/framePayloads';
+import { messageType } from '../../src/servers/hubProtocol/hubMessage';
+import { jsonProtocol } from '../../src/servers/hubProtocol/jsonProtocol';
+import { messagePackProtocol } from '../../src/servers/hubProtocol/messagePackProtocol';
 import { ServiceFrames } from '../../src/wire/service/serviceFrames';
 import {
   serviceType,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../src/plan/plan';
 import { populationsOf, type Population } from '../../src/plan/population';
-import { MessageSender, type SenderDependencies } from '../../src/runner/messageSender';
-import { StepRecorder } from '../../src/runner/recorder';
-import { emptyStamp, readStamp, stampKey, type Stamp } from '../../src/wire/stamp';
+import { MessageSender, type SenderDependencies } from '../../src/runner/send/messageSender';
+import { StepRecorder } from '../../src/runner/receive/recorder';
+import { emptyStamp, readStamp, stampKey, type Stamp } from '../../src/wire/message/stamp';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';
 import { shortStep } from './plan';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../src/plan/plan';
 import { populationsOf } from '../../src/plan/population';
-import { Receiver } from '../../src/runner/receiver';
-import { Recorder, type StepRecorder } from '../../src/runner/recorder';
-import { StreamSender } from '../../src/runner/streamSender';
-import { jsonCodec } from '../../src/wire/hubCodec';
-import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/hubMessage';
+import { Receiver } from '../../src/runner/receive/receiver';
+import { Recorder, type StepRecorder } from '../../src/runner/receive/recorder';
+import { StreamSender } from '../../src/runner/send/streamSender';
+import { jsonCodec } from '../../src/wire/hub/hubCodec';
+import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/hub/hubMessage';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';
 import { planOf, shortStep } from './plan';

@@ -7,7 +7,7 @@ import {
   type HubConnection,
 } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import { startBenchHub, type BenchHub } from '../../src/servers/benchHub';
+import { startBenchHub, type BenchHub } from '../../src/servers/hub/benchHub';
 
 /** The official client, with what it received. */
 class Official {

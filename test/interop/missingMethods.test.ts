@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { verdictSentence } from '../../src/measure/verdictSentence';
+import { verdictSentence } from '../../src/measure/judge/verdictSentence';
 import { completeResult } from '../../src/results/completeResult';
-import { adviceOn } from '../../src/measure/hubComplaint';
-import { askHub } from '../../src/wire/probeHub';
+import { adviceOn } from '../../src/measure/judge/hubComplaint';
+import { askHub } from '../../src/wire/connect/probeHub';
 import { endpointOf } from '../fakes/endpoint';
 import { loadRun, scenarioOf, scenarioText, type LoadTest } from '../load/loadRun';
 import { requireAspNet, startAspNetServer, type AspNetServer } from './aspnetServer';

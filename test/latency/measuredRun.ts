@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { StepSummary } from '../../src/measure/summary';
+import type { StepSummary } from '../../src/measure/show/summary';
 import { loadRun, onlyStep, type LoadResult, type LoadTest } from '../load/loadRun';
 
 interface MeasuredRun {

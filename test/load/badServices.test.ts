@@ -6,7 +6,7 @@ import {
   startAzureSignalr,
   type AzureSignalr,
 } from '../../src/servers/azureSignalr/startAzureSignalr';
-import type { QuotaOptions } from '../../src/servers/serviceSize';
+import type { QuotaOptions } from '../../src/servers/service/serviceSize';
 import {
   startWebPubSubEmulator,
   type WebPubSubEmulator,

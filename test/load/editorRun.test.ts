@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { resultEntry } from '../../src/extension/resultEntry';
+import { resultEntry } from '../../src/extension/results/resultEntry';
 import { english } from '../../src/extension/language/english';
-import { startSession, type RunHost, type RunSession } from '../../src/extension/runSession';
-import { scanResults } from '../../src/extension/scanResults';
-import { summaryMarkdown } from '../../src/cli/summaryMarkdown';
-import type { Snapshot } from '../../src/measure/snapshot';
+import { startSession, type RunHost, type RunSession } from '../../src/extension/run/runSession';
+import { scanResults } from '../../src/extension/results/scanResults';
+import { summaryMarkdown } from '../../src/cli/views/summaryMarkdown';
+import type { Snapshot } from '../../src/measure/show/snapshot';
 import { readResult } from '../../src/results/readResult';
 import { startHub, withHub } from '../fakes/loadHub';
 

@@ -8,11 +8,11 @@ import type {
   RunSummary,
   StepSummary,
   Verdict,
-} from '../../src/measure/summary';
-import { judgeRun } from '../../src/measure/verdict';
+} from '../../src/measure/show/summary';
+import { judgeRun } from '../../src/measure/judge/verdict';
 import { buildPlan } from '../../src/plan/buildPlan';
-import type { Run } from '../../src/runner/run';
-import { startRun } from '../../src/runner/startRun';
+import type { Run } from '../../src/runner/lead/run';
+import { startRun } from '../../src/runner/lead/startRun';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';
 import { openTarget } from '../../src/targets/registry';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Result } from '../../src/results/result';
 import type { SetKey } from '../../src/results/scenarioCopy';
-import { notRunnable } from '../../src/scenario/notRunnable';
+import { notRunnable } from '../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';
 import type { CliFolder } from './cliFolder';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { hubSnippet } from '../../src/cli/hubSnippet';
+import { hubSnippet } from '../../src/cli/commands/hubSnippet';
 import { startBareHub } from '../fakes/bareHub';
 import { problemsOf, until } from './editor';
 import { inWorkspace, resultNames } from './longRun';

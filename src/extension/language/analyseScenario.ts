@@ -3,7 +3,7 @@ import { scenarioEstimate } from '../../capacity/scenarioEstimate';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
-import { outlineOf, type Outline } from './outline';
+import { outlineOf, type Outline } from './outline/outline';
 
 /** Everything the language features know about one version of a text. */
 export interface Analysis {

@@ -1,4 +1,4 @@
-import { maximumCharacters } from '../../scenario/tooLarge';
+import { maximumCharacters } from '../../scenario/text/tooLarge';
 import { analyseScenario, type Analysis } from './analyseScenario';
 
 /** What of a document counts here. */

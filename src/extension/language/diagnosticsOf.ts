@@ -1,4 +1,4 @@
-import { sizeProblem } from '../../capacity/sizeProblem';
+import { sizeProblem } from '../../capacity/start/sizeProblem';
 import type { Problem } from '../../scenario/problem';
 import type { Analysis } from './analyseScenario';
 

@@ -1,6 +1,6 @@
 import type { Analysis } from './analyseScenario';
-import { specOf } from './keysBelow';
-import { plainValue, type OutlineNode } from './outlineNode';
+import { specOf } from './outline/keysBelow';
+import { plainValue, type OutlineNode } from './outline/outlineNode';
 
 /** An entry of the outline view. */
 export interface SymbolText {

@@ -1,4 +1,4 @@
-import { referencesIn } from '../../scenario/references';
+import { referencesIn } from '../../scenario/target/references';
 
 /** Names that are likely to hold a target or what lets somebody in. */
 const likely = /SIGNALR|PUBSUB|CONNECTION|ENDPOINT|URL|HUB|TOKEN|SECRET|KEY|AZURE/i;

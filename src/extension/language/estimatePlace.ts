@@ -1,5 +1,5 @@
 import type { Analysis } from './analyseScenario';
-import { pathOf, type OutlineNode } from './outlineNode';
+import { pathOf, type OutlineNode } from './outline/outlineNode';
 
 /** Whether the hover of a key begins with the estimate wherever it is written. */
 export function showsEstimate(node: OutlineNode): boolean {

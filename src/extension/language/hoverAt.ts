@@ -1,12 +1,12 @@
-import { billingWords } from '../../capacity/billing';
-import { expected } from '../../scenario/expected';
-import type { KeySpec } from '../../scenario/keySpec';
-import { shownNumber } from '../../scenario/numberText';
+import { billingWords } from '../../capacity/judge/billing';
+import { expected } from '../../scenario/keys/expected';
+import type { KeySpec } from '../../scenario/keys/keySpec';
+import { shownNumber } from '../../scenario/text/numberText';
 import type { Analysis } from './analyseScenario';
 import { estimateMarkdown } from './estimateMarkdown';
 import { estimatePlace, showsEstimate } from './estimatePlace';
-import { specOf, useCaseOf } from './keysBelow';
-import type { OutlineNode } from './outlineNode';
+import { specOf, useCaseOf } from './outline/keysBelow';
+import type { OutlineNode } from './outline/outlineNode';
 
 /** What is shown at a place. */
 export interface HoverText {

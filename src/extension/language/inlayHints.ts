@@ -1,7 +1,7 @@
 import { formatBytes } from '../../base/units';
-import { entryTraffic } from '../../capacity/entryTraffic';
-import { effectiveBytes, sizesOf } from '../../capacity/serviceLoad';
-import { bandwidthWords, figure } from '../../capacity/wording';
+import { entryTraffic } from '../../capacity/load/entryTraffic';
+import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
+import { bandwidthWords, figure } from '../../capacity/words/wording';
 import { stepsOf } from '../../scenario/steps';
 import { numberOf } from '../../usecases/parameterSpec';
 import { streamsOf } from '../../usecases/registry';
@@ -10,8 +10,8 @@ import type { Translate } from '../translate';
 import type { Analysis } from './analyseScenario';
 import { english } from './english';
 import { wordsOfTable } from './estimateMarkdown';
-import { entryNodes } from './keysBelow';
-import { childOf, type OutlineNode } from './outlineNode';
+import { entryNodes } from './outline/keysBelow';
+import { childOf, type OutlineNode } from './outline/outlineNode';
 
 /** A few words behind a value. */
 export interface InlayText {

@@ -1,5 +1,5 @@
-import { configKeys } from '../../scenario/configKeys';
-import { topKeys } from '../../scenario/scenarioKeys';
+import { configKeys } from '../../scenario/keys/configKeys';
+import { topKeys } from '../../scenario/keys/scenarioKeys';
 
 /** What stands further down does not change what a file is. */
 const lookedAt = 64 * 1024;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { hasPlace } from './hasPlace';
+import { hasPlace } from './outline/hasPlace';
 
 /** See {@link hasPlace}; others get neither problems nor lenses. */
 export const isWorkedOn = ({ uri }: vscode.TextDocument): boolean =>

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { secretInFile } from '../../scenario/moveSecret';
+import { secretInFile } from '../../scenario/text/moveSecret';
 import type { Problem } from '../../scenario/problem';
 import { setting } from '../settings';
 import { analysisCache, type AnalysisCache } from './analysisCache';
 import { takeAskedEstimate } from './askedEstimate';
 import { codeLenses, type LensText } from './codeLenses';
-import { completionsAt, type Completion } from './completionsAt';
+import { completionsAt, type Completion } from './complete/completionsAt';
 import { diagnosticsOf } from './diagnosticsOf';
 import { documentSymbols, type SymbolText } from './documentSymbols';
 import { environmentNames } from './environmentNames';
@@ -13,8 +13,8 @@ import { hoverAt } from './hoverAt';
 import { inlayHints } from './inlayHints';
 import { isWorkedOn } from './isWorkedOn';
 import { publishDiagnostics } from './publishDiagnostics';
-import { quickFixes } from './quickFixes';
-import { rangeOf } from './rangeOf';
+import { quickFixes } from './fix/quickFixes';
+import { rangeOf } from './outline/rangeOf';
 
 type DocumentCache = AnalysisCache<vscode.TextDocument>;
 

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { Problem, Severity } from '../../scenario/problem';
-import { tooLarge } from '../../scenario/tooLarge';
+import { tooLarge } from '../../scenario/text/tooLarge';
 import type { AnalysisCache } from './analysisCache';
 import { diagnosticsOf } from './diagnosticsOf';
 import { isWorkedOn } from './isWorkedOn';
 import { isYamlTooling, notRepeated } from './notRepeated';
-import { rangeOf } from './rangeOf';
+import { rangeOf } from './outline/rangeOf';
 
 type DocumentCache = AnalysisCache<vscode.TextDocument>;
 

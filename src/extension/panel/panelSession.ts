@@ -1,8 +1,8 @@
 import type { Disposable, Event } from '../../base/event';
-import { marksOf } from '../../cli/howWords';
-import { loadWords } from '../../cli/loadWords';
-import { thinSnapshots } from '../../measure/thinSnapshots';
-import type { MessageSummary } from '../../measure/summary';
+import { marksOf } from '../../cli/views/howWords';
+import { loadWords } from '../../cli/views/loadWords';
+import { thinSnapshots } from '../../measure/show/thinSnapshots';
+import type { MessageSummary } from '../../measure/show/summary';
 import type { FromPanel, PanelResult, ToPanel } from '../../protocol/panel';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import type { PanelSource } from '../panelSource';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { PanelRun } from '../../protocol/panel';
-import { shortTime } from '../shortTime';
+import { shortTime } from '../results/shortTime';
 
 /** Scenario and local time of the start: the tab of the scenario's file has the name alone. */
 export function panelTitle({ title, startedAt }: Pick<PanelRun, 'title' | 'startedAt'>): string {

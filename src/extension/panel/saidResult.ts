@@ -1,4 +1,4 @@
-import type { Verdict } from '../../measure/summary';
+import type { Verdict } from '../../measure/show/summary';
 import type { PanelResult } from '../../protocol/panel';
 
 /** A result with its sentences as `say` has them; numbers and what servers said stay. */

@@ -1,6 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
 import { decodeHistogram } from '../../measure/histogram';
-import type { RunSummary } from '../../measure/summary';
+import type { RunSummary } from '../../measure/show/summary';
 import type { PanelSpectrum } from '../../protocol/panel';
 
 /** Points between two nines; as many as a narrow chart can show. */

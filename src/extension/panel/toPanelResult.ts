@@ -1,4 +1,4 @@
-import { verdictSentence } from '../../measure/verdictSentence';
+import { verdictSentence } from '../../measure/judge/verdictSentence';
 import type { PanelResult } from '../../protocol/panel';
 import type { Result } from '../../results/result';
 

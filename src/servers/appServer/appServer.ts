@@ -3,11 +3,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import { ExpectedError } from '../../base/expectedError';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
-import { shownText } from '../../wire/connectFailure';
-import type { ServicePass } from '../../wire/endpoint';
-import type { WaySettings } from '../../wire/socket';
-import { answerJson, refuse } from '../httpAnswers';
-import { listenOnLoopback, loopbackHost, loopbackServer } from '../loopbackServer';
+import { shownText } from '../../wire/connect/connectFailure';
+import type { ServicePass } from '../../wire/connect/endpoint';
+import type { WaySettings } from '../../wire/socket/socket';
+import { answerJson, refuse } from '../http/httpAnswers';
+import { listenOnLoopback, loopbackHost, loopbackServer } from '../http/loopbackServer';
 import {
   AppServerHub,
   hubTickMs,

@@ -12,16 +12,16 @@ import {
   groupTail,
   plainTail,
 } from '../../wire/service/serviceOutput';
-import type { Audience, BenchContext } from '../benchMethods';
-import { payloadStart } from '../framePayloads';
-import { HubConnection, type ConnectionHost } from '../hubConnection';
-import { mayJoin } from '../hubGroups';
-import { invoke } from '../hubInvocation';
-import type { HubMessage } from '../hubMessage';
-import { jsonProtocol } from '../jsonProtocol';
-import { messagePackProtocol } from '../messagePackProtocol';
-import type { DeliveryFrames } from '../payloadFrames';
-import type { ServerProtocol } from '../serverProtocol';
+import type { Audience, BenchContext } from '../hub/benchMethods';
+import { payloadStart } from '../hubProtocol/framePayloads';
+import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
+import { mayJoin } from '../hub/hubGroups';
+import { invoke } from '../hub/hubInvocation';
+import type { HubMessage } from '../hubProtocol/hubMessage';
+import { jsonProtocol } from '../hubProtocol/jsonProtocol';
+import { messagePackProtocol } from '../hubProtocol/messagePackProtocol';
+import type { DeliveryFrames } from '../hubProtocol/payloadFrames';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { GroupAcks } from './groupAcks';
 import type { ServerConnection } from './serverConnection';
 import { ServiceClient } from './serviceClient';

@@ -1,5 +1,5 @@
-import type { ServicePass } from '../../wire/endpoint';
-import { TokenSigner } from '../../wire/tokenSigner';
+import type { ServicePass } from '../../wire/connect/endpoint';
+import { TokenSigner } from '../../wire/connect/tokenSigner';
 
 /** An instance of Azure SignalR Service, and what gives access to it. */
 export type ServiceInstance = ServicePass & {

@@ -1,6 +1,6 @@
-import { prefixBytes } from '../../wire/messagePackFraming';
+import { prefixBytes } from '../../wire/message/messagePackFraming';
 import { dataType } from '../../wire/service/serviceMessage';
-import { messageType } from '../hubMessage';
+import { messageType } from '../hubProtocol/hubMessage';
 
 const openBrace = 0x7b;
 const closeBrace = 0x7d;

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket, type ClientOptions } from 'ws';
-import { ConnectFailure, retryAfterMs } from '../../wire/connectFailure';
-import { clientFrame, opcode } from '../../wire/frame';
-import { HubMessageError } from '../../wire/hubMessage';
+import { ConnectFailure, retryAfterMs } from '../../wire/connect/connectFailure';
+import { clientFrame, opcode } from '../../wire/socket/frame';
+import { HubMessageError } from '../../wire/hub/hubMessage';
 import { ServiceFrames } from '../../wire/service/serviceFrames';
 import {
   serverConnectionType,
@@ -13,7 +13,7 @@ import {
 import { ServiceOutput } from '../../wire/service/serviceOutput';
 import { readServiceMessage } from '../../wire/service/serviceReader';
 import { encodeServiceMessage } from '../../wire/service/serviceWriter';
-import { openSocket, type WaySettings } from '../../wire/socket';
+import { openSocket, type WaySettings } from '../../wire/socket/socket';
 import type { ConnectionEnd } from './connectionEnd';
 import type { ServiceClient } from './serviceClient';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
-import type { WaySettings } from '../../wire/socket';
+import type { WaySettings } from '../../wire/socket/socket';
 import { endAdvice, endText, type ConnectionEnd } from './connectionEnd';
 import { ServerConnection, type ServerConnectionOptions } from './serverConnection';
 

@@ -1,8 +1,8 @@
 import { clientHead, clientIdAt, plainTail } from '../../wire/service/serviceOutput';
 import { flowConnectionType, flowOperation, serviceType } from '../../wire/service/serviceMessage';
-import { payloadEnd, payloadStart } from '../framePayloads';
-import type { HubTransport, TransportOwner } from '../hubTransport';
-import type { ServerProtocol } from '../serverProtocol';
+import { payloadEnd, payloadStart } from '../hubProtocol/framePayloads';
+import type { HubTransport, TransportOwner } from '../http/hubTransport';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubDataType } from './hubDataType';
 import type { ServerConnection } from './serverConnection';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { textsOf, type TokenClaims } from '../tokenCheck';
+import { textsOf, type TokenClaims } from '../service/tokenCheck';
 
 /** Who a client is, by its token and the request with which it connected. */
 export interface ClientIdentity {

@@ -1,4 +1,4 @@
-import { recordSeparator } from '../../wire/hubMessage';
+import { recordSeparator } from '../../wire/hub/hubMessage';
 
 /** Most frames that wait for one client. */
 const maxFrames = 1000;

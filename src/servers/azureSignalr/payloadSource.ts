@@ -1,6 +1,6 @@
-import { opcode } from '../../wire/frame';
+import { opcode } from '../../wire/socket/frame';
 import type { Payloads } from '../../wire/service/serviceMessage';
-import { serverFrame } from '../serverFrame';
+import { serverFrame } from '../hubProtocol/serverFrame';
 import type { FrameSource } from './serviceHub';
 
 /** What an app server sends to many clients: one whole hub frame for each hub protocol. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SignJWT } from 'jose';
 import { isHubName } from '../../base/serviceLimits';
-import { answerJson } from '../httpAnswers';
-import { pathAndQuery } from '../hubRequests';
-import { readBody } from '../requestBody';
-import type { TokenCheck } from '../tokenCheck';
-import { bearerToken } from '../tokenCheck';
+import { answerJson } from '../http/httpAnswers';
+import { pathAndQuery } from '../http/hubRequests';
+import { readBody } from '../http/requestBody';
+import type { TokenCheck } from '../service/tokenCheck';
+import { bearerToken } from '../service/tokenCheck';
 import { readRestMessage } from './restMessage';
 import { badName, findRoute, type RestAnswer, type RestRoute } from './restRoutes';
 import type { ServiceHub } from './serviceHub';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { recordSeparator } from '../../wire/hubMessage';
-import { jsonProtocol } from '../jsonProtocol';
-import { skipSpace, stringAt, walk } from '../../wire/jsonScan';
-import { messagePackProtocol } from '../messagePackProtocol';
+import { recordSeparator } from '../../wire/hub/hubMessage';
+import { jsonProtocol } from '../hubProtocol/jsonProtocol';
+import { skipSpace, stringAt, walk } from '../../wire/hub/jsonScan';
+import { messagePackProtocol } from '../hubProtocol/messagePackProtocol';
 import type { FrameSource } from './serviceHub';
 
 /** A message given as JSON; it is written once for each hub protocol that a receiver speaks. */

@@ -1,4 +1,4 @@
-import { noMoreGroups } from '../hubGroups';
+import { noMoreGroups } from '../hub/hubGroups';
 import type { FrameSource, ServiceClient, ServiceHub } from './serviceHub';
 import { idIn } from './serviceHub';
 import { isGroupName, isUserId } from './serviceNames';

@@ -1,13 +1,13 @@
-import { recordSeparator } from '../../wire/hubMessage';
-import { opcode } from '../../wire/frame';
-import { encodeText } from '../../wire/messagePackWriter';
-import { ByteRest } from '../../wire/byteRest';
-import { handshakeErrorFrame } from '../hubFrames';
-import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from '../hubHandshake';
-import type { HubTransport, TransportOwner } from '../hubTransport';
-import { jsonProtocol } from '../jsonProtocol';
-import { messagePackProtocol } from '../messagePackProtocol';
-import { serverFrame } from '../serverFrame';
+import { recordSeparator } from '../../wire/hub/hubMessage';
+import { opcode } from '../../wire/socket/frame';
+import { encodeText } from '../../wire/message/messagePackWriter';
+import { ByteRest } from '../../wire/socket/byteRest';
+import { handshakeErrorFrame } from '../hubProtocol/hubFrames';
+import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from '../hub/hubHandshake';
+import type { HubTransport, TransportOwner } from '../http/hubTransport';
+import { jsonProtocol } from '../hubProtocol/jsonProtocol';
+import { messagePackProtocol } from '../hubProtocol/messagePackProtocol';
+import { serverFrame } from '../hubProtocol/serverFrame';
 import {
   expiryMs,
   handshakeTimeoutMs,

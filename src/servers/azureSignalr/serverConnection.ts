@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { opcode } from '../../wire/frame';
-import { HubMessageError } from '../../wire/hubMessage';
+import { opcode } from '../../wire/socket/frame';
+import { HubMessageError } from '../../wire/hub/hubMessage';
 import { ServiceFrames } from '../../wire/service/serviceFrames';
 import {
   serverConnectionType,
@@ -12,7 +12,7 @@ import {
 import { ServiceOutput } from '../../wire/service/serviceOutput';
 import { readServiceMessage } from '../../wire/service/serviceReader';
 import { encodeServiceMessage } from '../../wire/service/serviceWriter';
-import { serverFrame } from '../serverFrame';
+import { serverFrame } from '../hubProtocol/serverFrame';
 import { claimPairs } from './clientIdentity';
 import type { RoutedClient } from './routedClient';
 import type { ServiceHub } from './serviceHub';

@@ -1,5 +1,5 @@
-import { HubConnection, type ConnectionHost } from '../hubConnection';
-import type { HubTransport } from '../hubTransport';
+import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
+import type { HubTransport } from '../http/hubTransport';
 import { expiryMs, handshakeTimeoutMs, type ClientIdentity } from './clientIdentity';
 import type { ServiceClient } from './serviceHub';
 

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { messageType, type HubMessage } from '../hubMessage';
-import { serverFrame } from '../serverFrame';
-import { opcode } from '../../wire/frame';
-import type { ServerProtocol } from '../serverProtocol';
+import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
+import { serverFrame } from '../hubProtocol/serverFrame';
+import { opcode } from '../../wire/socket/frame';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import type { ServerlessClient } from './serverlessClient';
-import type { UpstreamAnswer } from '../upstreamCalls';
+import type { UpstreamAnswer } from '../service/upstreamCalls';
 import type { Upstream, UpstreamEvent } from './upstream';
 
 type ConnectionEvent = 'connected' | 'disconnected';

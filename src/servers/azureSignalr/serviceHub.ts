@@ -1,4 +1,4 @@
-import { HubGroups, type GroupMember } from '../hubGroups';
+import { HubGroups, type GroupMember } from '../hub/hubGroups';
 import { AppServers } from './appServers';
 import type { ClientIdentity } from './clientIdentity';
 import { UserGroups, type MembershipCount } from './userGroups';

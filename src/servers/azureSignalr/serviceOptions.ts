@@ -1,6 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
-import type { SignInCheck } from '../tokenCheck';
-import { parseQuotaFlags, type QuotaFlags, type QuotaOptions } from '../serviceSize';
+import type { SignInCheck } from '../service/tokenCheck';
+import { parseQuotaFlags, type QuotaFlags, type QuotaOptions } from '../service/serviceSize';
 
 /** `default`: app servers run the hub; `serverless`: the service itself, REST and webhooks do. */
 export type ServiceMode = 'default' | 'serverless';

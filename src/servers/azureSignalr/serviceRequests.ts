@@ -4,7 +4,7 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
-import { noMoreGroups } from '../hubGroups';
+import { noMoreGroups } from '../hub/hubGroups';
 import type { ClientResults } from './clientResults';
 import { PayloadSource } from './payloadSource';
 import type { ServerConnection } from './serverConnection';

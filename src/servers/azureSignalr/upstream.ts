@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { fitsPattern } from '../eventPattern';
-import { encodedText, filledUrl, type NameRefusal } from '../filledUrl';
-import { UpstreamCalls, type UpstreamAnswer } from '../upstreamCalls';
+import { fitsPattern } from '../service/eventPattern';
+import { encodedText, filledUrl, type NameRefusal } from '../service/filledUrl';
+import { UpstreamCalls, type UpstreamAnswer } from '../service/upstreamCalls';
 import { claimPairs, type ClientIdentity } from './clientIdentity';
 import type { UpstreamTemplate } from './serviceOptions';
 

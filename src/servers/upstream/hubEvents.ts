@@ -1,9 +1,9 @@
 import { withoutEnd } from '../../base/withoutEnd';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { codecOf, type HubCodec } from '../../wire/hubCodec';
-import { HubMessageError, type Invocation } from '../../wire/hubMessage';
-import type { RestCalls, RestReceiver } from '../../wire/restCalls';
-import type { ServiceFailure } from '../../wire/serviceFailure';
+import { codecOf, type HubCodec } from '../../wire/hub/hubCodec';
+import { HubMessageError, type Invocation } from '../../wire/hub/hubMessage';
+import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
+import type { ServiceFailure } from '../../wire/rest/serviceFailure';
 import { isSigned, wrongSignature } from './signatureCheck';
 
 const connectionIdKey = 'information.ConnectionId';

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ExpectedError } from '../../base/expectedError';
-import { AccessTokens } from '../../wire/accessTokens';
-import type { Endpoint, ServiceAccess, ServicePass } from '../../wire/endpoint';
-import { RestCalls } from '../../wire/restCalls';
-import { listenOnLoopback, loopbackHost, loopbackServer } from '../loopbackServer';
-import { readBody } from '../requestBody';
+import { AccessTokens } from '../../wire/connect/accessTokens';
+import type { Endpoint, ServiceAccess, ServicePass } from '../../wire/connect/endpoint';
+import { RestCalls } from '../../wire/rest/restCalls';
+import { listenOnLoopback, loopbackHost, loopbackServer } from '../http/loopbackServer';
+import { readBody } from '../http/requestBody';
 import { agreeToEvents, answerCloudEvent, isCloudEvent } from './cloudEvents';
 import { answerHubEvent } from './hubEvents';
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/subprotocol';
-import type { Refusal } from '../hubGate';
-import { mostGroups } from '../hubGroups';
-import { pathAndQuery } from '../hubRequests';
-import { bearerToken, textsOf, type TokenCheck, type TokenClaims } from '../tokenCheck';
+import type { Refusal } from '../http/hubGate';
+import { mostGroups } from '../hub/hubGroups';
+import { pathAndQuery } from '../http/hubRequests';
+import { bearerToken, textsOf, type TokenCheck, type TokenClaims } from '../service/tokenCheck';
 import { systemEvent, type EventSource } from './cloudEvent';
 import { failureOf } from './clientRequests';
 import { isGroupName } from './names';

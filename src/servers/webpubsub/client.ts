@@ -7,9 +7,9 @@ import { readProtobufClientMessage } from '../../wire/webpubsub/protobufClientMe
 import { writeProtobufServerMessage } from '../../wire/webpubsub/protobufServerMessage';
 import type { ProtobufServerMessage, ServerMessage } from '../../wire/webpubsub/serverMessage';
 import type { Subprotocol } from '../../wire/webpubsub/subprotocol';
-import type { GroupMember } from '../hubGroups';
-import { serverFrame } from '../serverFrame';
-import type { WebSocketTransport } from '../webSocketTransport';
+import type { GroupMember } from '../hub/hubGroups';
+import { serverFrame } from '../hubProtocol/serverFrame';
+import type { WebSocketTransport } from '../http/webSocketTransport';
 import { AckIds } from './ackIds';
 import { opcodes, type Delivery } from './delivery';
 import { EventQueue } from './eventQueue';

@@ -1,8 +1,8 @@
 import type { ClientMessage, SendToGroup, WireId } from '../../wire/webpubsub/clientMessage';
 import type { Payload } from '../../wire/webpubsub/payload';
 import type { MessageError } from '../../wire/webpubsub/serverMessage';
-import { noMoreGroups } from '../hubGroups';
-import type { AnsweredUpstream, UpstreamAnswer } from '../upstreamCalls';
+import { noMoreGroups } from '../hub/hubGroups';
+import type { AnsweredUpstream, UpstreamAnswer } from '../service/upstreamCalls';
 import type { Client } from './client';
 import { Delivery } from './delivery';
 import { payloadOfBody, payloadProblem, userEvent, type EventSource } from './cloudEvent';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac } from 'node:crypto';
-import { isJson } from '../../wire/jsonScan';
+import { isJson } from '../../wire/hub/jsonScan';
 import type { DataType, Payload } from '../../wire/webpubsub/payload';
 
 export const systemEvents = ['connect', 'connected', 'disconnected'] as const;

@@ -1,9 +1,9 @@
-import { opcode } from '../../wire/frame';
+import { opcode } from '../../wire/socket/frame';
 import { jsonDataHead, jsonDataTail } from '../../wire/webpubsub/jsonServerMessage';
 import { protobufDataHead, protobufDataTail } from '../../wire/webpubsub/protobufServerMessage';
 import type { DataMessage } from '../../wire/webpubsub/serverMessage';
 import type { Subprotocol } from '../../wire/webpubsub/subprotocol';
-import { serverFrame, serverHeader } from '../serverFrame';
+import { serverFrame, serverHeader } from '../hubProtocol/serverFrame';
 
 /**
  * One message on its way to any number of clients: encoded once for each form that a receiver wants, and

@@ -1,5 +1,5 @@
-import type { SignInCheck } from '../tokenCheck';
-import { parseQuotaFlags, type QuotaFlags, type QuotaOptions } from '../serviceSize';
+import type { SignInCheck } from '../service/tokenCheck';
+import { parseQuotaFlags, type QuotaFlags, type QuotaOptions } from '../service/serviceSize';
 
 export interface WebPubSubEmulatorOptions extends QuotaOptions {
   /** On loopback, default any free port. */

@@ -1,4 +1,4 @@
-import { mostGroups } from '../hubGroups';
+import { mostGroups } from '../hub/hubGroups';
 import { groupPattern, type GroupPattern } from './groupPattern';
 
 export const permissions = ['joinLeaveGroup', 'sendToGroup'] as const;

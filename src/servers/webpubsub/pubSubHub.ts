@@ -1,6 +1,6 @@
 import type { ClientMessage } from '../../wire/webpubsub/clientMessage';
 import type { Payload } from '../../wire/webpubsub/payload';
-import { HubGroups } from '../hubGroups';
+import { HubGroups } from '../hub/hubGroups';
 import type { Client, ClientHost } from './client';
 import type { Delivery } from './delivery';
 

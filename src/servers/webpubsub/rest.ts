@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
-import { pathAndQuery } from '../hubRequests';
-import { readBody } from '../requestBody';
-import { bearerToken, type TokenCheck } from '../tokenCheck';
+import { pathAndQuery } from '../http/hubRequests';
+import { readBody } from '../http/requestBody';
+import { bearerToken, type TokenCheck } from '../service/tokenCheck';
 import type { PubSubHub } from './pubSubHub';
 import { badRequest, errorAnswer, RestError, writeAnswer, type RestAnswer } from './restAnswer';
 import { dataPlane, ownRoutes, type RestContext, type RestRoute } from './restRoutes';

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import { noMoreGroups } from '../hubGroups';
+import { noMoreGroups } from '../hub/hubGroups';
 import type { Client } from './client';
 import { systemEvents } from './cloudEvent';
 import { deliverTo } from './pubSubHub';

@@ -1,7 +1,7 @@
-import { isLoopbackHost } from '../../wire/isLoopback';
-import { fitsPattern } from '../eventPattern';
-import { filledUrl } from '../filledUrl';
-import { UpstreamCalls, type UpstreamAnswer } from '../upstreamCalls';
+import { isLoopbackHost } from '../../wire/socket/isLoopback';
+import { fitsPattern } from '../service/eventPattern';
+import { filledUrl } from '../service/filledUrl';
+import { UpstreamCalls, type UpstreamAnswer } from '../service/upstreamCalls';
 import {
   eventHeaders,
   signature,

@@ -7,13 +7,18 @@ import type { ClientMessage } from '../../wire/webpubsub/clientMessage';
 import type { Payload } from '../../wire/webpubsub/payload';
 import { subprotocolNamed } from '../../wire/webpubsub/subprotocol';
 import { publicAccessKey } from '../azureSignalr/serviceOptions';
-import { ConnectionQuota } from '../connectionQuota';
-import { newId } from '../connectionTokens';
-import type { Refusal } from '../hubGate';
-import { refuseUpgrade } from '../hubRequests';
-import { listenOnLoopback, loopbackHost, loopbackServer, webSocketServer } from '../loopbackServer';
-import { TokenCheck } from '../tokenCheck';
-import { WebSocketTransport } from '../webSocketTransport';
+import { ConnectionQuota } from '../service/connectionQuota';
+import { newId } from '../http/connectionTokens';
+import type { Refusal } from '../http/hubGate';
+import { refuseUpgrade } from '../http/hubRequests';
+import {
+  listenOnLoopback,
+  loopbackHost,
+  loopbackServer,
+  webSocketServer,
+} from '../http/loopbackServer';
+import { TokenCheck } from '../service/tokenCheck';
+import { WebSocketTransport } from '../http/webSocketTransport';
 import {
   admit,
   readConnect,

@@ -1,9 +1,9 @@
 import { ExpectedError } from '../../base/expectedError';
-import type { EntraSignIn } from '../../scenario/connectionString';
-import { AccessTokens } from '../../wire/accessTokens';
-import type { Endpoint, ServiceHub, SignedInPass } from '../../wire/endpoint';
-import { RestCalls } from '../../wire/restCalls';
-import type { ServiceFailure } from '../../wire/serviceFailure';
+import type { EntraSignIn } from '../../scenario/target/connectionString';
+import { AccessTokens } from '../../wire/connect/accessTokens';
+import type { Endpoint, ServiceHub, SignedInPass } from '../../wire/connect/endpoint';
+import { RestCalls } from '../../wire/rest/restCalls';
+import type { ServiceFailure } from '../../wire/rest/serviceFailure';
 import type { TargetContext } from '../target';
 import type { EntraCredential, EntraToken } from './entraToken';
 import { SignIn } from './signIn';

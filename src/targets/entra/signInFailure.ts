@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
-import type { EntraSignIn } from '../../scenario/connectionString';
+import type { EntraSignIn } from '../../scenario/target/connectionString';
 
 /** What a person can do about codes of Microsoft Entra ID. Source: "Microsoft Entra authentication error codes". */
 const byCode: readonly (readonly [codes: readonly number[], says: string])[] = [

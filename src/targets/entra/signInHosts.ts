@@ -1,9 +1,9 @@
 import { ExpectedError } from '../../base/expectedError';
-import { signInRefusal } from '../../scenario/checkSignIn';
+import { signInRefusal } from '../../scenario/check/checkSignIn';
 import type { Scenario } from '../../scenario/scenario';
-import { isLoopback } from '../../wire/isLoopback';
+import { isLoopback } from '../../wire/socket/isLoopback';
 
-export { hostsVariable } from '../../scenario/checkSignIn';
+export { hostsVariable } from '../../scenario/check/checkSignIn';
 
 /**
  * Refuses to show a token of Microsoft Entra ID to a stranger: whoever has it may act for the person who has

@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
-import type { EntraSignIn } from '../../scenario/connectionString';
+import type { EntraSignIn } from '../../scenario/target/connectionString';
 import type { EditorAccount } from '../target';
 import type { EntraCredential, EntraToken } from './entraToken';
 

@@ -1,11 +1,11 @@
 import { SendMessageError, WebPubSubClient } from '@azure/web-pubsub-client';
 import type { WebSocket } from 'ws';
-import { ClientConnection } from '../clientConnection';
-import { ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
-import type { ConnectContext, OpenConnection } from '../connectHub';
-import type { ConnectStopwatch } from '../connectStopwatch';
-import { clientPayload } from '../frame';
-import { withQuery } from '../negotiate';
+import { ClientConnection } from '../hub/clientConnection';
+import { ConnectFailure, failureOfSocket, shownText } from '../connect/connectFailure';
+import type { ConnectContext, OpenConnection } from '../connect/connectHub';
+import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import { clientPayload } from '../socket/frame';
+import { withQuery } from '../connect/negotiate';
 import { PubSubSdkProtocol, type PubSubSdkProtocolOwner } from './pubSubSdkProtocol';
 import { pubSubSdkSocket, type PubSubSdkSocket } from './pubSubSdkSocket';
 import {

@@ -3,7 +3,7 @@ import {
   WebPubSubJsonReliableProtocol,
   type WebPubSubClientProtocol,
 } from '@azure/web-pubsub-client';
-import { shownText } from '../connectFailure';
+import { shownText } from '../connect/connectFailure';
 
 /** What the client reads and writes, one frame at a time. */
 type Message = Parameters<WebPubSubClientProtocol['writeMessage']>[0];

@@ -1,5 +1,5 @@
 import { Subject, type HubConnection, type ISubscription } from '@microsoft/signalr';
-import type { HubMessage } from '../hubMessage';
+import type { HubMessage } from '../hub/hubMessage';
 import type { SdkProtocol } from './sdkProtocol';
 
 /** Answers are seen where messages are read. */

@@ -6,16 +6,21 @@ import {
   type IHttpConnectionOptions,
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
-import { ClientConnection } from '../clientConnection';
-import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
-import type { ConnectContext, OpenConnection } from '../connectHub';
-import type { ConnectStopwatch } from '../connectStopwatch';
-import { Cookies } from '../cookies';
-import type { Endpoint } from '../endpoint';
-import { clientPayload } from '../frame';
-import type { Span } from '../hubCodec';
-import { HubMessageError, type HubMessage } from '../hubMessage';
-import { negotiateAgents, renewedToken, withQuery } from '../negotiate';
+import { ClientConnection } from '../hub/clientConnection';
+import {
+  classOfClosing,
+  ConnectFailure,
+  failureOfSocket,
+  shownText,
+} from '../connect/connectFailure';
+import type { ConnectContext, OpenConnection } from '../connect/connectHub';
+import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import { Cookies } from '../connect/cookies';
+import type { Endpoint } from '../connect/endpoint';
+import { clientPayload } from '../socket/frame';
+import type { Span } from '../hub/hubCodec';
+import { HubMessageError, type HubMessage } from '../hub/hubMessage';
+import { negotiateAgents, renewedToken, withQuery } from '../connect/negotiate';
 import { SdkCalls } from './sdkCalls';
 import { eventSourceConstructor } from './sdkEventSource';
 import { SdkHttpClient } from './sdkHttpClient';

@@ -6,10 +6,10 @@ import {
   shownText,
   StatusFailure,
   textOfSystemError,
-} from '../connectFailure';
-import { shownUrl } from '../endpoint';
-import { EventReader, EventStreamError } from '../eventReader';
-import { addCookies, unsendable } from '../negotiate';
+} from '../connect/connectFailure';
+import { shownUrl } from '../connect/endpoint';
+import { EventReader, EventStreamError } from '../http/eventReader';
+import { addCookies, unsendable } from '../connect/negotiate';
 import type { SdkWay } from './sdkWay';
 
 type Options = { readonly headers?: Readonly<Record<string, string>> };

@@ -7,16 +7,16 @@ import {
   TimeoutError,
   type HttpRequest,
 } from '@microsoft/signalr';
-import { ByteRest } from '../byteRest';
+import { ByteRest } from '../socket/byteRest';
 import {
   classOfSystemError,
   ConnectFailure,
   shownText,
   StatusFailure,
   textOfSystemError,
-} from '../connectFailure';
-import { shownUrl } from '../endpoint';
-import { addCookies, readNegotiation, redirectedHub, unsendable } from '../negotiate';
+} from '../connect/connectFailure';
+import { shownUrl } from '../connect/endpoint';
+import { addCookies, readNegotiation, redirectedHub, unsendable } from '../connect/negotiate';
 import type { SdkWay } from './sdkWay';
 
 /** What a server may put into one answer to negotiate. */

@@ -6,9 +6,9 @@ import {
   type TransferFormat,
 } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import { shownText, ConnectFailure } from '../connectFailure';
-import type { HubCodec, Span } from '../hubCodec';
-import type { HubMessage } from '../hubMessage';
+import { shownText, ConnectFailure } from '../connect/connectFailure';
+import type { HubCodec, Span } from '../hub/hubCodec';
+import type { HubMessage } from '../hub/hubMessage';
 import type { SdkWay } from './sdkWay';
 
 /** Who sees what passes. */

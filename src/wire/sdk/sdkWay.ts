@@ -1,8 +1,8 @@
-import type { ConnectFailure } from '../connectFailure';
-import type { Cookies } from '../cookies';
-import type { ConnectStopwatch } from '../connectStopwatch';
-import type { Endpoint } from '../endpoint';
-import type { NegotiateAgents } from '../negotiate';
+import type { ConnectFailure } from '../connect/connectFailure';
+import type { Cookies } from '../connect/cookies';
+import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import type { Endpoint } from '../connect/endpoint';
+import type { NegotiateAgents } from '../connect/negotiate';
 
 /** What is given to the official client for one connection in place of its own sockets, and what they tell. */
 export interface SdkWay {

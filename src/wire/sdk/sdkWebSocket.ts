@@ -5,11 +5,11 @@ import {
   failureOfSocket,
   shownText,
   StatusFailure,
-} from '../connectFailure';
-import { shownUrl } from '../endpoint';
-import { addCookies } from '../negotiate';
-import { openSocket } from '../socket';
-import { serverHeaderLength } from '../frame';
+} from '../connect/connectFailure';
+import { shownUrl } from '../connect/endpoint';
+import { addCookies } from '../connect/negotiate';
+import { openSocket } from '../socket/socket';
+import { serverHeaderLength } from '../socket/frame';
 import type { SdkWay } from './sdkWay';
 
 /** What is left of a WebSocket when it is closed. */

@@ -1,7 +1,7 @@
-import type { HoleLengths, MessageLayout, MessageShape } from '../messageLayout';
-import { jsonLayout, messagePackLayout, Pieces } from '../messageLayout';
-import { lengthPrefix } from '../messagePackFraming';
-import { arrayHead, binaryHead, encodeText, textHead } from '../messagePackWriter';
+import type { HoleLengths, MessageLayout, MessageShape } from '../message/messageLayout';
+import { jsonLayout, messagePackLayout, Pieces } from '../message/messageLayout';
+import { lengthPrefix } from '../message/messagePackFraming';
+import { arrayHead, binaryHead, encodeText, textHead } from '../message/messagePackWriter';
 import { serviceType } from './serviceMessage';
 import { broadcastHead, groupTail, plainTail } from './serviceOutput';
 

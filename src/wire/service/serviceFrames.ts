@@ -1,5 +1,5 @@
-import { HubMessageError } from '../hubMessage';
-import { bodyLengthAt, maximumPrefixBytes, prefixBytes } from '../messagePackFraming';
+import { HubMessageError } from '../hub/hubMessage';
+import { bodyLengthAt, maximumPrefixBytes, prefixBytes } from '../message/messagePackFraming';
 
 /** Takes the body of one message; the bytes are not used again by anybody else. */
 export type BodyListener = (bytes: Buffer, start: number, end: number) => void;

@@ -1,5 +1,5 @@
-import { maximumPrefixBytes } from '../messagePackFraming';
-import { arrayHead, encodeText } from '../messagePackWriter';
+import { maximumPrefixBytes } from '../message/messagePackFraming';
+import { arrayHead, encodeText } from '../message/messagePackWriter';
 import type { Payloads } from './serviceMessage';
 
 /** Room of a new batch. */

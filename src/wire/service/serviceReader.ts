@@ -1,4 +1,4 @@
-import { HubMessageError } from '../hubMessage';
+import { HubMessageError } from '../hub/hubMessage';
 import {
   readArrayHead,
   readInteger,
@@ -8,7 +8,7 @@ import {
   skipNil,
   skipValue,
   type Cursor,
-} from '../messagePackReader';
+} from '../message/messagePackReader';
 import { extensionFields, layoutOf, type Element, type ExtensionKey } from './serviceLayout';
 import {
   serviceType,

@@ -1,5 +1,11 @@
-import { framed } from '../messagePackFraming';
-import { arrayHead, binaryHead, encodeText, encodeValue, mapHead } from '../messagePackWriter';
+import { framed } from '../message/messagePackFraming';
+import {
+  arrayHead,
+  binaryHead,
+  encodeText,
+  encodeValue,
+  mapHead,
+} from '../message/messagePackWriter';
 import {
   extensionFields,
   layoutOf,

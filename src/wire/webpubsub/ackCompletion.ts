@@ -1,4 +1,4 @@
-import type { Completion } from '../hubMessage';
+import type { Completion } from '../hub/hubMessage';
 import type { WireId } from './clientMessage';
 
 /**

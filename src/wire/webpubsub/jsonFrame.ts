@@ -1,4 +1,4 @@
-import { skipSpace, stringAt, walk } from '../jsonScan';
+import { skipSpace, stringAt, walk } from '../hub/jsonScan';
 import { maxWireId, wireId, type WireId } from './clientMessage';
 import { isDataType, noData, type Payload } from './payload';
 

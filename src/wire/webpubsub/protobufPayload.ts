@@ -1,4 +1,4 @@
-import { isJson } from '../jsonScan';
+import { isJson } from '../hub/jsonScan';
 import { noData, type DataType, type Payload } from './payload';
 import { bytesHead, bytesIn, utf8In, visitFields } from './protobufFields';
 

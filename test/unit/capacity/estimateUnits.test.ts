@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { estimate } from '../../../src/capacity/estimate';
 import { estimateUnits } from '../../../src/capacity/estimateUnits';
-import { loadOf } from '../../../src/capacity/loadOf';
+import { loadOf } from '../../../src/capacity/load/loadOf';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 
 /** Paths of all numbers in a value, `[]` for each entry of a list. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { kindsOf } from '../../../src/capacity/serviceLoad';
+import { kindsOf } from '../../../src/capacity/load/serviceLoad';
 import type { EstimateInput, EstimateOptions } from '../../../src/capacity/estimate';
 import type { Traffic } from '../../../src/usecases/traffic';
 

@@ -1,9 +1,9 @@
 import { Emitter } from '../../../src/base/event';
-import type { RunSummary } from '../../../src/measure/summary';
-import type { Snapshot } from '../../../src/measure/snapshot';
+import type { RunSummary } from '../../../src/measure/show/summary';
+import type { Snapshot } from '../../../src/measure/show/snapshot';
 import type { Plan } from '../../../src/plan/plan';
 import { completeResult } from '../../../src/results/completeResult';
-import type { Run, StopReason } from '../../../src/runner/run';
+import type { Run, StopReason } from '../../../src/runner/lead/run';
 import type { CommandDeps } from '../../../src/cli/program';
 import type { OpenTarget } from '../../../src/targets/target';
 import {

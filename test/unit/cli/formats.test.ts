@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { finalScreen } from '../../../src/cli/finalScreen';
-import { summaryMarkdown } from '../../../src/cli/summaryMarkdown';
-import { stepsCsv } from '../../../src/cli/stepsCsv';
+import { finalScreen } from '../../../src/cli/views/finalScreen';
+import { summaryMarkdown } from '../../../src/cli/views/summaryMarkdown';
+import { stepsCsv } from '../../../src/cli/views/stepsCsv';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import {
   mixedStep,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
-import { shells } from '../../../src/cli/completionShells';
-import { listedKeys } from '../../../src/cli/keyList';
+import { shells } from '../../../src/cli/commands/completionShells';
+import { listedKeys } from '../../../src/cli/commands/keyList';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { commandLine, type CommandLine } from './commandLine';
 

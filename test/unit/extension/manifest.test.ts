@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
-import { statusIcons } from '../../../src/extension/resultsModel';
+import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { saidTexts } from '../../../src/extension/saidTexts';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { defaultSlo, type Slo } from '../../../src/base/slo';
-import type { Verdict } from '../../../src/measure/summary';
-import { judgeStep, withDuplicates, type StepMeasures } from '../../../src/measure/verdict';
+import type { Verdict } from '../../../src/measure/show/summary';
+import { judgeStep, withDuplicates, type StepMeasures } from '../../../src/measure/judge/verdict';
 
 /** A step in which all came at once, and nothing came twice. */
 function step(change: Partial<StepMeasures> = {}): StepMeasures {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { defaultSlo } from '../../../src/base/slo';
-import { RunTotals } from '../../../src/measure/runTotals';
+import { RunTotals } from '../../../src/measure/total/runTotals';
 import type { StepSample } from '../../../src/measure/sample';
-import type { MessageSummary } from '../../../src/measure/summary';
-import { StepTotals } from '../../../src/measure/stepTotals';
+import type { MessageSummary } from '../../../src/measure/show/summary';
+import { StepTotals } from '../../../src/measure/total/stepTotals';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
 
 const facts = { index: 1, senders: 10 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { ExpectedError } from '../../../src/base/expectedError';
-import type { MeasuredLoad } from '../../../src/capacity/recommend';
+import type { MeasuredLoad } from '../../../src/capacity/judge/recommend';
 import { completeResult } from '../../../src/results/completeResult';
 import { toolVersion } from '../../../src/results/toolVersion';
 import {

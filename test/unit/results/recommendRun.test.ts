@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { judgeStep } from '../../../src/measure/verdict';
+import { judgeStep } from '../../../src/measure/judge/verdict';
 import type {
   EntrySummary,
   MessageSummary,
   RunSummary,
   StepSummary,
-} from '../../../src/measure/summary';
+} from '../../../src/measure/show/summary';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
 import type { Scenario, ScenarioEntry } from '../../../src/scenario/scenario';

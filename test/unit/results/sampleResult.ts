@@ -1,14 +1,14 @@
 import type { Estimate } from '../../../src/capacity/estimate';
-import type { MeasuredStep } from '../../../src/capacity/measuredLoadOf';
-import type { MeasuredLoad, Recommendation } from '../../../src/capacity/recommend';
-import type { EntryProgress, Snapshot } from '../../../src/measure/snapshot';
+import type { MeasuredStep } from '../../../src/capacity/load/measuredLoadOf';
+import type { MeasuredLoad, Recommendation } from '../../../src/capacity/judge/recommend';
+import type { EntryProgress, Snapshot } from '../../../src/measure/show/snapshot';
 import type {
   EntrySummary,
   LatencySummary,
   RunSummary,
   StepSummary,
-} from '../../../src/measure/summary';
-import { judgeStep } from '../../../src/measure/verdict';
+} from '../../../src/measure/show/summary';
+import { judgeStep } from '../../../src/measure/judge/verdict';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
 import { defaultSlo } from '../../../src/base/slo';

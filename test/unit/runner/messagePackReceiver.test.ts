@@ -2,13 +2,24 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { StepSample } from '../../../src/measure/sample';
 import { populationsOf } from '../../../src/plan/population';
-import { Receiver } from '../../../src/runner/receiver';
-import { Recorder } from '../../../src/runner/recorder';
-import { messagePackCodec } from '../../../src/wire/hubCodec';
-import { HubMessageError, type HubMessage } from '../../../src/wire/hubMessage';
-import { framed } from '../../../src/wire/messagePackFraming';
-import { arrayHead, encodeText, encodeValue, mapHead } from '../../../src/wire/messagePackWriter';
-import { emptyStamp, stampKey, stampLength, writeStamp, type Stamp } from '../../../src/wire/stamp';
+import { Receiver } from '../../../src/runner/receive/receiver';
+import { Recorder } from '../../../src/runner/receive/recorder';
+import { messagePackCodec } from '../../../src/wire/hub/hubCodec';
+import { HubMessageError, type HubMessage } from '../../../src/wire/hub/hubMessage';
+import { framed } from '../../../src/wire/message/messagePackFraming';
+import {
+  arrayHead,
+  encodeText,
+  encodeValue,
+  mapHead,
+} from '../../../src/wire/message/messagePackWriter';
+import {
+  emptyStamp,
+  stampKey,
+  stampLength,
+  writeStamp,
+  type Stamp,
+} from '../../../src/wire/message/stamp';
 import { FakeConnection } from '../../fakes/connection';
 import { planOf } from '../../fakes/plan';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import type { Plan } from '../../../src/plan/plan';
-import { jsonCodec } from '../../../src/wire/hubCodec';
-import { holeLengths, MessageTemplate } from '../../../src/wire/messageTemplate';
-import type { RestCalls } from '../../../src/wire/restCalls';
-import { restLayout } from '../../../src/wire/restLayout';
-import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/stamp';
+import { jsonCodec } from '../../../src/wire/hub/hubCodec';
+import { holeLengths, MessageTemplate } from '../../../src/wire/message/messageTemplate';
+import type { RestCalls } from '../../../src/wire/rest/restCalls';
+import { restLayout } from '../../../src/wire/rest/restLayout';
+import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/message/stamp';
 import { planOf, shortStep } from '../../fakes/plan';
 import { SenderBench } from '../../fakes/senderBench';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { notRunnable } from '../../../src/scenario/notRunnable';
+import { notRunnable } from '../../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { TargetSpec } from '../../../src/scenario/scenario';
 import { stepsOf } from '../../../src/scenario/steps';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../src/capacity/estimate';
-import { loadOf } from '../../../src/capacity/loadOf';
+import { loadOf } from '../../../src/capacity/load/loadOf';
 import { streamsOf } from '../../../src/usecases/registry';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { brief, fixed, problemOf, scenarioOf } from './parsed';

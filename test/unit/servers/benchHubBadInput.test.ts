@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
+import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
 import { handshake, RawClient, separator } from './rawClient';
 
 describe('bench hub given bad input', () => {

@@ -5,7 +5,7 @@ import {
   LogLevel,
   type HubConnection,
 } from '@microsoft/signalr';
-import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
+import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
 
 describe('bench hub with @microsoft/signalr', () => {
   let hub: BenchHub;

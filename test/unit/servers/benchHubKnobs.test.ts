@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
-import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
-import type { BenchHubOptions } from '../../../src/servers/benchHubOptions';
+import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
+import type { BenchHubOptions } from '../../../src/servers/hub/benchHubOptions';
 import { RawClient, upgradeStatus } from './rawClient';
 
 const call = {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { WebSocket } from 'ws';
-import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
-import { jsonText } from '../../../src/servers/jsonText';
-import { messagePackCodec, type Span } from '../../../src/wire/hubCodec';
-import type { HubMessage } from '../../../src/wire/hubMessage';
-import { MessagePackExtension } from '../../../src/wire/messagePackReader';
+import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
+import { jsonText } from '../../../src/servers/hubProtocol/jsonText';
+import { messagePackCodec, type Span } from '../../../src/wire/hub/hubCodec';
+import type { HubMessage } from '../../../src/wire/hub/hubMessage';
+import { MessagePackExtension } from '../../../src/wire/message/messagePackReader';
 import { RawClient } from './rawClient';
-import { lengthPrefix } from '../../../src/wire/messagePackFraming';
-import { encodeText } from '../../../src/wire/messagePackWriter';
+import { lengthPrefix } from '../../../src/wire/message/messagePackFraming';
+import { encodeText } from '../../../src/wire/message/messagePackWriter';
 
 const { encode, handshake } = messagePackCodec;
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
-import type { BenchHubOptions } from '../../../src/servers/benchHubOptions';
-import { EventStreamTransport } from '../../../src/servers/httpTransport';
-import { listenOnLoopback } from '../../../src/servers/loopbackServer';
-import { serverFrame } from '../../../src/servers/serverFrame';
-import { opcode } from '../../../src/wire/frame';
+import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
+import type { BenchHubOptions } from '../../../src/servers/hub/benchHubOptions';
+import { EventStreamTransport } from '../../../src/servers/http/httpTransport';
+import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
+import { serverFrame } from '../../../src/servers/hubProtocol/serverFrame';
+import { opcode } from '../../../src/wire/socket/frame';
 import { handshake, RawClient, separator, type Message } from './rawClient';
 
 const events = { Accept: 'text/event-stream' };

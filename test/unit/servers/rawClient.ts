@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
+import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
 
 export const separator = '\x1e';
 export const handshake = `{"protocol":"json","version":1}${separator}`;

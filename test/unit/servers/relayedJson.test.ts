@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { startBenchHub, type BenchHub } from '../../../src/servers/benchHub';
+import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
 import { SeededRandom } from '../../fakes/seededBytes';
 import { RawClient, separator } from './rawClient';
 

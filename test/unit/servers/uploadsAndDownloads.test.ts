@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
-import type { BenchHub } from '../../../src/servers/benchHub';
-import { jsonProtocol } from '../../../src/servers/jsonProtocol';
-import { messagePackProtocol } from '../../../src/servers/messagePackProtocol';
-import { encodeValue } from '../../../src/wire/messagePackWriter';
+import type { BenchHub } from '../../../src/servers/hub/benchHub';
+import { jsonProtocol } from '../../../src/servers/hubProtocol/jsonProtocol';
+import { messagePackProtocol } from '../../../src/servers/hubProtocol/messagePackProtocol';
+import { encodeValue } from '../../../src/wire/message/messagePackWriter';
 import { hubAndClient, type RawClient } from './rawClient';
 
 const item = (n: unknown): object => ({ type: 2, invocationId: 's', item: { n } });

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { upstreamHandler } from '../../../src/servers/upstream/upstreamHandler';
-import { encodeMessagePackMessage } from '../../../src/wire/messagePackMessage';
+import { encodeMessagePackMessage } from '../../../src/wire/message/messagePackMessage';
 import { endpointOf } from '../../fakes/endpoint';
 
 const accessKey = 'made up for tests';

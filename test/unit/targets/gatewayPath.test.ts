@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { decodeJwt } from 'jose';
-import { listenOnLoopback } from '../../../src/servers/loopbackServer';
+import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { serviceConnection } from '../../../src/targets/connectionString';
-import { probeService } from '../../../src/targets/probeService';
+import { probeService } from '../../../src/targets/service/probeService';
 import { openTarget } from '../../../src/targets/registry';
 import { scenarioWith } from '../capacity/scenarios';
 

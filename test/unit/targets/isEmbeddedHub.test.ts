@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startBenchHub } from '../../../src/servers/benchHub';
+import { startBenchHub } from '../../../src/servers/hub/benchHub';
 import { isEmbeddedHub } from '../../../src/targets/isEmbeddedHub';
 import { openTarget } from '../../../src/targets/registry';
 import { upgradeUnasked } from '../../fakes/upgrading';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { StepProgress } from '../../../src/measure/snapshot';
+import type { StepProgress } from '../../../src/measure/show/snapshot';
 import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
 import { sentenceOf } from '../../../src/webview/sentence';
-import { tilesOf } from '../../../src/webview/tiles';
-import { unitsViewOf } from '../../../src/webview/unitsView';
+import { tilesOf } from '../../../src/webview/tables/tiles';
+import { unitsViewOf } from '../../../src/webview/tables/unitsView';
 import { toPanelResult } from '../../../src/extension/panel/toPanelResult';
 import {
   failedResult,

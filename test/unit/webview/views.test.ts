@@ -1,20 +1,29 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { Snapshot } from '../../../src/measure/snapshot';
-import { thinSnapshots } from '../../../src/measure/thinSnapshots';
-import { heat, heatMapOf, shareBelow } from '../../../src/webview/heatMap';
+import type { Snapshot } from '../../../src/measure/show/snapshot';
+import { thinSnapshots } from '../../../src/measure/show/thinSnapshots';
+import { heat, heatMapOf, shareBelow } from '../../../src/webview/charts/heatMap';
 import { isUnreachable, problemOf, type ShownRun } from '../../../src/webview/panelState';
-import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/spectrumView';
-import { axisEndS, plannedEndS, progressOf, stepBands } from '../../../src/webview/stepBands';
+import {
+  percentilePlace,
+  pointsOf,
+  spectrumViewOf,
+} from '../../../src/webview/charts/spectrumView';
+import {
+  axisEndS,
+  plannedEndS,
+  progressOf,
+  stepBands,
+} from '../../../src/webview/charts/stepBands';
 import {
   chartTable,
   entriesTable,
   errorsTable,
   generatorTable,
   stepsTable,
-} from '../../../src/webview/tables';
-import { tilesOf } from '../../../src/webview/tiles';
-import { timeCharts } from '../../../src/webview/timeCharts';
+} from '../../../src/webview/tables/tables';
+import { tilesOf } from '../../../src/webview/tables/tiles';
+import { timeCharts } from '../../../src/webview/charts/timeCharts';
 import { fill, rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
 import {
   latency,

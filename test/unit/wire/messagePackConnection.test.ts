@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { opcode } from '../../../src/wire/frame';
-import { messagePackCodec, type Span } from '../../../src/wire/hubCodec';
+import { opcode } from '../../../src/wire/socket/frame';
+import { messagePackCodec, type Span } from '../../../src/wire/hub/hubCodec';
 import {
   WebSocketConnection,
   type HubConnection,
   type HubListener,
-} from '../../../src/wire/hubConnection';
-import type { HubMessage } from '../../../src/wire/hubMessage';
-import { Invocations } from '../../../src/wire/invocations';
+} from '../../../src/wire/hub/hubConnection';
+import type { HubMessage } from '../../../src/wire/hub/hubMessage';
+import { Invocations } from '../../../src/wire/hub/invocations';
 import { endpointOf } from '../../fakes/endpoint';
 import { serverFrame } from '../../fakes/frames';
 import { startRawHub, type Peer, type RawHubOptions } from '../../fakes/rawHub';

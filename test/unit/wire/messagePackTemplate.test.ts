@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { NullLogger } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import * as fc from 'fast-check';
-import { opcode } from '../../../src/wire/frame';
-import { messagePackCodec } from '../../../src/wire/hubCodec';
-import { recordLatencyShape, type ContractMessage } from '../../../src/wire/contractShape';
-import { MessageTemplate } from '../../../src/wire/messageTemplate';
-import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/stamp';
+import { opcode } from '../../../src/wire/socket/frame';
+import { messagePackCodec } from '../../../src/wire/hub/hubCodec';
+import { recordLatencyShape, type ContractMessage } from '../../../src/wire/message/contractShape';
+import { MessageTemplate } from '../../../src/wire/message/messageTemplate';
+import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/message/stamp';
 import { onlyClientFrame } from '../../fakes/frames';
 
 const stamp: Stamp = {

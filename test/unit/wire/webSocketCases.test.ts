@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { opcode } from '../../../src/wire/frame';
-import { WebSocketConnection, type HubListener } from '../../../src/wire/hubConnection';
-import { codecOf } from '../../../src/wire/hubCodec';
+import { opcode } from '../../../src/wire/socket/frame';
+import { WebSocketConnection, type HubListener } from '../../../src/wire/hub/hubConnection';
+import { codecOf } from '../../../src/wire/hub/hubCodec';
 import { endpointOf } from '../../fakes/endpoint';
 import { startRawHub, type Peer, type RawHub } from '../../fakes/rawHub';
 import { normalClose, webSocketCases } from './webSocketTable';

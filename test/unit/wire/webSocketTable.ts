@@ -1,4 +1,4 @@
-import { opcode } from '../../../src/wire/frame';
+import { opcode } from '../../../src/wire/socket/frame';
 import { serverFrame } from '../../fakes/frames';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { analyseScenario, type Analysis } from '../../../../src/extension/language/analyseScenario';
 import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
-import { quickFixes, type TextFix } from '../../../../src/extension/language/quickFixes';
+import { quickFixes, type TextFix } from '../../../../src/extension/language/fix/quickFixes';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { crlf, tooMuch } from './atCursor';
 

@@ -5,7 +5,7 @@ import { hydrateMessage, startPanelSession } from '../../../../src/extension/pan
 import { spectraOf } from '../../../../src/extension/panel/spectra';
 import { toPanelResult } from '../../../../src/extension/panel/toPanelResult';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
-import type { Snapshot } from '../../../../src/measure/snapshot';
+import type { Snapshot } from '../../../../src/measure/show/snapshot';
 import type { PanelResult, ToPanel } from '../../../../src/protocol/panel';
 import { panelStrings } from '../../../../src/protocol/panelStrings';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { prefixBytes } from '../../../../src/wire/messagePackFraming';
+import { prefixBytes } from '../../../../src/wire/message/messagePackFraming';
 import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { readServiceMessage } from '../../../../src/wire/service/serviceReader';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceWriter';

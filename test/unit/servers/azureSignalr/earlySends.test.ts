@@ -3,9 +3,9 @@ import {
   startAzureSignalr,
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/startAzureSignalr';
-import { payloadsIn } from '../../../../src/servers/framePayloads';
-import { jsonProtocol } from '../../../../src/servers/jsonProtocol';
-import { messagePackProtocol } from '../../../../src/servers/messagePackProtocol';
+import { payloadsIn } from '../../../../src/servers/hubProtocol/framePayloads';
+import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
+import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
 import {
   serviceType,
   type Payloads,

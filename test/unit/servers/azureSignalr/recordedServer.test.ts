@@ -8,8 +8,8 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../../../src/wire/service/serviceMessage';
-import { HubMessageError } from '../../../../src/wire/hubMessage';
-import { bodyLengthAt, prefixBytes } from '../../../../src/wire/messagePackFraming';
+import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
+import { bodyLengthAt, prefixBytes } from '../../../../src/wire/message/messagePackFraming';
 import { readServiceMessage } from '../../../../src/wire/service/serviceReader';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jsonProtocol } from '../../../../src/servers/jsonProtocol';
-import { messagePackProtocol } from '../../../../src/servers/messagePackProtocol';
-import { payloadsIn } from '../../../../src/servers/framePayloads';
+import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
+import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
+import { payloadsIn } from '../../../../src/servers/hubProtocol/framePayloads';
 import type { AzureSignalrOptions } from '../../../../src/servers/azureSignalr/serviceOptions';
 import {
   startAzureSignalr,

@@ -5,7 +5,7 @@ import {
   startWebPubSubEmulator,
   type WebPubSubEmulator,
 } from '../../../../src/servers/webpubsub/webPubSubEmulator';
-import { clientFrame } from '../../../../src/wire/frame';
+import { clientFrame } from '../../../../src/wire/socket/frame';
 import { subprotocols } from '../../../../src/wire/webpubsub/subprotocol';
 import { endpointOf, everything, Peer, rest } from '../../../fakes/pubSubPeer';
 

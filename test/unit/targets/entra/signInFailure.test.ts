@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { signInFailure } from '../../../../src/targets/entra/signInFailure';
-import type { EntraSignIn } from '../../../../src/scenario/connectionString';
+import type { EntraSignIn } from '../../../../src/scenario/target/connectionString';
 
 const application: EntraSignIn = {
   kind: 'application',

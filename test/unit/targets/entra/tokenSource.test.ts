@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import type { EntraSignIn } from '../../../../src/scenario/connectionString';
+import type { EntraSignIn } from '../../../../src/scenario/target/connectionString';
 import type { EntraCredential, EntraToken } from '../../../../src/targets/entra/entraToken';
 import { tokenSource } from '../../../../src/targets/entra/tokenSource';
 import type { EditorAccount } from '../../../../src/targets/target';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { HubMessageError } from '../../../../src/wire/hubMessage';
+import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
 import { ServiceFrames } from '../../../../src/wire/service/serviceFrames';
 import { serviceLayouts } from '../../../../src/wire/service/serviceLayout';
 import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage';

@@ -1,0 +1,90 @@
+import type { Scenario } from '../../scenario/scenario';
+import { meanOf } from '../../usecases/payloadSizes';
+import type { BilledMessages, Billing, Estimate, Product } from '../model';
+import { rounded } from '../tables/rounded';
+import { offers } from '../tables/resolved';
+import { isRest, type ServiceLoad } from '../load/serviceLoad';
+import { figure, unitWords } from '../words/wording';
+
+/** What is counted as one message. Source: "Billing model of Azure Web PubSub", and "Messages and connections in Azure SignalR Service". */
+const billedBytes = 2048;
+/** Messages a day that each Unit of a paid tier includes; same sources. */
+const includedPerUnit = 1_000_000;
+const secondsPerDay = 86_400;
+const daysPerMonth = 30;
+
+/**
+ * Messages as the services bill them, at the full load of the last step around the clock: what goes out of the
+ * service, in pieces of 2 KB, to clients, to app servers and to event handlers. Each is as long as it is on the
+ * wire, payload and envelope; what the payloads alone would come to is told beside it. What comes in is free.
+ */
+export function billingOf(product: Product, loads: readonly ServiceLoad[]): Billing {
+  const perSecond = (each: (load: ServiceLoad) => number): number =>
+    loads.reduce((sum, load) => sum + each(load), 0);
+  return {
+    ...aroundTheClock(
+      perSecond((load) => {
+        const toClients = load.outMessages * meanPieces(load, ({ toClient }) => toClient);
+        const copies = toApplication(product, load);
+        return toClients + copies * meanPieces(load, (size) => size.toApplication);
+      }),
+    ),
+    payload_only: aroundTheClock(
+      perSecond((load) => {
+        const leaving = load.outMessages + toApplication(product, load);
+        return leaving * meanPieces(load, ({ bytes }) => bytes);
+      }),
+    ),
+  };
+}
+
+function aroundTheClock(perSecond: number): BilledMessages {
+  return {
+    messages_per_s: rounded(perSecond),
+    messages_per_day: rounded(perSecond * secondsPerDay),
+    messages_per_month: rounded(perSecond * secondsPerDay * daysPerMonth),
+  };
+}
+
+/** Each started 2 KB is one message, so sizes must be counted one by one. */
+function meanPieces(
+  { leaving }: ServiceLoad,
+  bytesOf: (size: ServiceLoad['leaving'][number]) => number,
+): number {
+  const onWire = leaving.map((size) => ({ bytes: bytesOf(size), weight: size.weight }));
+  return meanOf(onWire, (bytes) => Math.ceil(bytes / billedBytes));
+}
+
+/** On its way a message of a client leaves the service once more: to an app server or an event handler. */
+function toApplication(product: Product, { kind, inMessages }: ServiceLoad): number {
+  const goes = product === 'signalr' ? !isRest(kind) : kind === 'upstream_echo';
+  return goes ? inMessages : 0;
+}
+
+/** Messages a day that the scenario's size includes; that of the estimate where it names none. */
+export function includedPerDay(
+  { product, at_unit: atUnit }: Pick<Estimate, 'product' | 'at_unit'>,
+  { unit = atUnit, sku }: Pick<Scenario, 'unit' | 'sku'>,
+): number {
+  return sku === 'free' ? offers[product].freeMessagesPerDay : unit * includedPerUnit;
+}
+
+/** Figures for people; undefined where nothing is sent. */
+export function billingWords(
+  estimate: Pick<Estimate, 'product' | 'at_unit' | 'billing'>,
+  scenario: Pick<Scenario, 'unit' | 'sku'>,
+): string | undefined {
+  const { billing, at_unit: atUnit } = estimate;
+  if (billing === undefined || billing.messages_per_s === 0) return undefined;
+  const included = figure(includedPerDay(estimate, scenario));
+  const size =
+    scenario.sku === 'free'
+      ? `the Free tier ends at ${included} a day`
+      : `${unitWords(scenario.unit ?? atUnit)} includes ${included} a day`;
+  const { payload_only: alone } = billing;
+  const envelopes =
+    alone.messages_per_s === billing.messages_per_s
+      ? ''
+      : ` Envelopes count: the payloads alone would be ${figure(alone.messages_per_day)} a day.`;
+  return `Billed at this load around the clock: ${figure(billing.messages_per_day)} messages of 2 KB a day, ${figure(billing.messages_per_month)} in 30 days; ${size}.${envelopes}`;
+}

@@ -1,0 +1,219 @@
+import { formatBytes } from '../../base/units';
+import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';
+import type { TrafficKind } from '../../usecases/traffic';
+import { billingOf } from './billing';
+import { assess, checkAssignment } from './assess';
+import { connectionsOnly } from '../load/connectionsOnly';
+import { measuredFormula } from '../words/formula';
+import { checkNumber, inputError } from './inputCheck';
+import { undated, type Edition, type Estimate, type Product, type TableSource } from '../model';
+import { rounded } from '../tables/rounded';
+import { kindsOf, ratesOf, tableFor, type ServiceLoad } from '../load/serviceLoad';
+import { trafficLoad } from '../load/trafficLoad';
+import { figure, tableWords, unitWords } from '../words/wording';
+
+/** Traffic of one use case as measured in one step. */
+export interface MeasuredTraffic {
+  readonly kind: TrafficKind;
+  readonly senders: number;
+  readonly messageBytes: number;
+  /** As in the input of an estimate: every size is sent as often as its weight says. */
+  readonly messageSizes?: readonly PayloadSize[];
+  /** As in the input of an estimate. */
+  readonly leaving?: readonly LeavingSize[];
+  /** Messages into the service per second. */
+  readonly inPerSecond: number;
+  /** Deliveries out of the service per second, `extraPerSecond` among them. */
+  readonly outPerSecond: number;
+  /** Those to connections that were not meant to get them, such as those that were joining or leaving. */
+  readonly extraPerSecond?: number;
+  /**
+   * Rates that the scenario asks for, where less was sent because connections or messages were lost: they
+   * count where they are higher.
+   */
+  readonly planned?: Pick<MeasuredTraffic, 'inPerSecond' | 'outPerSecond'>;
+  readonly groupMembers?: number;
+}
+
+export interface MeasuredLoad {
+  readonly product: Product;
+  readonly connections: number;
+  readonly useCases: readonly MeasuredTraffic[];
+  readonly stack?: 'aspnetcore' | 'aspnet';
+  /** As in the input of an estimate. */
+  readonly serverless?: boolean;
+  /** As in the input of an estimate. */
+  readonly serverConnections?: number;
+  /** Step the rates were measured in, from 1. */
+  readonly step: number;
+  /** Whether that step met its objectives; `pass` when absent. */
+  readonly stepStatus?: StepStatus;
+  /** After a failed step. */
+  readonly carried?: Carried | null;
+  /** Sentences on what was measured, for the reasons. */
+  readonly remarks?: readonly string[];
+  /** Sentences on how the input came about; the recommendation passes them on in `notes`. */
+  readonly assumptions?: readonly string[];
+}
+
+export type StepStatus = 'pass' | 'fail';
+
+/** The last step that met its objectives, and the size its traffic needs; null when none fits. */
+export interface Carried {
+  readonly step: number;
+  readonly unit: number | null;
+}
+
+/** An estimate whose input was measured, with the sentences that say why. */
+export interface Recommendation extends Estimate {
+  readonly step: number;
+  readonly stepStatus: StepStatus;
+  /** Only after a failed step; null when no step met its objectives. */
+  readonly carried?: Carried | null;
+  /** What the outbound rates are made of: deliveries that were due, arrived or not, and those beyond. */
+  readonly outbound: { readonly expectedPerSecond: number; readonly extraPerSecond: number };
+  /**
+   * Size, binding limit, its utilisation; after a failed step before that what the server carried and what it
+   * did not.
+   */
+  readonly headline: string;
+  /** What was measured, what it was compared with, what follows for app servers. */
+  readonly reasons: readonly string[];
+}
+
+export interface RecommendOptions {
+  readonly edition?: Edition;
+  readonly headroom?: number;
+}
+
+/**
+ * How many units the traffic needs: the estimate with measured instead of nominal input. Deliveries count when they
+ * were due: a server that loses them needs no less. Without use cases, or with rates of 0, the connections decide.
+ * @throws ExpectedError `estimate-input` when a field is invalid
+ */
+export function recommend(measured: MeasuredLoad, options: RecommendOptions = {}): Recommendation {
+  const { product, useCases } = measured;
+  const idle = connectionsOnly(product);
+  const assignment = checkAssignment(
+    { ...measured, useCases: useCases.length === 0 ? [idle] : useCases },
+    options,
+  );
+  const loads =
+    useCases.length === 0
+      ? [trafficLoad(product, assignment.connections, idle)]
+      : useCases.map((traffic) => measuredLoad(product, traffic));
+  const estimate = assess(assignment, loads, measured.assumptions ?? []);
+  const { step, stepStatus = 'pass', carried = null } = measured;
+  return {
+    ...estimate,
+    billing: billingOf(product, loads),
+    step,
+    stepStatus,
+    ...(stepStatus === 'fail' && { carried }),
+    outbound: outboundOf(useCases),
+    headline: headlineOf(estimate, { step, stepStatus, carried }),
+    reasons: reasonsOf(measured, estimate, loads),
+  };
+}
+
+/** The load of one use case from its measured rates; the table is that of its nominal group size. */
+function measuredLoad(product: Product, traffic: MeasuredTraffic): ServiceLoad {
+  const { kind } = traffic;
+  if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
+  const senders = checkNumber(traffic.senders, 'senders', { whole: true, zeroAllowed: true });
+  checkNumber(traffic.messageBytes, 'message_bytes');
+  const { inPerSecond, outPerSecond, planned = { inPerSecond: 0, outPerSecond: 0 } } = traffic;
+  const zeroAllowed = true;
+  const inMessages = Math.max(
+    checkNumber(inPerSecond, 'in_per_second', { zeroAllowed }),
+    planned.inPerSecond,
+  );
+  const outMessages = Math.max(
+    checkNumber(outPerSecond, 'out_per_second', { zeroAllowed }),
+    planned.outPerSecond,
+  );
+  const members =
+    kind === 'send_to_group' || kind === 'rest_send_to_group'
+      ? checkNumber(traffic.groupMembers, 'group_members', { whole: true })
+      : 1;
+  const rates = ratesOf(traffic, inMessages, outMessages);
+  return {
+    kind,
+    table: tableFor(product, kind, members),
+    senders,
+    ...rates,
+    formula: measuredFormula(rates),
+  };
+}
+
+function outboundOf(useCases: readonly MeasuredTraffic[]): Recommendation['outbound'] {
+  const sum = (rate: (traffic: MeasuredTraffic) => number): number =>
+    rounded(useCases.reduce((total, traffic) => total + rate(traffic), 0));
+  return {
+    expectedPerSecond: sum(({ outPerSecond, extraPerSecond = 0 }) => outPerSecond - extraPerSecond),
+    extraPerSecond: sum(({ extraPerSecond = 0 }) => extraPerSecond),
+  };
+}
+
+function headlineOf(
+  { unit, binding }: Estimate,
+  run: Required<Pick<MeasuredLoad, 'step' | 'stepStatus' | 'carried'>>,
+): string {
+  const step = figure(run.step);
+  if (run.stepStatus === 'pass')
+    return `${unit === null ? 'No size of this guide fits' : unitWords(unit)}: ${binding.text}`;
+  const needed =
+    unit === null
+      ? `no size of this guide fits step ${step}`
+      : `step ${step} needs ${unitWords(unit)}`;
+  return `${notCarriedWords(run)} By the tables ${needed}: ${binding.text}`;
+}
+
+/** What a failed step says of the server. */
+function notCarriedWords({ step, carried }: { step: number; carried: Carried | null }): string {
+  const failed = `The server did not carry the load of step ${figure(step)}`;
+  if (carried === null) return step === 1 ? `${failed}.` : `${failed}, nor that of any before it.`;
+  const size = carried.unit === null ? 'no size of this guide fits it' : unitWords(carried.unit);
+  return `${failed}; it carried step ${figure(carried.step)} (${size}).`;
+}
+
+function reasonsOf(
+  { step, connections, useCases, remarks = [] }: MeasuredLoad,
+  { binding, at_unit, advice }: Estimate,
+  loads: readonly ServiceLoad[],
+): string[] {
+  const rates = loads.flatMap((load, position) => {
+    const { inMessages, outMessages, messageBytes } = load;
+    if (inMessages === 0 && outMessages === 0) return [];
+    const made = madeOf(outMessages, useCases[position]);
+    return `${tableWords[load.table]} ${figure(inMessages)} msg/s in and ${figure(outMessages)} msg/s out${made} of ${formatBytes(messageBytes)}`;
+  });
+  const traffic = rates.length === 0 ? 'no traffic' : rates.join('; ');
+  const reasons = [
+    `Measured in step ${figure(step)} with ${figure(connections)} connections: ${traffic}.`,
+    ...remarks,
+  ];
+  if (binding.source !== undefined) {
+    reasons.push(`Compared at ${unitWords(at_unit)} with ${placeOf(binding.source)}.`);
+  }
+  if (advice !== undefined) reasons.push(`${advice}.`);
+  return reasons;
+}
+
+/** ` (490 expected and 1,755 extra)`: what the outbound rate of a use case is made of, where that is not plain. */
+function madeOf(outMessages: number, traffic: MeasuredTraffic | undefined): string {
+  const { outPerSecond = outMessages, extraPerSecond = 0 } = traffic ?? {};
+  const isPlanned = outMessages > outPerSecond;
+  if (extraPerSecond === 0 && !isPlanned) return '';
+  const expected = `${figure(outPerSecond - extraPerSecond)} expected`;
+  const measured =
+    extraPerSecond === 0 ? expected : `${expected} and ${figure(extraPerSecond)} extra`;
+  return isPlanned ? ` (as planned; measured: ${measured})` : ` (${measured})`;
+}
+
+/** `"Case study > … > Small group" in Performance guide …, edition 2023-03, line 314`. */
+function placeOf({ heading, title, edition, line }: TableSource): string {
+  const at = line === undefined ? '' : `, line ${line}`;
+  const dated = edition === undated ? edition : `edition ${edition}`;
+  return `"${heading}" in ${title}, ${dated}${at}`;
+}

@@ -1,0 +1,137 @@
+import { serverConnectionsProblem } from '../../scenario/check/serverConnectionsProblem';
+import type { Scenario } from '../../scenario/scenario';
+import type { Estimate, UnitVerdict } from '../model';
+import type { Offer } from '../tables/publishedEdition';
+import { offers } from '../tables/resolved';
+import { figure, listed, unitWords } from '../words/wording';
+
+/**
+ * Compares an estimate or a recommendation with `unit` and `sku` of the scenario. Undefined when the
+ * scenario names no size: neither a unit nor the Free tier, which is a size by itself.
+ */
+export function unitVerdict(
+  estimate: Estimate,
+  scenario: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
+): UnitVerdict | undefined {
+  const offer = offers[estimate.product];
+  const { unit, sku } = scenario;
+  if (unit === undefined && sku !== 'free') return undefined;
+  // Premium has every size there is.
+  const sold = offer.units[sku ?? 'premium'];
+  const offered = unit === undefined || sold.includes(unit);
+  const { sentences, ...compared } =
+    fullVerdict(estimate, scenario) ??
+    (sku === 'free'
+      ? freeVerdict(estimate, scenario.connections, offer)
+      : sizeVerdict(estimate, unit!));
+  const unsold = offered ? [] : [notOffered(unit, sold, sku)];
+  const needed = estimate.unit ?? estimate.other_edition?.unit ?? 0;
+  const standardEnd = offer.units.standard.at(-1)!;
+  const ends =
+    sku === 'standard' && needed > standardEnd
+      ? [`Standard ends at ${unitWords(standardEnd)}; Premium goes on.`]
+      : [];
+  return { ...compared, offered, sentence: [...unsold, ...sentences, ...ends].join(' ') };
+}
+
+/** An estimate with its verdict on the size that the scenario names. */
+export function withVerdict<T extends Estimate>(
+  estimate: T,
+  scenario: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
+): T {
+  const planned = unitVerdict(estimate, scenario);
+  return planned === undefined ? estimate : { ...estimate, planned };
+}
+
+interface Compared extends Omit<UnitVerdict, 'offered' | 'sentence'> {
+  readonly sentences: readonly string[];
+}
+
+/** Where the traffic fits and the clients do, but not with the server connections that the run opens. */
+function fullVerdict(
+  estimate: Estimate,
+  { connections, unit, sku }: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
+): Compared | undefined {
+  const size = sku === 'free' ? 'free' : unit;
+  const { server_connections: servers, unit_with_server_connections: roomy } = estimate;
+  if (estimate.server_connections_by !== 'run' || servers === null) return undefined;
+  if (estimate.unit === null || estimate.unit > (unit ?? 1)) return undefined;
+  const place = size === 'free' ? 'the Free tier' : unitWords(unit ?? 1);
+  const problem = serverConnectionsProblem(connections, servers, size, place);
+  if (problem === undefined) return undefined;
+  const needed = roomy === null ? 'No size has' : `${unitWords(roomy)} has`;
+  const paid = size === 'free' ? ' of a paid tier' : '';
+  const sentence = `${problem} ${needed.replace(' has', `${paid} has`)} room for both.`;
+  return { exceeded: true, byServerConnections: true, sentences: [sentence] };
+}
+
+/** Limits never fall with the size, so every size from the recommended one on carries the load. */
+function sizeVerdict(estimate: Estimate, unit: number): Compared {
+  const needed = estimate.unit;
+  if (needed === null) return beyondVerdict(estimate, unit);
+  const binding = `${estimate.binding.text} at ${unitWords(estimate.at_unit)}`;
+  if (needed > unit) {
+    const sentence = `Too much for ${unitWords(unit)}: it takes ${unitWords(needed)}: ${binding}.`;
+    return { exceeded: true, sentences: [sentence] };
+  }
+  return { exceeded: false, sentences: [`${enough(unit, needed)}: ${binding}.`] };
+}
+
+const enough = (unit: number, needed: number): string =>
+  `${unitWords(unit)} is enough${needed < unit ? `; ${unitWords(needed)} would do` : ''}`;
+
+/** Where no size of the edition fits: a size beyond its end is compared by the edition that goes on. */
+function beyondVerdict(estimate: Estimate, unit: number): Compared {
+  const { at_unit: end, other_edition: other, binding } = estimate;
+  const ends = `this guide ends at ${unitWords(end)}`;
+  if (other?.unit != null && unit > end) {
+    const by = `by the edition "${other.edition}"`;
+    return other.unit > unit
+      ? {
+          exceeded: true,
+          sentences: [
+            `Too much for ${unitWords(unit)}: ${by} it takes ${unitWords(other.unit)}; ${ends}.`,
+          ],
+        }
+      : { exceeded: false, sentences: [`${enough(unit, other.unit)}, ${by}; ${ends}.`] };
+  }
+  const further =
+    other === undefined
+      ? []
+      : other.unit === null
+        ? [`The edition "${other.edition}" has none for it either.`]
+        : [`By the edition "${other.edition}" it takes ${unitWords(other.unit)}.`];
+  const sentence = `Too much for ${unitWords(unit)} and for every size of this guide: ${binding.text} at ${unitWords(end)}.`;
+  return { exceeded: true, sentences: [sentence, ...further] };
+}
+
+/** The Free tier has one unit with few connections; no throughput is published for it. */
+function freeVerdict(estimate: Estimate, connections: number, offer: Offer): Compared {
+  const most = offer.freeConnections;
+  const needed = estimate.unit === null ? 'more than any one size' : unitWords(estimate.unit);
+  const too = (sentence: string): Compared => ({ exceeded: true, sentences: [sentence] });
+  if (connections > most) {
+    return too(
+      `The Free tier allows ${figure(most)} connections, the scenario opens ${figure(connections)}: it takes ${needed} of a paid tier.`,
+    );
+  }
+  if (estimate.unit !== 1) {
+    return too(
+      `The Free tier has one unit, the traffic takes ${needed}: ${estimate.binding.text}.`,
+    );
+  }
+  return {
+    exceeded: false,
+    sentences: [
+      `The ${figure(most)} connections of the Free tier are enough; it ends at ${figure(offer.freeMessagesPerDay)} messages a day and no throughput is published for it.`,
+    ],
+  };
+}
+
+function notOffered(unit: number, sold: readonly number[], sku: Scenario['sku']): string {
+  const below = sold.filter((candidate) => candidate < unit).at(-1);
+  const above = sold.find((candidate) => candidate > unit);
+  const nearest = [below, above].filter((candidate) => candidate !== undefined).map(unitWords);
+  const tier = sku === undefined ? '' : ` in the tier ${sku}`;
+  return `${unitWords(unit)} cannot be bought${tier}; nearest: ${listed(nearest)}.`;
+}

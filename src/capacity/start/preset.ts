@@ -1,0 +1,135 @@
+import { ExpectedError } from '../../base/expectedError';
+import { formatCount } from '../../base/units';
+import { parseScenario } from '../../scenario/parseScenario';
+import type { UseCase } from '../../usecases/useCase';
+import { estimate, type Estimate } from '../estimate';
+import type { GroupShape } from './groupShape';
+import { loadOf } from '../load/loadOf';
+import { offers, sr2023, wps } from '../tables/resolved';
+import { startingFile, type StartingValues } from './startingFile';
+
+/** What a set-up is made for. */
+export interface PresetChoice {
+  readonly service: 'signalr' | 'webpubsub';
+  readonly unit: number;
+  /** For use cases with groups; small when absent. */
+  readonly groups?: GroupShape;
+}
+
+/** A set-up of the performance guides. */
+export interface Preset {
+  readonly connections: number;
+  /** Of the last step: as many as the published tables allow for the size; 0 where nothing is sent. */
+  readonly senders: number;
+  /** The scenario file, with comments. */
+  readonly text: string;
+}
+
+/**
+ * Connections opened per second by size, as the last generation of the Azure SignalR benchmark set them for its batch
+ * runs (azure-signalr-bench, TestConfigEntity, batch); sizes between take that of the next smaller one.
+ */
+const arrivingRates: readonly (readonly [unit: number, perSecond: number])[] = [
+  [1, 200],
+  [2, 250],
+  [5, 300],
+  [10, 400],
+  [20, 500],
+  [50, 800],
+  [100, 1600],
+];
+
+/** Sizes that can be bought. */
+export function presetUnits(service: PresetChoice['service']): readonly number[] {
+  return offers[service].units.premium;
+}
+
+/** Sizes the guides have columns for. */
+export function guideUnits(service: PresetChoice['service']): readonly number[] {
+  return (service === 'webpubsub' ? wps : sr2023).listedUnits;
+}
+
+/** Connections that are left to the workers, which send over one each. */
+const lastingConnections = 10;
+
+/**
+ * The set-up of the performance guides for a use case and a size: all connections the size allows, and in
+ * two steps as many senders as its traffic limits allow, so that the estimate of the file is that size.
+ *
+ * @throws ExpectedError `preset` when there is no such size, or none with traffic of that kind
+ */
+export function presetOf(useCase: UseCase, choice: PresetChoice): Preset {
+  const { service, unit } = choice;
+  const units = presetUnits(service);
+  if (!units.includes(unit)) {
+    throw new ExpectedError('preset', `There is no Unit ${unit}. Sizes are ${units.join(', ')}.`);
+  }
+  if (!useCase.services.includes(service)) {
+    const name = service === 'webpubsub' ? 'Azure Web PubSub' : 'Azure SignalR Service';
+    throw new ExpectedError('preset', `${useCase.name} does not exist on ${name}.`);
+  }
+  const allowed = unit * (service === 'webpubsub' ? wps : sr2023).connectionsPerUnit;
+  const connections = useCase.run.via === 'persistent' ? allowed - lastingConnections : allowed;
+  const most = mostSenders(useCase, choice, connections);
+  if (most === undefined) {
+    const message = `The published tables have no traffic of ${useCase.name} that fits Unit ${unit}.`;
+    throw new ExpectedError('preset', message);
+  }
+  const sends = useCase.run.audience !== 'nobody';
+  const senders = sends ? most : 0;
+  const load = [
+    `${formatCount(connections)} connections`,
+    ...(sends
+      ? [`${formatCount(senders)} ${senders === 1 ? 'sender' : 'senders'} in the last step`]
+      : []),
+  ];
+  const text = startingFile(useCase, {
+    ...valuesOf(choice, connections, senders),
+    comments: [`The set-up of the performance guides for Unit ${unit}: ${load.join(', ')}.`],
+  });
+  return { connections, senders, text };
+}
+
+function valuesOf(choice: PresetChoice, connections: number, senders: number): StartingValues {
+  const { service, unit, groups = 'small' } = choice;
+  const base = Math.max(1, Math.ceil(senders / 2));
+  return {
+    service,
+    unit,
+    connections,
+    arrivingRate: arrivingRates.filter(([from]) => from <= unit).at(-1)![1],
+    baseSending: base,
+    step: Math.max(1, senders - base),
+    sendingSteps: senders > base ? 2 : 1,
+    groupCount: { small: connections / 10, big: 10, tiny: connections }[groups],
+    singleStepDuration: '5m',
+    warmup: '5s',
+    comments: [],
+  };
+}
+
+/** Largest number of senders whose estimate is the size itself; undefined when one is too many. */
+function mostSenders(
+  useCase: UseCase,
+  choice: PresetChoice,
+  connections: number,
+): number | undefined {
+  const { scenario } = parseScenario(startingFile(useCase, valuesOf(choice, connections, 1)));
+  const estimated = (senders: number): Estimate | undefined => {
+    const load = loadOf({ ...scenario!, baseSending: senders, step: 0, sendingSteps: 1 });
+    return 'problem' in load ? undefined : estimate(load.input);
+  };
+  const fits = (senders: number): boolean => estimated(senders)?.unit === choice.unit;
+  const one = estimated(1);
+  if (one?.unit !== choice.unit) return undefined;
+  // Utilisation grows with the senders; where it does so evenly, the guess is right.
+  const guess = Math.max(1, Math.min(connections, Math.floor(1 / one.traffic_utilisation)));
+  let [least, most] = fits(guess) ? [guess, connections] : [1, guess - 1];
+  if (least === guess && guess < connections && !fits(guess + 1)) return guess;
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (fits(middle)) least = middle;
+    else most = middle - 1;
+  }
+  return least;
+}

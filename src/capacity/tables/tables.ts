@@ -1,0 +1,90 @@
+import { limitBetween } from './interpolation';
+import { inputError } from '../judge/inputCheck';
+import { signalrEditions, type Edition, type Product, type TableSource } from '../model';
+import type { Direction, PublishedEdition, PublishedTable, TableName } from './publishedEdition';
+import { later, sr2023, wps } from './resolved';
+
+/** Size of a message behind every table, bytes. */
+export const baseMessageBytes = 2048;
+
+/**
+ * The edition to compute with.
+ * @throws ExpectedError `estimate-input` for an unknown product or edition, and for an edition of
+ * Web PubSub, which has only one.
+ */
+export function editionOf(product: Product, edition: Edition | undefined): PublishedEdition {
+  if (product === 'webpubsub') {
+    if (edition !== undefined) throw inputError('edition must not be given for webpubsub');
+    return wps;
+  }
+  // Input may come from untyped data, so the type alone is not believed.
+  if (!['signalr'].includes(product)) throw inputError('product must be signalr or webpubsub');
+  switch (edition) {
+    case undefined:
+    case 'sr2023':
+      return sr2023;
+    case 'later':
+      return later;
+    default:
+      throw inputError(`edition must be ${signalrEditions.join(' or ')}`);
+  }
+}
+
+/** The edition of the same guide whose sizes go on where those of this one end. */
+export function longerEdition({
+  product,
+  candidates,
+}: PublishedEdition): PublishedEdition | undefined {
+  return [sr2023, later, wps].find(
+    (other) => other.product === product && other.candidates.at(-1)! > candidates.at(-1)!,
+  );
+}
+
+/** A table of the edition; asking for one it does not have is a defect of ours. */
+export function tableOf(edition: PublishedEdition, name: TableName): PublishedTable {
+  const table = edition.tables[name];
+  if (table === undefined) throw new Error(`edition ${edition.name} has no table ${name}`);
+  return table;
+}
+
+/** Limit in messages per second at 2,048 bytes, for a candidate size of the edition. */
+export function limitAt(
+  edition: PublishedEdition,
+  name: TableName,
+  direction: Direction,
+  unit: number,
+): number {
+  const table = tableOf(edition, name);
+  const limit = limitBetween(table.units, table[direction]?.values ?? [], unit);
+  if (limit === undefined) throw new Error(`no limit ${name} ${direction} at unit ${unit}`);
+  return limit;
+}
+
+/** Connections a size allows. */
+export function connectionLimit(edition: PublishedEdition, unit: number): number {
+  return edition.connectionsPerUnit * unit;
+}
+
+/** Where the row of a table stands. */
+export function sourceOf(
+  edition: PublishedEdition,
+  name: TableName,
+  direction: Direction,
+): TableSource {
+  const table = tableOf(edition, name);
+  const line = table[direction]?.line;
+  return {
+    ...documentOf(edition),
+    heading: table.heading,
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+/** Where the limit of connections is stated. */
+export function connectionSource(edition: PublishedEdition): TableSource {
+  return { ...documentOf(edition), ...edition.connectionsFrom };
+}
+
+function documentOf(edition: PublishedEdition): Omit<TableSource, 'heading' | 'line'> {
+  return { document: edition.name, title: edition.title, edition: edition.edition };
+}

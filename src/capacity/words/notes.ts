@@ -1,0 +1,207 @@
+import { serverConnectionsProblem } from '../../scenario/check/serverConnectionsProblem';
+import { servedLoads, type AppServers, type Stack } from '../judge/appServers';
+import { fillAt, peakUse, type Fill } from '../judge/binding';
+import { cautionFrom } from './cautionMark';
+import type { OtherEdition } from '../model';
+import { noFitNotes } from './noFit';
+import { connectionsFit, fitsUnit, listedByAll, type Demand, type Sizes } from '../judge/search';
+import { connectionLimit, tableOf } from '../tables/tables';
+import { tolerance, trafficUtilisation } from '../judge/utilisation';
+import { largestOf, type Warning } from './warnings';
+import { counted, figure, listed, shareWords, tableWords, unitWords } from './wording';
+
+/** Everything the sentences are made from. */
+export interface NoteContext {
+  readonly demand: Demand;
+  readonly sizes: Sizes;
+  readonly atUnit: number;
+  readonly fill: Fill;
+  readonly warnings: readonly Warning[];
+  readonly servers: AppServers;
+  readonly stack: Stack;
+  /** Server connections beside the clients, and the size that has room for both. */
+  readonly serverConnections: number | null;
+  readonly withServers: number | null;
+  readonly other: OtherEdition | undefined;
+}
+
+/** Most app servers in any test of the guides (*Performance test environments*). */
+const appServersTested = 20;
+
+/** Sentences for people in the order of importance. */
+export function notesOf(context: NoteContext): string[] {
+  const { demand, sizes, fill, warnings, other } = context;
+  return [
+    ...(sizes.unit === null ? noFitNotes(demand, fill, largestOf(demand), warnings, other) : []),
+    ...cautionNotes(context),
+    ...fullNotes(context),
+    ...noteOrder
+      .filter((warning) => warnings.includes(warning))
+      .map((warning) => warningNotes[warning](context)),
+    ...erratumNotes(demand, sizesCompared(context)),
+    ...serverNotes(context),
+  ];
+}
+
+/** Warnings by importance; `more-units-do-not-help` is said by the reason why nothing fits. */
+const noteOrder = [
+  'rounding-edge',
+  'faster-than-measured',
+  'guide-sum-differs',
+  'routing-cost-not-in-server-load',
+  'premium-p2',
+  'interpolated',
+  'no-table',
+  'senders-above-benchmark',
+  'message-floor',
+] as const satisfies readonly Warning[];
+
+const warningNotes: Readonly<Record<(typeof noteOrder)[number], (context: NoteContext) => string>> =
+  {
+    'rounding-edge': ({ sizes }) =>
+      `Within the 2.4 % that the guides leave open in the reading of KB and MB it would be ${sizeOrNone(sizes.withinRounding)}.`,
+    'faster-than-measured': ({ sizes }) =>
+      `Small messages: by bandwidth this is more messages per second than any table shows; held to the measured rates it would be ${sizeOrNone(sizes.strict)}.`,
+    'guide-sum-differs': ({ sizes }) =>
+      `The guide's own method, adding bandwidths, says ${sizeOrNone(sizes.guideSum)}; it leaves out the cost of routing and of requests.`,
+    'routing-cost-not-in-server-load': () =>
+      'From Unit 50 on the Server Load metric does not show the cost of routing to small groups and single connections: it will look better than it is.',
+    'premium-p2': ({ atUnit }) => `${unitWords(atUnit)} exists in the Premium_P2 tier only.`,
+    interpolated: interpolatedNote,
+    'no-table': noTableNote,
+    'senders-above-benchmark': sendersNote,
+    'message-floor': () =>
+      'A message below 1,024 bytes costs about as much as one of 1,024 bytes and is counted so.',
+  };
+
+function sizeOrNone(unit: number | null): string {
+  return unit === null ? 'no size' : unitWords(unit);
+}
+
+/** From 70 % on: what is nearly full, and the next size that leaves room. */
+function cautionNotes({ demand, sizes, fill }: NoteContext): string[] {
+  const { unit } = sizes;
+  const full = (
+    [
+      ['traffic', fill.traffic],
+      ['connections', fill.connections],
+    ] as const
+  ).filter(([, share]) => share >= cautionFrom * (1 - tolerance));
+  if (unit === null || full.length === 0) return [];
+  const { edition, loads, connections } = demand;
+  const roomy = edition.candidates.find(
+    (candidate) =>
+      candidate > unit &&
+      trafficUtilisation(edition, loads, candidate, 'guide') < cautionFrom * (1 - tolerance) &&
+      connections / connectionLimit(edition, candidate) < cautionFrom * (1 - tolerance),
+  );
+  const what = listed(full.map(([name, share]) => `${name} ${shareWords(share)}`));
+  const hint =
+    roomy === undefined ? 'no larger size leaves room' : `${unitWords(roomy)} leaves room`;
+  const highest = Math.max(...full.map(([, share]) => share));
+  const place = highest > cautionFrom * (1 + tolerance) ? 'Above' : 'At';
+  return [`${place} the 70 % mark (${what}): ${hint}.`];
+}
+
+function interpolatedNote({ demand, sizes, atUnit }: NoteContext): string {
+  const units = listedByAll(demand);
+  const below = units.filter((unit) => unit < atUnit).at(-1) ?? atUnit;
+  const above = units.find((unit) => unit > atUnit) ?? atUnit;
+  const listedSize =
+    sizes.listed === null ? '' : `; the smallest size they list is ${unitWords(sizes.listed)}`;
+  return `${unitWords(atUnit)} is not in all tables: its limits are derived from ${unitWords(below)} and ${unitWords(above)}${listedSize}.`;
+}
+
+function noTableNote({ demand, stack, servers }: NoteContext): string {
+  const restGroup = demand.loads.some((load) => load.kind === 'rest_send_to_group');
+  const sentences = restGroup
+    ? [
+        'The guide has no table for REST to groups: compared with the group table and with the request rate of REST to users.',
+      ]
+    : [];
+  const noCounts = stack === 'aspnet' && servers.count === null;
+  if (noCounts && servedLoads(demand.edition, demand.loads).length > 0) {
+    sentences.push('This edition has no web-app counts for ASP.NET SignalR.');
+  }
+  return sentences.join(' ');
+}
+
+function sendersNote({ demand }: NoteContext): string {
+  const beyond = demand.loads.flatMap(({ table, senders }) => {
+    const most = tableOf(demand.edition, table).sendersAtMost ?? Infinity;
+    return senders > most
+      ? [
+          `${counted(senders, 'sender')} where the ${tableWords[table]} table had at most ${figure(most)}`,
+        ]
+      : [];
+  });
+  return `${listed(beyond)}: the rate is compared, that many senders were not tested.`;
+}
+
+/**
+ * The listed sizes whose limits the answer stands on: its own, those that its own are derived from, and the
+ * one below that the traffic was too much for.
+ */
+function sizesCompared({ demand, atUnit }: NoteContext): number[] {
+  const units = listedByAll(demand);
+  const below = units.filter((unit) => unit < atUnit).slice(-1);
+  const isRefused = (unit: number): boolean =>
+    connectionsFit(demand, unit) && !fitsUnit(demand, unit);
+  if (units.includes(atUnit)) return [...below.filter(isRefused), atUnit];
+  return [...below, ...units.filter((unit) => unit > atUnit).slice(0, 1)];
+}
+
+/** Where the tables behind the answer are not used as printed. */
+function erratumNotes(demand: Demand, units: readonly number[]): string[] {
+  if (demand.loads.every((load) => load.inMessages === 0 && load.outMessages === 0)) return [];
+  return units.flatMap((unit) => {
+    const tables = new Set<string>(demand.loads.map((load) => load.table));
+    const { uses } = fillAt(demand, unit);
+    if (uses.length > 0) tables.add(peakUse(uses).table);
+    return demand.edition.errata
+      .filter((erratum) => tables.has(erratum.limit) && erratum.unit === String(unit))
+      .map(
+        ({ item, limit, printed, used }) =>
+          `The guide prints ${printed} for ${unitWords(unit)}, ${tableWords[limit as keyof typeof tableWords]}; ${used} is used (misprint ${item}).`,
+      );
+  });
+}
+
+/** Clients that fit the size where the server connections beside them do not (docs/capacity.md, I-29). */
+function fullNotes(context: NoteContext): string[] {
+  const { demand, sizes, servers, serverConnections, withServers } = context;
+  const { unit } = sizes;
+  if (unit === null || serverConnections === null) return [];
+  const words = unitWords(unit);
+  const problem = serverConnectionsProblem(demand.connections, serverConnections, unit, words);
+  if (problem === undefined) return [];
+  const room = withServers === null ? 'no size' : unitWords(withServers);
+  const advised = (servers.count ?? 0) * (servers.serverConnections ?? 0);
+  // Two figures on one screen need a word on what each of them is.
+  const opened = `A run opens ${counted(serverConnections, 'server connection')}; the guide advises ${figure(advised)} in all.`;
+  const told = advised === 0 || advised === serverConnections;
+  return [`${problem} ${room} has room for both.`, ...(told ? [] : [opened])];
+}
+
+/** Server counts beyond what was tested. */
+function serverNotes({ sizes, servers, stack }: NoteContext): string[] {
+  const { count } = servers;
+  if (count === null || sizes.unit === null) return [];
+  const notes: string[] = [];
+  if (count === 1) notes.push('One app server carries the load but leaves no spare.');
+  if (count > appServersTested && stack === 'aspnetcore') {
+    notes.push(`The guides' tests used at most ${appServersTested} app servers.`);
+  }
+  return notes;
+}
+
+/** `3 app servers with 15 server connections each`; undefined where there are none. */
+export function adviceOf(
+  { count, serverConnections }: AppServers,
+  stack: Stack,
+): string | undefined {
+  if (count === null || serverConnections === null) return undefined;
+  const servers = counted(count, stack === 'aspnet' ? 'web app' : 'app server');
+  const each = count === 1 ? '' : ' each';
+  return `${servers} with ${serverConnections} server connections${each}`;
+}

@@ -1,0 +1,71 @@
+import { formatBytes, formatCount, formatShare } from '../../base/units';
+import type { Direction, TableName } from '../tables/publishedEdition';
+
+/** Names of the tables for people. */
+export const tableWords: Readonly<Record<TableName, string>> = {
+  echo: 'echo',
+  broadcast: 'broadcast',
+  small_group: 'small group',
+  big_group: 'big group',
+  send_to_connection: 'send to connection',
+  rest_broadcast: 'REST broadcast',
+  rest_send_to_user: 'REST send to user',
+  upstream_echo: 'upstream echo',
+};
+
+export const directionWords: Readonly<Record<Direction, string>> = {
+  in: 'inbound',
+  out: 'outbound',
+};
+
+/** `1,900`, `19.5`, `0.2`: thousands grouped, as many decimals as the size of the number deserves. */
+export function figure(value: number): string {
+  const most = value >= 1000 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 4;
+  const rounded = Number(value.toFixed(most));
+  const decimals = String(rounded).split('.')[1]?.length ?? 0;
+  return formatCount(rounded, decimals);
+}
+
+/** `1 sender`, `1,900 senders`. */
+export function counted(count: number, noun: string): string {
+  return `${figure(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** `95 %`; close to 100 with decimals, so that 100.4 % does not read as fitting. */
+export function shareWords(share: number): string {
+  const nearlyFull = share !== 1 && Math.abs(share - 1) < 0.005;
+  return nearlyFull ? `${Number((share * 100).toFixed(2))} %` : formatShare(share);
+}
+
+/** `Unit 1,000`. */
+export function unitWords(unit: number): string {
+  return `Unit ${formatCount(unit)}`;
+}
+
+/**
+ * `400 KB/s`, `38 MB/s` as the guides print them: 1 KB is 1,024 bytes and 1 MB is 1,000 KB, so their
+ * MBps is 1,024,000 bytes per second.
+ */
+export function bandwidthWords(bytesPerSecond: number): string {
+  const { divisor, name } = bandwidthScale(bytesPerSecond);
+  return `${figure(bytesPerSecond / divisor)} ${name}`;
+}
+
+/** The unit a bandwidth is best shown in. */
+export function bandwidthScale(bytesPerSecond: number): { divisor: number; name: string } {
+  return bytesPerSecond < 1_024_000
+    ? { divisor: 1024, name: 'KB/s' }
+    : { divisor: 1_024_000, name: 'MB/s' };
+}
+
+/** `2 KB`, `1 KB (counted for 100 B)`. */
+export function messageSizeWords(messageBytes: number, countedBytes: number): string {
+  const [counts, sent] = [formatBytes(countedBytes), formatBytes(messageBytes)];
+  return counts === sent ? counts : `${counts} (counted for ${sent})`;
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
+}

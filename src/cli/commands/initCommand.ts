@@ -1,0 +1,64 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ExpectedError } from '../../base/expectedError';
+import type { GroupShape } from '../../capacity/start/groupShape';
+import { presetOf, type PresetChoice } from '../../capacity/start/preset';
+import { fileProblem } from '../../results/resultFolder';
+import { didYouMean } from '../../scenario/text/didYouMean';
+import { findUseCase, useCases } from '../../usecases/registry';
+import type { UseCase } from '../../usecases/useCase';
+import { exitCode } from '../exitCode';
+import type { Surroundings } from '../surroundings';
+
+export interface InitFlags {
+  /** Absent: one that the service runs by itself. */
+  readonly useCase?: string;
+  readonly unit: number;
+  readonly service: PresetChoice['service'];
+  readonly groups: GroupShape;
+  readonly force?: boolean;
+}
+
+/**
+ * Writes the set-up of the performance guides for a use case and a size, to a file or to standard output.
+ *
+ * @param file absent: standard output
+ *
+ * @throws ExpectedError when there is no such set-up, or the file is there and not to be replaced
+ */
+export async function initCommand(
+  file: string | undefined,
+  flags: InitFlags,
+  { stdout, stderr, cwd }: Surroundings,
+): Promise<number> {
+  const { unit, service, groups, force = false } = flags;
+  const { useCase = service === 'webpubsub' ? 'sendToGroup' : 'echo' } = flags;
+  const { text } = presetOf(useCaseNamed(useCase), { unit, service, groups });
+  if (file === undefined) {
+    stdout.write(text);
+    return exitCode.done;
+  }
+  try {
+    await writeFile(path.resolve(cwd, file), text, { flag: force ? 'w' : 'wx' });
+  } catch (error) {
+    const taken = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    const message = taken
+      ? `There is a file ${file} already. Name another one, or replace it with --force.`
+      : `${file} cannot be written: ${fileProblem(error)}.`;
+    throw new ExpectedError('init-file', message, { cause: error });
+  }
+  stderr.write(`wrote ${file}\n`);
+  return exitCode.done;
+}
+
+function useCaseNamed(name: string): UseCase {
+  const useCase = findUseCase(name);
+  if (useCase !== undefined) return useCase;
+  const names = useCases.map((known) => known.name);
+  const meant = didYouMean(name, names);
+  const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  throw new ExpectedError(
+    'use-case',
+    `There is no use case "${name.slice(0, 60)}".${question} Known are ${names.join(', ')}.`,
+  );
+}

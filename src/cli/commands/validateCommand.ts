@@ -1,0 +1,88 @@
+import { ExpectedError } from '../../base/expectedError';
+import { scenarioEstimate } from '../../capacity/scenarioEstimate';
+import { sizeProblem } from '../../capacity/start/sizeProblem';
+import type { ParsedScenario } from '../../scenario/parseScenario';
+import type { Problem } from '../../scenario/problem';
+import { referencesIn } from '../../scenario/target/references';
+import { exitCode } from '../exitCode';
+import { jsonDocument } from '../views/jsonDocument';
+import { paint, printable, type Tone } from '../views/line';
+import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../views/problemText';
+import { namedScenario } from '../scenarioFile';
+import type { ScenarioParser } from '../scenarioOf';
+import { referenceValue, secretVariable } from '../referenceValue';
+import { canColour, type Surroundings } from '../surroundings';
+
+export interface ValidateDeps {
+  readonly parseScenario: ScenarioParser;
+}
+
+const tones: Readonly<Record<string, Tone>> = { error: 'bad', warning: 'warn', info: 'dim' };
+
+/** Problems of scenario files on standard output; exit code 2 when one is an error. */
+export async function validateCommand(
+  files: readonly string[],
+  options: { readonly json?: boolean },
+  surroundings: Surroundings,
+  deps: ValidateDeps,
+): Promise<number> {
+  const { stdout, stderr, env } = surroundings;
+  const all: PlacedProblem[] = [];
+  let unreadable = false;
+  for (const file of files) {
+    try {
+      const { name, text } = await namedScenario(file, surroundings.input);
+      const parsed = deps.parseScenario(text);
+      const found = [...parsed.problems, ...missingReferences(text, env), ...sizeProblems(parsed)];
+      all.push(...placeProblems(name, text, found));
+    } catch (error) {
+      // One file that cannot be read does not keep the others from being judged.
+      if (!(error instanceof ExpectedError)) throw error;
+      unreadable = true;
+      stderr.write(`${printable(error.message)}\n`);
+    }
+  }
+  if (options.json) {
+    stdout.write(jsonDocument(all));
+  } else {
+    const colour = canColour(surroundings);
+    for (const problem of all) {
+      const tone = tones[problem.severity];
+      stdout.write(`${paint({ text: problemText(problem), ...(tone && { tone }) }, colour)}\n`);
+    }
+  }
+  return unreadable || hasErrors(all) ? exitCode.badInput : exitCode.done;
+}
+
+/** Whether the load is too much for the size that the file names; an estimate needs a file without errors. */
+function sizeProblems(parsed: ParsedScenario): Problem[] {
+  const { scenario } = parsed;
+  if (scenario === undefined || scenario.kind === 'resultparser' || hasErrors(parsed.problems))
+    return [];
+  const found = scenarioEstimate(scenario);
+  const problem = 'problem' in found ? undefined : sizeProblem(parsed, found.estimate.planned);
+  return problem === undefined ? [] : [problem];
+}
+
+/** A scenario may be checked where its secrets are not, so a missing one is a warning here. */
+function missingReferences(text: string, env: Surroundings['env']): Problem[] {
+  return referencesIn(text)
+    .filter(({ offset }) => !isComment(text, offset))
+    .filter(({ kind, name }) => referenceValue(env, kind, name) === undefined)
+    .map(({ kind, name, offset, length }) => ({
+      code: 'missing-reference',
+      severity: 'warning',
+      message: `The environment variable ${kind === 'env' ? name : secretVariable(name)} is not set; a run would stop here.`,
+      offset,
+      length,
+    }));
+}
+
+/** Whether a place is behind a `#` that begins a comment on its line. */
+function isComment(text: string, offset: number): boolean {
+  const lineStart = Math.max(
+    text.lastIndexOf('\n', offset - 1),
+    text.lastIndexOf('\r', offset - 1),
+  );
+  return /(^|\s)#/.test(text.slice(lineStart + 1, offset));
+}

@@ -1,0 +1,86 @@
+import { visibleText } from '../../base/visibleText';
+
+/** How a line looks where colours are allowed; the words say the same without them. */
+export type Tone = 'dim' | 'bold' | 'good' | 'bad' | 'warn';
+
+/** One line for a terminal, without line end. */
+export interface Line {
+  readonly text: string;
+  readonly tone?: Tone;
+}
+
+const sequences: Readonly<Record<Tone, string>> = {
+  dim: '\x1b[2m',
+  bold: '\x1b[1m',
+  good: '\x1b[32m',
+  bad: '\x1b[31m',
+  warn: '\x1b[33m',
+};
+
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+const zeroWidth = /\p{Mn}|\p{Me}|\u200b|\u200d/u;
+
+/** A blank at which {@link wrap} does not break; it is an ordinary one where it is written. */
+export const fixedBlank = '\u00a0';
+
+/** Text from servers and files without anything a terminal would obey; line breaks become blanks. */
+export function printable(text: string): string {
+  return visibleText(text.replace(/[\r\n\t]+/g, ' '));
+}
+
+/** Columns a text takes in a terminal. */
+export function textWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += characterWidth(character);
+  return width;
+}
+
+function characterWidth(character: string): number {
+  return wide.test(character) ? 2 : zeroWidth.test(character) ? 0 : 1;
+}
+
+/** The beginning of a text that fits into `width` columns. */
+export function cut(text: string, width: number): string {
+  let used = 0;
+  let end = 0;
+  for (const character of text) {
+    used += characterWidth(character);
+    if (used > width) return text.slice(0, end);
+    end += character.length;
+  }
+  return text;
+}
+
+/**
+ * Breaks a text at blanks into lines of at most `width` columns; words that are longer stay whole.
+ *
+ * @param indent put before every line but the first, and counted
+ */
+export function wrap(text: string, width: number, indent = ''): string[] {
+  const lines: string[] = [];
+  let line = /^ */.exec(text)?.[0] ?? '';
+  let empty = true;
+  for (const word of text.trim().split(/ +/)) {
+    const joined = empty ? line + word : `${line} ${word}`;
+    if (!empty && textWidth(joined) > width) {
+      lines.push(line);
+      line = indent + word;
+    } else {
+      line = joined;
+    }
+    empty = false;
+  }
+  return [...lines, line];
+}
+
+/** The line as written to a terminal. */
+export function paint({ text, tone }: Line, colour: boolean): string {
+  const clean = printable(text).replaceAll(fixedBlank, ' ').trimEnd();
+  return colour && tone !== undefined && clean !== '' ? `${sequences[tone]}${clean}\x1b[0m` : clean;
+}
+
+/** Lines as one text, each ended. */
+export function paintAll(lines: readonly Line[], colour: boolean): string {
+  return lines.map((line) => `${paint(line, colour)}\n`).join('');
+}

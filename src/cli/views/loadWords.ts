@@ -1,0 +1,98 @@
+import { formatBytes, formatCount, formatDurationMs } from '../../base/units';
+import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
+import { maximumSteps, stepCount, stepsOf } from '../../scenario/steps';
+import { largestGroup } from '../../usecases/groups';
+import { findUseCase, streamsOf } from '../../usecases/registry';
+import { itemsUp } from '../../usecases/streams';
+
+/** Entries of a mix that are told one by one. */
+const mostEntries = 10;
+
+/** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
+export function loadWords(scenario: Scenario): string {
+  const steps = Math.min(stepCount(scenario), maximumSteps);
+  const { entries } = scenario;
+  const uses = entries.slice(0, mostEntries).map((each) => entryWords(each, scenario.connections));
+  if (entries.length > mostEntries) {
+    uses.push(`${formatCount(entries.length - mostEntries)} more`);
+  }
+  const connections = `${formatCount(scenario.connections)} ${plural('connection', scenario.connections)}`;
+  return `${uses.join(' + ')}, ${connections}${steps > 1 ? ` in ${formatCount(steps)} steps` : ''}`;
+}
+
+function entryWords({ name, parameters }: ScenarioEntry, connections: number): string {
+  const { groupCount, messageSize, messageSizes, method, sendingInterval } = parameters;
+  const words = [typeof method === 'string' ? `${name} ${method.slice(0, 60)}` : name];
+  if (typeof groupCount === 'number' && groupCount > 0) {
+    const members = largestGroup({ groupsPerConnection: 1, ...parameters }, connections);
+    words.push(`groups of ${formatCount(members)}`);
+  }
+  if (typeof messageSize === 'number' && typeof sendingInterval === 'number') {
+    const size =
+      typeof messageSizes === 'string'
+        ? `${messageSizes.slice(0, 60)} (mean ${formatBytes(messageSize)})`
+        : formatBytes(messageSize);
+    const streams = streamsOf({ name, parameters });
+    const count = streams === undefined ? '' : `${formatCount(streams.items)} items of `;
+    words.push(`${count}${size} ${intervalWords(sendingInterval)}`);
+  }
+  return words.join(', ');
+}
+
+function intervalWords(ms: number): string {
+  return ms === 1000 ? 'each second' : `every ${formatDurationMs(ms)}`;
+}
+
+/** What a scenario puts on its target in its last step, and how long it takes. */
+export interface LoadNumbers {
+  readonly connections: number;
+  readonly inPerSecond: number;
+  readonly outPerSecond: number;
+  /** Payload in both directions. */
+  readonly bytesPerSecond: number;
+  readonly durationS: number;
+}
+
+/** The load a scenario intends, before anything is connected. */
+export function loadNumbers(scenario: Scenario): LoadNumbers {
+  const steps = stepsOf(scenario);
+  const last = steps.at(-1);
+  let [inPerSecond, outPerSecond, bytesPerSecond] = [0, 0, 0];
+  for (const [position, { name, parameters }] of scenario.entries.entries()) {
+    const { messageSize, sendingInterval } = parameters;
+    if (typeof sendingInterval !== 'number' || sendingInterval <= 0) continue;
+    const senders = last?.perEntry[position] ?? 0;
+    const load = { connections: scenario.connections, senders };
+    const sendings = (senders * 1000) / sendingInterval;
+    const streams = streamsOf({ name, parameters });
+    const into = sendings * (streams === undefined ? 1 : itemsUp(streams));
+    const out = sendings * (findUseCase(name)?.deliveries(parameters, load) ?? 0);
+    inPerSecond += into;
+    outPerSecond += out;
+    bytesPerSecond += (into + out) * (typeof messageSize === 'number' ? messageSize : 0);
+  }
+  const rampS = scenario.connections / scenario.arrivingRate;
+  const stepMs = scenario.warmupMs + scenario.singleStepDurationMs + scenario.drainMs;
+  return {
+    connections: scenario.connections,
+    inPerSecond,
+    outPerSecond,
+    bytesPerSecond,
+    durationS: rampS + (steps.length * stepMs) / 1000,
+  };
+}
+
+/** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (40.8 MB/s), for about 3 min`. */
+export function loadNumbersWords(load: LoadNumbers): string {
+  const connections = `${formatCount(load.connections)} ${plural('connection', load.connections)}`;
+  const duration = `for about ${formatDurationMs(Math.round(load.durationS) * 1000)}`;
+  if (load.inPerSecond === 0) return `${connections}, no messages, ${duration}`;
+  const rates = `up to ${formatCount(load.inPerSecond, decimals(load.inPerSecond))} msg/s in and ${formatCount(load.outPerSecond, decimals(load.outPerSecond))} msg/s out (${formatBytes(Math.round(load.bytesPerSecond))}/s)`;
+  return `${connections}, ${rates}, ${duration}`;
+}
+
+const decimals = (value: number): number => (Number.isInteger(value) || value >= 100 ? 0 : 1);
+
+export function plural(noun: string, count: number): string {
+  return count === 1 ? noun : `${noun}s`;
+}

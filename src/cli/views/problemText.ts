@@ -1,0 +1,64 @@
+import type { Fix, Problem, Severity } from '../../scenario/problem';
+import { positionAt } from '../../scenario/text/positions';
+
+/** A problem with its place as people and scripts read it; lines and columns from 1. */
+export interface PlacedProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+  readonly severity: Severity;
+  readonly code: string;
+  readonly message: string;
+  /** The flag it is about; it has no place in the file then, and stands before the message. */
+  readonly flag?: string;
+  readonly fix?: Fix;
+}
+
+/** Problems with lines and columns, sorted by position. */
+export function placeProblems(
+  file: string,
+  text: string,
+  problems: readonly Problem[],
+): PlacedProblem[] {
+  return [...problems]
+    .sort((a, b) => a.offset - b.offset || a.length - b.length)
+    .map(({ offset, length, severity, code, message, flag, fix }) => {
+      const start = positionAt(text, offset);
+      const end = positionAt(text, offset + length);
+      return {
+        file,
+        line: start.line,
+        column: start.column,
+        endLine: end.line,
+        endColumn: end.column,
+        severity,
+        code,
+        message,
+        ...(flag !== undefined && { flag }),
+        ...(fix && { fix }),
+      };
+    });
+}
+
+/**
+ * `chat-room.yaml:9:17 warning group-count 1,900 connections do not divide …`; of a value that a flag has
+ * set `--set config.drain: error wrong-type …`.
+ */
+export function problemText({
+  file,
+  line,
+  column,
+  severity,
+  code,
+  message,
+  flag,
+}: PlacedProblem): string {
+  if (flag !== undefined) return `${flag}: ${severity} ${code} ${message.slice(flag.length + 2)}`;
+  return `${file}:${line}:${column} ${severity} ${code} ${message}`;
+}
+
+export function hasErrors(problems: readonly { readonly severity: Severity }[]): boolean {
+  return problems.some(({ severity }) => severity === 'error');
+}

@@ -1,0 +1,201 @@
+import { countOf } from '../../base/errorClass';
+import { formatCount, formatLatencyUs } from '../../base/units';
+import { visibleLine } from '../../base/visibleText';
+import { recoveryWords } from './connectionLines';
+import { marksOf } from './howWords';
+import { loadWords } from './loadWords';
+import { lostNote } from './stepTable';
+import { trafficCells } from './trafficTable';
+import type { StepProgress } from '../../measure/show/snapshot';
+import { countsLost, shownLatency } from '../../measure/judge/judgedLatency';
+import type { StepSummary } from '../../measure/show/summary';
+import { tailReason } from '../../measure/tails';
+import { verdictSentence } from '../../measure/judge/verdictSentence';
+import { redactText } from '../../results/redact';
+import type { InterruptedRun } from '../../results/readResult';
+import type { Result } from '../../results/result';
+
+/** Steps shown of a long run; the file has them all. */
+const mostSteps = 40;
+/** Rows shown of the use cases of a mix. */
+const mostEntries = 100;
+/** Recoveries shown of one step. */
+const mostRecoveries = 5;
+
+/**
+ * A result as Markdown for an issue or a chat. English in every language: it leaves the editor. Texts
+ * of the file are escaped, so that a hostile one cannot put links or images there.
+ */
+export function summaryMarkdown(result: Result): string {
+  const { connections, recommendation, steps } = result;
+  const shown = steps.slice(-mostSteps);
+  const errors = Object.entries(result.errors).filter(([, count]) => count > 0);
+  const how = marksOf(result.scenario, result.target);
+  const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
+  const lines = [
+    `### SignalR Benchmark: ${plain(result.id)}`,
+    '',
+    `**${plain(verdictSentence(result))}**`,
+    '',
+    // The sentence holds the first reason already.
+    ...otherReasons(result),
+    `- target: ${plain(result.target.url)}`,
+    `- load: ${plain(loadWords(result.scenario))}`,
+    ...(how === '' ? [] : [`- how: ${how}`]),
+    `- connected: ${formatCount(connections.connected)} of ${formatCount(connections.requested)}, ${formatCount(connections.dropped)} dropped${connections.reconnected > 0 ? `, ${formatCount(connections.reconnected)} opened again` : ''}${connections.notBack ? `, ${formatCount(connections.notBack)} not back` : ''}`,
+    ...shown.flatMap(({ index, recoveries = [] }) =>
+      recoveries
+        .slice(0, mostRecoveries)
+        .map((recovery) => `- step ${index}: ${recoveryWords(recovery)}`),
+    ),
+    ...(errors.length === 0
+      ? []
+      : [
+          `- errors: ${errors.map(([name, count]) => `${formatCount(count)} ${plain(name)}`).join(', ')}`,
+        ]),
+    '',
+    ...tableOf(shown.map(rowOfStep)),
+    ...entryTable(shown),
+    ...footOf(shown),
+    ...trafficTable(shown),
+    ...(shown.length < steps.length
+      ? ['', `${formatCount(steps.length - shown.length)} earlier steps left out.`]
+      : []),
+    '',
+    ...(recommendation
+      ? [
+          `**${plain(recommendation.headline)}**`,
+          '',
+          ...[...planned, ...recommendation.reasons.slice(0, 20)].map(
+            (reason) => `- ${plain(reason)}`,
+          ),
+        ]
+      : [`No Units: ${plain(result.recommendationProblem ?? 'nothing valid was measured.')}`]),
+    '',
+    `signalr-bench ${plain(result.tool.version)}, Node ${plain(result.machine.node)}, ${result.machine.cores} cores, ${plain(result.startedAt)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Why there are dashes, and what the numbers leave out. */
+function footOf(steps: readonly StepSummary[]): string[] {
+  const reason = tailReason(
+    steps.flatMap(({ latencyUs, entries = [] }) => [
+      latencyUs,
+      ...entries.map((entry) => entry.latencyUs),
+    ]),
+  );
+  const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
+  return [
+    ...(reason === undefined ? [] : ['', `${reason}.`]),
+    ...(countsLost(steps) ? ['', `${upperFirst(lostNote)}.`] : []),
+    ...(inWarmup === 0
+      ? []
+      : ['', `${formatCount(inWarmup)} of the errors came in warm-ups, which are not measured.`]),
+  ];
+}
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Reasons shown beside the first. */
+const mostReasons = 20;
+
+function otherReasons({ verdict }: Result): string[] {
+  const others = verdict.reasons.slice(1, 1 + mostReasons);
+  return others.length === 0 ? [] : [...others.map(({ message }) => `- ${plain(message)}`), ''];
+}
+
+/** The use cases of a mix, step by step. */
+function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
+  const rows = steps.flatMap(({ index, entries = [] }) =>
+    entries.map((entry): Cells => [
+      plain(entry.name).slice(0, 60),
+      ...cellsOf({ ...entry, index }, 'lost' in entry ? formatCount(entry.lost) : '–'),
+    ]),
+  );
+  return rows.length === 0
+    ? []
+    : ['', ...tableWith(['use case', ...head], rows.slice(-mostEntries))];
+}
+
+/** Bytes of each step; `in` is client to service, `out` service to client. */
+function trafficTable(steps: readonly StepSummary[]): string[] {
+  const moved = steps.filter(({ wireBytesIn, wireBytesOut }) => wireBytesIn + wireBytesOut > 0);
+  if (moved.length === 0) return [];
+  const way = (name: string): Cells => [`${name}: payload`, 'on wire', 'MB/s'];
+  return ['', ...tableWith(['step', ...way('in'), ...way('out')], moved.map(trafficCells))];
+}
+
+/** What is left of a run without a result. */
+export function interruptedMarkdown(name: string, run: InterruptedRun): string {
+  const rows = run.steps.slice(-mostSteps).map(rowOfProgress);
+  const lines = [
+    `### SignalR Benchmark: ${plain(name)}`,
+    '',
+    '**■ interrupted; the run did not come to its end, so it is not judged and gives no Units.**',
+    ...(rows.length === 0 ? [] : ['', ...tableOf(rows)]),
+    ...entryTable(run.steps.slice(-mostSteps)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+type Cells = readonly string[];
+
+const head: Cells = [
+  'step',
+  'senders',
+  'sent/s',
+  'received/s',
+  'p50',
+  'p99',
+  'p99.9',
+  'max',
+  'lost',
+];
+
+const tableOf = (rows: readonly Cells[]): string[] => tableWith(head, rows);
+
+function tableWith(heads: Cells, rows: readonly Cells[]): string[] {
+  const row = (cells: Cells): string => `| ${cells.join(' | ')} |`;
+  return [row(heads), row(heads.map(() => '---:')), ...rows.map(row)];
+}
+
+function rowOfStep(step: StepSummary): Cells {
+  return cellsOf(step, formatCount(step.lost));
+}
+
+function rowOfProgress(step: StepProgress): Cells {
+  return cellsOf(step, '–');
+}
+
+function cellsOf(
+  step: Pick<
+    StepSummary,
+    'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'
+  >,
+  lost: string,
+): Cells {
+  const shown = shownLatency(step);
+  const latency = (key: 'p50' | 'p99' | 'p999' | 'max'): string => {
+    const us = shown?.[key];
+    return us === undefined ? '–' : us === null ? 'lost' : formatLatencyUs(us);
+  };
+  return [
+    String(step.index),
+    formatCount(step.senders),
+    formatCount(step.sentPerSecond, 1),
+    formatCount(step.receivedPerSecond, 1),
+    latency('p50'),
+    latency('p99'),
+    latency('p999'),
+    latency('max'),
+    lost,
+  ];
+}
+
+/** One line without Markdown or HTML of its own. */
+function plain(text: string): string {
+  return visibleLine(redactText(text))
+    .replace(/[\\`*_[\]<>|~]/g, '\\$&')
+    .slice(0, 1000);
+}

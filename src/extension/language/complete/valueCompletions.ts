@@ -1,0 +1,147 @@
+import { offers } from '../../../capacity/tables/resolved';
+import type { KeySpec } from '../../../scenario/keys/keySpec';
+import { placeholderWords } from '../../../usecases/ownArguments';
+import { useCases } from '../../../usecases/registry';
+import type { Analysis } from '../analyseScenario';
+import type { Completion, ReferenceNames } from './completionsAt';
+import { startValue } from './scenarioTemplate';
+import type { Translate } from '../../translate';
+
+/** Suffixes by type of value, with what they mean. */
+const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = {
+  duration: ['ms', 's', 'm', 'h'],
+  size: ['B', 'KB', 'MB'],
+  share: ['%'],
+  senders: ['%'],
+};
+
+/** Whether a variable is called like something that leads to a target, and not like a key or a token. */
+const namesTarget = (name: string): boolean =>
+  /SIGNALR|PUBSUB|CONN|ENDPOINT|HUB|TARGET/i.test(name);
+
+/** More names than anybody scrolls through. */
+const maximumNames = 200;
+
+/** Proposals for the value of a key, of which `start` to `offset` is typed already. */
+export function valueCompletions(
+  analysis: Analysis,
+  spec: KeySpec,
+  { start, offset }: { readonly start: number; readonly offset: number },
+  names: ReferenceNames,
+  t: Translate,
+): Completion[] {
+  const typed = analysis.text.slice(start, offset);
+  const reference = /\$(?:\{[\w:-]*)?$/.exec(typed);
+  if (spec.references === true && reference !== null) {
+    return references(analysis.text, offset - reference[0].length, offset, names, t);
+  }
+  const range = { offset: start, length: offset - start };
+  const value = (label: string, detail?: string, documentation?: string): Completion => ({
+    ...range,
+    kind: 'value',
+    label,
+    insert: label,
+    snippet: false,
+    ...(detail === undefined ? {} : { detail }),
+    ...(documentation === undefined ? {} : { documentation }),
+  });
+  const isDefault = (choice: string): string | undefined =>
+    String(spec.default) === choice ? t('default') : undefined;
+  switch (spec.type) {
+    case 'choice':
+      return (spec.choices ?? []).map((choice) => value(choice, isDefault(choice)));
+    case 'flag':
+      return ['true', 'false'].map((word) => value(word, isDefault(word)));
+    case 'useCase':
+      return useCases.map(({ name, summary }) => value(name, isDefault(name), summary));
+    case 'list':
+      return placeholders(analysis.text, spec.name, start, offset);
+    case 'targets': {
+      const local = spec.name === 'target' ? [value('local', t('the embedded hub'))] : [];
+      const hubs = names.hubs.map((url) => value(url, t('used before')));
+      if (typed !== '') return hubs;
+      const named = { ...names, environment: names.environment.filter(namesTarget) };
+      return [...local, ...hubs, ...references(analysis.text, offset, offset, named, t)];
+    }
+    case 'text':
+      return spec.references === true && typed === ''
+        ? references(analysis.text, offset, offset, names, t)
+        : [];
+    default:
+      return numbers(analysis, spec, typed, value, t);
+  }
+}
+
+function numbers(
+  { estimate, scenario }: Analysis,
+  spec: KeySpec,
+  typed: string,
+  value: (label: string, detail?: string) => Completion,
+  t: Translate,
+): Completion[] {
+  const digits = /^(\d{1,20}(?:\.\d{0,20})?)\s*(?:[a-zA-Z]{0,3}|%)$/.exec(typed)?.[1];
+  if (digits !== undefined) {
+    return (suffixes[spec.type] ?? []).map((suffix) => value(`${digits}${suffix}`));
+  }
+  if (typed !== '') return [];
+  if (spec.name === 'unit') {
+    const needed = estimate?.unit;
+    const sizes = offers[estimate?.product ?? 'signalr'].units[scenario?.sku ?? 'premium'];
+    const first = needed == null ? [] : [needed];
+    return [...new Set([...first, ...sizes])].map((size) =>
+      value(String(size), size === needed ? t('smallest that fits') : undefined),
+    );
+  }
+  if (spec.default === undefined || spec.type === 'senders') return [];
+  return [value(startValue({ ...spec, type: spec.type as 'count' }), t('default'))];
+}
+
+/** Placeholders of arguments, in quotes where there are none yet. */
+function placeholders(text: string, key: string, start: number, offset: number): Completion[] {
+  const typed = text.slice(start, offset);
+  const open = /\{\w*$/.exec(typed)?.[0].length ?? 0;
+  if (open === 0 && typed !== '') return [];
+  const quoted = /^["']/.test(typed);
+  // Editors close the brace by themselves.
+  const end = open > 0 && text.charAt(offset) === '}' ? offset + 1 : offset;
+  // Items of a stream have no receivers.
+  const known = placeholderWords.filter(
+    ({ written }) => key === 'arguments' || !['{receiver}', '{group}'].includes(written),
+  );
+  return known.map(({ written, summary }) => ({
+    kind: 'value',
+    label: written,
+    insert: quoted ? written : `'${written}'`,
+    snippet: false,
+    offset: offset - open,
+    length: end - offset + open,
+    detail: summary,
+  }));
+}
+
+/** `${env:NAME}` and `${secret:name}` in place of what is typed of one. */
+function references(
+  text: string,
+  start: number,
+  offset: number,
+  { environment, secrets }: ReferenceNames,
+  t: Translate,
+): Completion[] {
+  // Editors close the brace by themselves.
+  const end = text.charAt(offset) === '}' && start < offset ? offset + 1 : offset;
+  const one = (label: string, detail: string): Completion => ({
+    kind: 'reference',
+    label,
+    insert: label,
+    snippet: false,
+    offset: start,
+    length: end - start,
+    detail,
+  });
+  return [
+    ...secrets.slice(0, maximumNames).map((name) => one(`\${secret:${name}}`, t('stored secret'))),
+    ...environment
+      .slice(0, maximumNames)
+      .map((name) => one(`\${env:${name}}`, t('environment variable'))),
+  ];
+}

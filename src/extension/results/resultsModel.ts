@@ -1,0 +1,134 @@
+import path from 'node:path';
+import { latencyWords } from '../../measure/judge/sloWords';
+import type { EntryStatus, ResultEntry } from './resultEntry';
+import type { Translate } from '../translate';
+
+/** All results of one scenario, newest first. */
+export interface ResultGroup {
+  /** Of its own among the groups. */
+  readonly key: string;
+  readonly scenario: string;
+  /** URI of the scenario's file, where it is known. */
+  readonly origin?: string;
+  readonly entries: readonly ResultEntry[];
+}
+
+/**
+ * Groups by scenario; the group with the newest result comes first. Scenarios of one name are told apart
+ * by their files, and by where their results lie.
+ */
+export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
+  const groups = new Map<string, ResultEntry[]>();
+  for (const entry of [...entries].sort(newestFirst)) {
+    const key = JSON.stringify([entry.scenario, originIn(entries, entry) ?? placeOf(entry)]);
+    const group = groups.get(key);
+    if (group) group.push(entry);
+    else groups.set(key, [entry]);
+  }
+  return [...groups].map(([key, inside]) => {
+    const [{ scenario }] = inside as [ResultEntry];
+    const origin = originIn(entries, inside[0]!);
+    return { key, scenario, ...(origin !== undefined && { origin }), entries: inside };
+  });
+}
+
+/** A result of the command line belongs to the only file of that name that ran beside it. */
+function originIn(entries: readonly ResultEntry[], entry: ResultEntry): string | undefined {
+  if (entry.origin !== undefined) return entry.origin;
+  const origins = entries
+    .filter((each) => each.scenario === entry.scenario && placeOf(each) === placeOf(entry))
+    .flatMap(({ origin }) => origin ?? []);
+  return new Set(origins).size === 1 ? origins[0] : undefined;
+}
+
+const placeOf = ({ folder }: ResultEntry): string => path.dirname(folder);
+
+function newestFirst(a: ResultEntry, b: ResultEntry): number {
+  return b.startedMs - a.startedMs || (a.name < b.name ? 1 : a.name > b.name ? -1 : 0);
+}
+
+/** Icon and its colour by status; the word beside it says the same. */
+export const statusIcons: Readonly<
+  Record<EntryStatus, { readonly icon: string; readonly color?: string }>
+> = {
+  pass: { icon: 'pass', color: 'testing.iconPassed' },
+  fail: { icon: 'error', color: 'testing.iconFailed' },
+  invalid: { icon: 'warning', color: 'list.warningForeground' },
+  incomplete: { icon: 'circle-slash' },
+  interrupted: { icon: 'debug-disconnect' },
+  running: { icon: 'sync' },
+  damaged: { icon: 'bracket-error', color: 'list.errorForeground' },
+  newer: { icon: 'versions' },
+};
+
+export function statusWord(status: EntryStatus, t: Translate): string {
+  switch (status) {
+    case 'pass':
+      return t('passed');
+    case 'fail':
+      return t('failed');
+    case 'invalid':
+      return t('invalid');
+    case 'incomplete':
+      return t('incomplete');
+    case 'interrupted':
+      return t('interrupted');
+    case 'running':
+      return t('running');
+    case 'damaged':
+      return t('damaged');
+    case 'newer':
+      return t('from a newer version');
+  }
+}
+
+/** `p99 41 ms · Unit 10 · passed · emulator`: numbers first, the icon says the verdict already. */
+export function entryDescription(entry: ResultEntry, t: Translate): string {
+  const { status, p99Us, unit, emulated } = entry;
+  const units = unit === null ? t('no Unit fits') : unit === undefined ? '' : t('Unit {0}', unit);
+  const marks = { embeddedHub: t('embedded hub'), emulator: t('emulator') };
+  const p99 = p99Us === undefined ? '' : `p99 ${latencyWords(p99Us)}`;
+  return [p99, units, statusWord(status, t), emulated === undefined ? '' : marks[emulated]]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+/** For the line above a scenario: `p99 41 ms, passed, 2 h ago`. */
+export function lastRunText(entry: ResultEntry, now: Date, t: Translate): string {
+  const p99 = entry.p99Us === undefined ? [] : [`p99 ${latencyWords(entry.p99Us)}`];
+  return [...p99, statusWord(entry.status, t), ago(entry.startedMs, now, t)].join(', ');
+}
+
+function ago(startedMs: number, now: Date, t: Translate): string {
+  const minutes = Math.floor((now.getTime() - startedMs) / 60_000);
+  if (minutes < 1) return t('just now');
+  if (minutes < 120) return t('{0} min ago', minutes);
+  if (minutes < 48 * 60) return t('{0} h ago', Math.floor(minutes / 60));
+  return t('{0} days ago', Math.floor(minutes / 1440));
+}
+
+/** Of these, how a run went is not known, or not yet. */
+const untold: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
+
+/** A scenario file as its results know it. */
+export interface ResultSource {
+  /** As in {@link ResultEntry.scenario}. */
+  readonly scenario: string;
+  /** URI of the file. */
+  readonly origin: string;
+  /** Folders that its results go to. */
+  readonly places: readonly string[];
+}
+
+/** The newest result of a scenario file that tells how a run went; where the file is not known, its name and place count. */
+export function newestOf(
+  entries: readonly ResultEntry[],
+  { scenario, origin, places }: ResultSource,
+): ResultEntry | undefined {
+  return entries
+    .filter((entry) => entry.scenario === scenario && !untold.includes(entry.status))
+    .filter((entry) =>
+      entry.origin === undefined ? places.includes(placeOf(entry)) : entry.origin === origin,
+    )
+    .sort(newestFirst)[0];
+}

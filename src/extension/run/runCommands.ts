@@ -1,0 +1,183 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import type { SetKey } from '../../results/scenarioCopy';
+import { askOverrides } from './askOverrides';
+import { exampleScenarios } from '../scenarios/exampleScenarios';
+import { trusted } from '../questions';
+import type { RunController } from './runController';
+import { scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
+import { scenarioTemplates, type ScenarioTemplate } from '../scenarios/scenarioTemplates';
+import type { Services } from '../services';
+
+/** Runs the given scenario, the one in the active editor, or one the person chooses. */
+export async function runScenario(
+  argument: unknown,
+  files: ScenarioFiles,
+  controller: RunController,
+  extensionPath: string,
+): Promise<void> {
+  if (!(await trusted())) return;
+  const chosen = await chosenScenario(argument, files, extensionPath);
+  if (chosen) await controller.run(await toRun(chosen.uri, chosen.overrides));
+}
+
+/** As {@link runScenario}, with target, steps and connections asked first. */
+export async function runScenarioWith(
+  argument: unknown,
+  files: ScenarioFiles,
+  controller: RunController,
+  services: Services,
+  extensionPath: string,
+): Promise<void> {
+  if (!(await trusted())) return;
+  const chosen = await chosenScenario(argument, files, extensionPath);
+  if (!chosen) return;
+  const { uri, overrides } = chosen;
+  // An example whose hub nobody has here names no target to choose.
+  const asInFile = overrides.length === 0;
+  const answers = await askOverrides(await scenarioText(uri), services, asInFile);
+  if (answers) await controller.run(await toRun(uri, answers));
+}
+
+async function toRun(uri: vscode.Uri, overrides: readonly SetKey[]) {
+  const title = path.posix.basename(uri.path);
+  return { uri, origin: uri, title, text: await scenarioText(uri), overrides };
+}
+
+/** Commands get a URI from menus and tests, and its text from CodeLens. */
+function uriOf(argument: unknown): vscode.Uri | undefined {
+  if (argument instanceof vscode.Uri) return argument;
+  return typeof argument === 'string' ? vscode.Uri.parse(argument) : undefined;
+}
+
+/** A file, and what is changed of it for a run. */
+interface ChosenScenario {
+  readonly uri: vscode.Uri;
+  readonly overrides: readonly SetKey[];
+}
+
+type ScenarioItem = vscode.QuickPickItem & {
+  readonly chosen?: ChosenScenario;
+  readonly fresh?: boolean;
+};
+
+async function chosenScenario(
+  argument: unknown,
+  files: ScenarioFiles,
+  extensionPath: string,
+): Promise<ChosenScenario | undefined> {
+  const uri = uriOf(argument) ?? files.active()?.uri;
+  return uri ? { uri, overrides: [] } : chooseScenario(files, extensionPath);
+}
+
+async function chooseScenario(
+  files: ScenarioFiles,
+  extensionPath: string,
+): Promise<ChosenScenario | undefined> {
+  const answer = await vscode.window.showQuickPick(scenarioItems(files, extensionPath), {
+    title: vscode.l10n.t('Run SignalR Benchmark'),
+    placeHolder: vscode.l10n.t('Which scenario?'),
+    matchOnDescription: true,
+  });
+  if (answer?.fresh === true) {
+    await newScenario();
+    return undefined;
+  }
+  return answer?.chosen;
+}
+
+async function scenarioItems(files: ScenarioFiles, extensionPath: string): Promise<ScenarioItem[]> {
+  const separator = (label: string): ScenarioItem => ({
+    label,
+    kind: vscode.QuickPickItemKind.Separator,
+  });
+  const own = (await files.inWorkspace()).map((uri) => ({
+    label: path.posix.basename(uri.path),
+    description: folderWords(uri),
+    chosen: { uri, overrides: [] },
+  }));
+  const examples = await exampleItems(path.join(extensionPath, 'examples'));
+  return [
+    ...(own.length > 0 ? [separator(vscode.l10n.t('Workspace')), ...own] : []),
+    separator(vscode.l10n.t('New')),
+    { label: `$(new-file) ${vscode.l10n.t('New Scenario…')}`, fresh: true },
+    separator(vscode.l10n.t('Examples')),
+    ...examples,
+  ];
+}
+
+/** The folder of a file below that of the workspace; empty at its top. */
+function folderWords(uri: vscode.Uri): string {
+  const folder = path.posix.dirname(vscode.workspace.asRelativePath(uri));
+  return folder === '.' ? '' : folder;
+}
+
+async function exampleItems(folder: string): Promise<ScenarioItem[]> {
+  const examples = await exampleScenarios(folder);
+  return examples.map(({ file, summary, service, overrides }) => ({
+    label: path.basename(file),
+    description:
+      service === 'hub' ? vscode.l10n.t('on the embedded hub') : vscode.l10n.t('on the emulator'),
+    detail: summary,
+    chosen: { uri: vscode.Uri.file(file), overrides },
+  }));
+}
+
+/**
+ * Opens a new file with a filled scenario of the use case the person chooses, or of one that is named.
+ *
+ * @param url of the hub it is for, where that is known
+ */
+export async function newScenario(useCase?: unknown, url?: unknown): Promise<void> {
+  const template =
+    scenarioTemplates().find((each) => each.useCase.name === useCase) ?? (await chosenTemplate());
+  if (!template) return;
+  const text =
+    typeof url === 'string'
+      ? template.text.replace(/^( *target: )local$/m, (_line, key: string) => key + url)
+      : template.text;
+  const uri = await freeName(template.fileName);
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document);
+  if (document.getText() !== '') return;
+  const edit = new vscode.WorkspaceEdit();
+  edit.insert(uri, new vscode.Position(0, 0), text);
+  await vscode.workspace.applyEdit(edit);
+}
+
+async function chosenTemplate(): Promise<ScenarioTemplate | undefined> {
+  const items = scenarioTemplates().map((template) => ({
+    label: template.useCase.name,
+    detail: template.useCase.summary,
+    template,
+  }));
+  const answer = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('New SignalR Scenario'),
+    placeHolder: vscode.l10n.t('What do the clients do?'),
+    matchOnDetail: true,
+  });
+  return answer?.template;
+}
+
+/** An unsaved file beside the others of the workspace, under a name that is not taken. */
+async function freeName(fileName: string): Promise<vscode.Uri> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const base = folder ?? vscode.Uri.file('/');
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? fileName : fileName.replace('.', `-${number}.`);
+    const uri = vscode.Uri.joinPath(base, name);
+    const taken = folder && (await exists(uri));
+    const untitled = uri.with({ scheme: 'untitled' });
+    const open = vscode.workspace.textDocuments.some(
+      (document) => document.uri.toString() === untitled.toString(),
+    );
+    if (taken !== true && !open) return folder ? untitled : vscode.Uri.parse(`untitled:${name}`);
+  }
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  return vscode.workspace.fs.stat(uri).then(
+    () => true,
+    () => false,
+  );
+}

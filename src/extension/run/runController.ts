@@ -1,0 +1,352 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { ExpectedError } from '../../base/expectedError';
+import { readScenarioFile } from '../../cli/scenarioFile';
+import { verdictSentence } from '../../measure/judge/verdictSentence';
+import type { Result } from '../../results/result';
+import type { MissingMethods } from '../../session/missingMethods';
+import type { SetKey } from '../../results/scenarioCopy';
+import { editorAccount } from '../targets/editorAccount';
+import { askSecondRun, confirmLoad, trusted } from '../questions';
+import { sayMissingMethods } from '../targets/hubHelp';
+import { errorText } from '../log';
+import { noticeText } from '../noticeText';
+import { openRunPanel } from '../panel/runPanel';
+import type { PanelSource } from '../panelSource';
+import { showStatus, type PanelView } from './runStatus';
+import type { RunHost, RunSession } from './runSession';
+import type { Services } from '../services';
+import { scenarioChanges } from './scenarioChanges';
+import { openScenarioAsRun } from './scenarioAsRun';
+import { sayIn } from '../said';
+import { scenarioText } from '../scenarios/scenarioFiles';
+import { setting } from '../settings';
+import { startTimes } from './startTimes';
+import { showWaiting, waitCancellably } from './waitCancellably';
+import { workersOverride } from './workersOverride';
+
+/** A scenario to run. */
+export interface ScenarioToRun {
+  readonly uri: vscode.Uri;
+  /** The file that people wrote, which paths in it are relative to; undefined when that is not known. */
+  readonly origin: vscode.Uri | undefined;
+  /** File name that people and results see. */
+  readonly title: string;
+  readonly text: string;
+  readonly overrides: readonly SetKey[];
+}
+
+/** How long closing the window may wait for a run to write what it measured. */
+const closeMs = 3000;
+
+/** One run at a time, from the command to its stored result. */
+export class RunController implements vscode.Disposable {
+  private session: RunSession | undefined;
+  private latest: RunSession | undefined;
+  private panel: { readonly of: RunSession; readonly view: vscode.WebviewPanel } | undefined;
+  private readonly panelEmitter = new vscode.EventEmitter<void>();
+  /** Title of the scenario that is being started, or waits for the run before it. */
+  private starting: string | undefined;
+  /** Whether it was asked to stop before it could. */
+  private stopsAtStart = false;
+  private readonly startTime = startTimes(() => new Date());
+
+  constructor(
+    private readonly services: Services,
+    private readonly extension: vscode.ExtensionContext,
+  ) {}
+
+  /**
+   * Starts a run; whatever keeps it from starting is said.
+   *
+   * @param instead id of the run that this one repeats, and whose panel it takes over
+   */
+  async run(scenario: ScenarioToRun, instead?: string): Promise<void> {
+    if (!(await trusted())) return;
+    if (this.starting !== undefined) {
+      this.sayBusy(this.starting);
+      return;
+    }
+    this.starting = scenario.title;
+    try {
+      this.stopsAtStart = false;
+      if (await this.free(scenario.title)) await this.start(scenario, instead);
+    } catch (error) {
+      this.services.log.error(error);
+      void this.sayWhy(error, scenario);
+    } finally {
+      this.starting = undefined;
+    }
+  }
+
+  /** Runs the scenario as it stands by now, as people were told; as it was run when its file is gone. */
+  private async runAgain(scenario: ScenarioToRun, id: string): Promise<void> {
+    const { uri, text } = scenario;
+    // An unsaved file that was closed would be opened again, and be empty.
+    const gone = uri.scheme === 'untitled' && !isOpen(uri);
+    const now = gone ? text : await scenarioText(uri).catch(() => text);
+    await this.run({ ...scenario, text: now }, id);
+  }
+
+  /** Ends the run in order; what was measured is kept. */
+  stop(): void {
+    if (this.session) this.session.stop();
+    else if (this.starting !== undefined) this.stopsAtStart = true;
+    else void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
+  }
+
+  /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
+  showRun(session = this.latest, instead?: string): void {
+    if (!session) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
+      return;
+    }
+    if (this.panel?.of === session) {
+      this.panel.view.reveal();
+      return;
+    }
+    const { extensionUri } = this.extension;
+    const log = (message: string): void => this.services.log.warn(message);
+    const view = openRunPanel(extensionUri, session, log, instead);
+    // What else is shown of a run depends on the panel of the newest one only.
+    if (session !== this.latest) return;
+    const panel = { of: session, view };
+    this.panel = panel;
+    view.onDidDispose(() => {
+      if (this.panel === panel) this.panel = undefined;
+      this.panelEmitter.fire();
+    });
+    view.onDidChangeViewState(() => this.panelEmitter.fire());
+    this.panelEmitter.fire();
+  }
+
+  /** The run of that id, going on or just over. */
+  find(id: string): PanelSource | undefined {
+    return this.latest?.run.id === id ? this.latest : undefined;
+  }
+
+  /** Whether a run that goes on writes to that folder. */
+  writesTo(folder: string): boolean {
+    return this.session?.folder === folder;
+  }
+
+  /** Interrupts the run when the window closes, and waits a moment for its result. */
+  async close(): Promise<void> {
+    const { session } = this;
+    if (!session) return;
+    session.stop('interrupted');
+    await Promise.race([
+      session.finished.catch(() => undefined),
+      new Promise((resolve) => setTimeout(resolve, closeMs)),
+    ]);
+  }
+
+  dispose(): void {
+    this.panel?.view.dispose();
+    this.panelEmitter.dispose();
+  }
+
+  /** Whether nothing runs any more: asks what to do about a run that does. */
+  private async free(title: string): Promise<boolean> {
+    const { session } = this;
+    if (!session) return true;
+    const choice = await askSecondRun(title, session.run.title);
+    if (choice === 'cancel') return false;
+    if (choice === 'stop') session.stop();
+    const over = session.finished.then(
+      () => true,
+      () => true,
+    );
+    return waitCancellably(
+      vscode.l10n.t('{0} waits for the end of {1}…', title, session.run.title),
+      over,
+    );
+  }
+
+  /** Why another scenario has to wait, and what can be done about it. */
+  private sayBusy(title: string): void {
+    const { session } = this;
+    const text = session
+      ? vscode.l10n.t(
+          '{0} waits for the end of {1} and starts then. Cancel its waiting to run something else.',
+          title,
+          session.run.title,
+        )
+      : vscode.l10n.t('{0} is being started.', title);
+    void vscode.window.showInformationMessage(noticeText(text));
+  }
+
+  private async start(scenario: ScenarioToRun, instead: string | undefined): Promise<void> {
+    const { log, places, index, running, state } = this.services;
+    const { uri, title, text } = scenario;
+    const overrides = [...scenario.overrides, ...workersOverride(text, setting('workers'))];
+    const host = { ...this.hostOf(scenario), context: await this.contextOf(scenario, overrides) };
+    const request = { title, text, overrides, directories: places.for(uri) };
+    // A bundle of its own: editing needs no load runner.
+    const { startSession } = await import(/* webpackChunkName: "run" */ './runSession.js');
+    const session = await startSession(request, host);
+    if (!session) return;
+    log.info(`${title} → ${session.run.targetUrl}, result in ${session.folder}`);
+    this.session = session;
+    this.latest = session;
+    // First of all: whatever fails here, the run is followed to its end.
+    void this.follow(session, uri);
+    if (this.stopsAtStart) session.stop();
+    await running.set(uri);
+    const { origin } = scenario;
+    if (origin) await this.remember(() => state.setOrigin(session.folder, origin.toString()));
+    await this.remember(() => state.addUnfinishedRun({ folder: session.folder, pid: process.pid }));
+    this.showRun(session, instead);
+    showStatus(session, this.panelOf(session));
+    index.refresh();
+  }
+
+  /** What cannot be remembered is no reason to give up a run. */
+  private async remember(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.services.log.error(error);
+    }
+  }
+
+  private async openScenario({ origin }: ScenarioToRun, folder: string): Promise<void> {
+    try {
+      await openScenarioAsRun(folder, origin);
+    } catch (error) {
+      this.services.log.error(error);
+      void vscode.window.showErrorMessage(errorText(error));
+    }
+  }
+
+  private async follow(session: RunSession, uri: vscode.Uri): Promise<void> {
+    const { index, log, places, running, state } = this.services;
+    const { folder } = session;
+    const changes = scenarioChanges(uri, folder);
+    try {
+      const result = await session.finished;
+      // A result that only the closing of the window brought is offered at the next start.
+      if (result?.ending !== 'interrupted') {
+        await this.remember(() => state.removeUnfinishedRun(folder));
+      }
+      await this.rememberTarget(result);
+      if (result) {
+        log.info(verdictSentence(result));
+        void this.sayResult(session, result);
+      }
+    } catch (error) {
+      log.error(error);
+      void vscode.window.showErrorMessage(errorText(error));
+    } finally {
+      changes.dispose();
+      if (this.session === session) this.session = undefined;
+      await running.set(undefined);
+      index.refresh();
+    }
+    if (uri.scheme === 'file') await this.remember(() => places.offerIgnore(session.folder));
+  }
+
+  private async rememberTarget(result: Result | undefined): Promise<void> {
+    const { target, connections } = result ?? {};
+    if (target?.kind !== 'hubUrl' || connections?.connected === 0) return;
+    for (const url of target.url.split(', ').slice(0, 5)) await this.services.rememberHub(url);
+  }
+
+  private hostOf(scenario: ScenarioToRun): Omit<RunHost, 'context'> {
+    const { log, state } = this.services;
+    return {
+      workerScript: this.distFile('worker.js'),
+      confirm: (beyond, of) => confirmLoad(beyond, of, state),
+      waiting: (url, _withinMs, over) => showWaiting(url, over),
+      warn: (message) => {
+        log.warn(message);
+        void vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!));
+      },
+      t: vscode.l10n.t,
+      startTime: () => this.startTime(),
+      runAgain: (id) => void this.runAgain(scenario, id),
+      openScenario: (folder) => void this.openScenario(scenario, folder),
+      copySummary: (result) => void copySummary(result),
+    };
+  }
+
+  private async contextOf(
+    { uri, origin = uri, text }: ScenarioToRun,
+    overrides: readonly SetKey[],
+  ) {
+    const values = overrides.map(({ value }) => value);
+    const reference = await this.services.secrets.referencesOf([text, ...values]);
+    const folder = origin.scheme === 'file' ? path.dirname(origin.fsPath) : process.cwd();
+    return {
+      reference,
+      serverScript: this.services.serverScript,
+      editorAccount,
+      readFile: (name: string) => readScenarioFile(path.resolve(folder, name)),
+    };
+  }
+
+  /** Whether the run is being looked at. */
+  private panelOf(session: RunSession): PanelView {
+    return {
+      isVisible: () => this.panel?.of === session && this.panel.view.visible,
+      onDidChange: this.panelEmitter.event,
+    };
+  }
+
+  private distFile(name: string): string {
+    return this.extension.asAbsolutePath(path.join('dist', name));
+  }
+
+  private async sayResult(session: RunSession, result: Result): Promise<void> {
+    // Whoever looks at the panel reads it there.
+    if (this.panel?.of === session && this.panel.view.visible) return;
+    const open = vscode.l10n.t('Open Result');
+    const copy = vscode.l10n.t('Copy Summary');
+    const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
+    const say = asWanted ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+    // The message has an icon of its own.
+    const words = sayIn(vscode.l10n.t)(verdictSentence(result));
+    const sentence = words.replace(/^[^\p{L}\p{N}]+/u, '');
+    const answer = await say(noticeText(`${session.run.title}: ${sentence}`), open, copy);
+    if (answer === open) this.showRun(session);
+    if (answer === copy) await copySummary(result);
+  }
+
+  private async sayWhy(error: unknown, { uri }: ScenarioToRun): Promise<void> {
+    const code = error instanceof ExpectedError ? error.code : '';
+    if (code === 'hub-methods') {
+      await sayMissingMethods(error as MissingMethods);
+      return;
+    }
+    if (code === 'scenario-problems') {
+      await vscode.window.showTextDocument(uri).then(undefined, () => undefined);
+      await vscode.window.showErrorMessage(errorText(error));
+      return;
+    }
+    const log = vscode.l10n.t('Show Log');
+    const store = vscode.l10n.t('Add Target…');
+    const actions = code === 'missing-reference' ? [store, log] : [log];
+    const answer = await vscode.window.showErrorMessage(errorText(error), ...actions);
+    if (answer === log) this.services.log.show();
+    if (answer === store) await vscode.commands.executeCommand('signalrBenchmark.addTarget');
+  }
+}
+
+function isOpen(uri: vscode.Uri): boolean {
+  const open = vscode.workspace.textDocuments;
+  return open.some((document) => document.uri.toString() === uri.toString());
+}
+
+export async function copySummary(result: Result | undefined): Promise<void> {
+  if (!result) {
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('There is a summary when the run is over.'),
+    );
+    return;
+  }
+  const { summaryMarkdown } = await import(
+    /* webpackChunkName: "run" */ '../../cli/views/summaryMarkdown.js'
+  );
+  await vscode.env.clipboard.writeText(summaryMarkdown(result));
+  void vscode.window.setStatusBarMessage(vscode.l10n.t('Summary copied as Markdown.'), 3000);
+}

@@ -1,0 +1,75 @@
+import { formatDurationMs, parseDurationMs } from '../../base/units';
+import type { SetKey } from '../../results/scenarioCopy';
+import { parseScenario } from '../../scenario/parseScenario';
+import type { Scenario } from '../../scenario/scenario';
+import type { Translate } from '../translate';
+
+/** Something that can be changed for one run. */
+export interface RunQuestion {
+  /** Key of the scenario, such as `config.step`. */
+  readonly path: string;
+  readonly title: string;
+  /** What the scenario says, to begin with. */
+  readonly value: string;
+  /** Why that text cannot be meant; undefined when it can. */
+  readonly check: (text: string) => string | undefined;
+}
+
+/** What is asked before a run, after its target, in this order. */
+export function runQuestions(scenario: Scenario, t: Translate): RunQuestion[] {
+  const wholeNumber = (text: string): string | undefined =>
+    /^\d{1,9}$/.test(text) ? undefined : t('Write a whole number.');
+  return [
+    {
+      path: 'config.baseSending',
+      title: t('Run with: senders in the first step'),
+      value: String(scenario.baseSending),
+      check: wholeNumber,
+    },
+    {
+      path: 'config.step',
+      title: t('Run with: senders added per step'),
+      value: String(scenario.step),
+      check: wholeNumber,
+    },
+    {
+      path: 'config.singleStepDuration',
+      title: t('Run with: measured time of a step'),
+      value: formatDurationMs(scenario.singleStepDurationMs).replace(' ', ''),
+      check: (text) =>
+        parseDurationMs(text) === undefined
+          ? t('Write a duration with its unit: 10s, 5m.')
+          : undefined,
+    },
+    {
+      path: 'config.connections',
+      title: t('Run with: connections'),
+      value: String(scenario.connections),
+      check: wholeNumber,
+    },
+  ];
+}
+
+/**
+ * Why a scenario cannot run with an answer, in words that name the answer and not the file; undefined
+ * when it can. What is wrong with the file as it is, the run says.
+ *
+ * @param before answers that were given already
+ */
+export function answerProblem(
+  text: string,
+  before: readonly SetKey[],
+  answer: SetKey,
+  t: Translate,
+): string | undefined {
+  const known = new Set(errorsOf(text, before));
+  const problem = errorsOf(text, [...before, answer]).find((message) => !known.has(message));
+  if (problem === undefined) return undefined;
+  const key = answer.path.replace(/^config\./, '');
+  return t('with {0} {1}: {2}', key, answer.value, problem);
+}
+
+function errorsOf(text: string, overrides: readonly SetKey[]): string[] {
+  const { problems } = parseScenario(text, { overrides });
+  return problems.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+}

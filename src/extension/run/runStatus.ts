@@ -1,0 +1,117 @@
+import * as vscode from 'vscode';
+import type { Snapshot } from '../../measure/show/snapshot';
+import { noticeText } from '../noticeText';
+import type { RunSession } from './runSession';
+import { statusDetails, statusText } from './statusText';
+
+/** The live panel of a run, as far as its progress is concerned. */
+export interface PanelView {
+  isVisible(): boolean;
+  /** After it was opened, hidden, shown or closed. */
+  readonly onDidChange: vscode.Event<void>;
+}
+
+/** How long the notification stays beside a panel that says the same and has a stop button. */
+const besidePanelMs = 4000;
+/** A panel that comes back this soon was only passed by on the way to another tab. */
+const passedByMs = 1000;
+
+/**
+ * Shows a run until it is over: in the status bar, and as a notification that can cancel it, at the start
+ * and whenever its panel is out of sight.
+ */
+export function showStatus(session: RunSession, panel: PanelView): void {
+  const item = vscode.window.createStatusBarItem(
+    'signalrBenchmark.run',
+    vscode.StatusBarAlignment.Left,
+    50,
+  );
+  item.name = 'SignalR Benchmark';
+  item.command = 'signalrBenchmark.showRun';
+  fill(item, session, undefined);
+  item.show();
+  const notice = new RunNotice(session);
+  notice.show();
+  let timer = setTimeout(() => panel.isVisible() && notice.hide(), besidePanelMs);
+  const all = vscode.Disposable.from(
+    item,
+    notice,
+    session.onSnapshot((snapshot) => {
+      notice.say(fill(item, session, snapshot));
+    }),
+    panel.onDidChange(() => {
+      clearTimeout(timer);
+      const visible = panel.isVisible();
+      timer = setTimeout(
+        () => (visible ? notice.hide() : notice.show()),
+        visible ? besidePanelMs : passedByMs,
+      );
+    }),
+    new vscode.Disposable(() => clearTimeout(timer)),
+  );
+  const over = (): void => void all.dispose();
+  session.finished.then(over, over);
+}
+
+/** @returns the short text, without the icon */
+function fill(
+  item: vscode.StatusBarItem,
+  { run: { title, targetUrl } }: RunSession,
+  snapshot: Snapshot | undefined,
+): string {
+  const text = statusText(snapshot, vscode.l10n.t);
+  item.text = `$(pulse) ${text}`;
+  item.tooltip = [`${title} → ${targetUrl}`]
+    .concat(statusDetails(snapshot, vscode.l10n.t), vscode.l10n.t('Click for the live panel.'))
+    .join('\n');
+  item.accessibilityInformation = {
+    label: vscode.l10n.t('SignalR Benchmark {0}: {1}', title, text),
+  };
+  return text;
+}
+
+/** The notification with a button to cancel; it can go and come again. */
+class RunNotice implements vscode.Disposable {
+  private end: (() => void) | undefined;
+  private report: ((text: string) => void) | undefined;
+  private text = '';
+
+  constructor(private readonly session: RunSession) {}
+
+  show(): void {
+    if (this.end) return;
+    const until = new Promise<void>((resolve) => {
+      this.end = resolve;
+    });
+    void vscode.window.withProgress(
+      {
+        location: vscode.ProgressLocation.Notification,
+        title: noticeText(this.session.run.title),
+        cancellable: true,
+      },
+      (progress, token) => {
+        token.onCancellationRequested(() => this.session.stop());
+        this.report = (message) => {
+          progress.report({ message });
+        };
+        if (this.text !== '') this.report(this.text);
+        return until;
+      },
+    );
+  }
+
+  say(text: string): void {
+    this.text = text;
+    this.report?.(text);
+  }
+
+  hide(): void {
+    this.end?.();
+    this.end = undefined;
+    this.report = undefined;
+  }
+
+  dispose(): void {
+    this.hide();
+  }
+}

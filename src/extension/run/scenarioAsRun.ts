@@ -1,0 +1,61 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { noticeText } from '../noticeText';
+import { fromName } from '../results/resultEntry';
+import { copyIn, copyScheme } from './scenarioCopies';
+
+/**
+ * Opens the scenario of a result. The file that people wrote is the one to go on with: where it is as it
+ * was run, it opens; where it has changed, it stands beside the copy; where it is gone, the copy opens.
+ *
+ * @param folder result folder
+ * @param origin the file that was run; undefined when that is not known
+ */
+export async function openScenarioAsRun(
+  folder: string,
+  origin: vscode.Uri | undefined,
+): Promise<void> {
+  const copy = await copyIn(folder);
+  const now = origin && (await textOf(origin));
+  if (origin !== undefined && now === copy) {
+    await vscode.window.showTextDocument(origin);
+    return;
+  }
+  const shown = copyUri(folder);
+  if (origin === undefined || now === undefined) {
+    await vscode.window.showTextDocument(shown, { preview: true });
+    if (origin) sayGone(origin);
+    return;
+  }
+  const name = path.posix.basename(origin.path);
+  const title = vscode.l10n.t('{0}: as it was run ↔ now', name);
+  await vscode.commands.executeCommand('vscode.diff', shown, origin, title, { preview: true });
+}
+
+function sayGone(origin: vscode.Uri): void {
+  const name = path.posix.basename(origin.path);
+  void vscode.window.showWarningMessage(
+    noticeText(vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name)),
+  );
+}
+
+/** A name for the tab; the folder is what the copy is found by. */
+function copyUri(folder: string): vscode.Uri {
+  const { scenario } = fromName(path.basename(folder));
+  const name = vscode.l10n.t('{0} (as it was run).yaml', scenario);
+  return vscode.Uri.from({ scheme: copyScheme, path: `/${name}`, query: folder });
+}
+
+/** Text of the file, also of one with unsaved changes; undefined when it is gone. */
+async function textOf(uri: vscode.Uri): Promise<string | undefined> {
+  // An unsaved file that was closed would be opened again, and be empty.
+  const open = vscode.workspace.textDocuments.find(
+    (each) => each.uri.toString() === uri.toString(),
+  );
+  if (open) return open.getText();
+  if (uri.scheme === 'untitled') return undefined;
+  return vscode.workspace.openTextDocument(uri).then(
+    (document) => document.getText(),
+    () => undefined,
+  );
+}

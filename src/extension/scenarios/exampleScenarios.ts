@@ -1,0 +1,43 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { SetKey } from '../../results/scenarioCopy';
+import { notRunnable } from '../../scenario/check/notRunnable';
+import { parseScenario } from '../../scenario/parseScenario';
+import type { Scenario } from '../../scenario/scenario';
+
+/** An example that runs on any machine. */
+export interface ExampleScenario {
+  /** Path of the file. */
+  readonly file: string;
+  /** First comment of the file. */
+  readonly summary: string;
+  readonly service: Scenario['service'];
+  /** The embedded hub or an emulator in place of what only who has it can use. */
+  readonly overrides: readonly SetKey[];
+}
+
+/** The examples that this version can run; those made for this machine come first. */
+export async function exampleScenarios(folder: string): Promise<ExampleScenario[]> {
+  const names = await readdir(folder).catch(() => []);
+  const files = names.filter((name) => /\.ya?ml$/.test(name)).sort();
+  // Not as documents of the editor: their notes would be listed as problems.
+  const examples = await Promise.all(
+    files.map(async (name) => {
+      const file = path.join(folder, name);
+      return exampleOf(file, await readFile(file, 'utf8'));
+    }),
+  );
+  return examples.flat().sort((a, b) => a.overrides.length - b.overrides.length);
+}
+
+function exampleOf(file: string, text: string): ExampleScenario[] {
+  const { scenario } = parseScenario(text);
+  if (!scenario || notRunnable(scenario) !== undefined) return [];
+  const summary = /^#(.*)$/m.exec(text)?.[1]?.trim() ?? '';
+  const { service, target } = scenario;
+  const overrides = [
+    { path: 'config.target', value: 'local' },
+    ...(service === 'hub' ? [] : [{ path: 'config.service', value: service }]),
+  ];
+  return [{ file, summary, service, overrides: target?.kind === 'local' ? [] : overrides }];
+}

@@ -1,0 +1,112 @@
+import * as vscode from 'vscode';
+import { ExpectedError } from '../../base/expectedError';
+import { maximumCharacters } from '../../scenario/text/tooLarge';
+import type { EditorState } from '../editorState';
+import { isScenarioText } from '../language/isScenarioText';
+
+/** Files looked at to find the scenarios of a workspace. */
+const mostFiles = 300;
+
+/** Tells scenario files from other YAML, and finds them. */
+export class ScenarioFiles implements vscode.Disposable {
+  private readonly emitter = new vscode.EventEmitter<void>();
+  /** After a file was marked or unmarked. */
+  readonly onDidChange = this.emitter.event;
+  private readonly judged = new WeakMap<
+    vscode.TextDocument,
+    { readonly version: number; readonly scenario: boolean }
+  >();
+
+  constructor(private readonly state: EditorState) {}
+
+  isScenario(document: vscode.TextDocument): boolean {
+    if (document.languageId !== 'yaml') return false;
+    return (
+      this.state.markedFiles.includes(document.uri.toString()) || this.isScenarioByItself(document)
+    );
+  }
+
+  /** Whether name or content make the file a scenario, without a mark. */
+  isScenarioByItself(document: vscode.TextDocument): boolean {
+    if (document.languageId !== 'yaml') return false;
+    const before = this.judged.get(document);
+    if (before?.version === document.version) return before.scenario;
+    // The beginning tells; a text of megabytes is not copied for it at each key stroke.
+    const end = document.positionAt(64 * 1024);
+    const text = document.getText(new vscode.Range(new vscode.Position(0, 0), end));
+    const scenario = isScenarioText(text, document.fileName);
+    this.judged.set(document, { version: document.version, scenario });
+    return scenario;
+  }
+
+  /** Marks the file as a scenario, or takes the mark away. */
+  async toggleMark(uri: vscode.Uri): Promise<boolean> {
+    const text = uri.toString();
+    const marked = this.state.markedFiles;
+    const on = !marked.includes(text);
+    await this.state.setMarkedFiles(
+      on ? [...marked, text] : marked.filter((each) => each !== text),
+    );
+    this.emitter.fire();
+    return on;
+  }
+
+  /** The document in the active editor when it is a scenario. */
+  active(): vscode.TextDocument | undefined {
+    const document = vscode.window.activeTextEditor?.document;
+    return document && this.isScenario(document) ? document : undefined;
+  }
+
+  /** Scenarios of the workspace by path; those with the name of one come first. */
+  async inWorkspace(): Promise<vscode.Uri[]> {
+    const found = await vscode.workspace.findFiles(
+      '**/*.{yaml,yml}',
+      '**/{node_modules,.signalr-bench,.git,out,dist,bin,obj}/**',
+      mostFiles,
+    );
+    const named = (uri: vscode.Uri): boolean => /\.signalr\.ya?ml$/i.test(uri.path);
+    const rest = await Promise.all(
+      found.filter((uri) => !named(uri)).map(async (uri) => ((await looksRight(uri)) ? [uri] : [])),
+    );
+    const byPath = (a: vscode.Uri, b: vscode.Uri): number => (a.path < b.path ? -1 : 1);
+    return [...found.filter(named).sort(byPath), ...rest.flat().sort(byPath)];
+  }
+
+  dispose(): void {
+    this.emitter.dispose();
+  }
+}
+
+async function looksRight(uri: vscode.Uri): Promise<boolean> {
+  try {
+    const { size } = await vscode.workspace.fs.stat(uri);
+    if (size > maximumCharacters) return false;
+    const bytes = await vscode.workspace.fs.readFile(uri);
+    return isScenarioText(new TextDecoder().decode(bytes), uri.path);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Text of a scenario, as it stands in the editor when it is open there.
+ *
+ * @throws ExpectedError `scenario-file`
+ */
+export async function scenarioText(uri: vscode.Uri): Promise<string> {
+  try {
+    const { size } = uri.scheme === 'untitled' ? { size: 0 } : await vscode.workspace.fs.stat(uri);
+    const document =
+      size > maximumCharacters ? undefined : await vscode.workspace.openTextDocument(uri);
+    const text = document?.getText();
+    if (text !== undefined && text.length <= maximumCharacters) return text;
+  } catch (error) {
+    throw new ExpectedError('scenario-file', vscode.l10n.t('{0} cannot be read.', uri.fsPath), {
+      cause: error,
+    });
+  }
+  throw new ExpectedError(
+    'scenario-file',
+    vscode.l10n.t('{0} cannot be read: it is larger than 1 MB.', uri.fsPath),
+  );
+}

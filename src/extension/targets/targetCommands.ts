@@ -1,0 +1,174 @@
+import * as vscode from 'vscode';
+import { formatCount } from '../../base/units';
+import { redactUrl } from '../../results/redact';
+import {
+  connectionStringProblem,
+  looksLikeConnectionString,
+} from '../../scenario/target/connectionString';
+import type { ServiceProbe } from '../../targets/service/probeService';
+import type { HubProbe } from '../../wire/connect/probeHub';
+import { editorAccount } from './editorAccount';
+import { confirmRedirect, helpWithHub, hubHelp } from './hubHelp';
+import { errorText } from '../log';
+import { askHubUrl, pickTarget } from './pickTarget';
+import { trusted } from '../questions';
+import { askSecretName } from './secretCommands';
+import type { Services } from '../services';
+import { targetLook, targetText, type TargetNode } from './targetsModel';
+
+/** Remembers a hub URL, or keeps a connection string under a name. */
+export async function addTarget(services: Services): Promise<void> {
+  const title = vscode.l10n.t('Add Target');
+  const url = vscode.l10n.t('Hub URL');
+  const secret = vscode.l10n.t('Connection string or other secret, kept by name');
+  const answer = await vscode.window.showQuickPick([url, secret], { title });
+  if (answer === url) {
+    const text = await askHubUrl(title);
+    if (text === undefined) return;
+    // What lets somebody in is no part of a list that is shown.
+    if (redactUrl(text) === text) await services.rememberHub(text);
+    else await keepByName(services, text);
+  }
+  if (answer === secret) {
+    const value = await vscode.window.showInputBox({
+      title,
+      prompt: vscode.l10n.t('It is kept in the secret storage of the editor.'),
+      password: true,
+      ignoreFocusOut: true,
+      validateInput: (text) =>
+        text.trim() === ''
+          ? vscode.l10n.t('Write something.')
+          : looksLikeConnectionString(text)
+            ? connectionStringProblem(text)
+            : undefined,
+    });
+    if (value !== undefined) await keepByName(services, value.trim());
+  }
+}
+
+async function keepByName(services: Services, value: string): Promise<void> {
+  const name = await askSecretName(services);
+  if (name === undefined) return;
+  await services.secrets.set(name, value);
+  const copy = vscode.l10n.t('Copy Reference');
+  const reference = `\${secret:${name}}`;
+  const answer = await vscode.window.showInformationMessage(
+    vscode.l10n.t('Kept. Scenario files name it {0}.', reference),
+    copy,
+  );
+  if (answer === copy) await vscode.env.clipboard.writeText(reference);
+}
+
+/** Forgets a hub, or deletes a secret after a question. */
+export async function removeTarget(argument: unknown, services: Services): Promise<void> {
+  const node = nodeOf(argument);
+  if (node?.kind === 'hub') {
+    await services.state.forgetHub(node.url);
+    services.targets.refresh();
+  }
+  if (node?.kind !== 'secret') return;
+  const remove = vscode.l10n.t('Delete');
+  const answer = await vscode.window.showWarningMessage(
+    vscode.l10n.t('Delete the secret {0}? It cannot be brought back.', node.name),
+    { modal: true },
+    remove,
+  );
+  if (answer === remove) await services.secrets.delete(node.name);
+}
+
+/** Connects once and says which methods of a benchmark the hub has, or whether a service takes the key. */
+export async function testTarget(argument: unknown, services: Services): Promise<void> {
+  if (!(await trusted())) return;
+  const title = vscode.l10n.t('Test Connection');
+  const node = nodeOf(argument) ?? (await pickTarget(services, { title, asInFile: false }));
+  if (node === undefined || node === 'asInFile') return;
+  const name = redactUrl(targetLook(node, vscode.l10n.t).label);
+  try {
+    const probe = await vscode.window.withProgress(
+      {
+        location: vscode.ProgressLocation.Notification,
+        title: vscode.l10n.t('Connecting to {0}', name),
+      },
+      async () => {
+        const text = targetText(node);
+        const service = node.kind === 'local' ? node.service : 'hub';
+        const reference = await services.secrets.referencesOf([text]);
+        const { probeTarget } = await import(/* webpackChunkName: "run" */ './probeTarget.js');
+        const { serverScript } = services;
+        const agree = (host: string): Promise<boolean> => confirmRedirect(host, name);
+        return probeTarget({ text, service }, { reference, serverScript, editorAccount }, agree);
+      },
+    );
+    // Nobody wanted it to go on.
+    if (probe) await sayProbe(name, probe, services);
+  } catch (error) {
+    services.log.error(error);
+    void vscode.window.showErrorMessage(errorText(error));
+  }
+}
+
+/** Why there was no connection, where what the system says is not for people; the log has that too. */
+const reasons = (): Readonly<Record<string, string>> => ({
+  refused: vscode.l10n.t('no server listens there.'),
+  dns: vscode.l10n.t('this host name is not known.'),
+  unreachable: vscode.l10n.t('this host cannot be reached.'),
+  timeout: vscode.l10n.t('there was no answer in time.'),
+});
+
+async function sayProbe(
+  name: string,
+  probe: HubProbe | ServiceProbe,
+  { log }: Services,
+): Promise<void> {
+  const { copy, ownMethod } = hubHelp();
+  const show = vscode.l10n.t('Show Log');
+  const missing =
+    'methods' in probe
+      ? probe.methods.filter(({ present }) => !present).map((method) => method.name)
+      : [];
+  let answer: string | undefined;
+  if (!probe.reachable) {
+    log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
+    const reason = reasons()[probe.errorClass] ?? probe.message;
+    const actions = probe.errorClass === 'notFound' ? [copy, show] : [show];
+    answer = await vscode.window.showErrorMessage(`${name}: ${reason}`, ...actions);
+  } else if (missing.length > 0) {
+    answer = await vscode.window.showWarningMessage(
+      vscode.l10n.t(
+        '{0}: connected, but the hub lacks {1}. The code adds a hub with all of them.',
+        name,
+        missing.join(', '),
+      ),
+      copy,
+      ownMethod,
+    );
+  } else {
+    const connectMs = formatCount(probe.connectMs, 1);
+    await vscode.window.showInformationMessage(
+      'methods' in probe
+        ? vscode.l10n.t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
+        : probe.signedIn
+          ? signInText(name, connectMs, probe.missingRestRole)
+          : vscode.l10n.t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
+    );
+  }
+  await helpWithHub(answer, name);
+  if (answer === show) log.show();
+}
+
+function signInText(name: string, connectMs: string, missingRestRole: string | undefined): string {
+  return missingRestRole === undefined
+    ? vscode.l10n.t('{0}: the service answers in {1} ms and takes the sign-in.', name, connectMs)
+    : vscode.l10n.t(
+        '{0}: the service answers in {1} ms and takes the sign-in. REST is not allowed to this identity; only serverless scenarios need it, and with it the role {2}.',
+        name,
+        connectMs,
+        missingRestRole,
+      );
+}
+
+function nodeOf(argument: unknown): TargetNode | undefined {
+  const kind = (argument as { kind?: unknown } | undefined)?.kind;
+  const known = kind === 'local' || kind === 'hub' || kind === 'secret';
+  return known ? (argument as TargetNode) : undefined;
+}

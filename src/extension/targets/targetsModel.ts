@@ -1,0 +1,110 @@
+import { redacted, redactUrl } from '../../results/redact';
+import type { SetKey } from '../../results/scenarioCopy';
+import type { Scenario } from '../../scenario/scenario';
+import { isLoopback } from '../../wire/socket/isLoopback';
+import type { Translate } from '../translate';
+
+/** Somewhere load can go, as the Targets view lists it. No secrets. */
+export type TargetNode =
+  | { readonly kind: 'local'; readonly service: Scenario['service'] }
+  | { readonly kind: 'hub'; readonly url: string }
+  | { readonly kind: 'secret'; readonly name: string };
+
+/** Hubs remembered; the oldest goes first. */
+const mostHubs = 20;
+
+/** Local hub and emulators, hubs used last, then what is kept by name. */
+export function targetNodes(hubs: readonly string[], secrets: readonly string[]): TargetNode[] {
+  return [
+    { kind: 'local', service: 'hub' },
+    { kind: 'local', service: 'signalr' },
+    { kind: 'local', service: 'webpubsub' },
+    ...hubs.map((url): TargetNode => ({ kind: 'hub', url })),
+    ...[...secrets].sort().map((name): TargetNode => ({ kind: 'secret', name })),
+  ];
+}
+
+/**
+ * Whether a scenario of a service can run there. What is kept by name may be anything; the hub of a
+ * scenario without a service may as well be behind the emulator of Azure SignalR.
+ */
+export function fitsService(node: TargetNode, service: Scenario['service']): boolean {
+  switch (node.kind) {
+    case 'local':
+      return node.service === service || (node.service === 'signalr' && service === 'hub');
+    case 'hub':
+      return service !== 'webpubsub';
+    case 'secret':
+      return true;
+  }
+}
+
+/** The keys of a scenario of a service that are replaced when it runs there. */
+export function targetKeys(node: TargetNode, service: Scenario['service']): SetKey[] {
+  const target = { path: 'config.target', value: targetText(node) };
+  const isOther = node.kind === 'local' && node.service !== service;
+  return isOther ? [target, { path: 'config.service', value: node.service }] : [target];
+}
+
+/** The list with this URL in front. A URL that holds a secret, or held one, is not remembered. */
+export function withHub(hubs: readonly string[], url: string): string[] {
+  const secret = redactUrl(url) !== url || url.includes(redacted);
+  if (secret || url.includes('${') || url.length > 2000) return [...hubs];
+  return [url, ...hubs.filter((known) => known !== url)].slice(0, mostHubs);
+}
+
+/** What `config.target` says for it. */
+export function targetText(node: TargetNode): string {
+  switch (node.kind) {
+    case 'local':
+      return 'local';
+    case 'hub':
+      return node.url;
+    case 'secret':
+      return `\${secret:${node.name}}`;
+  }
+}
+
+export interface TargetLook {
+  readonly label: string;
+  readonly description: string;
+  readonly icon: string;
+}
+
+export function targetLook(node: TargetNode, t: Translate): TargetLook {
+  switch (node.kind) {
+    case 'local':
+      return {
+        label: localLabel(node.service, t),
+        description: t('embedded, started when needed'),
+        icon: 'vm',
+      };
+    case 'hub':
+      return {
+        label: node.url,
+        description: loopbackOrUndefined(node.url) === true ? t('this machine') : '',
+        icon: 'globe',
+      };
+    case 'secret':
+      return { label: node.name, description: t('kept secret'), icon: 'key' };
+  }
+}
+
+function localLabel(service: Scenario['service'], t: Translate): string {
+  switch (service) {
+    case 'hub':
+      return t('Local hub');
+    case 'signalr':
+      return t('Local Azure SignalR emulator');
+    case 'webpubsub':
+      return t('Local Web PubSub emulator');
+  }
+}
+
+function loopbackOrUndefined(url: string): boolean | undefined {
+  try {
+    return isLoopback(url);
+  } catch {
+    return undefined;
+  }
+}

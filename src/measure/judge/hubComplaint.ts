@@ -1,0 +1,84 @@
+import { measureMethods, recordLatencyMethods } from '../../base/benchMethods';
+import { errorAdvice, type ErrorClass } from '../../base/errorClass';
+import type { ErrorExample } from '../show/summary';
+
+/** What a hub of ASP.NET Core complains about when it is called. */
+export interface HubComplaint {
+  readonly method: string;
+  /** No such method; one that takes other arguments; one that has thrown. */
+  readonly kind: 'missing' | 'arguments' | 'failed';
+}
+
+/**
+ * What the text of a completion says of a method; undefined when it is none of the texts of ASP.NET Core
+ * (DefaultHubDispatcher, with and without detailed errors).
+ */
+export function hubComplaint(text: string): HubComplaint | undefined {
+  const missing = /'([^']{1,200})' due to an error on the server\..*method does not exist/i.exec(
+    text,
+  );
+  const older = /unknown hub method '([^']{1,200})'/i.exec(text);
+  const bound = /failed to invoke '([^']{1,200})' due to an error on the server/i.exec(text);
+  const failed = /an unexpected error occurred invoking '([^']{1,200})' on the server/i.exec(text);
+  const absent = missing?.[1] ?? older?.[1];
+  if (absent !== undefined) return { method: absent, kind: 'missing' };
+  if (bound?.[1] !== undefined) return { method: bound[1], kind: 'arguments' };
+  return failed?.[1] === undefined ? undefined : { method: failed[1], kind: 'failed' };
+}
+
+/** The first complaint among the errors that were kept. */
+export function firstComplaint(examples: readonly ErrorExample[]): HubComplaint | undefined {
+  for (const { errorClass, text } of examples) {
+    const complaint = errorClass === 'invocation' ? hubComplaint(text) : undefined;
+    if (complaint !== undefined) return complaint;
+  }
+  return undefined;
+}
+
+/** `the hub has no method Echo`. */
+export function complaintWords({ method, kind }: HubComplaint): string {
+  switch (kind) {
+    case 'missing':
+      return `the hub has no method ${method}`;
+    case 'arguments':
+      return `the hub's method ${method} takes other arguments than it is given`;
+    case 'failed':
+      return `the hub's method ${method} is there but throws an exception`;
+  }
+}
+
+/** Keys that these methods read from the dictionary they get. */
+const keysRead: Readonly<Record<string, string>> = {
+  sendtoclient: 'information.ConnectionId',
+  sendtogroup: 'information.GroupName',
+};
+
+const benchMethods = new Set(
+  [...recordLatencyMethods, ...measureMethods].map((name) => name.toLowerCase()),
+);
+
+function complaintAdvice({ method, kind }: HubComplaint): string {
+  const isBench = benchMethods.has(method.toLowerCase());
+  const key = keysRead[method.toLowerCase()];
+  switch (kind) {
+    case 'missing':
+      return isBench
+        ? 'Run `signalr-bench doctor --target URL`: it prints the C# code that adds what is missing.'
+        : 'Correct the name in the scenario, or add the method to the hub.';
+    case 'arguments':
+      return isBench
+        ? 'Give it the parameters of the dialect, as in the code of `signalr-bench doctor --target URL`, or set `dialect` to the one that the hub speaks.'
+        : 'Correct `arguments` in the scenario: the number and the types of the parameters of the method.';
+    case 'failed':
+      return key === undefined
+        ? 'See the log of the server; with EnableDetailedErrors it tells the exception here.'
+        : `Over JSON the values of the dictionary are JsonElement, which no cast makes a text: in C# write data["${key}"].ToString() in place of (string)data["${key}"]. Else see the log of the server.`;
+  }
+}
+
+/** What can be done about errors of a class, by what the server has said; empty where there is nothing to say. */
+export function adviceOn(errorClass: ErrorClass, texts: readonly string[]): string {
+  const examples = texts.map((text) => ({ errorClass, text }));
+  const complaint = firstComplaint(examples);
+  return complaint === undefined ? (errorAdvice[errorClass] ?? '') : complaintAdvice(complaint);
+}

@@ -1,0 +1,125 @@
+import { latencyMetrics, type LatencyMetric, type Slo } from '../../base/slo';
+import { formatCount, formatDurationMs } from '../../base/units';
+import { shownLatency } from './judgedLatency';
+import { deliveriesWords, latencyWords } from './sloWords';
+import type {
+  ConnectionSummary,
+  RunSummary,
+  SloCheck,
+  StepSummary,
+  Verdict,
+} from '../show/summary';
+
+/** A judged run, as far as its sentence needs it; a stored result is one. */
+export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending' | 'plannedSteps'> & {
+  readonly verdict: Verdict;
+  readonly scenario: { readonly slo: Slo };
+};
+
+/**
+ * The one sentence a person reads first: status, step, percentile with its limit, loss, or what went
+ * wrong. `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`.
+ */
+export function verdictSentence(run: JudgedRun): string {
+  const { status, reasons } = run.verdict;
+  const [{ code, message: first } = { code: '', message: '' }] = reasons;
+  const more = reasons.length > 1 ? ` (and ${reasons.length - 1} more)` : '';
+  const completed = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
+  const measured = completed.length > 0 ? stepsWords(completed, run) : undefined;
+  switch (status) {
+    case 'pass':
+      return `✓ passed; ${measured ?? connectionWords(run)}`;
+    case 'fail':
+      return `✗ failed; ${first}${more}${notRunWords(run)}`;
+    case 'invalid':
+      return `⚠ invalid${selfTelling.has(code) ? '' : ', the generator was the bottleneck'}; ${first}${more}${notRunWords(run)}`;
+    case 'incomplete':
+      return `■ incomplete; ${first}${measured === undefined ? '' : `; ${measured}`}`;
+  }
+}
+
+/** Reasons in which the generator has no part. */
+const selfTelling: ReadonlySet<string> = new Set(['nothingSent', 'starved']);
+
+/** Of a run that its first bad step has ended: `; steps 2 and 3 were not run`. */
+function notRunWords({ ending, steps, plannedSteps = 0 }: JudgedRun): string {
+  const from = (steps.at(-1)?.index ?? 0) + 1;
+  if (ending !== 'threshold' || plannedSteps < from) return '';
+  if (plannedSteps === from) return `; step ${from} was not run`;
+  const between = plannedSteps === from + 1 ? 'and' : 'to';
+  return `; steps ${formatCount(from)} ${between} ${formatCount(plannedSteps)} were not run`;
+}
+
+/** The last step, and the one that came nearest to its limit where that is another. */
+function stepsWords(steps: readonly StepSummary[], run: JudgedRun): string {
+  const last = steps.at(-1)!;
+  const slowest = steps.reduce((worst, step) => (slowness(step) > slowness(worst) ? step : worst));
+  const words = measuredWords(last, run);
+  if (last.expected === 0 || slowness(slowest) <= slowness(last)) return words;
+  return `${words}; slowest was step ${slowest.index}: ${latencyPart(slowest, run.scenario.slo)}`;
+}
+
+/** How near a step came to its limits; by its 99th percentile where it has none. */
+function slowness(step: StepSummary): number {
+  const nearest = nearestCheck(step);
+  return nearest ? fullness(nearest) : (shownLatency(step)?.p99 ?? 0);
+}
+
+function measuredWords(step: StepSummary, run: JudgedRun): string {
+  if (step.senders === 0 && step.connections !== undefined) return heldWords(step, run);
+  if (step.expected === 0) {
+    const sent = step.sent === 0 ? 'nothing' : `${formatCount(step.sent)} messages`;
+    const counted = step.sent === 0 ? '' : ' and no answer expected';
+    return `step ${step.index}: ${sent} sent${counted}, ${connectionWords(run)}`;
+  }
+  const inAll = run.steps.reduce((sum, each) => sum + each.lost, 0);
+  const here = `${step.lost === 0 ? 'none' : formatCount(step.lost)} lost`;
+  const lost = inAll === step.lost ? here : `${here}, ${formatCount(inAll)} in all steps`;
+  return `step ${step.index}: ${latencyPart(step, run.scenario.slo)}, ${lost}`;
+}
+
+/** The latency objective that came nearest to its limit; the 99th percentile when there is none. */
+function latencyPart(step: StepSummary, slo: Slo): string {
+  const nearest = nearestCheck(step);
+  const metric: LatencyMetric = nearest?.metric ?? 'p99';
+  if (nearest?.value === null || step.latencyUs.count === 0) {
+    return `${formatCount(step.received)} of ${formatCount(step.expected)} deliveries arrived`;
+  }
+  const value = nearest?.value ?? shownLatency(step)?.p99 ?? step.latencyUs.p99;
+  const limit = nearest?.limit ?? slo.latencyUs[metric];
+  const beside = limit === undefined ? '' : ` (limit ${latencyWords(limit)})`;
+  return `${deliveriesWords(metric, step.expected)} within ${latencyWords(value)}${beside}`;
+}
+
+function nearestCheck({ verdict }: StepSummary): LatencyCheck | undefined {
+  const checks = (verdict.checks ?? []).filter(isLatency);
+  return checks.sort((a, b) => fullness(b) - fullness(a))[0];
+}
+
+type LatencyCheck = SloCheck & { readonly metric: LatencyMetric };
+
+function isLatency(check: SloCheck): check is LatencyCheck {
+  return (latencyMetrics as readonly string[]).includes(check.metric);
+}
+
+const fullness = ({ value, limit }: SloCheck): number => (value ?? Infinity) / limit;
+
+/** Of a step that only holds its connections. */
+function heldWords(step: StepSummary, { steps, connections }: JudgedRun): string {
+  const { requested = 0, open = 0 } = step.connections ?? {};
+  const place = steps.length > 1 ? `step ${step.index}: ` : '';
+  // Those that we have closed ourselves were not held, open as they may be again.
+  const held = connections.life?.closed ? 'open after' : 'held for';
+  return `${place}${formatCount(open)} of ${formatCount(requested)} connections ${held} ${formatDurationMs(step.seconds * 1000)}, ${droppedWords(connections)}`;
+}
+
+function connectionWords({ connections }: JudgedRun): string {
+  const { requested, connected } = connections;
+  return `${formatCount(connected)} of ${formatCount(requested)} connections opened, ${droppedWords(connections)}`;
+}
+
+/** `none dropped`; `80 closed by us, none dropped otherwise`, each time that a connection was closed. */
+function droppedWords({ dropped, life }: ConnectionSummary): string {
+  const words = `${dropped ? formatCount(dropped) : 'none'} dropped`;
+  return life?.closed ? `${formatCount(life.closed)} closed by us, ${words} otherwise` : words;
+}

@@ -1,0 +1,100 @@
+import type { ErrorCounts } from '../../base/errorClass';
+import type { JudgedLatency } from '../judge/judgedLatency';
+import type { GeneratorHealth, LatencySummary, VerdictStatus } from './summary';
+import type { Waiting } from '../judge/waitingWatch';
+
+export type Phase =
+  'connecting' | 'preparing' | 'warmup' | 'measuring' | 'draining' | 'closing' | 'done';
+
+/** One of the use cases of the step that is going on, where there are several. */
+export interface EntryProgress {
+  readonly name: string;
+  readonly senders: number;
+  readonly offered: number;
+  readonly sent: number;
+  readonly expected: number;
+  readonly received: number;
+  /** Expected and not yet received; part of it may still be on its way. */
+  readonly outstanding: number;
+  /** Mean rates since the step's measuring began. */
+  readonly sentPerSecond: number;
+  readonly receivedPerSecond: number;
+  readonly latencyUs: LatencySummary;
+  readonly judgedUs?: JudgedLatency;
+}
+
+/** The step that is going on, or has just ended, as far as it is measured. */
+export interface StepProgress {
+  readonly index: number;
+  readonly senders: number;
+  /** Drained and judged: what is outstanding is lost. */
+  readonly over: boolean;
+  /** What it was judged, from then on. Samples of earlier versions have none. */
+  readonly verdict?: VerdictStatus;
+  /** Measured seconds so far and in total. */
+  readonly elapsedS: number;
+  readonly totalS: number;
+  readonly offered: number;
+  readonly sent: number;
+  readonly expected: number;
+  readonly received: number;
+  /** Expected and not yet received; part of it may still be on its way. */
+  readonly outstanding: number;
+  /** How long it is waited for; absent when that is not long. */
+  readonly waiting?: Waiting;
+  readonly duplicated: number;
+  readonly outOfOrder: number;
+  /** Mean rates since the step's measuring began. */
+  readonly sentPerSecond: number;
+  readonly receivedPerSecond: number;
+  readonly latencyUs: LatencySummary;
+  /** Once it is over; see {@link import('./summary').MessageSummary}. */
+  readonly judgedUs?: JudgedLatency;
+  /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower: 11 counts. */
+  readonly latencyClasses?: readonly number[];
+  /** Errors of the measured time, and of the warm-up before it. Samples of earlier versions have none. */
+  readonly errors?: number;
+  readonly warmupErrors?: number;
+  readonly payloadBytesIn?: number;
+  readonly payloadBytesOut?: number;
+  readonly entries?: readonly EntryProgress[];
+  readonly generator: GeneratorHealth;
+}
+
+/** State of a run, about once a second and at each change of phase. Plain data. */
+export interface Snapshot {
+  /** Milliseconds since the run began. */
+  readonly atMs: number;
+  /** Number of the tick the sample belongs to; rises by one a second. */
+  readonly tick: number;
+  readonly phase: Phase;
+  readonly connections: {
+    readonly requested: number;
+    readonly connected: number;
+    readonly failed: number;
+    readonly dropped: number;
+    /** Open and prepared now; absent in samples of earlier versions. */
+    readonly takingPart?: number;
+    readonly reconnected?: number;
+    readonly connectP99Us: number;
+  };
+  /** The current step; absent before the first. */
+  readonly step?: StepProgress;
+  readonly stepCount: number;
+  /** Counts and latency of this tick alone; absent when nothing was measured in it. */
+  readonly interval?: {
+    /** Part of the tick in which messages of a step were being sent. */
+    readonly seconds: number;
+    /** The same with the drain after it: the part in which deliveries counted. */
+    readonly receivingSeconds: number;
+    readonly offered: number;
+    readonly sent: number;
+    readonly received: number;
+    readonly latencyUs: LatencySummary;
+  };
+  readonly errors: ErrorCounts;
+  /** The latest sentence of a server that was started for the run. */
+  readonly problem?: string;
+  /** False when a worker's sample for this tick came too late to be in it. */
+  readonly complete: boolean;
+}

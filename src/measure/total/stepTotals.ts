@@ -1,0 +1,161 @@
+import { addErrors, countOf, type ErrorCounts } from '../../base/errorClass';
+import type { Slo } from '../../base/slo';
+import { EntryTotals, MessageTotals, type EntryFacts } from './entryTotals';
+import { LatencyHistogram } from '../histogram';
+import type { GeneratorSample, StepSample } from '../sample';
+import { MembershipTotals } from './membershipTotals';
+import type { RecoveryWatch } from '../judge/recoveryWatch';
+import type { GeneratorHealth, StepConnections, StepSummary, Verdict } from '../show/summary';
+import { generatorProblems } from '../judge/generatorProblems';
+import { judgeStep, withDuplicates } from '../judge/verdict';
+import { WaitingWatch, type Waiting } from '../judge/waitingWatch';
+
+/** What a plan says about a step, as far as its numbers need it. */
+export interface StepFacts {
+  readonly index: number;
+  readonly senders: number;
+  /** Where there are several. */
+  readonly entries?: readonly EntryFacts[];
+  /** Messages leave as calls to a service. */
+  readonly byCalls?: boolean;
+}
+
+/** One worker's load over the measured time of a step. */
+interface WorkerLoad {
+  elapsedUs: number;
+  busyUs: number;
+  gcUs: number;
+}
+
+/** Sums of what all workers counted for one step; percentiles are taken from the sums only. */
+export class StepTotals extends MessageTotals {
+  readonly errors: ErrorCounts = {};
+  readonly warmupErrors: ErrorCounts = {};
+  /** One for each use case, where there are several. */
+  readonly entries: readonly EntryTotals[];
+  private readonly slip = new LatencyHistogram();
+  private readonly loopDelay = new LatencyHistogram();
+  private readonly loads = new Map<number, WorkerLoad>();
+  /** CPU time of the process over the measured time, set when that is over. */
+  cpuUs = 0;
+  /** Measured time, set while and when it passes. */
+  seconds = 0;
+  /** Set when the step is over. */
+  connections: StepConnections | undefined;
+  /** Where connections are opened again. */
+  recovery: RecoveryWatch | undefined;
+  private membership: MembershipTotals | undefined;
+  private readonly waitingWatch = new WaitingWatch();
+  /** Set once, after the drain: late deliveries no longer change it. */
+  verdict: Verdict | undefined;
+
+  constructor(readonly facts: StepFacts) {
+    super();
+    this.entries = (facts.entries ?? []).map((entry) => new EntryTotals(entry));
+  }
+
+  add(sample: StepSample): void {
+    this.addMessages(sample);
+    if (sample.slip !== undefined) this.slip.add(sample.slip);
+    sample.entries?.forEach((entry, position) => this.entries[position]?.add(entry));
+    addErrors(this.errors, sample.errors);
+    addErrors(this.warmupErrors, sample.warmupErrors ?? {});
+    if (sample.membership !== undefined)
+      (this.membership ??= new MembershipTotals()).add(sample.membership);
+  }
+
+  /** As of one entry; in a mix what one entry has too much makes up for no other's loss. */
+  override delivered(): { received: number; extra: number } {
+    if (this.entries.length === 0) return super.delivered();
+    const received = this.entries.reduce((sum, entry) => sum + entry.delivered().received, 0);
+    return { received, extra: this.extra + this.received - received };
+  }
+
+  private get byCalls(): boolean {
+    return this.facts.byCalls === true;
+  }
+
+  /** All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). */
+  watch(fromUs: number, toUs: number): void {
+    this.waitingWatch.note(fromUs, toUs, this.expected, this.delivered().received);
+  }
+
+  /** How long deliveries are waited for; undefined when that is not long, or the step is over. */
+  waiting(): Waiting | undefined {
+    return this.verdict === undefined ? this.waitingWatch.waiting() : undefined;
+  }
+
+  addGenerator(worker: number, sample: GeneratorSample): void {
+    const load = this.loads.get(worker) ?? { elapsedUs: 0, busyUs: 0, gcUs: 0 };
+    load.elapsedUs += sample.elapsedUs;
+    load.busyUs += sample.busyUs;
+    load.gcUs += sample.gcUs;
+    this.loads.set(worker, load);
+    if (sample.loopDelay !== undefined) this.loopDelay.add(sample.loopDelay);
+  }
+
+  /** Health of the generator so far; `slo` says what counts as good enough. */
+  generator(slo: Slo): GeneratorHealth {
+    const shares = (part: (load: WorkerLoad) => number): number =>
+      Math.max(
+        0,
+        ...[...this.loads.values()].map((load) =>
+          load.elapsedUs > 0 ? part(load) / load.elapsedUs : 0,
+        ),
+      );
+    const messages = this.sent + this.received;
+    const measured = {
+      cpuUsPerMessage: messages > 0 ? this.cpuUs / messages : 0,
+      cpuShare: Math.min(
+        1,
+        shares((load) => load.busyUs),
+      ),
+      loopDelayP99Us: this.loopDelay.valueAtShare(0.99),
+      slipP99Us: this.slip.valueAtShare(0.99),
+      gcShare: Math.min(
+        1,
+        shares((load) => load.gcUs),
+      ),
+    };
+    const { offered, sent, byCalls } = this;
+    const [problem] = generatorProblems({ offered, sent, byCalls, generator: measured }, slo);
+    return { ...measured, valid: problem === undefined, ...(problem && { cause: problem.code }) };
+  }
+
+  /** Judges the step as it stands: its drain is over, and what came later had not arrived. */
+  judge(slo: Slo): Verdict {
+    this.settle();
+    for (const entry of this.entries) entry.settle();
+    return judgeStep(
+      {
+        senders: this.facts.senders,
+        offered: this.offered,
+        sent: this.sent,
+        expected: this.expected,
+        received: Math.max(0, this.delivered().received - this.late),
+        duplicated: this.duplicated,
+        latencyAtShareUs: (share) => this.latency.valueAtShare(share),
+        generator: this.generator(slo),
+        byCalls: this.byCalls,
+      },
+      slo,
+    );
+  }
+
+  summary(slo: Slo, cutShort: Verdict): StepSummary {
+    const { facts, seconds, entries, verdict } = this;
+    return {
+      index: facts.index,
+      seconds,
+      ...this.messages(facts.senders, seconds),
+      ...(entries.length > 0 && { entries: entries.map((entry) => entry.summary(seconds)) }),
+      errors: this.errors,
+      ...(countOf(this.warmupErrors) > 0 && { warmupErrors: this.warmupErrors }),
+      generator: this.generator(slo),
+      ...(this.connections !== undefined && { connections: this.connections }),
+      ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
+      ...(this.membership !== undefined && { membership: this.membership.summary() }),
+      verdict: verdict === undefined ? cutShort : withDuplicates(verdict, this, slo),
+    };
+  }
+}

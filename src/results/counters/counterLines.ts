@@ -1,0 +1,163 @@
+import { ExpectedError } from '../../base/expectedError';
+import { counterEdgesUs, decodeHistogram } from '../../measure/histogram';
+import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
+import type { StepSummary } from '../../measure/show/summary';
+import type { Result } from '../result';
+
+/** One line of the Azure SignalR benchmark's counter file: sums up to a moment. */
+export interface CounterLine {
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  readonly counters: Counters;
+}
+
+/** Names of the Azure SignalR benchmark with their values; what was not counted is absent. */
+export type Counters = Readonly<Record<string, number>>;
+
+/** Names of the latency classes, by rising latency; the last holds everything from one second on. */
+export const latencyNames: readonly string[] = [
+  ...counterEdgesUs.map((us) => `message:lt:${us / 1000}`),
+  `message:ge:${counterEdgesUs.at(-1)! / 1000}`,
+];
+
+/** The Azure SignalR benchmark counted the time stamp of each message, 8 bytes, with its payload. */
+const stampBytes = 8;
+
+/** What a date can hold, either side of 1970 (ECMA-262, "Time Values and Time Range"). */
+const latestMs = 8.64e15;
+
+/**
+ * The line as it stands in the file: JSON without blanks, the time to the second.
+ *
+ * @throws ExpectedError `result-damaged` when no date is that far away
+ */
+export function counterText({ atMs, counters }: CounterLine): string {
+  if (!(Math.abs(atMs) <= latestMs))
+    throw new ExpectedError('result-damaged', 'The times of the result are beyond every calendar.');
+  const time = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  return JSON.stringify({ Time: time, Counters: counters });
+}
+
+/**
+ * Makes lines of the samples of a run, one for each; before the first step there is one more where the
+ * last sample of the ramp had not all connections. Warm-up and drain have none of their own: an epoch
+ * begins with zeros when its step begins to be measured and ends with all that was counted for it after
+ * exactly the measured time, so that rates taken from first to last line are those of the step.
+ *
+ * @param startedAtMs begin of the run, milliseconds since 1970
+ * @returns a function that takes the samples one by one, in their order
+ */
+export function counterLines(startedAtMs: number): (snapshot: Snapshot) => CounterLine[] {
+  let begun = { epoch: 0, atMs: 0, reconnected: 0 };
+  let reconnectedBefore = 0;
+  let over = 0;
+  /** Connections in the latest line before the first step; undefined once that has begun. */
+  let established: number | undefined = 0;
+  return (snapshot) => {
+    const { step, phase } = snapshot;
+    const { reconnected = 0 } = snapshot.connections;
+    if ((step?.index ?? 0) !== begun.epoch) begun = { ...begun, reconnected: reconnectedBefore };
+    reconnectedBefore = reconnected;
+    const states = connectionCounters(snapshot);
+    // The Azure SignalR benchmark counted these anew in each step.
+    const again = (count: number): Counters =>
+      reconnected === 0 ? {} : { 'connection:connect:reconnect': count };
+    const connections = { ...states, ...again(reconnected - begun.reconnected) };
+    const open = connections['connection:connect:success']!;
+    const ramp = (atMs: number): CounterLine => {
+      const counters = { epoch: 0, sendingStep: 0, ...connections };
+      return { atMs: startedAtMs + atMs, counters };
+    };
+    if (step === undefined) {
+      established = open;
+      return [ramp(snapshot.atMs)];
+    }
+    const lines: CounterLine[] = [];
+    if (established !== undefined && established !== open) {
+      const sinceMs = 1000 * (step.over ? step.totalS : step.elapsedS);
+      lines.push(ramp(snapshot.atMs - sinceMs));
+    }
+    established = undefined;
+    const measured = phase === 'measuring' || step.over;
+    if (!measured || step.index <= over || step.latencyClasses === undefined) return lines;
+    if (step.index !== begun.epoch) {
+      const atMs = startedAtMs + snapshot.atMs - (step.over ? step.totalS : step.elapsedS) * 1000;
+      begun = { ...begun, epoch: step.index, atMs };
+      lines.push({ atMs, counters: { ...stepCounters(nothingOf(step)), ...states, ...again(0) } });
+    }
+    if (step.over) over = step.index;
+    const counters = { ...stepCounters(step), ...connections };
+    return [...lines, { atMs: begun.atMs + step.elapsedS * 1000, counters }];
+  };
+}
+
+/** Lines of a result without samples: the connections, and begin and end of each step. */
+export function counterLinesOfResult(result: Result): CounterLine[] {
+  const { connections, steps } = result;
+  const startedAtMs = Date.parse(result.startedAt);
+  const connected = connectionCounters({
+    connections: { ...connections, connectP99Us: connections.connectUs.p99 },
+  });
+  let atMs = startedAtMs;
+  const lines: CounterLine[] = [{ atMs, counters: { epoch: 0, sendingStep: 0, ...connected } }];
+  for (const step of steps) {
+    const progress = { ...step, latencyClasses: classesOf(step) };
+    lines.push({ atMs, counters: { ...stepCounters(nothingOf(progress)), ...connected } });
+    atMs += step.seconds * 1000;
+    lines.push({ atMs, counters: { ...stepCounters(progress), ...connected } });
+  }
+  return lines;
+}
+
+const classesOf = ({ histogram, latencyUs }: StepSummary): number[] =>
+  latencyUs.count === 0
+    ? latencyNames.map(() => 0)
+    : decodeHistogram(histogram).classCounts(counterEdgesUs);
+
+type Counted = Pick<
+  StepProgress,
+  'index' | 'senders' | 'sent' | 'latencyClasses' | 'payloadBytesIn' | 'payloadBytesOut'
+>;
+
+const nothingOf = ({ index, senders }: Counted): Counted => ({
+  index,
+  senders,
+  sent: 0,
+  latencyClasses: latencyNames.map(() => 0),
+  payloadBytesIn: 0,
+  payloadBytesOut: 0,
+});
+
+function stepCounters(step: Counted): Counters {
+  const classes = step.latencyClasses!;
+  const received = classes.reduce((sum, count) => sum + count, 0);
+  return {
+    epoch: step.index,
+    sendingStep: step.senders,
+    ...Object.fromEntries(latencyNames.map((name, at) => [name, classes[at] ?? 0])),
+    'message:sent': step.sent,
+    'message:received': received,
+    'message:sentSize': (step.payloadBytesIn ?? 0) + step.sent * stampBytes,
+    'message:recvSize': (step.payloadBytesOut ?? 0) + received * stampBytes,
+  };
+}
+
+/**
+ * States as they are now: what was dropped, and is not back, has failed, as the Azure SignalR benchmark counted it. Those
+ * that we close to open them again take no part for a moment, but a sample does not tell which of them
+ * are closed: they count as connected.
+ */
+function connectionCounters({
+  connections,
+  step,
+}: Pick<Snapshot, 'connections' | 'step'>): Counters {
+  const { connected, failed, dropped, takingPart = 0, connectP99Us } = connections;
+  // Before the first step nothing takes part yet.
+  const away = connected - (step === undefined ? 0 : takingPart);
+  const missing = Math.min(dropped, Math.max(0, away));
+  return {
+    'connection:connect:success': connected - missing,
+    'connection:connect:fail': failed + missing,
+    'connection:connect:cost:0.99': Math.round(connectP99Us / 1000),
+  };
+}

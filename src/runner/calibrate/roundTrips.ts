@@ -1,0 +1,126 @@
+import type { WireProtocol } from '../../base/wireProtocol';
+import { populationsOf } from '../../plan/population';
+import type { Endpoint } from '../../wire/connect/endpoint';
+import { connectHub } from '../../wire/connect/connectHub';
+import type { HubConnection, HubListener } from '../../wire/hub/hubConnection';
+import { codecOf } from '../../wire/hub/hubCodec';
+import { recordLatencyShape } from '../../wire/message/contractShape';
+import { holeLengths, MessageTemplate } from '../../wire/message/messageTemplate';
+import { negotiateAgents } from '../../wire/connect/negotiate';
+import { emptyStamp } from '../../wire/message/stamp';
+import { closedPlan } from './closedPlan';
+import { machineClock } from '../machineClock';
+import { Receiver } from '../receive/receiver';
+import { Recorder } from '../receive/recorder';
+
+const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };
+
+/**
+ * The engine without its pacing: on each connection one echo is always on its way, and each that comes
+ * back sends the next. It tells what a message costs the generator, with everything a run counts.
+ */
+export class RoundTrips implements HubListener {
+  /** Latency of each round trip, for whoever wants it. */
+  onRoundTrip: (us: number) => void = () => undefined;
+  private readonly step;
+  private readonly agents;
+  private readonly receiver: Receiver;
+  private readonly template: MessageTemplate;
+  private readonly stamp = emptyStamp();
+  private readonly clock = machineClock();
+  private readonly originUs = this.clock.nowUs();
+  private readonly sentUs: Float64Array;
+  private readonly sequences: Int32Array;
+  private readonly connections: (HubConnection | undefined)[] = [];
+  private counted = 0;
+  private readonly codec;
+
+  /** @param blob payload text of every message */
+  constructor(
+    private readonly endpoint: Endpoint,
+    connections: number,
+    blob: string,
+    protocol: WireProtocol = 'json',
+  ) {
+    const plan = closedPlan(connections, protocol, 'echo', { messageSize: blob.length });
+    this.codec = codecOf(protocol);
+    const recorder = new Recorder();
+    this.step = recorder.beginStep(1);
+    this.receiver = new Receiver(plan, populationsOf(plan), recorder, {
+      isMember: () => true,
+      other: () => undefined,
+    });
+    this.agents = negotiateAgents(endpoint, connections);
+    const framed = endpoint.transport === undefined;
+    this.template = MessageTemplate.of(
+      recordLatencyShape({ method: 'Echo', blob }),
+      holeLengths(undefined),
+      this.codec,
+      framed,
+    );
+    Object.assign(this.stamp, { runId: plan.runId, step: 1 });
+    this.sentUs = new Float64Array(connections);
+    this.sequences = new Int32Array(connections);
+  }
+
+  get count(): number {
+    return this.step.received;
+  }
+
+  /** Opens one more connection. */
+  async open(): Promise<HubConnection> {
+    const index = this.connections.length;
+    const { endpoint, agents } = this;
+    const opening = connectHub(
+      index,
+      { endpoint, agents, listener: this, options: { ...limits, codec: this.codec } },
+      new AbortController().signal,
+    );
+    // The place is taken at once, so that openings may overlap.
+    this.connections.length += 1;
+    return (this.connections[index] = await opening);
+  }
+
+  start(): void {
+    for (const connection of this.connections)
+      if (connection?.isOpen === true) this.send(connection);
+  }
+
+  close(): void {
+    for (const connection of this.connections) connection?.close();
+    this.agents.http.destroy();
+    this.agents.https.destroy();
+  }
+
+  received(
+    connection: HubConnection,
+    buffer: Buffer,
+    start: number,
+    end: number,
+    frameBytes: number,
+  ): void {
+    const nowUs = this.nowUs();
+    this.receiver.received(connection, buffer, start, end, frameBytes, nowUs);
+    if (this.step.received === this.counted) return;
+    this.counted = this.step.received;
+    this.onRoundTrip(nowUs - this.sentUs[connection.index]!);
+    this.send(connection);
+  }
+
+  lost(_connection: HubConnection, errorClass: string, text: string): void {
+    throw new Error(`a round-trip connection was lost: ${errorClass}: ${text}`);
+  }
+
+  private send(connection: HubConnection): void {
+    const { stamp, template } = this;
+    const { index } = connection;
+    stamp.source = index;
+    stamp.sequence = this.sequences[index]!++;
+    stamp.intendedUs = stamp.sentUs = this.sentUs[index] = this.nowUs();
+    if (!connection.send(template.fill(stamp, undefined, Date.now()))) template.detach();
+  }
+
+  private nowUs(): number {
+    return this.clock.nowUs() - this.originUs;
+  }
+}

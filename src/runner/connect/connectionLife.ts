@@ -1,0 +1,142 @@
+import { seededRandom } from '../../base/random';
+import type { Plan, PlanLife } from '../../plan/plan';
+import type { ConnectFailure } from '../../wire/connect/connectFailure';
+import type { HubConnection } from '../../wire/hub/hubConnection';
+import { leavingUs } from '../../base/leavingTime';
+import { Reconnector } from './reconnector';
+
+/** What comes and goes, and who has to know. Times are run time in microseconds. */
+export interface LifeDependencies {
+  readonly nowUs: () => number;
+  readonly opened: () => readonly HubConnection[];
+  readonly openAt: (index: number) => HubConnection | undefined;
+  /** Opens a connection that is down. */
+  readonly reopen: (index: number, signal: AbortSignal) => Promise<HubConnection>;
+  /** Lets it take part; false when it could not be prepared and is lost again. */
+  readonly prepare: (connection: HubConnection) => Promise<boolean>;
+  /** It takes part no more. */
+  readonly leave: (index: number) => void;
+  /** Closes it by our own will; it takes part no more. */
+  readonly close: (connection: HubConnection) => void;
+  /** A try to open it again has failed; there will be another one. */
+  readonly failed: (index: number, failure: ConnectFailure) => void;
+}
+
+const lookMs = 50;
+
+/** Connections that do not simply stay: repair, random life times, storms. */
+export class ConnectionLife {
+  private readonly reconnector: Reconnector;
+  private readonly random;
+  /** When each connection's life is over. */
+  private readonly endsUs = new Map<number, number>();
+  /** Connections that take part no more, and when they are closed, in that order. */
+  private readonly leaving: { readonly connection: HubConnection; readonly closeUs: number }[] = [];
+  private readonly exchanging = new Set<number>();
+  private stormUs = Infinity;
+  private storming = false;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    plan: Plan,
+    private readonly life: PlanLife,
+    worker: number,
+    private readonly dependencies: LifeDependencies,
+  ) {
+    this.random = seededRandom(plan.seed ^ 0x6c8e9cf5 ^ worker);
+    this.reconnector = new Reconnector(plan, life, worker, {
+      open: (index, signal) => this.reopen(index, signal),
+      failed: dependencies.failed,
+    });
+    this.timer = setInterval(() => this.look(), lookMs);
+  }
+
+  /** Whether the connection takes part no more and will be closed. */
+  isLeaving(connection: HubConnection): boolean {
+    return this.leaving.some((each) => each.connection === connection);
+  }
+
+  /** The connection takes part from now on; one that already did lives no longer for it. */
+  joined(index: number): void {
+    const { lifetimeMs } = this.life;
+    if (lifetimeMs === undefined || this.endsUs.has(index)) return;
+    // Uniform between nothing and twice the mean, as in the Azure SignalR benchmark.
+    const lifeUs = this.random.next() * 2 * lifetimeMs * 1000;
+    this.endsUs.set(index, this.dependencies.nowUs() + lifeUs);
+  }
+
+  /** The connection was closed without our asking, or could not be opened. */
+  lost(index: number): void {
+    this.endsUs.delete(index);
+    // One that was to come back anyway still does.
+    if (this.life.repair || this.exchanging.has(index)) this.reconnector.down(index);
+  }
+
+  beginStep(measureUs: number, endUs: number): void {
+    const { dropAllAfterMs } = this.life;
+    if (dropAllAfterMs === undefined) return;
+    const atUs = measureUs + dropAllAfterMs * 1000;
+    this.stormUs = atUs < endUs ? atUs : Infinity;
+  }
+
+  /** Nothing comes back any more, and nothing is closed. */
+  stop(): void {
+    clearInterval(this.timer);
+    this.reconnector.stop();
+  }
+
+  private look(): void {
+    const nowUs = this.dependencies.nowUs();
+    this.storm(nowUs);
+    for (const [index, endUs] of this.endsUs)
+      if (endUs <= nowUs) this.leave(index, nowUs + leavingUs);
+    for (
+      let [first] = this.leaving;
+      first !== undefined && first.closeUs <= nowUs;
+      [first] = this.leaving
+    ) {
+      this.leaving.shift();
+      // It may have been lost while it was leaving.
+      if (!first.connection.isOpen) continue;
+      this.dependencies.close(first.connection);
+      this.reconnector.exchange(first.connection.index);
+    }
+  }
+
+  /** First all take part no more, then all are dropped in one go. */
+  private storm(nowUs: number): void {
+    if (nowUs < this.stormUs - leavingUs) return;
+    const connections = this.dependencies.opened();
+    if (!this.storming) {
+      this.storming = true;
+      for (const { index } of connections) this.dependencies.leave(index);
+    }
+    if (nowUs < this.stormUs) return;
+    this.stormUs = Infinity;
+    this.storming = false;
+    this.leaving.length = 0;
+    for (const connection of connections) {
+      this.endsUs.delete(connection.index);
+      this.exchanging.add(connection.index);
+      this.dependencies.close(connection);
+      this.reconnector.down(connection.index);
+    }
+  }
+
+  private leave(index: number, closeUs: number): void {
+    this.endsUs.delete(index);
+    const connection = this.dependencies.openAt(index);
+    if (connection === undefined) return;
+    this.exchanging.add(index);
+    this.dependencies.leave(index);
+    this.leaving.push({ connection, closeUs });
+  }
+
+  private async reopen(index: number, signal: AbortSignal): Promise<boolean> {
+    const connection = await this.dependencies.reopen(index, signal);
+    if (!(await this.dependencies.prepare(connection))) return false;
+    this.exchanging.delete(index);
+    this.joined(index);
+    return true;
+  }
+}

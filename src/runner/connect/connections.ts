@@ -1,0 +1,254 @@
+import type { Clock } from '../../base/clock';
+import type { ErrorClass } from '../../base/errorClass';
+import { largestPayload } from '../../usecases/payloadSizes';
+import type { WorkerStart } from '../../protocol/worker';
+import type { ClientTokens } from '../../wire/connect/accessTokens';
+import type { ConnectFailure } from '../../wire/connect/connectFailure';
+import { connectHub, type ConnectContext } from '../../wire/connect/connectHub';
+import { targetOf } from '../../plan/targetOf';
+import { ConnectStopwatch } from '../../wire/connect/connectStopwatch';
+import type { HubConnection, HubListener } from '../../wire/hub/hubConnection';
+import { codecOf } from '../../wire/hub/hubCodec';
+import { HubMessageError } from '../../wire/hub/hubMessage';
+import { negotiateAgents, type NegotiateAgents } from '../../wire/connect/negotiate';
+import { Lifespans } from './lifespans';
+import { loadSdk } from './loadSdk';
+import { Ramp } from './ramp';
+import type { Recorder } from '../receive/recorder';
+
+/** What the owner of the connections does with them. */
+export interface ConnectionsListener {
+  received(
+    connection: HubConnection,
+    buffer: Buffer,
+    start: number,
+    end: number,
+    frameBytes: number,
+  ): void;
+  lost(connection: HubConnection): void;
+  /** The connection could not be opened. */
+  failed(index: number): void;
+}
+
+/** Client and server ping each other this often, as the official clients do. */
+const pingSeconds = 15;
+/** A server that says nothing for so long is gone; twice its ping interval, as in the official clients. */
+const serverTimeoutUs = 30_000_000;
+/** Time a server gets to answer when we close one connection. */
+const goodbyeMs = 5000;
+const maximumUnsentBytes = 4 * 1024 * 1024;
+
+/** The connections of one worker: opening, keeping alive, losing, closing. */
+export class Connections implements HubListener {
+  private readonly all = new Map<number, HubConnection>();
+  private readonly lifespans = new Lifespans();
+  private readonly everDropped = new Set<number>();
+  private readonly neverOpened = new Set<number>();
+  /** Those that we closed and that a try has failed to open again. */
+  private readonly notBack = new Set<number>();
+  /** Those that have lost their socket and may get another one. */
+  private readonly interruptedOnes = new Set<number>();
+  private context: ConnectContext;
+  private readonly agents: NegotiateAgents;
+  private readonly ramp: Ramp;
+  private readonly ping: Buffer;
+
+  constructor(
+    private readonly start: WorkerStart,
+    private readonly clock: Clock,
+    private readonly recorder: Recorder,
+    tokens: ClientTokens | undefined,
+    private readonly listener: ConnectionsListener,
+  ) {
+    const { plan, worker, endpoint } = start;
+    const codec = codecOf(plan.protocol);
+    const payload = Math.max(...plan.entries.map(({ parameters }) => largestPayload(parameters)));
+    this.ping = codec.encode({ type: 6 });
+    this.agents = negotiateAgents(endpoint, plan.workers[worker]!.connectInFlight);
+    this.context = {
+      endpoint,
+      agents: this.agents,
+      listener: this,
+      targetOf: (index) => targetOf(plan, endpoint.urls.length, index),
+      ...(tokens !== undefined && { tokens }),
+      options: {
+        codec,
+        // Room for the envelope and for a server that escapes every character of the payload.
+        maximumMessageBytes: Math.max(1024 * 1024, 8 * payload),
+        maximumUnsentBytes: Math.max(maximumUnsentBytes, 4 * payload),
+      },
+    };
+    this.ramp = new Ramp(plan, worker, {
+      clock,
+      open: async (index, signal) => {
+        const stopwatch = new ConnectStopwatch();
+        await this.openOne(index, signal, stopwatch);
+        return stopwatch.us;
+      },
+      opened: (index, tookUs, phases) => {
+        this.recorder.opened(index, tookUs, phases);
+      },
+      retried: (_index, failure) => {
+        this.recorder.error(failure.errorClass, failure.message);
+      },
+      failed: (index, failure) => {
+        this.neverOpened.add(index);
+        this.recorder.neverOpened(index, failure);
+        this.listener.failed(index);
+      },
+    });
+  }
+
+  /** Opens connections `from` … `to` − 1 at the plan's rate; settles when each has succeeded or failed. */
+  async open(atUs: number, from: number, to: number): Promise<void> {
+    if (this.start.endpoint.driver === 'sdk' && this.context.open === undefined) {
+      this.context = { ...this.context, open: await loadSdk(this.start.endpoint) };
+    }
+    await this.ramp.run(atUs + this.start.originUs, from, to);
+    this.agents.http.destroy();
+    this.agents.https.destroy();
+  }
+
+  /**
+   * Opens one that is down again, or was never open.
+   *
+   * @throws ConnectFailure
+   */
+  async reopen(index: number, signal: AbortSignal): Promise<HubConnection> {
+    const startedUs = this.clock.nowUs();
+    const stopwatch = new ConnectStopwatch();
+    const connection = await this.openOne(index, signal, stopwatch);
+    const tookUs = this.clock.nowUs() - startedUs;
+    if (this.neverOpened.delete(index)) this.recorder.openedAfterAll(index, tookUs, stopwatch.us);
+    else this.recorder.reopened(tookUs);
+    this.notBack.delete(index);
+    this.recorder.notBack = this.notBack.size;
+    return connection;
+  }
+
+  /**
+   * A try to open one again has failed. Until a later one succeeds it is not back, unless it counts as failed
+   * or dropped already. Those whose first try is still to come or under way are none of them: with lives that
+   * end all the time there are always some, when a step is over too, and no server is to blame for it.
+   */
+  failedAgain(index: number, { errorClass, message }: ConnectFailure): void {
+    if (!this.neverOpened.has(index) && !this.everDropped.has(index)) this.notBack.add(index);
+    this.recorder.notBack = this.notBack.size;
+    this.recorder.error(errorClass, message);
+  }
+
+  /** Closes one by our own will. */
+  closeOne(connection: HubConnection): void {
+    this.recorder.closed += 1;
+    this.lifespans.closed(connection.index, this.nowUs());
+    this.all.delete(connection.index);
+    connection.close();
+    // A server that does not answer must not keep descriptors while new connections are opened.
+    setTimeout(() => connection.destroy(), goodbyeMs).unref();
+  }
+
+  private async openOne(
+    index: number,
+    signal: AbortSignal,
+    stopwatch?: ConnectStopwatch,
+  ): Promise<HubConnection> {
+    const connection = await connectHub(index, this.context, signal, stopwatch);
+    connection.lastReceivedUs = this.nowUs();
+    // It may have been lost again before this thread came to it.
+    if (connection.isOpen) {
+      this.lifespans.opened(index, this.nowUs());
+      this.all.set(index, connection);
+    }
+    return connection;
+  }
+
+  /** The open connection of that index. */
+  openAt(index: number): HubConnection | undefined {
+    const connection = this.all.get(index);
+    return connection?.isOpen === true ? connection : undefined;
+  }
+
+  get opened(): HubConnection[] {
+    return [...this.all.values()].filter((connection) => connection.isOpen);
+  }
+
+  /** Pings the connections whose turn it is and gives up those whose server has fallen silent. */
+  keepAlive(second: number): void {
+    const silentSinceUs = this.nowUs() - serverTimeoutUs;
+    for (const connection of this.all.values()) {
+      if (!connection.isOpen || connection.index % pingSeconds !== second % pingSeconds) continue;
+      if (connection.hasOwnKeepAlive) continue;
+      if (connection.lastReceivedUs < silentSinceUs)
+        connection.drop('timeout', 'the server sent nothing for 30 s, not even a ping');
+      else {
+        connection.sendMessage(this.ping);
+        this.recorder.pingsSent += 1;
+      }
+    }
+  }
+
+  /** How long connections were up and down, to be sampled once. */
+  sumUpLives(): void {
+    this.recorder.life = this.lifespans.take(this.nowUs());
+  }
+
+  close(): void {
+    this.ramp.stop();
+    this.agents.http.destroy();
+    this.agents.https.destroy();
+    for (const connection of this.all.values()) connection.close();
+  }
+
+  received(
+    connection: HubConnection,
+    buffer: Buffer,
+    start: number,
+    end: number,
+    frameBytes: number,
+  ): void {
+    try {
+      this.listener.received(connection, buffer, start, end, frameBytes);
+    } catch (error) {
+      if (!(error instanceof HubMessageError)) throw error;
+      connection.drop('protocol', error.message);
+    }
+  }
+
+  pinged(): void {
+    this.recorder.pingsSent += 1;
+  }
+
+  lost(connection: HubConnection, errorClass: ErrorClass, text: string): void {
+    // Already counted when its socket was lost; this is why no other could be had.
+    if (this.interruptedOnes.delete(connection.index)) this.recorder.error(errorClass, text);
+    else this.countLoss(connection, errorClass, text);
+    this.all.delete(connection.index);
+    this.listener.lost(connection);
+  }
+
+  interrupted(connection: HubConnection, errorClass: ErrorClass, text: string): void {
+    this.interruptedOnes.add(connection.index);
+    this.countLoss(connection, errorClass, text);
+  }
+
+  recovered(connection: HubConnection, tookMs: number): void {
+    this.interruptedOnes.delete(connection.index);
+    connection.lastReceivedUs = this.nowUs();
+    this.lifespans.opened(connection.index, this.nowUs());
+    this.recorder.reopened(tookMs * 1000);
+  }
+
+  private countLoss({ index }: HubConnection, errorClass: ErrorClass, text: string): void {
+    const nowUs = this.nowUs();
+    const openUs = this.lifespans.openUs(index, nowUs);
+    this.lifespans.closed(index, nowUs);
+    const first = !this.everDropped.has(index);
+    this.everDropped.add(index);
+    const times = { atS: nowUs / 1_000_000, openS: openUs / 1_000_000 };
+    this.recorder.lost({ connection: index, ...times, errorClass, text }, first);
+  }
+
+  private nowUs(): number {
+    return this.clock.nowUs() - this.start.originUs;
+  }
+}

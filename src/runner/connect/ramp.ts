@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../base/clock';
+import type { PhaseTimes } from '../../base/connectPhase';
+import { seededRandom } from '../../base/random';
+import { Arrivals } from '../../plan/arrivals';
+import { split } from '../../plan/buildPlan';
+import type { Plan } from '../../plan/plan';
+import { ConnectFailure, mayRetry } from '../../wire/connect/connectFailure';
+
+/** Tries after the first one. */
+const retries = 2;
+const firstPauseMs = 200;
+/** How often a ramp mode is asked whether it goes on. */
+const gatePollMs = 5;
+
+export interface RampDependencies {
+  readonly clock: Clock;
+  /** Opens one connection; tells how its time was split. */
+  readonly open: (index: number, signal: AbortSignal) => Promise<PhaseTimes>;
+  readonly opened: (index: number, tookUs: number, phases: PhaseTimes) => void;
+  /** A connect has failed and will be tried again. */
+  readonly retried?: (index: number, failure: ConnectFailure) => void;
+  readonly failed: (index: number, failure: ConnectFailure) => void;
+}
+
+/**
+ * Opens this worker's connections at the plan's rate: the i-th is due i / arrivingRate seconds after the
+ * start, later only when too many are opening already. A failed one is tried again at most twice,
+ * honouring Retry-After, within the plan's connect time. The ramp modes of the Azure SignalR benchmark
+ * take the place of the rate where one is named.
+ */
+export class Ramp {
+  private stopped = false;
+  /** Connects of the round at hand that are over. */
+  private over = 0;
+  private readonly inFlight = new Set<AbortController>();
+  private readonly random;
+  private wake: (() => void) | undefined;
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly worker: number,
+    private readonly dependencies: RampDependencies,
+  ) {
+    this.random = seededRandom(plan.seed ^ (worker + 1));
+  }
+
+  /**
+   * Runs the ramp for connections `from` … `to` − 1 from `startUs` on (clock time); settles when every
+   * connect has succeeded, failed or been given up.
+   */
+  async run(startUs: number, from = 0, to = this.plan.connections): Promise<void> {
+    const { plan, worker } = this;
+    const { workers, connectInFlight } = plan.workers[worker]!;
+    const pending: Promise<void>[] = [];
+    const first = from + ((((worker - from) % workers) + workers) % workers);
+    const gate = this.gate();
+    this.over = 0;
+    for (let index = first, begun = 0; index < to; index += workers, begun++) {
+      if (gate !== undefined) await this.permitted(gate, begun, startUs);
+      else await this.until(startUs + ((index - from) / plan.arrivingRate) * 1_000_000);
+      while (this.inFlight.size >= connectInFlight && !this.stopped) await this.nextSettled();
+      if (this.stopped) break;
+      pending.push(this.connect(index));
+    }
+    await Promise.all(pending);
+  }
+
+  /** Gives up everything that is not open yet. */
+  stop(): void {
+    this.stopped = true;
+    for (const controller of this.inFlight) controller.abort();
+    this.wake?.();
+  }
+
+  private async connect(index: number): Promise<void> {
+    const { clock, open, opened, failed } = this.dependencies;
+    const controller = new AbortController();
+    this.inFlight.add(controller);
+    const startedUs = clock.nowUs();
+    const timer = setTimeout(() => controller.abort(), this.plan.connectTimeoutMs);
+    try {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          const phases = await open(index, controller.signal);
+          opened(index, clock.nowUs() - startedUs, phases);
+          return;
+        } catch (error) {
+          if (!(error instanceof ConnectFailure)) throw error;
+          const pauseMs =
+            error.retryAfterMs ?? firstPauseMs * 2 ** attempt * (0.5 + this.random.next());
+          const leftMs = this.plan.connectTimeoutMs - (clock.nowUs() - startedUs) / 1000;
+          if (attempt >= retries || !mayRetry(error) || pauseMs >= leftMs || this.stopped) {
+            failed(index, error);
+            return;
+          }
+          await sleep(pauseMs, undefined, { signal: controller.signal }).catch(() => undefined);
+          if (controller.signal.aborted) {
+            failed(index, error);
+            return;
+          }
+          this.dependencies.retried?.(index, error);
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+      this.inFlight.delete(controller);
+      this.over += 1;
+      this.wake?.();
+    }
+  }
+
+  private gate(): Arrivals | undefined {
+    const { arrival, arrivingRate, workers } = this.plan;
+    if (arrival === undefined) return undefined;
+    const share = Math.max(1, split(arrivingRate, workers.length)[this.worker]!);
+    return new Arrivals({ ...arrival, share });
+  }
+
+  /** Waits until one more connect than `begun` may begin. */
+  private async permitted(gate: Arrivals, begun: number, startUs: number): Promise<void> {
+    await this.until(startUs);
+    for (;;) {
+      const elapsedMs = (this.dependencies.clock.nowUs() - startUs) / 1000;
+      if (this.stopped || gate.mayHaveBegun(elapsedMs, this.over) > begun) return;
+      await sleep(gatePollMs);
+    }
+  }
+
+  private nextSettled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = () => {
+        this.wake = undefined;
+        resolve();
+      };
+    });
+  }
+
+  private async until(atUs: number): Promise<void> {
+    for (let leftUs = atUs - this.dependencies.clock.nowUs(); leftUs > 0 && !this.stopped;) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(500, Math.ceil(leftUs / 1000))));
+      leftUs = atUs - this.dependencies.clock.nowUs();
+    }
+  }
+}

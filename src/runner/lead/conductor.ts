@@ -1,0 +1,395 @@
+import type { ErrorClass } from '../../base/errorClass';
+import { Emitter } from '../../base/event';
+import { formatCount } from '../../base/units';
+import { RunTotals } from '../../measure/total/runTotals';
+import { RateWindows } from '../../measure/judge/rateWindows';
+import type { Phase, Snapshot } from '../../measure/show/snapshot';
+import type { StepTotals } from '../../measure/total/stepTotals';
+import type { Ending, RunSummary, Verdict } from '../../measure/show/summary';
+import { TickMerger, type MergedTick } from '../../measure/total/tickMerger';
+import { withConnections } from '../../measure/judge/verdict';
+import type { Plan, PlanStep } from '../../plan/plan';
+import { sendersOf } from '../../plan/population';
+import type { FromWorker, WorkerStart } from '../../protocol/worker';
+import { entryNames } from '../../usecases/entryNames';
+import { entryRun } from '../../plan/entryRun';
+import type { ConductorFacts } from './conductorFacts';
+import { CpuMeter } from './cpuMeter';
+import { complaintOf, firstErrorWords, lostWords } from './firstErrorWords';
+import { hideSecrets } from './hideSecrets';
+import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';
+import { RecoveryPolling } from './recoveryPolling';
+import type { Run, StopReason } from './run';
+import { ToldFacts } from './toldFacts';
+import { WorkerPool } from './workerPool';
+
+/** Thrown inside the conductor to leave whatever it was waiting for; the ending is already noted. */
+class EndedEarly extends Error {}
+
+/** Failed connects after which a target that never answered is given up. */
+const hopelessConnects = 20;
+/** A target of which nothing is heard for so long is given up, unless the plan allows a single connect more. */
+const hopelessMs = 22_500;
+/** So is one that had connections, after as long without any. */
+const deadMs = 47_000;
+/** From the order to begin a step until its first message may be due, so that every worker has heard it. */
+const leadUs = 100_000;
+const drainPollMs = 25;
+/** From the end of a step until every worker has said that its last message left; backlogs take a second. */
+const sendingUs = 1_500_000;
+/** From the end of a drain until every worker has told what it had received by then. */
+const tellingUs = 1_000_000;
+const closeMs = 3000;
+
+/** Leads a run through its phases: connect, prepare, step by step warm up, measure and drain, close. */
+export class Conductor implements Run {
+  readonly finished: Promise<RunSummary>;
+  private readonly snapshots = new Emitter<Snapshot>();
+  readonly onSnapshot = this.snapshots.event;
+  private readonly totals: RunTotals;
+  private readonly ticks = new TickMerger();
+  private readonly windows = new RateWindows();
+  private readonly pool: WorkerPool;
+  private readonly startedAt = new Date();
+  private readonly startedUs: number;
+  private readonly facts = new ToldFacts(() => this.pool.alive);
+  private readonly recovery: RecoveryPolling;
+  private phase: Phase = 'connecting';
+  private ending: Ending | undefined;
+  /** Asked at the end: what a server has told of it may come a moment later. */
+  private endingMessage: (() => string) | undefined;
+  /** The latest sentence of a server that was started for the run. */
+  private problem: string | undefined;
+  private endingStack: string | undefined;
+  private step: RunningStep | undefined;
+  /** Connections that were asked for so far. */
+  private requested = 0;
+  private lastSampleUs = 0;
+  private flushes = 0;
+  /** The tick told last; snapshots in between belong to it. */
+  private lastTick = 0;
+
+  constructor(
+    private readonly plan: Plan,
+    starts: readonly WorkerStart[],
+    private readonly context: ConductorFacts,
+  ) {
+    this.startedUs = context.nowUs();
+    const shown = (text: string): string => hideSecrets(text, context.secrets);
+    this.totals = new RunTotals(plan.connections, shown, context.targetUrls);
+    this.recovery = new RecoveryPolling(plan, plan.slo, context.nowUs, context.openConnections);
+    this.pool = new WorkerPool(context.workerScript, starts, {
+      fact: (worker, fact) => {
+        this.handle(worker, fact);
+      },
+      lost: (_worker, error) => {
+        if (this.ending === undefined) this.endingStack = error.stack;
+        this.end('workerLost', () => `A worker of the load generator was lost: ${error.message}`);
+      },
+    });
+    context.problems?.listen((text, count) => {
+      this.tellProblem('ownServer', text, count);
+    });
+    context.passes?.onRenewed((pass) => this.pool.order({ type: 'renewed', pass }));
+    context.passes?.onProblem((text) => {
+      this.tellProblem('unauthorized', text);
+    });
+    this.finished = this.conduct();
+  }
+
+  stop(reason: StopReason): void {
+    if (this.ending === undefined) this.end(reason);
+    else void this.pool.terminate().then(() => this.facts.changed());
+  }
+
+  private async conduct(): Promise<RunSummary> {
+    try {
+      await this.told('ready');
+      const othersMove = this.plan.entries.some((entry) => entryRun(entry).othersMove === true);
+      for (const step of this.plan.steps) {
+        const connections = step.connections ?? this.plan.connections;
+        const more = connections > this.requested;
+        if (more) await this.connect(connections);
+        if (more || othersMove) await this.prepare(step.index);
+        await this.runStep(step);
+      }
+      this.ending ??= 'completed';
+    } catch (error) {
+      if (!(error instanceof EndedEarly)) throw error;
+      await this.breakOff();
+    }
+    await this.close();
+    return this.summary();
+  }
+
+  /** Opens connections until so many were asked for, and prepares them. */
+  private async connect(requested: number): Promise<void> {
+    this.enter('connecting');
+    const atUs = this.context.nowUs() + 20_000;
+    this.facts.forget('connected');
+    this.pool.order({ type: 'connect', atUs, from: this.requested, to: requested });
+    this.requested = requested;
+    const patienceMs = Math.max(
+      hopelessMs - (this.context.askedMs ?? 0),
+      this.plan.connectTimeoutMs > 18_000 ? this.plan.connectTimeoutMs + 1000 : 0,
+    );
+    const timer = setTimeout(() => {
+      if (this.totals.connections().connected === 0) this.endUnreachable();
+    }, patienceMs);
+    try {
+      await this.told('connected');
+      await this.flush();
+    } finally {
+      clearTimeout(timer);
+      this.totals.rampSeconds += Math.max(0, this.context.nowUs() - atUs) / 1_000_000;
+    }
+    if (this.totals.connections().connected === 0) this.endUnreachable();
+    this.throwIfEnded();
+  }
+
+  /** Lets the connections take part that do not yet, as the step needs it. */
+  private async prepare(step: number): Promise<void> {
+    this.enter('preparing');
+    this.facts.forget('prepared');
+    this.pool.order({ type: 'prepare', step });
+    await this.told('prepared');
+    this.pool.order({ type: 'identify' });
+    await this.flush();
+    this.throwIfEnded();
+  }
+
+  private async runStep(step: PlanStep): Promise<void> {
+    const { plan, context } = this;
+    const startUs = context.nowUs() + leadUs;
+    const measureUs = startUs + step.warmupMs * 1000;
+    const endUs = measureUs + step.measureMs * 1000;
+    const names = entryNames(plan.entries.map(({ useCase }) => useCase));
+    const totals = this.totals.beginStep({
+      index: step.index,
+      senders: step.senders,
+      byCalls: plan.entries.some((entry) => entryRun(entry).via === 'rest'),
+      ...(names.length > 1 && {
+        entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),
+      }),
+    });
+    this.step = { plan: step, totals, measureUs };
+    this.windows.begin(measureUs / 1e6);
+    this.facts.forget('stepSent');
+    this.pool.order({ type: 'step', index: step.index, atUs: startUs });
+    this.enter('warmup');
+    await this.reached(measureUs);
+    this.enter('measuring');
+    this.recovery.begin(this.step);
+    const cpu = new CpuMeter();
+    try {
+      await this.reached(endUs);
+      await this.told('stepSent', endUs + sendingUs);
+      totals.seconds = step.measureMs / 1000;
+    } catch (error) {
+      totals.seconds = this.measuredSeconds();
+      throw error;
+    } finally {
+      totals.cpuUs = cpu.usedUs();
+      this.windows.sent(context.nowUs() / 1e6);
+      this.recovery.end();
+    }
+    this.enter('draining');
+    await this.drain(totals, step.drainMs);
+    this.windows.drained(context.nowUs() / 1e6);
+    this.pool.order({ type: 'drained', index: step.index });
+    const { held } = this.totals;
+    const open = context.openConnections();
+    totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
+    const { slo } = plan;
+    const now = { ...this.totals.connections(), requested: this.requested };
+    totals.verdict = withConnections(totals.judge(slo), now, slo);
+    this.emit();
+    const last = step.index === plan.steps.length;
+    if (totals.verdict.status !== 'pass' && !context.keepGoing && !last) this.end('threshold');
+    this.throwIfEnded();
+  }
+
+  /** Waits until nothing is outstanding, at most `drainMs`: no worker without time to answer prolongs it. */
+  private async drain(totals: StepTotals, drainMs: number): Promise<void> {
+    const untilUs = this.context.nowUs() + drainMs * 1000;
+    this.pool.order({ type: 'drain', index: totals.facts.index, untilUs });
+    for (;;) {
+      const isTold = await this.flush(untilUs + tellingUs);
+      if (!isTold || totals.received >= totals.expected || this.context.nowUs() >= untilUs) return;
+      await this.reached(Math.min(untilUs, this.context.nowUs() + drainPollMs * 1000));
+    }
+  }
+
+  /** After an early ending: stop sending, and give what is on its way a moment to arrive. */
+  private async breakOff(): Promise<void> {
+    const { step, pool } = this;
+    if (pool.alive.size === 0 || step === undefined || step.totals.verdict !== undefined) return;
+    pool.order({ type: 'halt' });
+    const untilUs = this.context.nowUs() + Math.min(step.plan.drainMs, 1000) * 1000;
+    do {
+      const flush = (this.flushes += 1);
+      pool.order({ type: 'flush', flush });
+      await this.facts.until(() => this.facts.has(`flush ${flush}`), 500);
+      if (step.totals.received >= step.totals.expected) return;
+      await this.facts.until(() => pool.alive.size === 0, drainPollMs);
+    } while (this.context.nowUs() < untilUs && pool.alive.size > 0);
+  }
+
+  private async close(): Promise<void> {
+    this.enter('closing');
+    this.pool.order({ type: 'close' });
+    this.windows.drained(this.context.nowUs() / 1e6);
+    await this.facts.until(() => this.pool.alive.size === 0, closeMs);
+    await this.pool.terminate();
+    for (const tick of this.ticks.rest()) this.emit(tick);
+    this.enter('done');
+  }
+
+  /** Counts and shows what went wrong beside the workers. */
+  private tellProblem(errorClass: ErrorClass, text: string, count?: number): void {
+    if (this.phase === 'done') return;
+    const shown = this.totals.addError(errorClass, text, count);
+    if (shown === this.problem) return;
+    this.problem = shown;
+    this.emit();
+  }
+
+  private handle(worker: number, fact: FromWorker): void {
+    switch (fact.type) {
+      case 'sampled':
+        this.lastSampleUs = this.context.nowUs();
+        this.totals.add(fact.sample);
+        this.problem ??= complaintOf(this.totals.errorExamples);
+        for (const tick of this.ticks.add(fact.sample, fact.due, this.pool.alive.size))
+          this.emit(tick);
+        if (fact.flush !== undefined) this.facts.note(`flush ${fact.flush}`, worker);
+        this.checkTarget();
+        break;
+      case 'ready':
+      case 'connected':
+      case 'prepared':
+      case 'stepSent':
+      case 'closed':
+        this.facts.note(fact.type, worker);
+        break;
+    }
+    this.facts.changed();
+  }
+
+  /** Ends the run when the target never answered, or has dropped everything and nothing comes back. */
+  private checkTarget(): void {
+    const { requested, connected, failed, dropped } = this.totals.connections();
+    if (this.phase === 'connecting') {
+      if (connected === 0 && failed >= Math.min(hopelessConnects, requested)) this.endUnreachable();
+    } else if (
+      connected > 0 &&
+      (this.plan.life === undefined
+        ? // A client that recovers its socket was dropped, and takes part all the same.
+          connected === dropped && this.context.openConnections() === 0
+        : this.recovery.deadForMs() > deadMs) &&
+      this.phase !== 'closing' &&
+      this.phase !== 'done'
+    ) {
+      this.end('targetLost', () => lostWords(connected, this.totals.errorExamples));
+    }
+  }
+
+  private endUnreachable(): void {
+    this.end('targetLost', () => {
+      // More of them may fail until the run is over.
+      const { failed } = this.totals.connections();
+      return `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(this.totals.errorExamples)}`;
+    });
+  }
+
+  private end(ending: Ending, message?: () => string): void {
+    if (this.ending !== undefined) return;
+    this.ending = ending;
+    this.endingMessage = message;
+    this.facts.changed();
+  }
+
+  private throwIfEnded(): void {
+    if (this.ending !== undefined) throw new EndedEarly();
+  }
+
+  /** Whether all workers have told this, in time; leaves when the run has ended meanwhile. */
+  private async told(what: string, untilUs = Infinity): Promise<boolean> {
+    const leftMs = (): number => (untilUs - this.context.nowUs()) / 1000;
+    const isTold = await this.facts.told(what, leftMs, () => this.ending !== undefined);
+    this.throwIfEnded();
+    return isTold;
+  }
+
+  /** Settles at a moment of run time; leaves when the run has ended meanwhile. */
+  private async reached(atUs: number): Promise<void> {
+    const leftMs = Math.max(0, (atUs - this.context.nowUs()) / 1000);
+    await this.facts.until(() => this.ending !== undefined, leftMs);
+    this.throwIfEnded();
+  }
+
+  /** Whether all that was counted up to now has arrived here, in time. */
+  private async flush(untilUs?: number): Promise<boolean> {
+    const flush = (this.flushes += 1);
+    this.pool.order({ type: 'flush', flush });
+    const isTold = await this.told(`flush ${flush}`, untilUs);
+    this.facts.forget(`flush ${flush}`);
+    return isTold;
+  }
+
+  private measuredSeconds(): number {
+    if (this.step === undefined) return 0;
+    const seconds = (this.context.nowUs() - this.step.measureUs) / 1_000_000;
+    return Math.max(0, Math.min(seconds, this.step.plan.measureMs / 1000));
+  }
+
+  private enter(phase: Phase): void {
+    this.phase = phase;
+    this.emit();
+  }
+
+  private emit(tick?: MergedTick): void {
+    const { context, totals, plan, phase, step } = this;
+    const nowUs = context.nowUs();
+    if (tick !== undefined) {
+      this.lastTick = tick.tick;
+      this.recovery.tick(tick);
+    }
+    this.snapshots.fire({
+      atMs: nowUs / 1000,
+      tick: this.lastTick,
+      phase,
+      connections: connectionProgress(totals.connections(), context.openConnections()),
+      ...(step === undefined ? {} : { step: stepProgress(step, plan.slo, this.lastSampleUs) }),
+      stepCount: plan.steps.length,
+      ...intervalOf(tick, this.windows),
+      errors: { ...totals.errors },
+      ...(this.problem === undefined ? {} : { problem: this.problem }),
+      complete: tick?.complete ?? true,
+    });
+  }
+
+  private summary(): RunSummary {
+    const cutShort: Verdict = {
+      status: 'incomplete',
+      reasons: [{ code: this.ending ?? 'stopped', message: 'the step was cut short' }],
+    };
+    // By the monotonic clock: somebody may have set the other one back meanwhile.
+    const elapsedMs = (this.context.nowUs() - this.startedUs) / 1000;
+    const begun = this.totals.steps.filter((step) => step.seconds > 0 || step.sent > 0);
+    return {
+      startedAt: this.startedAt.toISOString(),
+      endedAt: new Date(this.startedAt.getTime() + elapsedMs).toISOString(),
+      ending: this.ending ?? 'completed',
+      ...(this.endingMessage === undefined ? {} : { endingMessage: this.endingMessage() }),
+      ...(this.endingStack === undefined ? {} : { endingStack: this.endingStack }),
+      target: this.context.target,
+      machine: this.context.machine,
+      connections: this.totals.connections(),
+      steps: begun.map((step) => step.summary(this.plan.slo, cutShort)),
+      plannedSteps: this.plan.steps.length,
+      errors: this.totals.errors,
+      errorExamples: this.totals.errorExamples,
+    };
+  }
+}

@@ -1,0 +1,66 @@
+import { ExpectedError } from '../../base/expectedError';
+import { entryRun } from '../../plan/entryRun';
+import type { Plan, PlanEntry } from '../../plan/plan';
+import {
+  assumedFileBytes,
+  ownArguments,
+  placeholdersIn,
+  type OwnArgument,
+} from '../../usecases/ownArguments';
+import { numberOf } from '../../usecases/parameterSpec';
+
+/**
+ * The plan with the content of the files its messages are made of, where it names them.
+ *
+ * @param readFile text of a file named in the scenario
+ *
+ * @throws ExpectedError `payload-file` when one is empty; what `readFile` throws
+ */
+export async function withPayloadFile(
+  plan: Plan,
+  readFile: (name: string) => Promise<string>,
+): Promise<Plan> {
+  const entries: PlanEntry[] = [];
+  for (const entry of plan.entries) entries.push(await withFiles(entry, readFile));
+  return { ...plan, entries };
+}
+
+async function withFiles(
+  entry: PlanEntry,
+  readFile: (name: string) => Promise<string>,
+): Promise<PlanEntry> {
+  const { parameters } = entry;
+  const name = parameters['payloadFile'];
+  if (typeof name === 'string') {
+    const payloadText = await readFile(name);
+    if (payloadText === '') {
+      throw new ExpectedError('payload-file', `${name} is empty: there is nothing to send of it.`);
+    }
+    return { ...entry, payloadText };
+  }
+  const { ownCall, streams } = entryRun(entry);
+  if (ownCall === undefined) return entry;
+  const items = [ownCall.arguments, streams?.own?.items ?? '[]'].flatMap(ownArguments);
+  const names = filesIn(items);
+  if (names.length === 0) return entry;
+  const files: Record<string, string> = {};
+  for (const file of names) files[file] ??= await readFile(file);
+  // What goes through streams is counted item by item.
+  if (streams !== undefined) return { ...entry, files };
+  const messageSize = numberOf(parameters, 'messageSize') + bytesBeyondEstimate(items, files);
+  return { ...entry, files, parameters: { ...parameters, messageSize } };
+}
+
+/** How many bytes the files in arguments or items have beyond what the estimate takes them for. */
+export const bytesBeyondEstimate = (
+  items: readonly OwnArgument[],
+  files: Readonly<Record<string, string>>,
+): number =>
+  filesIn(items).reduce(
+    (sum, file) => sum + Buffer.byteLength(files[file] ?? '', 'utf8') - assumedFileBytes,
+    0,
+  );
+
+/** Names of the files in them, each as often as it stands there. */
+const filesIn = (items: readonly OwnArgument[]): string[] =>
+  placeholdersIn(items).flatMap((one) => (one.name === 'file' ? [one.file] : []));

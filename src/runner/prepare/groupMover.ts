@@ -1,0 +1,129 @@
+import type { ErrorClass } from '../../base/errorClass';
+import { Pace } from '../../plan/pace';
+import type { Plan, PlanStep } from '../../plan/plan';
+import { silentUpTo, type Population } from '../../plan/population';
+import { numberOf } from '../../usecases/parameterSpec';
+import { shownText } from '../../wire/connect/connectFailure';
+import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { InvocationOutcome } from '../../wire/hub/invocations';
+import type { StepRecorder } from '../receive/recorder';
+
+export interface MoverDependencies {
+  /** Run time in microseconds. */
+  readonly nowUs: () => number;
+  readonly openAt: (index: number) => HubConnection | undefined;
+  readonly invoke: (
+    connection: HubConnection,
+    method: 'JoinGroup' | 'LeaveGroup',
+    group: string,
+  ) => Promise<InvocationOutcome>;
+  /** A call was refused, or not answered in time. */
+  readonly failed: (errorClass: ErrorClass, text: string) => void;
+}
+
+/** Calls begun in one go at most, so that receiving is not starved. */
+const burst = 64;
+
+interface ActiveStep {
+  readonly recorder: StepRecorder;
+  readonly pace: Pace;
+  readonly movers: readonly number[];
+  readonly startUs: number;
+  readonly warmupUs: number;
+  readonly endUs: number;
+}
+
+/**
+ * Lets the connections that do not send join and leave the groups of an entry in turn, evenly over the
+ * interval. They begin outside. Latency counts from the moment a move was due.
+ */
+export class GroupMover {
+  private step: ActiveStep | undefined;
+  private readonly population: Population;
+  private readonly intervalUs: number;
+  private readonly inside = new Set<number>();
+  private readonly busy = new Set<number>();
+
+  /** @param position of the entry in the plan */
+  constructor(
+    private readonly plan: Plan,
+    position: number,
+    private readonly worker: number,
+    private readonly populations: readonly Population[],
+    private readonly dependencies: MoverDependencies,
+  ) {
+    this.population = populations[position]!;
+    this.intervalUs = numberOf(plan.entries[position]!.parameters, 'joinLeaveInterval') * 1000;
+  }
+
+  begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
+    const all = [...silentUpTo(this.plan, this.populations, step.index)];
+    const workers = this.plan.workers.length;
+    const ranks = all.flatMap((index, rank) => (index % workers === this.worker ? [rank] : []));
+    recorder.membership.moves = true;
+    this.step = {
+      recorder,
+      pace: new Pace(Uint32Array.from(ranks), all.length, this.intervalUs),
+      movers: ranks.map((rank) => all[rank]!),
+      startUs,
+      warmupUs: step.warmupMs * 1000,
+      endUs: (step.warmupMs + step.measureMs) * 1000,
+    };
+  }
+
+  halt(): void {
+    this.step = undefined;
+  }
+
+  /** The connection is gone, and its membership with it. */
+  lost(index: number): void {
+    this.inside.delete(index);
+  }
+
+  /** Run time of the next move; Infinity when there is none. */
+  get nextUs(): number {
+    const { step } = this;
+    if (step === undefined || step.pace.nextDueUs >= step.endUs) return Infinity;
+    return step.startUs + step.pace.nextDueUs;
+  }
+
+  /** Begins what is due; true when there is more than that. */
+  pump(): boolean {
+    for (let count = 0; count < burst; count++) {
+      const { step } = this;
+      if (step === undefined || this.nextUs > this.dependencies.nowUs()) return false;
+      const dueUs = step.pace.nextDueUs;
+      void this.move(step, step.movers[step.pace.take()]!, dueUs);
+    }
+    return true;
+  }
+
+  private async move(step: ActiveStep, index: number, dueUs: number): Promise<void> {
+    const connection = this.dependencies.openAt(index);
+    if (connection === undefined) return;
+    const counted = dueUs >= step.warmupUs;
+    const { membership } = step.recorder;
+    if (this.busy.has(index)) {
+      if (counted) membership.skipped += 1;
+      return;
+    }
+    this.busy.add(index);
+    const joins = !this.inside.has(index);
+    for (let slot = 0; slot < this.population.groupsPerConnection; slot++) {
+      const group = this.population.groupName(this.population.groupOf(index, slot));
+      const method = joins ? 'JoinGroup' : 'LeaveGroup';
+      const outcome = await this.dependencies.invoke(connection, method, group);
+      // A lost connection is counted as such.
+      if (!outcome.ok && outcome.errorClass !== 'closed')
+        this.dependencies.failed(outcome.errorClass, shownText(outcome.text));
+      if (counted)
+        membership.record(joins, outcome.ok, this.dependencies.nowUs() - step.startUs - dueUs);
+      // A call that failed leaves the connection where it was.
+      if (outcome.ok && connection.isOpen) {
+        if (joins) this.inside.add(index);
+        else this.inside.delete(index);
+      }
+    }
+    this.busy.delete(index);
+  }
+}

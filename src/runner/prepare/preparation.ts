@@ -1,0 +1,195 @@
+import { entryRun } from '../../plan/entryRun';
+import type { Plan } from '../../plan/plan';
+import { silentUpTo, type Population } from '../../plan/population';
+import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { HubMessage } from '../../wire/hub/hubMessage';
+import { ConnectFailure, shownText } from '../../wire/connect/connectFailure';
+import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations';
+import type { ServiceFailure } from '../../wire/rest/serviceFailure';
+import type { SharedMembers } from './sharedMembers';
+
+/** Connections of a worker that are being prepared at the same time. */
+const atOnce = 100;
+const answerTimeoutMs = 10_000;
+
+/** What the use cases need of each connection before its first step: nothing, its id, its groups. */
+export class Preparation {
+  private readonly invocations = new Invocations();
+  /** Ids that hubs told by OnConnected or ConnectionId, and who waits for one. */
+  private readonly ids = new Map<number, string>();
+  private readonly waiting = new Map<number, () => void>();
+  private readonly needsId: boolean;
+  private readonly negotiatedId: boolean;
+  /** Those whose groups are joined, and how. */
+  private readonly joined: readonly {
+    readonly population: Population;
+    readonly joinMethod: string;
+  }[];
+  /** Connections that move in and out of groups in the step at hand. */
+  private movers: ReadonlySet<number> = new Set();
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly populations: readonly Population[],
+    private readonly members: SharedMembers,
+    /** Puts a connection into a group from outside, where no hub does it; else the connection asks. */
+    private readonly joinFor?: (
+      index: number,
+      group: string,
+    ) => Promise<ServiceFailure | undefined>,
+  ) {
+    const runs = plan.entries.map(entryRun);
+    this.needsId = runs.some(
+      ({ preparation, needsId = false }) => preparation === 'connectionId' || needsId,
+    );
+    this.joined = populations.flatMap((population, position) => {
+      const { preparation, joinMethod = 'JoinGroup' } = runs[position]!;
+      return preparation === 'joinGroups' ? [{ population, joinMethod }] : [];
+    });
+    // Only hubs of our contract can be asked for the id.
+    this.negotiatedId =
+      plan.dialect === 'measure' || runs.some(({ ownCall }) => ownCall !== undefined);
+  }
+
+  /** A hub message that is no delivery; true when it completes a call of {@link invoke}. */
+  handle(connection: HubConnection, message: HubMessage): boolean {
+    if (message.type === 3) return this.invocations.completed(connection, message);
+    if (message.type !== 1) return false;
+    const target = message.target.toLowerCase();
+    const [id] = message.arguments;
+    if ((target === 'onconnected' || target === 'connectionid') && typeof id === 'string') {
+      this.ids.set(connection.index, id);
+      this.waiting.get(connection.index)?.();
+    }
+    return false;
+  }
+
+  /** The connection is gone, and its id with it. */
+  lost(connection: HubConnection): void {
+    this.invocations.lost(connection);
+    this.ids.delete(connection.index);
+  }
+
+  /** Invokes a hub method and waits for its completion; errors are for the caller to count. */
+  invoke(
+    connection: HubConnection,
+    method: string,
+    args: readonly unknown[],
+  ): Promise<InvocationOutcome> {
+    return this.invocations.invoke(connection, method, args, answerTimeoutMs);
+  }
+
+  /**
+   * Prepares the opened connections that were not prepared before; one that cannot be is given up.
+   *
+   * @param step number of the step that follows
+   */
+  async run(opened: readonly HubConnection[], step: number): Promise<void> {
+    if (this.populations.some(({ othersMove }) => othersMove))
+      this.movers = new Set(silentUpTo(this.plan, this.populations, step));
+    const waiting = opened.filter(({ index }) =>
+      this.movers.has(index) ? !this.members.isOpen(index) : !this.members.isInside(index),
+    );
+    const queue = waiting[Symbol.iterator]();
+    const lane = async (): Promise<void> => {
+      for (const connection of queue) await this.runOne(connection);
+    };
+    await Promise.all(Array.from({ length: atOnce }, lane));
+  }
+
+  /** Prepares a connection and lets it take part; false when it is gone or had to be given up. */
+  async runOne(connection: HubConnection): Promise<boolean> {
+    const { index } = connection;
+    const moves = this.movers.has(index);
+    const failure = await this.prepare(connection, moves);
+    // The drop is what is counted, and all that is.
+    if (failure !== undefined) connection.drop(failure.errorClass, failure.message);
+    if (!connection.isOpen) return false;
+    const id = this.ids.get(index);
+    // As it stands in a message, where ids are needed at all.
+    const bytes = this.needsId && id !== undefined ? connection.codec.textBytes(id) : undefined;
+    // One that has moved until now stays inside from now on.
+    if (!moves && !this.members.isInside(index)) this.members.leave(index);
+    const joins = moves ? this.members.joinOutside(index, bytes) : this.members.join(index, bytes);
+    if (joins) return true;
+    connection.drop('invocation', 'GetConnectionId: the id is longer than 255 bytes');
+    return false;
+  }
+
+  /** Why the connection could not be prepared; undefined when it was. */
+  private async prepare(
+    connection: HubConnection,
+    moves: boolean,
+  ): Promise<ConnectFailure | undefined> {
+    const failure = this.needsId ? await this.fetchId(connection) : undefined;
+    if (failure !== undefined) return failure;
+    for (const { population, joinMethod } of this.joined) {
+      if (moves && population.othersMove) continue;
+      for (let slot = 0; slot < population.groupsPerConnection; slot++) {
+        const group = population.groupName(population.groupOf(connection.index, slot));
+        const failed = await this.join(connection, joinMethod, group);
+        if (failed !== undefined) return failed;
+      }
+    }
+    return undefined;
+  }
+
+  /** Why the connection is not in the group; undefined when it is. */
+  private async join(
+    connection: HubConnection,
+    method: string,
+    group: string,
+  ): Promise<ConnectFailure | undefined> {
+    if (this.joinFor !== undefined) {
+      const refused = await this.joinFor(connection.index, group);
+      return refused && new ConnectFailure(refused.errorClass, refused.text);
+    }
+    const outcome = await this.invoke(connection, method, [group]);
+    return outcome.ok ? undefined : failureOf(method, outcome);
+  }
+
+  private async fetchId(connection: HubConnection): Promise<ConnectFailure | undefined> {
+    if (this.ids.has(connection.index)) return undefined;
+    if (this.negotiatedId && connection.connectionId !== undefined) {
+      this.ids.set(connection.index, connection.connectionId);
+      return undefined;
+    }
+    const outcome = await this.invocations.invoke(
+      connection,
+      'GetConnectionId',
+      [],
+      answerTimeoutMs,
+    );
+    if (outcome.ok && typeof outcome.result === 'string') {
+      this.ids.set(connection.index, outcome.result);
+      return undefined;
+    }
+    // Older hubs tell the id by a callback only.
+    const called = await this.invocations.invoke(connection, 'ConnectionId', [], answerTimeoutMs);
+    if (!called.ok) return failureOf('ConnectionId', called);
+    return (await this.idIsTold(connection, answerTimeoutMs))
+      ? undefined
+      : new ConnectFailure('timeout', `ConnectionId: no id within ${answerTimeoutMs / 1000} s`);
+  }
+
+  private idIsTold(connection: HubConnection, withinMs: number): Promise<boolean> {
+    if (this.ids.has(connection.index)) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(connection.index);
+        resolve(this.ids.has(connection.index));
+      };
+      const timer = setTimeout(settle, withinMs);
+      this.waiting.set(connection.index, settle);
+    });
+  }
+}
+
+function failureOf(
+  method: string,
+  { errorClass, text }: InvocationOutcome & { ok: false },
+): ConnectFailure {
+  const shown = errorClass === 'invocation' ? `${method}: ${shownText(text)}` : text;
+  return new ConnectFailure(errorClass, shown);
+}

@@ -1,0 +1,185 @@
+import type { Population } from '../../plan/population';
+import type { SharedPopulation } from '../../protocol/worker';
+
+/** Bytes for one connection id: its length, then the id. Those of ASP.NET Core and Azure have 22 to 40. */
+const idBytes = 256;
+/** Cells of the shared state: version (odd while somebody writes), lock, connections that take part. */
+const versionCell = 0;
+const lockCell = 1;
+const openCell = 2;
+/** Waits for other threads: spins first, then naps of that long. */
+const spins = 1000;
+const napMs = 0.05;
+
+/**
+ * Bytes and cells of the memory that all workers of a run share.
+ *
+ * @param groupCount groups of all entries; an entry without groups counts as one
+ * @param ids whether messages are addressed by connection ids
+ */
+export function sharedPopulation(
+  connections: number,
+  groupCount: number,
+  ids = false,
+): SharedPopulation {
+  return {
+    state: new SharedArrayBuffer(4 * 3),
+    members: new SharedArrayBuffer(4 * groupCount),
+    open: new SharedArrayBuffer(connections),
+    ids: new SharedArrayBuffer(ids ? idBytes * connections : 0),
+  };
+}
+
+/** Connections that take part now, for whoever only watches. */
+export function openConnections({ state }: SharedPopulation): number {
+  return Atomics.load(new Int32Array(state), openCell);
+}
+
+/**
+ * Which connections take part, over all workers, so that the receivers of a message are known at the
+ * moment it is due, and under which id they are reached.
+ *
+ * Connections join and leave while others send. A sender must count exactly those receivers that will
+ * count the message as meant for them, so both sides go by one moment: a change takes place at a whole
+ * microsecond of run time, under a lock and a version; a sender looks at the version before and after
+ * it has read clock and counts, and does it again when the version has changed. The send time in the
+ * stamp then tells the receiver on which side of its own joining and leaving the message was counted.
+ */
+export class SharedMembers {
+  private readonly state: Int32Array;
+  private readonly members: Int32Array;
+  private readonly open: Uint8Array;
+  private readonly ids: Uint8Array;
+  /**
+   * Run time from and until which this worker's connections took part last: in the groups of entries
+   * where all stay (0), and in those where connections may move (1).
+   */
+  private readonly sinceUs: readonly Float64Array[];
+  private readonly untilUs: readonly Float64Array[];
+  /** Own connections that are open, but outside the groups they may move in and out of. */
+  private readonly outside = new Set<number>();
+  private readonly knownIds: (Buffer | undefined)[] = [];
+  private readonly nap = new Int32Array(new SharedArrayBuffer(4));
+
+  constructor(
+    shared: SharedPopulation,
+    private readonly populations: readonly Population[],
+    private readonly nowUs: () => number,
+  ) {
+    this.state = new Int32Array(shared.state);
+    this.members = new Int32Array(shared.members);
+    this.open = new Uint8Array(shared.open);
+    this.ids = new Uint8Array(shared.ids);
+    const never = (): Float64Array => new Float64Array(this.open.length).fill(Infinity);
+    this.sinceUs = [never(), never()];
+    this.untilUs = [never(), never()];
+  }
+
+  /** Rises with every change; what was read between two equal versions belongs together. */
+  version(): number {
+    for (let tries = 0; ; tries++) {
+      const version = Atomics.load(this.state, versionCell);
+      if (version % 2 === 0) return version;
+      this.pause(tries);
+    }
+  }
+
+  isOpen(index: number): boolean {
+    return Atomics.load(this.open, index) === 1;
+  }
+
+  /**
+   * Whether a message that was counted at `sentUs` (run time) was meant for this worker's connection.
+   *
+   * @param othersMove whether it was a message of an entry in whose groups connections may move
+   */
+  wasMember(index: number, sentUs: number, othersMove = false): boolean {
+    const kind = othersMove ? 1 : 0;
+    return sentUs >= this.sinceUs[kind]![index]! && sentUs < this.untilUs[kind]![index]!;
+  }
+
+  /** Members of a group, counted over all entries; of everyone where the audience has no groups. */
+  count(group: number): number {
+    return Atomics.load(this.members, group);
+  }
+
+  /** Id of any connection that was ever prepared, as it is written into messages. */
+  idOf(index: number): Buffer | undefined {
+    const at = index * idBytes;
+    const length = this.ids[at] ?? 0;
+    if (length === 0) return undefined;
+    let known = this.knownIds[index];
+    if (known?.length !== length)
+      this.knownIds[index] = known = Buffer.from(this.ids.buffer, at + 1, length);
+    return known;
+  }
+
+  /**
+   * @param id what the connection is reached by, where the use case needs it
+   * @returns false when the id is too long to be kept
+   */
+  join(index: number, id?: Buffer): boolean {
+    if (id !== undefined && id.length >= idBytes) return false;
+    this.change(index, 1, () => {
+      if (id === undefined) return;
+      this.ids.set(id, index * idBytes + 1);
+      this.ids[index * idBytes] = id.length;
+    });
+    return true;
+  }
+
+  /** The same for one that moves in and out of its groups, where connections do: there it is no receiver. */
+  joinOutside(index: number, id?: Buffer): boolean {
+    if (this.isOpen(index)) return true;
+    this.outside.add(index);
+    return this.join(index, id);
+  }
+
+  /** Whether the connection is open and a receiver everywhere. */
+  isInside(index: number): boolean {
+    return this.isOpen(index) && !this.outside.has(index);
+  }
+
+  leave(index: number): void {
+    this.change(index, 0, () => undefined);
+    this.outside.delete(index);
+  }
+
+  private change(index: number, open: 0 | 1, also: () => void): void {
+    // A connection belongs to one worker, so nobody else changes it meanwhile.
+    if (Atomics.load(this.open, index) === open) return;
+    for (let tries = 0; Atomics.compareExchange(this.state, lockCell, 0, 1) !== 0; tries++)
+      this.pause(tries);
+    Atomics.add(this.state, versionCell, 1);
+    const changedUs = Math.floor(this.nowUs()) + 1;
+    also();
+    Atomics.store(this.open, index, open);
+    Atomics.add(this.state, openCell, open === 1 ? 1 : -1);
+    this.changeGroups(index, open, changedUs);
+    // Whoever reads clock and counts from now on is on this side of the change.
+    for (let tries = 0; tries < spins && this.nowUs() < changedUs; tries++);
+    Atomics.add(this.state, versionCell, 1);
+    Atomics.store(this.state, lockCell, 0);
+  }
+
+  private changeGroups(index: number, open: 0 | 1, changedUs: number): void {
+    const outside = this.outside.has(index);
+    for (const population of this.populations) {
+      if (outside && population.othersMove) continue;
+      for (let slot = 0; slot < population.groupsPerConnection; slot++) {
+        const group = population.firstGroup + population.groupOf(index, slot);
+        Atomics.add(this.members, group, open === 1 ? 1 : -1);
+      }
+    }
+    for (const kind of outside ? [0] : [0, 1]) {
+      if (open === 1) {
+        this.sinceUs[kind]![index] = changedUs;
+        this.untilUs[kind]![index] = Infinity;
+      } else this.untilUs[kind]![index] = changedUs;
+    }
+  }
+
+  private pause(tries: number): void {
+    if (tries >= spins) Atomics.wait(this.nap, 0, 0, napMs);
+  }
+}

@@ -1,0 +1,191 @@
+import { entryRun } from '../../plan/entryRun';
+import type { Plan, PlanEntry } from '../../plan/plan';
+import { shownText } from '../../wire/connect/connectFailure';
+import { isAt, type HubCodec } from '../../wire/hub/hubCodec';
+import type { HubMessage, Invocation } from '../../wire/hub/hubMessage';
+import { stampKey, stampLength, stampMarker } from '../../wire/message/stamp';
+import { StreamItemForm } from './streamItemForm';
+
+/** What the deliveries of a run look like, and where their stamp stands. */
+export interface DeliveryForm {
+  /** Where the stamp stands in the body of a message that looks as usual; −1 when it may be another one. */
+  usualStamp(buffer: Buffer, start: number, end: number): number;
+  /** The stamp's text in a message that was parsed as a whole; undefined when it is no such delivery. */
+  stampIn(message: HubMessage): string | undefined;
+  /** What is wrong with a message that ought to be such a delivery, in words for people. */
+  problemOf?(message: HubMessage): string | undefined;
+  /** Keeps the client method of a message that is no such delivery, but brings what this run has sent. */
+  keepName?(message: HubMessage): void;
+  /** The hub called those instead, and no such delivery has come; each is told once, in words for people. */
+  wrongNames?(): string[];
+  /** Takes over how the latest delivery looked whose stamp had to be searched. */
+  learn?(buffer: Buffer, start: number, stampAt: number): void;
+}
+
+/** What brings an entry's deliveries: items, whatever they are, completions, or a callback by its name. */
+type Bringer = 'stream' | 'ownStream' | 'completion' | { readonly callback: string };
+
+function bringerOf(plan: Plan, entry: PlanEntry): Bringer {
+  const { ownCall, streams } = entryRun(entry);
+  if (streams !== undefined) return streams.own === undefined ? 'stream' : 'ownStream';
+  if (ownCall?.reply === 'completion') return 'completion';
+  return { callback: ownCall?.callback ?? callbackOf(plan) };
+}
+
+/** The form of each entry's deliveries; the same object where they look the same. */
+export function deliveryFormsOf(plan: Plan, codec: HubCodec): DeliveryForm[] {
+  const forms = new Map<string, DeliveryForm>();
+  return plan.entries.map((entry) => {
+    const bringer = bringerOf(plan, entry);
+    const key = JSON.stringify(bringer);
+    let form = forms.get(key);
+    if (form === undefined) {
+      if (bringer === 'stream') form = new StreamItemForm(plan.protocol);
+      else if (bringer === 'ownStream') form = noForm;
+      else if (bringer === 'completion') form = completionForm(codec);
+      else if (bringer.callback === '') form = dictionaryForm();
+      else form = callbackForm(codec, bringer.callback, plan.runId);
+      forms.set(key, form);
+    }
+    return form;
+  });
+}
+
+/**
+ * What brings each entry's deliveries, as text: names of client methods are the same in any case, so that
+ * several forms may read the same one.
+ */
+export function deliveryKindsOf(plan: Plan): string[] {
+  return plan.entries.map((entry) => {
+    const bringer = bringerOf(plan, entry);
+    if (typeof bringer === 'string') return bringer;
+    return `callback ${bringer.callback || 'RecordLatency'}`.toLowerCase();
+  });
+}
+
+/** Where nothing that comes has a stamp; see {@link import('../send/ownItems').OwnItems}. */
+const noForm: DeliveryForm = { usualStamp: () => -1, stampIn: () => undefined };
+
+/** The callback whose beginning differs from message to message; empty when it is always the same. */
+function callbackOf({ dialect, protocol }: Plan): string {
+  // Messages of Web PubSub name their group before they come to the dictionary.
+  if (protocol.startsWith('webpubsub')) return 'RecordLatency';
+  return dialect === 'measure' ? 'Measure' : '';
+}
+
+/** The dictionary of `RecordLatency`: whatever stands before the stamp is the same in all of them. */
+export function dictionaryForm(): DeliveryForm {
+  let prefix: Buffer | undefined;
+  return {
+    usualStamp: (buffer, start, end) =>
+      prefix !== undefined &&
+      end - start >= prefix.length + stampLength &&
+      isAt(buffer, start, prefix)
+        ? start + prefix.length
+        : -1,
+    learn: (buffer, start, stampAt) => {
+      prefix = Buffer.from(buffer.subarray(start, stampAt));
+    },
+    stampIn: (message) => {
+      if (message.type !== 1 || message.target.toLowerCase() !== 'recordlatency') return undefined;
+      const [dictionary] = message.arguments;
+      if (typeof dictionary !== 'object' || dictionary === null) return undefined;
+      const text = (dictionary as Readonly<Record<string, unknown>>)[stampKey];
+      return typeof text === 'string' && text.length === stampLength && text.startsWith(stampMarker)
+        ? text
+        : undefined;
+    },
+  };
+}
+
+/**
+ * Calls of a client method with the stamp somewhere in their arguments; what stands before it may change
+ * from one to the next.
+ *
+ * @param runId tells our stamps from any other text
+ */
+export function callbackForm(codec: HubCodec, callback: string, runId: number): DeliveryForm {
+  const head = codec.callStart(callback);
+  const name = callback.toLowerCase();
+  const marker = stampMarker + runId.toString(16).padStart(8, '0');
+  const markerBytes = Buffer.from(marker, 'latin1');
+  /** Behind the message's first byte, as in the latest delivery. */
+  let offset = head.length;
+  /** Whether the callback has come; until then what came instead, and how many of it are told. */
+  let called = false;
+  const others = new Set<string>();
+  let told = 0;
+  const isCallback = (message: HubMessage): message is Invocation =>
+    message.type === 1 && message.target.toLowerCase() === name;
+  return {
+    usualStamp: (buffer, start, end) => {
+      if (end - start < head.length + stampLength || !isAt(buffer, start, head)) return -1;
+      called = true;
+      const last = end - stampLength;
+      if (start + offset <= last && isAt(buffer, start + offset, markerBytes))
+        return start + offset;
+      const at = buffer.indexOf(markerBytes, start + head.length);
+      if (at < 0 || at > last) return -1;
+      offset = at - start;
+      return at;
+    },
+    stampIn: (message) => {
+      if (!isCallback(message)) return undefined;
+      called = true;
+      return stampWithin(message.arguments, marker, 0);
+    },
+    // What another run has sent has a stamp too.
+    problemOf: (message) =>
+      isCallback(message) && stampWithin(message.arguments, stampMarker, 0) === undefined
+        ? `${callback} came without the text that was sent, so nobody can tell whose message it answers`
+        : undefined,
+    keepName: (message) => {
+      if (called || message.type !== 1 || others.size >= mostNames) return;
+      const { target, arguments: args } = message;
+      if (!others.has(target) && stampWithin(args, marker, 0) !== undefined) others.add(target);
+    },
+    wrongNames: () => {
+      const untold = called ? [] : [...others].slice(told);
+      told = others.size;
+      return untold.map((other) => `the hub called ${shownText(other)}, not ${callback}`);
+    },
+  };
+}
+
+/** Client methods that are remembered at most. */
+const mostNames = 8;
+
+/** As deep as readers of hub messages go. */
+const maximumDepth = 64;
+
+function stampWithin(value: unknown, marker: string, depth: number): string | undefined {
+  if (depth > maximumDepth) return undefined;
+  if (value instanceof Uint8Array) {
+    return stampWithin(Buffer.from(value).toString('latin1'), marker, depth);
+  }
+  if (typeof value === 'string') {
+    const at = value.indexOf(marker);
+    return at < 0 || value.length - at < stampLength
+      ? undefined
+      : value.slice(at, at + stampLength);
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const member of Object.values(value)) {
+    const found = stampWithin(member, marker, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Completions without error: the stamp is the invocation's id, so no server can lose it. */
+export function completionForm(codec: HubCodec): DeliveryForm {
+  return {
+    usualStamp: codec.answeredStamp,
+    stampIn: (message) =>
+      message.type === 3 &&
+      typeof message.error !== 'string' &&
+      message.invocationId.length === stampLength
+        ? message.invocationId
+        : undefined,
+  };
+}

@@ -1,0 +1,211 @@
+import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
+import type { Plan } from '../../plan/plan';
+import { entryOfSource, type Population } from '../../plan/population';
+import { SequenceTracker } from '../../measure/sequence';
+import type { HubConnection } from '../../wire/hub/hubConnection';
+import { codecOf, type HubCodec, type Span } from '../../wire/hub/hubCodec';
+import { entryRun } from '../../plan/entryRun';
+import type { StreamShape } from '../../usecases/streams';
+import type { HubMessage } from '../../wire/hub/hubMessage';
+import { emptyStamp, readStamp } from '../../wire/message/stamp';
+import { deliveryFormsOf, deliveryKindsOf, type DeliveryForm } from './deliveryForm';
+import type { EntryRecorder, Recorder } from './recorder';
+import { OwnItems, type TakeItem } from '../send/ownItems';
+import { StreamItemForm } from './streamItemForm';
+
+/** What the receiver cannot judge by itself. */
+export interface ReceiverDependencies {
+  /** Whether the connection counted as a receiver when a message left at `sentUs` (run time). */
+  readonly isMember: (index: number, sentUs: number, othersMove: boolean) => boolean;
+  /** A delivery of an entry has come, from a source counted within the entry. */
+  readonly arrived?: (entry: number, index: number, source: number, sequence: number) => void;
+  /** Any hub message that is no delivery of this run. */
+  readonly other: (connection: HubConnection, message: HubMessage) => void;
+  /** Takes items of the user's own streams. */
+  readonly ownItem?: TakeItem;
+}
+
+/** What a counter of 32 bits can follow; no sender gets there. */
+const highestSequence = 0x7ffffffe;
+
+/**
+ * Turns received bytes into counts. A delivery that looks like the ones before it is recognised by its
+ * first bytes and its stamp is read in place; everything else is parsed as a whole.
+ */
+export class Receiver {
+  private readonly codec: HubCodec;
+  /** Of each entry; the same object where they look the same. */
+  private readonly formOf: readonly DeliveryForm[];
+  private readonly forms: readonly DeliveryForm[];
+  private readonly kinds: readonly string[];
+  /** Form of the delivery at hand. */
+  private form: DeliveryForm | undefined;
+  /** The message at hand. */
+  private readonly span: Span = { start: 0, end: 0, next: 0 };
+  private readonly stamp = emptyStamp();
+  private readonly tracker: SequenceTracker;
+  /** Of each entry. */
+  private readonly payloads: readonly PayloadPicker[];
+  /** Of each entry; undefined where it sends no streams. */
+  private readonly streams: readonly (StreamShape | undefined)[];
+  /** Absent where no entry has streams of the user's own. */
+  private readonly ownItems: OwnItems | undefined;
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly populations: readonly Population[],
+    private readonly recorder: Recorder,
+    private readonly dependencies: ReceiverDependencies,
+  ) {
+    this.codec = codecOf(plan.protocol);
+    this.formOf = deliveryFormsOf(plan, this.codec);
+    this.forms = [...new Set(this.formOf)];
+    this.kinds = deliveryKindsOf(plan);
+    this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
+    this.streams = plan.entries.map((entry) => entryRun(entry).streams);
+    const { ownItem } = dependencies;
+    if (ownItem !== undefined && this.streams.some((streams) => streams?.own !== undefined))
+      this.ownItems = new OwnItems(plan.protocol, ownItem);
+    this.tracker = new SequenceTracker(Math.ceil(plan.connections / plan.workers.length));
+  }
+
+  /** Reads one WebSocket message that arrived at `nowUs` (run time). */
+  received(
+    connection: HubConnection,
+    buffer: Buffer,
+    start: number,
+    end: number,
+    frameBytes: number,
+    nowUs: number,
+  ): void {
+    connection.lastReceivedUs = nowUs;
+    let headerBytes = frameBytes - (end - start);
+    const { codec, span, ownItems } = this;
+    for (let at = start; at < end && !connection.stopped; at = span.next) {
+      codec.find(buffer, at, end, span);
+      const wireBytes = span.next - at + headerBytes;
+      if (ownItems?.takeUsual(connection, buffer, span.start, span.end, wireBytes, nowUs)) {
+        // It is counted there.
+      } else if (
+        this.isUsual(buffer, span.start, span.end) ||
+        this.isUnusual(connection, buffer, wireBytes, nowUs)
+      ) {
+        this.count(connection, nowUs, wireBytes);
+      }
+      headerBytes = 0;
+    }
+  }
+
+  /** Counts as errors, once each, what hubs called in place of a callback that has never come. */
+  tellWrongNames(): void {
+    for (const form of this.forms)
+      for (const text of form.wrongNames?.() ?? []) this.recorder.error('other', text);
+  }
+
+  /** Whether the message looks as expected and carries a stamp, which is then in `this.stamp`. */
+  private isUsual(buffer: Buffer, start: number, end: number): boolean {
+    for (const form of this.forms) {
+      const at = form.usualStamp(buffer, start, end);
+      if (at < 0 || !readStamp(buffer, at, this.stamp)) continue;
+      this.form = form;
+      return true;
+    }
+    return false;
+  }
+
+  /** The same for a message that looks different; what is no delivery is handed on. */
+  private isUnusual(
+    connection: HubConnection,
+    buffer: Buffer,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    const { start, end } = this.span;
+    const message = this.codec.read(buffer, start, end);
+    if (message === undefined) return false;
+    if (this.ownItems?.take(connection, message, end - start, wireBytes, nowUs)) return false;
+    for (const form of this.forms) {
+      const text = form.stampIn(message);
+      if (text === undefined || !readStamp(Buffer.from(text, 'latin1'), 0, this.stamp)) continue;
+      const stampAt = buffer.indexOf(text, start, 'latin1');
+      if (stampAt >= start && stampAt < end) form.learn?.(buffer, start, stampAt);
+      this.form = form;
+      return true;
+    }
+    for (const form of this.forms) {
+      const problem = form.problemOf?.(message);
+      if (problem !== undefined) this.recorder.error('other', problem);
+      form.keepName?.(message);
+    }
+    this.dependencies.other(connection, message);
+    return false;
+  }
+
+  /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */
+  private moveToItem({ wanted, delayMs }: StreamShape, counted: EntryRecorder): boolean {
+    const { stamp, form } = this;
+    const itemNumber = form instanceof StreamItemForm ? form.itemNumber : -1;
+    if (itemNumber < 0) return false;
+    const laterUs = itemNumber * delayMs * 1000;
+    stamp.sequence += itemNumber;
+    stamp.intendedUs += laterUs;
+    stamp.sentUs += laterUs;
+    stamp.warmup = stamp.intendedUs < counted.measureUs;
+    return itemNumber < wanted && stamp.intendedUs <= counted.untilUs;
+  }
+
+  /** Payload of the delivery whose stamp was just read, as its sender has chosen it. */
+  private payloadOf(entry: number, receiver: number): number {
+    const { stamp } = this;
+    const { audience, fixedTargets } = this.populations[entry]!;
+    const payload = this.payloads[entry]!;
+    const stream = audience === 'client' && fixedTargets === undefined ? receiver : 0;
+    return payload.sizes[payload.pick(stamp.source, stream, stamp.sequence)]!;
+  }
+
+  /** Whether the form that has taken the message reads what brings this entry's deliveries. */
+  private isBroughtByForm(entry: number): boolean {
+    const { form, formOf, kinds } = this;
+    if (formOf[entry] === form) return true;
+    const other = formOf.findIndex((each) => each === form);
+    return kinds[other] === kinds[entry];
+  }
+
+  /** Counts the delivery whose stamp was just read. */
+  private count(connection: HubConnection, nowUs: number, wireBytes: number): void {
+    const { stamp, recorder } = this;
+    if (stamp.runId !== this.plan.runId) return;
+    const step = recorder.steps[stamp.step];
+    if (step === undefined) return;
+    // A source that a hub has made up must not fill the tracker.
+    const entry = entryOfSource(this.populations, stamp.source);
+    const population = this.populations[entry];
+    const shape = this.streams[entry];
+    const counted = step.entries[entry] ?? step;
+    const { index } = connection;
+    // A completion that only tells of errors is no delivery.
+    if (population !== undefined && !this.isBroughtByForm(entry)) return;
+    const meant =
+      population !== undefined &&
+      population.isReceiver(stamp.source - population.firstSource, index) &&
+      this.dependencies.isMember(index, stamp.sentUs, population.othersMove) &&
+      (shape?.direction !== 'download' || this.moveToItem(shape, counted)) &&
+      stamp.sequence <= highestSequence;
+    const arrival = meant ? this.tracker.arrived(index, stamp.source, stamp.sequence) : 'first';
+    if (meant && shape !== undefined && shape.wanted < shape.items) {
+      const source = stamp.source - population.firstSource;
+      this.dependencies.arrived?.(entry, index, source, stamp.sequence);
+    }
+    if (stamp.warmup) return;
+    counted.wireBytesOut += wireBytes;
+    if (!meant) {
+      counted.extra += 1;
+    } else if (arrival === 'duplicate') {
+      counted.duplicated += 1;
+    } else {
+      counted.payloadBytesOut += this.payloadOf(entry, index);
+      if (arrival === 'outOfOrder') counted.outOfOrder += 1;
+      recorder.delivered(stamp.step, counted, index, stamp.intendedUs, stamp.sentUs, nowUs);
+    }
+  }
+}

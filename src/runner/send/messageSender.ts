@@ -1,0 +1,347 @@
+import { digitsOf } from '../../base/digits';
+import { seededRandom, type Random } from '../../base/random';
+import { PairTable } from '../../measure/pairTable';
+import { entryRun } from '../../plan/entryRun';
+import type { Plan, PlanStep } from '../../plan/plan';
+import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
+import type { Population } from '../../plan/population';
+import type { Audience } from '../../usecases/useCase';
+import type { HubConnection } from '../../wire/hub/hubConnection';
+import { codecOf } from '../../wire/hub/hubCodec';
+import {
+  holeLengths,
+  MessageTemplate,
+  type MessageSource,
+} from '../../wire/message/messageTemplate';
+import { userOf } from '../../wire/connect/accessTokens';
+import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
+import type { PersistentSends } from '../../wire/service/persistentSends';
+import type { SendAudience } from '../../wire/service/sendLayout';
+import { emptyStamp } from '../../wire/message/stamp';
+import { firstMessageAckId } from '../../wire/webpubsub/ackCompletion';
+import type { EntrySender } from './entrySenders';
+import { messageMaker, type MessageMaker } from './messageShape';
+import type { EntryRecorder } from '../receive/recorder';
+import { stepPacing, type StepPacing } from './stepPacing';
+
+/** What the sender needs to know about the connections of the whole run. */
+export interface SenderDependencies {
+  /** Rises whenever a connection begins or ends to take part; see SharedMembers. */
+  readonly version: () => number;
+  /** The worker's own connection of that index; undefined when it does not take part. */
+  readonly connection: (index: number) => HubConnection | undefined;
+  /** Receivers of a message that is due now: 1 or 0 for one connection, members for a group (over all entries). */
+  readonly isOpen: (index: number) => boolean;
+  readonly members: (group: number) => number;
+  /** Connection id of any connection of the run, as it stands in a message. */
+  readonly idOf: (index: number) => Buffer | undefined;
+  /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
+  readonly framed: boolean;
+  /** Calls to the service's REST API; absent where the target is a hub. */
+  readonly rest?: RestCalls;
+  /** The server connection to the service; absent where no use case sends over one. */
+  readonly persistent?: PersistentSends;
+  /** Run time in microseconds. */
+  readonly nowUs: () => number;
+}
+
+/** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
+const burst = 256;
+/** Backlog is worked off this long after the last message was due; the rest counts as offered, not sent. */
+const graceUs = 1_000_000;
+
+interface ActiveStep extends StepPacing {
+  readonly recorder: EntryRecorder;
+  readonly startUs: number;
+  readonly warmupUs: number;
+  readonly endUs: number;
+}
+
+/** Sends what is due of one entry. Owns the encoded messages; allocates nothing per message. */
+export class MessageSender implements EntrySender {
+  private step: ActiveStep | undefined;
+  /** By everything that changes a message's length. */
+  private readonly templates = new Map<number, MessageTemplate>();
+  private readonly maker: MessageMaker | undefined;
+  private readonly payload: PayloadPicker;
+  private readonly stamp = emptyStamp();
+  private readonly sequences = new PairTable();
+  private readonly groupNames: (Buffer | undefined)[] = [];
+  private readonly userNames: (Buffer | undefined)[] = [];
+  private readonly random: Random;
+  /** The sender of the message at hand. */
+  private readonly origin: { index: number; id: Buffer | undefined; ackId: number } = {
+    ...{ index: 0, id: undefined, ackId: 0 },
+  };
+  /** The receiver chosen for the message at hand. */
+  private receiver: Buffer | undefined;
+  /** The connection behind it, where it is one. */
+  private target = 0;
+  private receivers = 0;
+  private source = 0;
+  private seenVersion = -1;
+  /** Second half of the sequence's key: the receiver, where it changes with each message. */
+  private stream = 0;
+
+  /** By connection: how often it has asked whether the hub takes its messages. */
+  private readonly asked: Uint32Array;
+  /** Whether messages may hold the sender's id or index. */
+  private readonly namesSender: boolean;
+  private readonly rest: RestCalls | undefined;
+  private readonly persistent: PersistentSends | undefined;
+
+  /** @param position of the entry in the plan */
+  constructor(
+    private readonly plan: Plan,
+    private readonly position: number,
+    private readonly worker: number,
+    private readonly population: Population,
+    private readonly dependencies: SenderDependencies,
+  ) {
+    const entry = plan.entries[position]!;
+    const { via, ownCall } = entryRun(entry);
+    this.rest = via === 'rest' ? dependencies.rest : undefined;
+    this.persistent = via === 'persistent' ? dependencies.persistent : undefined;
+    if (via !== undefined && (this.rest ?? this.persistent) === undefined)
+      throw new Error(`${entry.useCase} needs a service to call`);
+    this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker ^ (position << 16));
+    this.payload = payloadPicker(entry, plan.seed);
+    this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
+    this.stamp.runId = plan.runId;
+    this.asked = new Uint32Array(plan.connections);
+    this.namesSender = ownCall !== undefined;
+  }
+
+  /** Begins a step whose warm-up starts at `startUs` (run time). */
+  begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void {
+    const { plan, position, worker, population, random } = this;
+    this.step = {
+      recorder,
+      ...stepPacing(plan, position, worker, population, step, random),
+      startUs,
+      warmupUs: step.warmupMs * 1000,
+      endUs: (step.warmupMs + step.measureMs) * 1000,
+    };
+    this.stamp.step = step.index;
+  }
+
+  halt(): void {
+    this.step = undefined;
+  }
+
+  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
+  get nextUs(): number {
+    const { step } = this;
+    if (step === undefined) return Infinity;
+    const { startUs, endUs, pace } = step;
+    if (pace.nextDueUs >= endUs) return startUs + endUs;
+    return startUs + (this.rest?.takesMessages === false ? endUs + graceUs + 1 : pace.nextDueUs);
+  }
+
+  /**
+   * Sends what is due, up to a bound.
+   *
+   * @returns `done` once the step's last message was due, `more` when the bound was reached
+   */
+  pump(): 'idle' | 'more' | 'done' {
+    const { step } = this;
+    if (step === undefined) return 'idle';
+    const { pace, startUs, endUs } = step;
+    let nowUs = this.dependencies.nowUs();
+    const unixMs = Date.now();
+    for (let count = 0; count < burst; count++) {
+      const dueUs = pace.nextDueUs;
+      const elapsedUs = nowUs - startUs;
+      if (dueUs >= endUs) {
+        if (elapsedUs < endUs) return 'idle';
+        this.step = undefined;
+        return 'done';
+      }
+      if (dueUs > elapsedUs) return 'idle';
+      if (elapsedUs > endUs + graceUs) {
+        this.giveUp(step);
+        return 'done';
+      }
+      // The wait for a socket of ours is the generator's lateness, which its slip tells.
+      if (this.rest?.takesMessages === false) return 'idle';
+      this.sendOne(step, pace.take(elapsedUs), dueUs, nowUs, unixMs);
+      nowUs = this.dependencies.nowUs();
+    }
+    return 'more';
+  }
+
+  private sendOne(
+    step: ActiveStep,
+    position: number,
+    dueUs: number,
+    nowUs: number,
+    unixMs: number,
+  ): void {
+    const sender = step.senders[position]!;
+    const { dependencies, stamp } = this;
+    let connection: HubConnection | undefined;
+    // Receivers and send time must stand on the same side of everybody's joining and leaving.
+    for (let version = dependencies.version(), before = -1; before !== version;) {
+      before = version;
+      if (version !== this.seenVersion) nowUs = dependencies.nowUs();
+      this.seenVersion = version;
+      connection = dependencies.connection(sender);
+      if (connection === undefined || !this.chooseReceiver(sender)) return;
+      version = dependencies.version();
+    }
+    if (connection === undefined) return;
+    const open = this.plan.pacing === 'open';
+    stamp.source = this.source;
+    stamp.warmup = dueUs < step.warmupUs;
+    stamp.intendedUs = open ? step.startUs + dueUs : nowUs;
+    stamp.sentUs = nowUs;
+    const slot = this.sequences.slot(this.source, this.stream);
+    stamp.sequence = this.sequences.values[slot]!++;
+    const size = this.payload.pick(this.source, this.stream, stamp.sequence);
+    const origin = this.originOf(sender);
+    const asks = this.asks(sender);
+    const template = this.templateFor(origin, size, asks);
+    if (asks) this.origin.ackId = firstMessageAckId + this.asked[sender]!++;
+    if (this.rest !== undefined) {
+      this.rest.send(this.restReceiver(), this.bodyMaker(template));
+    } else {
+      const frame = template.fill(stamp, this.receiver, unixMs, origin);
+      if (!(this.persistent ?? connection).send(frame)) template.detach();
+    }
+    if (stamp.warmup) return;
+    const { recorder } = step;
+    recorder.offered += 1;
+    recorder.sent += 1;
+    recorder.expected += this.receivers;
+    recorder.payloadBytesIn += this.payload.sizes[size]!;
+    recorder.wireBytesIn += template.wireBytes;
+    // With closed pacing, too, a call that has waited for a socket of ours is late.
+    const dueAtUs = this.rest === undefined ? stamp.intendedUs : step.startUs + dueUs;
+    recorder.slip.record(nowUs - dueAtUs);
+  }
+
+  /** Writes the message at hand when its call leaves, which a service that throttles may put off. */
+  private bodyMaker(template: MessageTemplate): () => Buffer {
+    const { dependencies, seenVersion } = this;
+    const stamp = { ...this.stamp };
+    return () => {
+      const nowUs = dependencies.nowUs();
+      // Who is expected to get it was counted before: nobody may have come or gone since by this time.
+      if (dependencies.version() === seenVersion) stamp.sentUs = nowUs;
+      const body = template.fill(stamp, undefined, Date.now());
+      template.detach();
+      return body;
+    };
+  }
+
+  private restReceiver(): RestReceiver {
+    const { receiver } = this;
+    if (this.population.audience === 'client') return { kind: 'user', index: this.target };
+    if (receiver === undefined) return { kind: 'all' };
+    return { kind: 'group', group: receiver.toString('latin1') };
+  }
+
+  /** Sets source, receiver and expected deliveries; false when there is nobody to send to. */
+  private chooseReceiver(sender: number): boolean {
+    const { population, dependencies } = this;
+    this.source = population.firstSource + sender;
+    this.stream = 0;
+    this.receiver = undefined;
+    switch (population.audience) {
+      case 'nobody':
+        this.receivers = 0;
+        return this.maker !== undefined;
+      case 'self':
+        this.receivers = 1;
+        return true;
+      case 'everyone':
+        this.receivers = dependencies.members(population.firstGroup);
+        return true;
+      case 'group': {
+        const slot =
+          population.sourcesPerSender === 1 ? 0 : this.random.below(population.sourcesPerSender);
+        const group = population.groupOf(sender, slot);
+        this.source = population.firstSource + sender * population.sourcesPerSender + slot;
+        this.receiver = this.groupNames[group] ??= Buffer.from(
+          population.groupName(group),
+          'latin1',
+        );
+        this.receivers = dependencies.members(population.firstGroup + group);
+        return true;
+      }
+      case 'client': {
+        const target = population.fixedTargets?.[sender] ?? this.randomTarget(sender);
+        this.target = target;
+        this.receiver = this.addressOf(target);
+        this.receivers = dependencies.isOpen(target) ? 1 : 0;
+        if (population.fixedTargets === undefined) this.stream = target;
+        return target !== sender && this.receiver !== undefined;
+      }
+    }
+  }
+
+  /** What a connection is called in a message: its user's name where a service is asked, else its id. */
+  private addressOf(index: number): Buffer | undefined {
+    if ((this.rest ?? this.persistent) === undefined) return this.dependencies.idOf(index);
+    return (this.userNames[index] ??= Buffer.from(userOf(this.plan.runId, index), 'latin1'));
+  }
+
+  /** Another connection that has an id, if a few tries find one. */
+  private randomTarget(sender: number): number {
+    let target = sender;
+    for (let tries = 0; tries < 20; tries++) {
+      target = this.random.below(this.plan.connections);
+      if (target !== sender && this.dependencies.isOpen(target)) return target;
+    }
+    return target;
+  }
+
+  private originOf(sender: number): MessageSource {
+    const { origin, namesSender } = this;
+    origin.index = sender;
+    if (namesSender) origin.id = this.dependencies.idOf(sender);
+    return origin;
+  }
+
+  /** Whether the sender's next message asks for an answer. */
+  private asks(sender: number): boolean {
+    return this.maker?.firstAsks === true && (this.asked[sender] === 0 || this.plan.acks === 'all');
+  }
+
+  private templateFor(origin: MessageSource, size: number, asks: boolean): MessageTemplate {
+    const { maker, receiver, namesSender } = this;
+    if (maker === undefined) throw new Error('a use case without a message sends nothing');
+    // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
+    const sender = namesSender ? (origin.id?.length ?? 0) * 10 + digitsOf(origin.index) : 0;
+    const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);
+    const key = lengths * this.payload.sizes.length + size;
+    let template = this.templates.get(key);
+    if (template === undefined) {
+      const shape = maker.shape(this.payload.sizes[size]!, asks);
+      template =
+        this.rest?.template(shape) ??
+        this.persistent?.template(shape, sendAudience(this.population.audience), receiver) ??
+        MessageTemplate.of(
+          shape,
+          holeLengths(receiver, origin),
+          codecOf(this.plan.protocol),
+          this.dependencies.framed,
+        );
+      this.templates.set(key, template);
+    }
+    return template;
+  }
+
+  /** Counts what was due and could not be sent in time, and ends the step. */
+  private giveUp({ senders, pace, recorder, warmupUs, endUs }: ActiveStep): void {
+    senders.forEach((sender, position) => {
+      if (this.dependencies.connection(sender) === undefined) return;
+      recorder.offered += pace.left(position, warmupUs, endUs);
+    });
+    this.step = undefined;
+  }
+}
+
+/** Of the use cases that send over a server connection. */
+const sendAudience = (audience: Audience): SendAudience =>
+  audience === 'client' ? 'user' : audience === 'group' ? 'group' : 'everyone';

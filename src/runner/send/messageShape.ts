@@ -1,0 +1,124 @@
+import type { MessageArgument, NumberHole, TextPart } from '../../base/messageArgument';
+import { entryRun } from '../../plan/entryRun';
+import type { Plan, PlanEntry } from '../../plan/plan';
+import {
+  numberPlaceholders,
+  ownArguments,
+  type OwnArgument,
+  type Placeholder,
+} from '../../usecases/ownArguments';
+import { measureShape, recordLatencyShape } from '../../wire/message/contractShape';
+import type { MessageShape } from '../../wire/message/messageLayout';
+import { stampLength } from '../../wire/message/stamp';
+import { payloadBytes, textOfLength } from './payloadText';
+
+/** Makes the messages of an entry; undefined when it sends nothing. */
+export interface MessageMaker {
+  /**
+   * A message with a payload of that size.
+   *
+   * @param asks whether the hub is asked for a completion although none is counted
+   */
+  shape(sizeBytes: number, asks: boolean): MessageShape;
+  /**
+   * Whether the first message of each sender asks, so that the hub's complaint about a method is heard:
+   * who sends without asking is never told of errors.
+   */
+  readonly firstAsks: boolean;
+}
+
+/** @param largest payload of the entry in bytes */
+export function messageMaker(
+  { dialect, seed }: Pick<Plan, 'dialect' | 'seed'>,
+  entry: PlanEntry,
+  largest: number,
+): MessageMaker | undefined {
+  const { message, ownCall } = entryRun(entry);
+  if (ownCall !== undefined) {
+    const { method, reply } = ownCall;
+    const args = ownMessage(ownArguments(ownCall.arguments), entry, seed);
+    const answered = reply === 'completion';
+    return {
+      shape: (_size, asks) => ({ method, arguments: args, answered: answered || asks }),
+      firstAsks: !answered,
+    };
+  }
+  if (message === undefined) return undefined;
+  const letters = payloadBytes(entry, seed, largest);
+  const binary = entry.parameters['payload'] === 'binary';
+  return {
+    firstAsks: true,
+    shape: (sizeBytes, asks) => {
+      const { method, receiverKey, measureMethod } = message;
+      const content = {
+        blob: textOfLength(letters, sizeBytes),
+        binary,
+        ...(receiverKey !== undefined && { receiverKey }),
+      };
+      if (dialect !== 'measure')
+        return { ...recordLatencyShape({ method, ...content }), answered: asks };
+      if (measureMethod === undefined) throw new Error(`the dialect measure has no ${method}`);
+      return { ...measureShape({ method: measureMethod, ...content }), answered: asks };
+    },
+  };
+}
+
+/** The user's arguments or items with their placeholders filled, but for what changes with each message. */
+export function ownMessage(
+  items: readonly OwnArgument[],
+  entry: PlanEntry,
+  seed: number,
+): MessageArgument[] {
+  // The first random text carries the stamp, where it has room for one; not every reply needs it.
+  let stamped = false;
+  const random = (bytes: number): TextPart[] => {
+    const letters = payloadBytes({ ...entry, parameters: {} }, seed, bytes).toString('latin1');
+    const carries = !stamped && bytes >= stampLength;
+    stamped ||= carries;
+    return carries ? [{ hole: 'stamp' }, letters.slice(stampLength)] : [letters];
+  };
+  const part = (placeholder: Placeholder): TextPart[] => {
+    switch (placeholder.name) {
+      case 'text':
+        return random(placeholder.bytes);
+      case 'file':
+        return [fileText(entry, placeholder.file)];
+      case 'group':
+        return [{ hole: 'receiver' }];
+      case 'time':
+        return [{ hole: 'unixMs' }];
+      default:
+        return [{ hole: placeholder.name }];
+    }
+  };
+  const argument = (item: OwnArgument): MessageArgument => {
+    switch (item.kind) {
+      case 'value':
+        return item;
+      case 'list':
+        return { kind: 'list', items: item.items.map(argument) };
+      case 'map': {
+        const members = item.members.map(([key, member]) => [key, argument(member)] as const);
+        return { kind: 'map', members };
+      }
+      case 'text': {
+        const parts = item.parts.flatMap((piece) =>
+          typeof piece === 'string' ? [piece] : part(piece),
+        );
+        const [first, more] = item.parts;
+        const [hole] = parts;
+        const alone = more === undefined && typeof first === 'object';
+        return alone && numberPlaceholders.includes(first.name) && typeof hole === 'object'
+          ? { kind: 'number', hole: hole.hole as NumberHole }
+          : { kind: 'text', parts };
+      }
+    }
+  };
+  return items.map(argument);
+}
+
+function fileText({ files }: PlanEntry, name: string): string {
+  const text = files?.[name];
+  if (text === undefined) throw new Error(`the content of ${name} was not read`);
+  return text;
+}

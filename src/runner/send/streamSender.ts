@@ -1,0 +1,399 @@
+import type { ErrorClass } from '../../base/errorClass';
+import { seededRandom } from '../../base/random';
+import { entryRun } from '../../plan/entryRun';
+import type { Plan, PlanStep } from '../../plan/plan';
+import type { Population } from '../../plan/population';
+import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
+import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { Completion } from '../../wire/hub/hubMessage';
+import { emptyStamp } from '../../wire/message/stamp';
+import type { EntrySender } from './entrySenders';
+import type { SenderDependencies } from './messageSender';
+import { OwnStreamFrames } from './ownStreamFrames';
+import {
+  callNumber,
+  StreamPlaces,
+  StreamQueue,
+  type OpenStream,
+  type StreamStep,
+} from './openStream';
+import type { EntryRecorder, Recorder } from '../receive/recorder';
+import { stampItem } from './stampItem';
+import { stepPacing, type StepPacing } from './stepPacing';
+import { StreamCounts } from './streamCounts';
+import { wrongEnd } from './streamEnd';
+import { StreamFrames } from './streamFrames';
+import { StreamEnds, type StreamMessages } from './streamMessages';
+
+/** What streams need besides the connections. */
+export interface StreamDependencies extends SenderDependencies {
+  readonly error: (errorClass: ErrorClass, text: string) => void;
+  /** A delivery has come that is no message of its own. */
+  readonly delivered: Recorder['delivered'];
+}
+
+/** Items in one go at most, so that receiving is not starved while a backlog is worked off. */
+const burst = 256;
+/** Backlog is worked off this long after the last item was due; the rest counts as offered, not sent. */
+const graceUs = 1_000_000;
+/** A stream must complete this long after its last item, besides the hub's own waiting. */
+const answerUs = 5_000_000;
+
+/** Senders of the step at hand. */
+type Sending = StreamStep & StepPacing;
+
+/**
+ * Opens the streams that are due, sends their items, each at its own time, and waits for their ends.
+ * Items that are due after the end of the step are none of it: their streams have fewer.
+ */
+export class StreamSender implements EntrySender {
+  private sending: Sending | undefined;
+  /** Streams whose next item is due, and those whose completion is. */
+  private readonly due = new StreamQueue();
+  private readonly unanswered = new StreamQueue();
+  private readonly places = new Map<number, StreamPlaces>();
+  private readonly shape: StreamShape;
+  private readonly frames: StreamMessages;
+  private readonly ends: StreamEnds;
+  private readonly stamp = emptyStamp();
+  private readonly counts: StreamCounts;
+  private readonly random;
+
+  /** @param position of the entry in the plan */
+  constructor(
+    private readonly plan: Plan,
+    private readonly position: number,
+    private readonly worker: number,
+    private readonly population: Population,
+    private readonly dependencies: StreamDependencies,
+  ) {
+    const entry = plan.entries[position]!;
+    const shape = entryRun(entry).streams!;
+    this.shape = shape;
+    this.frames =
+      shape.own === undefined
+        ? new StreamFrames(plan, entry, shape, dependencies.framed)
+        : new OwnStreamFrames(plan, entry, shape, dependencies);
+    this.ends = new StreamEnds(plan, dependencies.framed);
+    this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker ^ (position << 16));
+    this.counts = new StreamCounts(shape, dependencies.delivered);
+    this.stamp.runId = plan.runId;
+  }
+
+  begin(step: PlanStep, atUs: number, recorder: EntryRecorder): void {
+    // Stamps hold whole microseconds, and what the hub makes is reckoned from them.
+    const startUs = Math.floor(atUs);
+    const { plan, position, worker, population, random } = this;
+    const measureUs = startUs + step.warmupMs * 1000;
+    recorder.measureUs = measureUs;
+    this.sending = {
+      index: step.index,
+      recorder,
+      ...stepPacing(plan, position, worker, population, step, random),
+      startUs,
+      measureUs,
+      endUs: measureUs + step.measureMs * 1000,
+    };
+  }
+
+  halt(): void {
+    const { sending } = this;
+    this.sending = undefined;
+    if (sending === undefined) return;
+    const nowUs = this.dependencies.nowUs();
+    // What the hub still makes comes for nothing.
+    sending.recorder.untilUs = nowUs;
+    for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
+      this.settle(stream, nowUs);
+      this.cut(stream);
+    }
+  }
+
+  get nextUs(): number {
+    const { sending } = this;
+    const startUs =
+      sending === undefined
+        ? Infinity
+        : Math.min(sending.startUs + sending.pace.nextDueUs, sending.endUs);
+    return Math.min(startUs, this.due.nextUs, this.unanswered.nextUs);
+  }
+
+  pump(): 'idle' | 'more' | 'done' {
+    let nowUs = this.dependencies.nowUs();
+    this.giveUpUnanswered(nowUs);
+    const { sending } = this;
+    if (sending === undefined) return 'idle';
+    if (nowUs > sending.endUs + graceUs) this.countBacklog(sending);
+    for (let count = 0; count < burst; count++) {
+      const openUs = sending.startUs + sending.pace.nextDueUs;
+      const itemUs = this.due.nextUs;
+      if (Math.min(openUs, itemUs) >= sending.endUs) {
+        if (nowUs < sending.endUs) return 'idle';
+        this.sending = undefined;
+        return 'done';
+      }
+      if (Math.min(openUs, itemUs) > nowUs) return 'idle';
+      if (itemUs <= openUs) this.itemIsDue(this.due.first!, nowUs);
+      else {
+        const sender = sending.senders[sending.pace.take(nowUs - sending.startUs)]!;
+        const firstUs = Math.floor(this.plan.pacing === 'open' ? openUs : nowUs);
+        this.open(sending, sender, firstUs, nowUs);
+      }
+      nowUs = this.dependencies.nowUs();
+    }
+    return 'more';
+  }
+
+  /** The connection is gone, and its streams with it. */
+  lost(index: number): void {
+    const nowUs = this.dependencies.nowUs();
+    for (const stream of this.places.get(index) ?? []) {
+      this.settle(stream, nowUs);
+      this.counts.oweWhatCame(stream);
+      this.drop(stream);
+    }
+  }
+
+  /** An item has come that its stream waited for. */
+  arrived(index: number, source: number, sequence: number): void {
+    const { wanted, items } = this.shape;
+    if (wanted === items) return;
+    const stream = this.places.get(index)?.at(source % this.population.sourcesPerSender);
+    if (stream === undefined || sequence - stream.firstSequence < wanted - 1) return;
+    this.cancel(stream);
+  }
+
+  /** Takes an item of a stream of the user's own; false when the connection has none. */
+  itemCame(
+    { index }: HubConnection,
+    call: number,
+    payloadBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    const { shape } = this;
+    const stream = shape.own === undefined ? undefined : this.places.get(index)?.of(call);
+    if (stream === undefined) return false;
+    const isStray = stream.id !== call || stream.state === 'free';
+    const isMeant = this.counts.itemCame(stream, isStray, payloadBytes, wireBytes, nowUs);
+    if (!isMeant) return true;
+    const early = this.counts.earlyWords();
+    if (early !== undefined) this.dependencies.error('other', early);
+    if (stream.came >= stream.wanted) {
+      const isCut = shape.direction === 'download' && stream.wanted < shape.items;
+      if (stream.state === 'late') this.drop(stream);
+      else if (shape.cancels || isCut) this.cancel(stream);
+    } else if (stream.state === 'answering') {
+      // It is slow, but it is coming.
+      this.unqueue(stream);
+      this.await(stream, 'answering');
+    }
+    return true;
+  }
+
+  /** Takes the completion of a stream; false when it is of another invocation. */
+  completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
+    const number = callNumber(message.invocationId);
+    // A connection sends for one entry only, so that whoever has opened streams on it made the id.
+    const places = this.places.get(connection.index);
+    if (number < 0 || places === undefined) return false;
+    const stream = places.of(number);
+    if (stream === undefined || stream.id !== number || stream.state === 'ended') return true;
+    this.settle(stream, nowUs);
+    const isOwing = stream.state === 'sending' && this.counts.isOwing(stream);
+    const wrong = wrongEnd(stream, message, this.shape, isOwing);
+    if (wrong === undefined && this.shape.direction === 'upload')
+      this.counts.answered(stream, nowUs);
+    if (stream.state === 'free') return true;
+    if (wrong !== undefined) this.dependencies.error('invocation', wrong);
+    // Items that are still due are owed, and never sent.
+    if (isOwing && wrong !== undefined) stream.state = 'ended';
+    else {
+      this.counts.oweWhatCame(stream);
+      this.drop(stream);
+    }
+    return true;
+  }
+
+  private open(sending: Sending, sender: number, firstUs: number, nowUs: number): void {
+    const { shape } = this;
+    const { delayUs } = this.counts;
+    const connection = this.dependencies.connection(sender);
+    if (connection === undefined || firstUs >= sending.endUs) return;
+    const inStep = delayUs === 0 ? Infinity : Math.ceil((sending.endUs - firstUs) / delayUs);
+    let places = this.places.get(sender);
+    if (places === undefined) this.places.set(sender, (places = new StreamPlaces(sender)));
+    const stream = places.take();
+    const items = Math.min(shape.items, inStep);
+    if (stream === undefined) {
+      this.refuse(sending, firstUs, items);
+      return;
+    }
+    stream.state = 'sending';
+    stream.connection = connection;
+    stream.step = sending;
+    stream.renew();
+    stream.items = items;
+    stream.wanted = Math.min(items, shape.wanted);
+    stream.firstUs = stream.nextUs = firstUs;
+    stream.sentUs = nowUs;
+    this.due.push(stream);
+    stream.isAnswered = false;
+    if (shape.direction === 'download') this.request(stream, nowUs);
+    else this.counts.sentBytes(stream, firstUs, this.frames.open(stream));
+    this.itemIsDue(stream, nowUs);
+  }
+
+  /** Asks the hub for the items of a stream. */
+  private request(stream: OpenStream, nowUs: number): void {
+    const { stamp, population, counts, frames } = this;
+    stampItem(stamp, population, stream, 0, counts.delayUs, nowUs);
+    stream.nextSequence += stream.wanted;
+    counts.sentBytes(stream, stream.firstUs, frames.request(stream, stamp));
+    counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
+  }
+
+  /** A stream in `due` has its next item to send, or to get. */
+  private itemIsDue(stream: OpenStream, nowUs: number): void {
+    if (isFree(stream)) return;
+    if (this.dependencies.connection(stream.sender) !== stream.connection) {
+      // One that is about to go still brings what was due before.
+      this.cut(stream);
+      return;
+    }
+    if (this.sendsItems(stream)) this.sendItem(stream, nowUs);
+    if (isFree(stream)) return;
+    const itemUs = stream.nextUs;
+    this.due.remove(stream);
+    if (this.counts.owe(stream)) {
+      this.due.push(stream);
+    } else if (stream.state === 'ended') {
+      this.places.get(stream.sender)!.release(stream);
+    } else {
+      // Before anything is sent, which may find the connection dead.
+      this.await(stream, 'answering');
+      if (this.shape.direction === 'download') return;
+      stream.sentUs = nowUs;
+      this.counts.sentBytes(stream, itemUs, this.ends.end(stream));
+    }
+  }
+
+  /** Whether items leave from here; of an ended stream they do not any more. */
+  private sendsItems({ state }: OpenStream): boolean {
+    return this.shape.direction !== 'download' && state === 'sending';
+  }
+
+  /** Counts what was due until now without anything being sent from here. */
+  private settle(stream: OpenStream, nowUs: number): void {
+    if (stream.state !== 'ended' && (stream.state !== 'sending' || this.sendsItems(stream))) return;
+    this.counts.oweUntil(stream, nowUs);
+  }
+
+  /** No more is wanted of a stream. */
+  private cancel(stream: OpenStream): void {
+    if (stream.state !== 'sending' && stream.state !== 'answering') return;
+    this.settle(stream, this.dependencies.nowUs());
+    this.counts.oweWhatCame(stream);
+    this.unqueue(stream);
+    this.await(stream, 'cancelled');
+    this.ends.cancel(stream, stream.connection!);
+  }
+
+  /** Gives up what is not yet due of a stream; what is comes all the same. */
+  private cut(stream: OpenStream): void {
+    const { own, direction } = this.shape;
+    const { connection } = stream;
+    this.counts.oweWhatCame(stream);
+    const isUseful = direction === 'download' || (direction === 'both' && own !== undefined);
+    if (!isUseful || stream.state !== 'sending' || connection?.isOpen !== true) {
+      this.drop(stream);
+      return;
+    }
+    // Nothing but its place among the items of an open stream tells one of the user's own from the other.
+    stream.wanted = Math.min(stream.wanted, stream.position);
+    const isOver = direction === 'download' && (own === undefined || stream.came >= stream.wanted);
+    this.unqueue(stream);
+    this.await(stream, isOver ? 'cancelled' : 'answering');
+    if (isOver) this.ends.cancel(stream, connection);
+    else if (direction === 'both') this.ends.end(stream);
+  }
+
+  private unqueue(stream: OpenStream): void {
+    if (stream.state === 'late') return;
+    const isDue = stream.state === 'sending' || stream.state === 'ended';
+    (isDue ? this.due : this.unanswered).remove(stream);
+  }
+
+  private drop(stream: OpenStream): void {
+    if (stream.state === 'free') return;
+    this.unqueue(stream);
+    this.places.get(stream.sender)!.release(stream);
+  }
+
+  private sendItem(stream: OpenStream, nowUs: number): void {
+    const { stamp, population, counts, frames } = this;
+    stampItem(stamp, population, stream, stream.position, counts.delayUs, nowUs);
+    if (stream.position < stream.wanted) stream.nextSequence += 1;
+    if (this.shape.own !== undefined && this.shape.direction === 'both') stream.leftUs.push(nowUs);
+    const wireBytes = frames.item(stream, stamp);
+    if (stamp.warmup) return;
+    stream.step!.recorder.wireBytesIn += wireBytes;
+    counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
+  }
+
+  /** Everything is sent: the completion must come in time. */
+  private await(stream: OpenStream, state: 'answering' | 'cancelled'): void {
+    const { items } = this.shape;
+    stream.state = state;
+    // One number for all streams keeps the queue in order.
+    stream.nextUs = this.dependencies.nowUs() + items * this.counts.delayUs + answerUs;
+    this.unanswered.push(stream);
+  }
+
+  private giveUpUnanswered(nowUs: number): void {
+    for (
+      let stream = this.unanswered.first;
+      stream !== undefined && stream.nextUs <= nowUs;
+      stream = this.unanswered.first
+    ) {
+      const { method, own, direction } = this.shape;
+      const text = `${method}: a stream was not completed within ${answerUs / 1e6} s of its last item`;
+      this.dependencies.error('timeout', text);
+      const cancels = stream.state === 'answering';
+      const { connection } = stream;
+      const isLate = own !== undefined && direction !== 'upload' && stream.came < stream.wanted;
+      this.unqueue(stream);
+      if (isLate) stream.state = 'late';
+      else this.places.get(stream.sender)!.release(stream);
+      if (cancels && connection?.isOpen === true) this.ends.cancel(stream, connection);
+    }
+  }
+
+  /** Too many streams wait for the hub: what this one would have brought is owed all the same. */
+  private refuse(sending: Sending, firstUs: number, items: number): void {
+    this.counts.oweRefused(sending, firstUs, items);
+    const text = `${this.shape.method}: ${mostOpenStreams} streams of a connection were open, so no further one was opened`;
+    this.dependencies.error('timeout', text);
+  }
+
+  /** Counts what was due and could not be sent in time. */
+  private countBacklog(sending: Sending): void {
+    const { shape, counts } = this;
+    const { endUs, startUs } = sending;
+    for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
+      if (shape.direction !== 'download' && stream.state === 'sending')
+        counts.offer(sending, stream.firstUs, stream.position, stream.items);
+      this.settle(stream, endUs);
+      this.cut(stream);
+    }
+    for (let openUs = startUs + sending.pace.nextDueUs; openUs < endUs;) {
+      const sender = sending.senders[sending.pace.take(endUs - startUs)]!;
+      if (this.dependencies.connection(sender) !== undefined)
+        counts.offer(sending, openUs, 0, shape.direction === 'download' ? 1 : shape.items);
+      openUs = startUs + sending.pace.nextDueUs;
+    }
+  }
+}
+
+/** Whatever is sent may find the connection dead, which frees its streams. */
+const isFree = ({ state }: OpenStream): boolean => state === 'free';

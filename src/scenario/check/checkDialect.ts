@@ -1,0 +1,21 @@
+import { measureProblem } from './measureProblem';
+import { entryPlace, writtenPlace, type Sources } from '../text/places';
+import type { ReadEntry } from '../read/readEntries';
+import type { Reading } from '../text/reading';
+import type { Scenario } from '../scenario';
+
+/** Reports what the dialect measure has no room for, where the file asks for that dialect. */
+export function checkDialect(
+  reading: Reading,
+  sources: Sources,
+  read: ReadEntry,
+  { dialect }: Scenario,
+): void {
+  if (dialect !== 'measure' || !read.named) return;
+  const problem = measureProblem(read.entry);
+  if (problem === undefined) return;
+  const { parameter, message } = problem;
+  const place =
+    parameter === undefined ? undefined : writtenPlace(reading, read.parameters, parameter);
+  reading.report('error', 'dialect', place ?? entryPlace(reading, sources, read), message);
+}

@@ -1,0 +1,115 @@
+import { formatCount } from '../../base/units';
+import { hubRunOf, type UseCase } from '../../usecases/useCase';
+import { insertBelow, insertIntoMap } from '../text/insertKey';
+import { entryPlace, writtenPlace, type Sources } from '../text/places';
+import type { ReadEntry } from '../read/readEntries';
+import type { FixDraft, Reading } from '../text/reading';
+import type { Scenario, ScenarioEntry } from '../scenario';
+
+/** Members of the guides' small group, the size to suggest. */
+const smallGroup = 10;
+
+const suggestedGroups = (connections: number): number =>
+  Math.max(1, Math.round(connections / smallGroup));
+
+/**
+ * The entry with a number of groups that the connections can fill, so that everything computed from a
+ * scenario with problems still is a number.
+ */
+export function withGroupCount({ useCase, entry }: ReadEntry, connections: number): ScenarioEntry {
+  if (!needsGroups(useCase, entry)) return entry;
+  const written = entry.parameters['groupCount'];
+  const groups = typeof written === 'number' ? written : suggestedGroups(connections);
+  const groupCount = Math.min(groups, connections);
+  return { ...entry, parameters: { ...entry.parameters, groupCount } };
+}
+
+/** Whether messages of the entry go to groups. */
+export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): boolean =>
+  hubRunOf(useCase, parameters).audience === 'group' ||
+  useCase.parameters.some(({ name, required }) => name === 'groupCount' && required === true);
+
+/** Checks `groupCount` and `groupsPerConnection` of one entry against the number of connections. */
+export function checkGroups(
+  reading: Reading,
+  sources: Sources,
+  read: ReadEntry,
+  { connections }: Scenario,
+): void {
+  const spec = read.useCase.parameters.find(({ name }) => name === 'groupCount');
+  if (spec === undefined || !read.named || !needsGroups(read.useCase, read.entry)) return;
+  const place = writtenPlace(reading, read.parameters, 'groupCount');
+  const groups = read.entry.parameters['groupCount'];
+  if (place === undefined) {
+    const suggested = suggestedGroups(connections);
+    reading.report(
+      'error',
+      'group-count',
+      entryPlace(reading, sources, read),
+      `${read.useCase.name} needs the parameter groupCount: the number of groups. ${formatCount(suggested)} makes groups of about ${smallGroup}.`,
+      missingFix(reading, read, `groupCount: ${suggested}`),
+    );
+    return;
+  }
+  if (typeof groups !== 'number') return;
+  if (groups > connections) {
+    const text = String(connections);
+    reading.report(
+      'error',
+      'group-count',
+      place,
+      `${formatCount(groups)} groups are more than the ${formatCount(connections)} connections. Write at most ${formatCount(connections)}.`,
+      { title: `Write ${text}`, text },
+    );
+    return;
+  }
+  if (connections % groups !== 0) reportRest(reading, place, groups, connections);
+  const perConnection = read.entry.parameters['groupsPerConnection'];
+  if (typeof perConnection === 'number' && perConnection > groups) {
+    reading.report(
+      'warning',
+      'group-count',
+      writtenPlace(reading, read.parameters, 'groupsPerConnection') ?? place,
+      `A connection cannot join ${formatCount(perConnection)} groups when there are ${formatCount(groups)}: each joins all of them.`,
+    );
+  }
+}
+
+function reportRest(
+  reading: Reading,
+  place: Parameters<Reading['report']>[2],
+  groups: number,
+  connections: number,
+): void {
+  const members = Number((connections / groups).toFixed(1));
+  const [nearest, other] = nearestDivisors(connections, groups);
+  const size = (count: number): string => formatCount(connections / count);
+  const text = String(nearest);
+  reading.report(
+    'warning',
+    'group-count',
+    place,
+    `${formatCount(connections)} connections do not divide into ${formatCount(groups)} groups (${formatCount(members, Number.isInteger(members) ? 0 : 1)} members). ${formatCount(nearest)} makes groups of ${size(nearest)}, ${formatCount(other)} groups of ${size(other)}.`,
+    { title: `Write ${text}`, text },
+  );
+}
+
+/** The divisors of `total` right below and above `count`, which is none itself; the nearer one first. */
+export function nearestDivisors(total: number, count: number): [number, number] {
+  let below = count;
+  while (total % below !== 0) below -= 1;
+  let above = count;
+  while (total % above !== 0) above += 1;
+  return above - count <= count - below ? [above, below] : [below, above];
+}
+
+/** Writes the parameter where parameters stand already, else below the name. */
+export function missingFix(reading: Reading, read: ReadEntry, line: string): FixDraft | undefined {
+  const { map } = read.parameters;
+  if (map !== undefined) return insertIntoMap(reading, map, line);
+  const holder = read.section.written.get('parameters');
+  if (holder !== undefined) return insertBelow(reading, holder.key, holder.value, [`  ${line}`]);
+  const name = read.section.written.get('name');
+  if (name === undefined || read.section.map?.flow === true) return undefined;
+  return insertBelow(reading, name.key, name.value, ['parameters:', `  ${line}`]);
+}

@@ -1,0 +1,46 @@
+import { startPlace, writtenPlace, type Sources } from '../text/places';
+import type { Reading } from '../text/reading';
+import type { Scenario } from '../scenario';
+
+/**
+ * Checks that the subprotocol and its acknowledgements stand where they mean something, and that the use
+ * cases can be had with it.
+ */
+export function checkSubprotocol(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const place = writtenPlace(reading, sources.config, 'subprotocol');
+  const acks = writtenPlace(reading, sources.config, 'acks');
+  if (acks !== undefined && scenario.service !== 'webpubsub') {
+    reading.report(
+      'error',
+      'acks-service',
+      acks,
+      'Only Azure Web PubSub acknowledges messages: remove it, or write service: webpubsub.',
+    );
+  } else if (acks !== undefined && scenario.subprotocol === 'none') {
+    reading.report(
+      'error',
+      'acks-subprotocol',
+      acks,
+      'Plain WebSockets have no acknowledgements: remove it, or take another subprotocol.',
+    );
+  }
+  if (place !== undefined && scenario.service !== 'webpubsub') {
+    reading.report(
+      'error',
+      'subprotocol-service',
+      place,
+      'Only clients of Azure Web PubSub have a subprotocol: remove it, or write service: webpubsub.',
+    );
+  } else if (
+    scenario.subprotocol === 'none' &&
+    scenario.entries.some(({ name }) => name === 'sendToGroup')
+  ) {
+    reading.report(
+      'error',
+      'subprotocol-use-case',
+      place ?? startPlace(reading, sources),
+      'Clients without a subprotocol cannot publish to groups: write subprotocol: json, or take restSendToGroup.',
+      { title: 'Write json', text: 'json' },
+    );
+  }
+}

@@ -1,0 +1,118 @@
+import { isRest } from '../read/buildScenario';
+import { checkSignIn } from './checkSignIn';
+import { isLocalEndpoint, endpointHost } from '../target/connectionString';
+import { reportLiteralTokens } from './literalTokens';
+import { entryPlace, startPlace, writtenPlace, type Sources } from '../text/places';
+import type { Place, Reading } from '../text/reading';
+import { placeOfValue, type Written } from '../read/readValue';
+import type { Scenario, UpstreamSpec } from '../scenario';
+import { serviceOfHost } from '../target/serviceOfHost';
+
+/** Checks the target against the service and the use cases. */
+export function checkTarget(
+  reading: Reading,
+  sources: Sources,
+  scenario: Scenario,
+  written: Written | undefined,
+): void {
+  const { target } = scenario;
+  if (scenario.kind === 'resultparser') return;
+  const place =
+    written === undefined ? startPlace(reading, sources) : placeOfValue(reading, written);
+  const reported = written !== undefined && target === undefined;
+  if (!reported) checkKind(reading, sources, scenario, place);
+  for (const read of sources.entries) {
+    const { useCase } = read;
+    if (!read.named || useCase.services.includes(scenario.service)) continue;
+    const message = `${useCase.name} does not exist on ${serviceNames[scenario.service]}.`;
+    reading.report('error', 'use-case-service', entryPlace(reading, sources, read), message);
+  }
+  checkServiceHost(reading, sources, scenario, place);
+  checkUpstream(reading, sources, scenario);
+  checkSignIn(reading, sources, scenario, place);
+  reportLiteralTokens(reading, sources, scenario, written);
+}
+
+const serviceNames = {
+  hub: 'a hub without a service',
+  signalr: 'Azure SignalR Service',
+  webpubsub: 'Azure Web PubSub',
+} as const;
+
+function checkKind(reading: Reading, sources: Sources, scenario: Scenario, place: Place): void {
+  const { target } = scenario;
+  const rest = sources.entries.find(({ useCase, named }) => named && isRest(useCase.name));
+  if (target?.kind === 'connectionString') return;
+  if (scenario.connectionType === 'AspNet' && target?.kind !== 'hubUrl') {
+    const message =
+      'ASP.NET SignalR needs the URL of its server in webAppTarget: there is no embedded one.';
+    const at = writtenPlace(reading, sources.config, 'connectionType') ?? place;
+    reading.report('error', 'no-target', at, message);
+    return;
+  }
+  if (target?.kind === 'local') return;
+  if (rest !== undefined) {
+    const at = target === undefined ? entryPlace(reading, sources, rest) : place;
+    reading.report(
+      'error',
+      'connection-string-needed',
+      at,
+      `${rest.useCase.name} sends through the REST API of a service: write its connectionString, for example \${secret:signalr}, or target: local for the emulator.`,
+    );
+  } else if (scenario.service === 'webpubsub') {
+    reading.report(
+      'error',
+      'connection-string-needed',
+      target === undefined ? (writtenPlace(reading, sources.config, 'service') ?? place) : place,
+      'Azure Web PubSub needs a connection string: write connectionString, for example ${secret:webpubsub}, or target: local for the emulator.',
+    );
+  } else if (target === undefined) {
+    reading.report(
+      'info',
+      'no-target',
+      place,
+      `The file names no target, so ${scenario.service === 'signalr' ? 'the emulator of Azure SignalR Service' : 'the embedded local hub'} is used. Write target: local to say so, or a hub URL.`,
+    );
+  }
+}
+
+function checkServiceHost(
+  reading: Reading,
+  sources: Sources,
+  { target, service }: Scenario,
+  place: Place,
+): void {
+  if (target?.kind !== 'connectionString') return;
+  const other = serviceOfHost(endpointHost(target.value) ?? '');
+  if (other === undefined || other === service) return;
+  reading.report(
+    'error',
+    'service-host',
+    writtenPlace(reading, sources.config, 'service') ?? place,
+    `The connection string belongs to ${serviceNames[other]}: write service: ${other}, or another connection string.`,
+    sources.config.written.has('service') ? { title: `Write ${other}`, text: other } : undefined,
+  );
+}
+
+function checkUpstream(reading: Reading, sources: Sources, scenario: Scenario): void {
+  const { target, upstream } = scenario;
+  if (upstream === undefined || target?.kind !== 'connectionString') return;
+  if (endpointHost(target.value) === undefined || isLocalEndpoint(target.value)) return;
+  const message = unreachableUpstream(upstream);
+  if (message === undefined) return;
+  reading.report('error', 'upstream-url', sources.config.written.get('upstream')!.key, message);
+}
+
+/** What a handler lacks that a service elsewhere is to reach, as a sentence; undefined when it lacks nothing. */
+export function unreachableUpstream({ port, publicUrl }: UpstreamSpec): string | undefined {
+  const missing = [
+    ...(port === 0
+      ? ['upstream.port, such as 7071, where the handler listens on this machine']
+      : []),
+    ...(publicUrl === undefined
+      ? ['upstream.publicUrl, the URL of a tunnel or a gateway that leads to that port']
+      : []),
+  ];
+  if (missing.length === 0) return undefined;
+  return `The service cannot reach a handler on this machine by itself: write ${missing.join(', and ')}.`;
+}

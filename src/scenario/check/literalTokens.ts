@@ -1,0 +1,96 @@
+import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import { partOf } from './checkReferences';
+import type { Sources } from '../text/places';
+import type { Place, Reading } from '../text/reading';
+import { nameOf } from '../read/readSection';
+import { sourceOf, type Written } from '../read/readValue';
+import { referencesIn } from '../target/references';
+import { scalarContent } from '../text/scalarContent';
+import type { Scenario } from '../scenario';
+
+/** More URLs with passwords than anybody has; looking on would only repeat the advice. */
+const maximumUrls = 20;
+
+/**
+ * Warns about tokens and passwords that are written out: they are as bad as a pasted access key. Each
+ * stands at the text itself, without quotes, so that it can be moved elsewhere.
+ *
+ * @param target the key whose value is the target
+ */
+export function reportLiteralTokens(
+  reading: Reading,
+  { config }: Sources,
+  scenario: Scenario,
+  target: Written | undefined,
+): void {
+  const warn = (place: Place, what: string): void => {
+    if (place.override !== undefined) return;
+    const message = `${what} stands in this file. Keep it outside and write a reference: \${env:NAME} or \${secret:name}.`;
+    reading.report('warning', 'secret-in-file', place, message);
+  };
+  const token = scalarOf(reading, config.written.get('accessToken'));
+  if (token !== undefined && isLiteral(scenario.accessToken)) {
+    warn(contentPlace(reading, token), 'An access token');
+  }
+  const header = authorizationOf(reading, config.written.get('headers'));
+  if (header !== undefined && isLiteral(sourceOf(header))) {
+    warn(contentPlace(reading, header), 'An authorization header');
+  }
+  if (scenario.target?.kind !== 'hubUrl' || !scenario.target.urls.some(carriesSecret)) return;
+  for (const place of urlPlaces(reading, target).slice(0, maximumUrls)) {
+    warn(place, 'A token or password');
+  }
+}
+
+const isLiteral = (text: string | undefined): boolean =>
+  text !== undefined && referencesIn(text).length === 0;
+
+function carriesSecret(url: string): boolean {
+  if (/[?&]access_token=(?!\$\{)/i.test(url)) return true;
+  const user = /^[a-z]+:\/\/([^/?#]*)@/i.exec(url)?.[1];
+  return user !== undefined && /:(?!\$\{)/.test(user);
+}
+
+function scalarOf(
+  reading: Reading,
+  written: { readonly value: Node | null } | undefined,
+): Scalar | undefined {
+  const node = written === undefined ? undefined : reading.follow(written.value);
+  return isScalar(node) && node.value !== null ? node : undefined;
+}
+
+function authorizationOf(reading: Reading, headers: Written | undefined): Scalar | undefined {
+  const map = headers === undefined ? undefined : reading.follow(headers.value);
+  if (!isMap(map)) return undefined;
+  const pair = map.items.find(
+    ({ key }) => isScalar(key) && nameOf(key).toLowerCase() === 'authorization',
+  );
+  return pair && scalarOf(reading, { value: (pair.value ?? null) as Node | null });
+}
+
+/** Where the URLs with a token or password stand: texts, comma lists and YAML lists. */
+function urlPlaces(reading: Reading, target: Written | undefined): Place[] {
+  const node = target === undefined ? undefined : reading.follow(target.value);
+  const nodes = isSeq(node) ? (node.items as (Node | null)[]) : [node ?? null];
+  return nodes.flatMap((value) => {
+    const scalar = scalarOf(reading, { value });
+    if (scalar === undefined) return [];
+    const whole = sourceOf(scalar);
+    const parts = whole.split(',');
+    let offset = 0;
+    return parts.flatMap((part) => {
+      const url = part.trim();
+      const start = offset + part.indexOf(url);
+      offset += part.length + 1;
+      if (!carriesSecret(url)) return [];
+      return parts.length === 1
+        ? [contentPlace(reading, scalar)]
+        : [partOf(reading, reading.placeOf(scalar), whole, start, url.length)];
+    });
+  });
+}
+
+function contentPlace(reading: Reading, scalar: Scalar): Place {
+  const place = reading.placeOf(scalar);
+  return place.override === undefined ? scalarContent(reading.text, scalar) : place;
+}

@@ -1,0 +1,140 @@
+import { defaultSlo, latencyMetrics } from '../../base/slo';
+import { configKeys } from './configKeys';
+import type { KeySpec } from './keySpec';
+
+/** Entries of a mix that one file may have; more cannot be read by anybody. */
+export const maximumEntries = 50;
+
+const name: KeySpec = {
+  name: 'name',
+  type: 'useCase',
+  default: 'echo',
+  summary: 'What is sent to whom: the name of a use case.',
+};
+const parameters: KeySpec = {
+  name: 'parameters',
+  type: 'parameters',
+  summary: 'Parameters of the use case.',
+};
+
+/** Keys at the top of pipeline files. */
+export const pipelineKeys = ['ModuleName', 'Types', 'Pipeline'];
+
+/** For the keys and the mode of files that describe a run as a pipeline of steps. */
+export const pipelineMessage =
+  'This belongs to a pipeline file of the Azure SignalR benchmark, but there is no Pipeline in it. Describe the run with `mode: simple`, `config` and `scenario`.';
+
+/** Every key under `scenario`. */
+export const scenarioKeys: readonly KeySpec[] = [name, parameters];
+
+/** Every key of an entry of `scenarios`. */
+export const entryKeys: readonly KeySpec[] = [
+  { ...name, required: true, summary: 'Use case of this part of the mix.' },
+  {
+    name: 'senders',
+    type: 'senders',
+    minimum: 1,
+    maximum: 1_000_000,
+    defaultText: 'an equal part of what the other entries leave',
+    summary:
+      'Senders of this part in the last step, as a count or as a share such as `30%`; earlier steps in proportion.',
+  },
+  parameters,
+];
+
+/** Every key under `slo`. Written keys are added to the defaults or replace them, one by one. */
+export const sloKeys: readonly KeySpec[] = [
+  ...latencyMetrics.map((metric): KeySpec => {
+    const limitUs = defaultSlo.latencyUs[metric];
+    return {
+      name: metric,
+      type: 'duration',
+      ...(limitUs === undefined ? {} : { default: limitUs / 1000 }),
+      minimum: 0.001,
+      maximum: 3_600_000,
+      unitMistake: { from: 1, below: 5, unit: 's' },
+      summary:
+        metric === 'max'
+          ? 'No delivery may take longer than this.'
+          : `${metric.slice(1)} % of the expected deliveries must arrive within this time.`,
+    };
+  }),
+  {
+    name: 'dropped',
+    type: 'share',
+    default: defaultSlo.dropped!,
+    minimum: 0,
+    maximum: 1,
+    unitMistake: { from: 1, below: 100, unit: '%' },
+    summary:
+      'Share of the requested connections that may fail, drop, or stay away when they were to be opened again.',
+  },
+  {
+    name: 'delivered',
+    type: 'share',
+    default: defaultSlo.delivered!,
+    minimum: 0,
+    maximum: 1,
+    unitMistake: { from: 1.01, below: 100.01, unit: '%' },
+    summary: 'Share of the expected deliveries that must arrive.',
+  },
+  {
+    name: 'duplicated',
+    type: 'share',
+    default: defaultSlo.duplicated!,
+    minimum: 0,
+    maximum: 1,
+    unitMistake: { from: 1, below: 100, unit: '%' },
+    summary: 'Duplicates that may come, as a share of the expected deliveries.',
+  },
+];
+
+/** Every key at the top of a scenario file. */
+export const topKeys: readonly KeySpec[] = [
+  {
+    name: 'mode',
+    type: 'choice',
+    listed: 'oldTool',
+    default: 'simple',
+    choices: ['simple'],
+    refused: { value: 'advanced', code: 'pipeline-file', message: pipelineMessage },
+    summary: 'Always `simple`; may be left out.',
+    seedNote: 'The Azure SignalR benchmark read a file without it as a pipeline.',
+  },
+  {
+    name: 'kind',
+    type: 'choice',
+    listed: 'oldTool',
+    default: 'perf',
+    choices: ['perf', 'perf2', 'resultparser'],
+    summary:
+      '`perf` (which opens dropped connections again when it is written, see `repair`) and `perf2` run; `resultparser` only reads the counter file of an old run.',
+  },
+  {
+    name: 'config',
+    type: 'section',
+    listed: 'first',
+    keys: configKeys,
+    summary: 'Target, connections, steps.',
+  },
+  {
+    name: 'scenario',
+    type: 'section',
+    listed: 'first',
+    keys: scenarioKeys,
+    summary: 'The use case to run and its parameters.',
+  },
+  {
+    name: 'scenarios',
+    type: 'entries',
+    keys: entryKeys,
+    summary: 'Several use cases side by side, instead of `scenario`.',
+  },
+  {
+    name: 'slo',
+    type: 'section',
+    keys: sloKeys,
+    summary:
+      'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one.',
+  },
+];

@@ -1,0 +1,238 @@
+import { durationPattern, sizePattern } from '../../base/units';
+import { useCases } from '../../usecases/registry';
+import type { UseCase } from '../../usecases/useCase';
+import { hubUrlPattern } from '../target/hubUrl';
+import { isPlain, type KeySpec } from './keySpec';
+import { shownNumber } from '../text/numberText';
+import type { PlainSpec } from './expected';
+import { headerNamePattern } from '../read/readTexts';
+import { allParameters } from './allParameters';
+import { maximumEntries, pipelineKeys, topKeys } from './scenarioKeys';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * JSON schema (draft-07) of scenario files, for editors that have no extension of ours. It is made from
+ * the descriptions that also drive the parser, and calls wrong what the parser calls an error, as far as
+ * one key can be judged by itself.
+ */
+export function scenarioSchema(): object {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'SignalR benchmark scenario',
+    ...withPipelines(sectionSchema(topKeys)),
+    definitions: {
+      ...Object.fromEntries(
+        [...allParameters].map(([name, { spec }]) => [definitionOf(name), keySchema(spec)]),
+      ),
+      [byUseCase]: { allOf: useCases.map(parametersOf) },
+    },
+  };
+}
+
+/** Keys of pipeline files beside those of scenarios; what their steps must be is for the parser to say. */
+function withPipelines(section: Json): Json {
+  const { mode, ...properties } = section['properties'] as Record<string, Json>;
+  const pipeline: Readonly<Record<string, Json>> = {
+    ModuleName: { description: 'Plugin of the Azure SignalR benchmark; any is taken.' },
+    Types: { description: 'Names of the use cases of the Azure SignalR benchmark; not needed.' },
+    Pipeline: {
+      description:
+        'Steps of a pipeline file of the Azure SignalR benchmark, each a list of methods.',
+      type: 'array',
+      minItems: 1,
+    },
+  };
+  const needed = pipelineKeys.filter((key) => key !== 'Pipeline');
+  return {
+    ...section,
+    properties: { mode: { description: mode!['description'] }, ...properties, ...pipeline },
+    dependencies: Object.fromEntries(needed.map((key) => [key, ['Pipeline']])),
+    // A pipeline has a mode of its own, or none.
+    if: { properties: { Pipeline: {} }, required: ['Pipeline'] },
+    then: {},
+    else: { properties: { mode } },
+  };
+}
+
+const byUseCase = 'parametersByUseCase';
+const definitionOf = (parameter: string): string => `parameter-${parameter}`;
+const refTo = (definition: string): Json => ({ $ref: `#/definitions/${definition}` });
+
+function sectionSchema(keys: readonly KeySpec[]): Json {
+  const required = keys.filter((spec) => spec.required === true).map((spec) => spec.name);
+  const isEntry = keys.some((spec) => spec.type === 'useCase');
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length === 0 ? {} : { required }),
+    properties: Object.fromEntries(keys.map((spec) => [spec.name, keySchema(spec)])),
+    ...(isEntry ? { allOf: [refTo(byUseCase)] } : {}),
+  };
+}
+
+function keySchema(spec: KeySpec): Json {
+  return { description: descriptionOf(spec), ...valueSchema(spec) };
+}
+
+/** The text editors show: meaning, default, what the Azure SignalR benchmark did. */
+export function descriptionOf(spec: KeySpec): string {
+  const fixed =
+    typeof spec.default === 'number'
+      ? shownNumber(spec.type as 'count', spec.default)
+      : spec.default;
+  const fallback = fixed ?? spec.defaultText;
+  const sentences = [
+    spec.summary,
+    ...(fallback === undefined ? [] : [`Default: ${String(fallback)}.`]),
+    ...(spec.seedNote === undefined ? [] : [spec.seedNote]),
+  ];
+  return sentences.join(' ');
+}
+
+function valueSchema(spec: KeySpec): Json {
+  if (isPlain(spec)) return plainSchema(spec);
+  switch (spec.type) {
+    case 'section':
+      return orNothing(sectionSchema(spec.keys ?? []));
+    case 'entries':
+      return {
+        type: 'array',
+        minItems: 1,
+        maxItems: maximumEntries,
+        items: sectionSchema(spec.keys ?? []),
+      };
+    case 'targets':
+      return targetsSchema(spec.name === 'target');
+    case 'texts':
+      return orNothing({
+        type: 'object',
+        maxProperties: 100,
+        ...(spec.name === 'headers' ? { propertyNames: { pattern: headerNamePattern } } : {}),
+        additionalProperties: {
+          anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }],
+        },
+      });
+    case 'list':
+      return orNothing({ type: 'array' });
+    case 'senders':
+      return {
+        anyOf: [...numberSchemas({ ...spec, type: 'count' }), text(unitPatterns.get('share')!)],
+      };
+    case 'useCase': {
+      const names = useCases.flatMap(({ name, aliases }) => [name, ...aliases]);
+      return { default: spec.default, anyOf: [{ enum: names }, text(anyOfWords(names))] };
+    }
+    case 'parameters':
+      return orNothing({
+        type: 'object',
+        additionalProperties: false,
+        // A parameter of another use case is only a warning, so its value is not looked at.
+        properties: Object.fromEntries(
+          [...allParameters].map(([name, { spec: parameter }]) => [
+            name,
+            { description: descriptionOf(parameter) },
+          ]),
+        ),
+      });
+    default:
+      throw new Error(`no schema for a ${spec.type}`);
+  }
+}
+
+/** Sections may be written without anything below them. */
+const orNothing = (schema: Json): Json => ({ anyOf: [schema, { type: 'null' }] });
+
+const text = (pattern: string): Json => ({ type: 'string', pattern });
+
+function plainSchema(spec: PlainSpec): Json {
+  const fallback = spec.default === undefined ? {} : { default: spec.default };
+  switch (spec.type) {
+    case 'flag':
+      return { ...fallback, type: 'boolean' };
+    case 'text':
+      return { ...fallback, type: 'string', pattern: spec.pattern ?? textPattern(spec) };
+    case 'choice': {
+      const choices = spec.choices ?? [];
+      return { ...fallback, anyOf: [{ enum: choices }, text(anyOfWords(choices))] };
+    }
+    default:
+      return { ...fallback, anyOf: numberSchemas(spec) };
+  }
+}
+
+/** Not empty; `${` is an error where references are not replaced. */
+const textPattern = (spec: PlainSpec): string =>
+  spec.references === true ? '\\S' : '^(?![^]*\\$\\{)[^]*\\S';
+
+const unitPatterns = new Map<string, string>([
+  ['duration', durationPattern],
+  ['size', sizePattern],
+  ['share', '^([0-9]{1,2}(\\.[0-9]+)?|100(\\.0+)?)\\s*%$'],
+]);
+
+/** A bare number within the bounds, a number in quotes, a number with its unit. */
+function numberSchemas(spec: PlainSpec): Json[] {
+  const { minimum, maximum } = spec;
+  const whole = spec.type === 'count' || spec.type === 'size';
+  const withUnit = unitPatterns.get(spec.type);
+  const quoted =
+    spec.type === 'share'
+      ? '(0|1|0\\.[0-9]{1,20}|1\\.0{1,20})'
+      : whole
+        ? '[0-9]{1,20}'
+        : '[0-9]{1,20}(\\.[0-9]{1,20})?';
+  const notZero = minimum !== undefined && minimum > 0 ? '(?!0+(\\.0+)?$)' : '';
+  return [
+    {
+      type: whole ? 'integer' : 'number',
+      ...(minimum === undefined ? {} : { minimum }),
+      ...(maximum === undefined ? {} : { maximum }),
+    },
+    text(`^${notZero}${quoted}$`),
+    ...(withUnit === undefined ? [] : [text(withUnit)]),
+  ];
+}
+
+function targetsSchema(localToo: boolean): Json {
+  const connectionString = '(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=';
+  const urls = text(`^\\s*,*\\s*${hubUrlPattern}(\\s*,\\s*${hubUrlPattern})*\\s*,*\\s*$`);
+  const one = localToo ? [text(anyOfWords(['local'])), text(connectionString), urls] : [urls];
+  return {
+    anyOf: [...one, { type: 'array', minItems: 1, items: localToo ? { anyOf: one } : urls }],
+  };
+}
+
+/** The words in any mix of upper and lower case. */
+function anyOfWords(words: readonly string[]): string {
+  const alternatives = words.map((word) =>
+    Array.from(word, (letter) => {
+      const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
+      return lower === upper ? letter : `[${lower}${upper}]`;
+    }).join(''),
+  );
+  return `^(?:${alternatives.join('|')})$`;
+}
+
+/** What `parameters` must be when `name` is this use case; the first use case is also the default. */
+function parametersOf(useCase: UseCase): Json {
+  const required = useCase.parameters
+    .filter((spec) => spec.required === true)
+    .map((spec) => spec.name);
+  const names = text(anyOfWords([useCase.name, ...useCase.aliases]));
+  const isDefault = useCase === useCases[0];
+  return {
+    if: { ...(isDefault ? {} : { required: ['name'] }), properties: { name: names } },
+    then: {
+      ...(required.length === 0 ? {} : { required: ['parameters'] }),
+      properties: {
+        parameters: {
+          ...(required.length === 0 ? {} : { type: 'object', required }),
+          properties: Object.fromEntries(
+            useCase.parameters.map(({ name }) => [name, refTo(definitionOf(name))]),
+          ),
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { isMap, isScalar, isSeq, Pair, Scalar, YAMLMap, type Node } from 'yaml';
+import { didYouMean } from '../text/didYouMean';
+import type { KeySpec } from '../keys/keySpec';
+import type { Reading } from '../text/reading';
+import { allParameters } from '../keys/allParameters';
+import { topKeys } from '../keys/scenarioKeys';
+import { shownText } from '../text/shownText';
+import { readYaml } from '../text/yamlDocument';
+import { homesOf } from '../keys/unknownKey';
+
+/** A value that replaces or adds a key of the file: `--set config.connections=100`. */
+export interface Override {
+  /** Keys joined by dots; list entries by their index from 0. */
+  readonly path: string;
+  /** Read as a YAML scalar: `100` is a number, `true` a flag, everything else a text. */
+  readonly value: string;
+}
+
+/** Puts overrides into the document before it is read. Unknown paths become problems. */
+export function applyOverrides(
+  reading: Reading,
+  root: YAMLMap,
+  overrides: readonly Override[],
+): void {
+  for (const override of overrides) {
+    const path = keysOf(override.path);
+    if (Array.isArray(path)) setValue(reading, root, path, override);
+    else report(reading, override.path, 'unknown-key', path.unknown);
+  }
+}
+
+function report(reading: Reading, path: string, code: string, message: string): void {
+  const place = { offset: 0, length: 0, override: shownText(path) };
+  reading.report('error', code, place, message);
+}
+
+/** Splits a path by what the keys hold: names of percentiles and headers may have dots themselves. */
+function keysOf(path: string): string[] | { unknown: string } {
+  const keys: string[] = [];
+  let specs: readonly KeySpec[] = topKeys;
+  let rest = path;
+  for (;;) {
+    const whole = specs.find((spec) => spec.name === rest);
+    const dot = rest.indexOf('.');
+    const name = whole !== undefined || dot === -1 ? rest : rest.slice(0, dot);
+    const spec = whole ?? specs.find((known) => known.name === name);
+    if (spec === undefined) return { unknown: unknownPath(keys, name, specs) };
+    keys.push(name);
+    rest = rest.slice(name.length + 1);
+    if (rest === '') return keys;
+    if (spec.type === 'texts') return [...keys, rest];
+    if (spec.type === 'parameters') {
+      if (allParameters.has(rest)) return [...keys, rest];
+      return {
+        unknown: unknownPath(
+          keys,
+          rest,
+          [...allParameters.values()].map((known) => known.spec),
+        ),
+      };
+    }
+    if (spec.keys === undefined) return { unknown: `${keys.join('.')} has no keys below it.` };
+    if (spec.type === 'entries') {
+      const index = /^([0-9]{1,3})\.(.+)$/.exec(rest);
+      if (index === null)
+        return { unknown: `write ${name}.0.name for the first entry of ${name}.` };
+      keys.push(index[1]!);
+      rest = index[2]!;
+    }
+    specs = spec.keys;
+  }
+}
+
+function unknownPath(
+  keys: readonly string[],
+  name: string,
+  specs: readonly { name: string }[],
+): string {
+  const where = keys.length === 0 ? 'at the top' : `in ${keys.join('.')}`;
+  const homes = homesOf(name).filter((home) => home !== keys.join('.'));
+  const meant = didYouMean(
+    name,
+    specs.map((spec) => spec.name),
+  );
+  const hint =
+    meant !== undefined
+      ? ` Did you mean ${[...keys, meant].join('.')}?`
+      : homes.length > 0
+        ? ` It belongs in ${homes.join(' or ')}.`
+        : '';
+  return `there is no key "${shownText(name)}" ${where}.${hint}`;
+}
+
+function setValue(
+  reading: Reading,
+  root: YAMLMap,
+  keys: readonly string[],
+  { path, value }: Override,
+): void {
+  let holder: Node = root;
+  for (const [depth, name] of keys.entries()) {
+    const last = depth === keys.length - 1;
+    if (isSeq(holder)) {
+      const item: unknown = holder.items[Number(name)];
+      const next = reading.follow((item ?? null) as Node | null);
+      if (next === undefined) {
+        report(reading, path, 'unknown-key', `there is no entry ${name} in the file.`);
+        return;
+      }
+      holder = next;
+      continue;
+    }
+    if (!isMap(holder)) {
+      const parent = keys.slice(0, depth).join('.');
+      report(
+        reading,
+        path,
+        'wrong-type',
+        `${parent} is no map in the file, so nothing can be set in it.`,
+      );
+      return;
+    }
+    const known = holder.items.findIndex((item) => isScalar(item.key) && item.key.value === name);
+    const old = known === -1 ? null : ((holder.items[known]!.value ?? null) as Node | null);
+    const inside = last ? undefined : reading.follow(old);
+    if (inside !== undefined && !(isScalar(inside) && inside.value === null)) {
+      holder = inside;
+      continue;
+    }
+    if (!last && /^[0-9]+$/.test(keys[depth + 1]!)) {
+      report(reading, path, 'unknown-key', `the file has no list ${name} to set an entry in.`);
+      return;
+    }
+    const next: Node = last ? scalarOf(value) : new YAMLMap();
+    const key = new Scalar(name);
+    reading.markOverride([key, next], path);
+    const pair = new Pair<unknown, unknown>(key, next);
+    if (known === -1) holder.items.push(pair);
+    else holder.items[known] = pair;
+    holder = next;
+  }
+}
+
+/** `100` is a number, `true` a flag; what is no YAML scalar (`a: b`, `[x]`) is taken as the text it is. */
+function scalarOf(value: string): Scalar {
+  const { document, problems } = readYaml(value);
+  const read = problems.length === 0 ? document?.contents : undefined;
+  if (value.trim() === '') return new Scalar(null);
+  if (!isScalar(read)) return new Scalar(value);
+  const scalar = new Scalar(read.value);
+  scalar.source = read.source;
+  return scalar;
+}

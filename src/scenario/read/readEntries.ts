@@ -1,0 +1,165 @@
+import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import { findUseCase, useCases } from '../../usecases/registry';
+import type { UseCase } from '../../usecases/useCase';
+import { didYouMean } from '../text/didYouMean';
+import type { Reading } from '../text/reading';
+import { withArguments } from './readArguments';
+import { withPayload } from './readPayload';
+import { readSection, sectionOf, type Section } from './readSection';
+import { readSenders } from './readSenders';
+import { listed, placeOfValue, sourceOf, type Written } from './readValue';
+import type { ScenarioEntry } from '../scenario';
+import { allParameters } from '../keys/allParameters';
+import { entryKeys, maximumEntries, scenarioKeys } from '../keys/scenarioKeys';
+import { shownText } from '../text/shownText';
+import { reportUnknownKey } from '../keys/unknownKey';
+
+/** An entry as read, with the parts of the file it came from. */
+export interface ReadEntry {
+  readonly useCase: UseCase;
+  /** Whether the file names a use case we know; else `useCase` stands in for it. */
+  readonly named: boolean;
+  readonly entry: ScenarioEntry;
+  readonly section: Section;
+  readonly parameters: Section;
+  /** Key of the entry's place: `scenario`, or the entry in `scenarios`. Absent when nothing is written. */
+  readonly node?: Node;
+}
+
+/** Reads `scenario` or `scenarios`; without both it is one echo. Never empty. */
+export function readEntries(reading: Reading, top: Section): ReadEntry[] {
+  const single = top.written.get('scenario');
+  const several = top.written.get('scenarios');
+  const list = several === undefined ? undefined : reading.follow(several.value);
+  const mix = isSeq(list) ? (list.items as Node[]) : [];
+  if (several !== undefined && !isSeq(list) && !isNothing(list)) {
+    const message = 'scenarios must be a list: each use case begins with "- name: …".';
+    reading.report('error', 'wrong-type', placeOfValue(reading, several), message);
+  }
+  if (single !== undefined && mix.length > 0) {
+    const message =
+      'scenario and scenarios are both given. Keep one: scenario for one use case, scenarios for a mix.';
+    reading.report('error', 'both-scenarios', several!.key, message);
+  }
+  if (several !== undefined && mix.length === 0 && (isSeq(list) || isNothing(list))) {
+    const message = 'scenarios is empty. Write an entry for each use case, such as "- name: echo".';
+    reading.report('error', 'empty-value', several.key, message);
+  }
+  if (single !== undefined || mix.length === 0) {
+    const section = readSection(reading, 'scenario', scenarioKeys, single);
+    return [readEntry(reading, section, single?.key)];
+  }
+  if (mix.length > maximumEntries) {
+    const message = `A mix has at most ${maximumEntries} use cases; the others are not read.`;
+    reading.report('error', 'above-bounds', several!.key, message);
+  }
+  return mix.slice(0, maximumEntries).map((item, index) => {
+    const path = `scenarios.${index}`;
+    const node = reading.follow(item);
+    if (!isMap(node)) {
+      reading.report('error', 'wrong-type', item, 'Each entry of scenarios is a map with a name.');
+    }
+    const section = sectionOf(reading, path, entryKeys, isMap(node) ? node : undefined);
+    if (isMap(node) && !section.written.has('name')) {
+      reading.report('error', 'missing-name', item, 'This entry of scenarios has no name.');
+    }
+    return readEntry(reading, section, item);
+  });
+}
+
+const isNothing = (node: Node | undefined): boolean =>
+  node === undefined || (isScalar(node) && node.value === null);
+
+function readEntry(reading: Reading, section: Section, node: Node | undefined): ReadEntry {
+  const name = section.written.get('name');
+  const { useCase, named } = readUseCase(reading, name);
+  const path = `${section.path}.parameters`;
+  const parameters = readSection(
+    reading,
+    path,
+    useCase.parameters,
+    section.written.get('parameters'),
+    { unknown: (key, word) => reportParameter(reading, useCase, named, path, key, word) },
+  );
+  const written = section.written.get('senders');
+  const senders = written === undefined ? undefined : readSenders(reading, written);
+  const plain = withPayload(reading, parameters, Object.fromEntries(parameters.values));
+  const hasArguments = useCase.parameters.some(({ type }) => type === 'list');
+  const values = hasArguments ? withArguments(reading, parameters, plain) : plain;
+  return {
+    useCase,
+    named,
+    section,
+    parameters,
+    entry: {
+      name: useCase.name,
+      parameters: values,
+      ...(senders === undefined ? {} : { senders }),
+    },
+    ...(node === undefined ? {} : { node }),
+  };
+}
+
+function readUseCase(
+  reading: Reading,
+  written: Written | undefined,
+): { useCase: UseCase; named: boolean } {
+  const standIn = useCases[0]!;
+  if (written === undefined) return { useCase: standIn, named: true };
+  const node = reading.follow(written.value);
+  const place = placeOfValue(reading, written);
+  const names = useCases.map((known) => known.name);
+  if (!isScalar(node) || node.value === null) {
+    const message = `name must be one of ${listed(names)}.`;
+    reading.report('error', isNothing(node) ? 'empty-value' : 'wrong-type', place, message);
+    return { useCase: standIn, named: false };
+  }
+  const word = sourceOf(node);
+  const useCase = findUseCase(word);
+  if (useCase !== undefined) {
+    const known = [useCase.name, ...useCase.aliases];
+    if (!known.includes(word)) {
+      const right = known.find((text) => text.toLowerCase() === word.toLowerCase())!;
+      const fix = { title: `Write ${right}`, text: right };
+      reading.report('warning', 'letter-case', place, `This use case is written ${right}.`, fix);
+    }
+    return { useCase, named: true };
+  }
+  const meant = didYouMean(word, [...names, ...useCases.flatMap((known) => known.aliases)]);
+  const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  reading.report(
+    'error',
+    'unknown-use-case',
+    place,
+    `There is no use case "${shownText(word)}".${question} Known are ${names.join(', ')}.`,
+    meant === undefined ? undefined : { title: `Write ${meant}`, text: meant },
+  );
+  return {
+    useCase: (meant === undefined ? undefined : findUseCase(meant)) ?? standIn,
+    named: false,
+  };
+}
+
+function reportParameter(
+  reading: Reading,
+  useCase: UseCase,
+  named: boolean,
+  path: string,
+  key: Scalar,
+  name: string,
+): void {
+  const owner = allParameters.get(name);
+  if (owner === undefined) {
+    const specs = [...allParameters.values()].map((known) => known.spec);
+    reportUnknownKey(reading, { key, name, path, specs: named ? useCase.parameters : specs });
+    return;
+  }
+  if (!named) return;
+  const owners = owner.useCases.slice(0, 4).join(', ');
+  reading.report(
+    'warning',
+    'other-use-case',
+    key,
+    `${name} means nothing for ${useCase.name}; it belongs to ${owners}. Remove it, or correct the name.`,
+  );
+}

@@ -1,0 +1,125 @@
+import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
+import { didYouMean } from '../text/didYouMean';
+import { parametersOf } from './pipelineMethods';
+import type { Reading } from '../text/reading';
+import { nameOf } from '../read/readSection';
+import { shownText } from '../text/shownText';
+
+/** One method of a pipeline file. */
+export interface PipelineStep {
+  /** Position in the outer list, from 1; methods of the same number run side by side. */
+  readonly number: number;
+  readonly method: string;
+  readonly type: string;
+  /** Value of `Method`. */
+  readonly node: Scalar;
+  /** Scalars under `Parameter.NAME`, by NAME. */
+  readonly parameters: ReadonlyMap<string, Scalar>;
+}
+
+/** Longer pipelines are made by no generator. */
+const maximumSteps = 2000;
+
+/** Reports something about a step, by its number and method. */
+export function reportStep(reading: Reading, step: PipelineStep, message: string): void {
+  reading.report('error', 'pipeline-step', step.node, `${stepName(step)}: ${message}`);
+}
+
+export const stepName = ({ number, method }: PipelineStep): string =>
+  `Step ${number} (${shownText(method)})`;
+
+/** The methods of `Pipeline`, a list of lists of maps, in their order. What is wrong is reported. */
+export function readPipelineSteps(reading: Reading, key: Scalar, value: Node): PipelineStep[] {
+  const list = reading.follow(value);
+  if (!isSeq(list) || list.items.length === 0) {
+    const message = 'Pipeline must be a list of steps, each a list of methods: `- - Method: …`.';
+    reading.report('error', 'pipeline-file', key, message);
+    return [];
+  }
+  if (list.items.length > maximumSteps) {
+    const message = `A pipeline has at most ${maximumSteps} steps; the others are not read.`;
+    reading.report('error', 'above-bounds', key, message);
+  }
+  return list.items.slice(0, maximumSteps).flatMap((item, index) => {
+    const inner = reading.follow(item as Node | null);
+    const methods = isSeq(inner) ? (inner.items as Node[]) : [];
+    if (methods.length === 0) {
+      const message = `Step ${index + 1} must be a list of methods: \`- - Method: …\`.`;
+      reading.report('error', 'pipeline-step', isSeq(inner) ? key : (item as Node), message);
+    }
+    return methods.flatMap((method) => readStep(reading, index + 1, method) ?? []);
+  });
+}
+
+function readStep(reading: Reading, number: number, item: Node): PipelineStep | undefined {
+  const map = reading.follow(item);
+  const scalars = isMap(map) ? scalarsOf(reading, map) : new Map<string, Scalar>();
+  const method = scalars.get('Method');
+  if (method === undefined) {
+    const message = `Step ${number} must be a map with the key Method.`;
+    reading.report('error', 'pipeline-step', item, message);
+    return undefined;
+  }
+  const parameters = new Map<string, Scalar>();
+  for (const [name, scalar] of scalars) {
+    const [, parameter] = /^Parameter\.(\w{1,60})$/.exec(name) ?? [];
+    if (parameter !== undefined) parameters.set(parameter, scalar);
+  }
+  const type = scalars.get('Type');
+  const step: PipelineStep = {
+    number,
+    method: nameOf(method),
+    type: type === undefined ? '' : nameOf(type),
+    node: method,
+    parameters,
+  };
+  reportUnknownKeys(reading, step, map as YAMLMap);
+  return step;
+}
+
+/** Warns of keys that the method does not have: they are not read. */
+function reportUnknownKeys(reading: Reading, step: PipelineStep, map: YAMLMap): void {
+  const names = parametersOf(step.method);
+  if (names === undefined) return;
+  for (const { key } of map.items) {
+    const name = isScalar(key) ? nameOf(key) : '';
+    const bare = name.replace('Parameter.', '');
+    if (name === 'Method' || name === 'Type' || (bare !== name && names.includes(bare))) continue;
+    const meant = didYouMean(bare, names);
+    const message = `${stepName(step)}: there is no key "${shownText(name)}", so it is not read.`;
+    reading.report(
+      'warning',
+      'unknown-key',
+      key as Node,
+      meant === undefined ? message : `${message} Did you mean Parameter.${meant}?`,
+    );
+  }
+}
+
+function scalarsOf(reading: Reading, map: YAMLMap): Map<string, Scalar> {
+  const scalars = new Map<string, Scalar>();
+  for (const { key, value } of map.items) {
+    const node = reading.follow((value ?? null) as Node | null);
+    if (isScalar(key) && isScalar(node) && node.value !== null) scalars.set(nameOf(key), node);
+  }
+  return scalars;
+}
+
+/** A whole number of a step; undefined when it has none, which is reported unless there is a default. */
+export function wholeIn(
+  reading: Reading,
+  step: PipelineStep,
+  name: string,
+  otherwise?: number,
+): number | undefined {
+  const scalar = step.parameters.get(name);
+  if (scalar === undefined) {
+    if (otherwise === undefined) reportStep(reading, step, `Parameter.${name} is missing.`);
+    return otherwise;
+  }
+  const value = Number(scalar.value);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  const message = `${stepName(step)}: Parameter.${name} must be a whole number.`;
+  reading.report('error', 'pipeline-step', scalar, message);
+  return undefined;
+}

@@ -1,0 +1,9 @@
+import { isRest } from '../read/buildScenario';
+import type { Scenario } from '../scenario';
+
+/** Whether a scenario for Azure SignalR Service does without an app server: its hub is in serverless mode. */
+export const isServerless = ({
+  entries,
+  upstream,
+}: Pick<Scenario, 'entries' | 'upstream'>): boolean =>
+  upstream !== undefined || entries.every(({ name }) => isRest(name));

@@ -1,0 +1,31 @@
+import { findUseCase } from '../../usecases/registry';
+import { isServerless } from './isServerless';
+import type { Scenario } from '../scenario';
+
+type Served = Pick<
+  Scenario,
+  | 'service'
+  | 'target'
+  | 'upstream'
+  | 'entries'
+  | 'connections'
+  | 'appServers'
+  | 'serverConnections'
+  | 'workers'
+>;
+
+/**
+ * Server connections that a run of the scenario opens to Azure SignalR Service: those of its app servers, or
+ * the lasting one of each worker that `restPersist…` sends over. Undefined where app servers are not ours: a
+ * hub or its URL. They take part of the connections of a size, like those of clients. Source: "Messages and
+ * connections in Azure SignalR Service".
+ */
+export function serverConnectionsOf(scenario: Served): number | undefined {
+  const { service, target, entries, connections, appServers, serverConnections } = scenario;
+  if (service === 'webpubsub') return 0;
+  if (service !== 'signalr' || target?.kind === 'hubUrl') return undefined;
+  if (!isServerless(scenario)) return appServers * serverConnections;
+  const persists = entries.some(({ name }) => findUseCase(name)?.run.via === 'persistent');
+  // How many workers this machine has by itself is not known here.
+  return persists ? Math.min(scenario.workers ?? 1, connections) : 0;
+}

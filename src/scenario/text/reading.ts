@@ -1,0 +1,142 @@
+import { isAlias, isCollection, isPair, isScalar, visit } from 'yaml';
+import type { Alias, Document, Node } from 'yaml';
+import type { Fix, Problem, Severity } from '../problem';
+import { scalarContent } from './scalarContent';
+
+/** More problems than anybody reads; the rest is counted as one. */
+const maximumProblems = 100;
+/** Aliases are rare in scenarios; many of them are an attack on memory. */
+const maximumAliases = 100;
+
+/** Range of the text, or the override (`--set`) that a value came from. */
+export interface Place {
+  readonly offset: number;
+  readonly length: number;
+  /** Path of the override; such a place has no position in the text. */
+  readonly override?: string;
+}
+
+/** A change at a place of the text; see {@link Fix}. */
+export interface FixDraft {
+  readonly title: string;
+  readonly text: string;
+  /** Absent: the place of the problem itself. */
+  readonly at?: Place;
+}
+
+/** One reading of one text: collects problems and knows where nodes stand. */
+export interface Reading {
+  readonly text: string;
+  report(severity: Severity, code: string, at: Place | Node, message: string, fix?: FixDraft): void;
+  /** Whether further problems would be dropped, so that looking for them is a waste of time. */
+  full(): boolean;
+  placeOf(node: Node): Place;
+  /** Notes that nodes were put in by an override. */
+  markOverride(nodes: readonly Node[], path: string): void;
+  /** The node itself, or what an alias stands for; undefined (with a problem) for an unknown anchor. */
+  follow(node: Node | null): Node | undefined;
+  problems(): Problem[];
+}
+
+export function createReading(
+  text: string,
+  document: Document.Parsed,
+  known: readonly Problem[],
+): Reading {
+  const problems: Problem[] = [...known];
+  const overrides = new WeakMap<Node, string>();
+  const { anchors, aliases } = anchorsOf(document);
+  let dropped = 0;
+
+  const placeOf = (node: Node): Place => {
+    const override = overrides.get(node);
+    if (override !== undefined) return { offset: 0, length: 0, override };
+    const [start, end] = node.range ?? [0, 0];
+    const offset = Math.min(start, text.length);
+    // A collection is shown by its first line only; of a block scalar the last line break is no part.
+    if (isScalar(node) && node.type?.startsWith('BLOCK')) return scalarContent(text, node);
+    const lineEnd = isCollection(node) ? text.slice(offset, end).search(/[\r\n]/) : -1;
+    return { offset, length: lineEnd === -1 ? Math.min(end, text.length) - offset : lineEnd };
+  };
+
+  const reading: Reading = {
+    text,
+    placeOf,
+    report(severity, code, at, message, fix) {
+      if (problems.length >= maximumProblems) {
+        dropped += 1;
+        return;
+      }
+      const { offset, length, override } = 'offset' in at ? at : placeOf(at);
+      // What follows from broken YAML at the same place is no news.
+      if (
+        override === undefined &&
+        known.some((one) => one.code === 'yaml' && one.offset === offset)
+      )
+        return;
+      const flag = override === undefined ? undefined : flagOf(override);
+      const shown = flag === undefined ? message : `${flag}: ${message}`;
+      const fixed = override === undefined && fix !== undefined ? fixAt(fix, offset, length) : {};
+      const from = flag === undefined ? {} : { flag };
+      problems.push({ code, severity, message: shown, offset, length, ...from, ...fixed });
+    },
+    full: () => problems.length >= maximumProblems,
+    markOverride(nodes, path) {
+      for (const node of nodes) overrides.set(node, path);
+    },
+    follow(node) {
+      if (node === null) return undefined;
+      if (!isAlias(node)) return node;
+      if (aliases > maximumAliases) return undefined;
+      const target = anchors
+        .get(node.source)
+        ?.filter((anchor) => startOf(anchor) < startOf(node))
+        .at(-1);
+      if (target === undefined) {
+        reading.report('error', 'yaml', node, unknownAnchor(node));
+      }
+      return target;
+    },
+    problems: () => (dropped === 0 ? problems : [...problems, tooMany(dropped)]),
+  };
+  if (aliases > maximumAliases)
+    reading.report('error', 'too-large', document.contents!, tooAliased);
+  return reading;
+}
+
+const tooAliased = `This file has more than ${maximumAliases} aliases (*name), so none of them is followed. Write the values out.`;
+
+const unknownAnchor = (node: Alias): string =>
+  `There is no anchor &${node.source.slice(0, 40)} before this alias. A text that begins with * needs quotes.`;
+
+const startOf = (node: Node): number => node.range?.[0] ?? 0;
+
+/** Anchored nodes by name in the order of the text. An alias never stands for another alias. */
+function anchorsOf(document: Document.Parsed): { anchors: Map<string, Node[]>; aliases: number } {
+  const anchors = new Map<string, Node[]>();
+  let aliases = 0;
+  visit(document, (_key, node) => {
+    if (isAlias(node)) aliases += 1;
+    else if (!isPair(node) && (isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
+      anchors.set(node.anchor, [...(anchors.get(node.anchor) ?? []), node]);
+    }
+  });
+  return { anchors, aliases };
+}
+
+function fixAt({ title, text, at }: FixDraft, offset: number, length: number): { fix?: Fix } {
+  if (at?.override !== undefined) return {};
+  return { fix: { title, text, offset: at?.offset ?? offset, length: at?.length ?? length } };
+}
+
+const tooMany = (dropped: number): Problem => ({
+  code: 'too-many-problems',
+  severity: 'error',
+  message: `There are ${dropped} more problems. Solve those above first.`,
+  offset: 0,
+  length: 0,
+});
+
+/** The target has a flag of its own on each command line that has `--set`, and `doctor` has no other. */
+const flagOf = (override: string): string =>
+  override === 'config.target' ? '--target' : `--set ${override}`;

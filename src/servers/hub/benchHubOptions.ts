@@ -1,0 +1,186 @@
+import { ExpectedError } from '../../base/expectedError';
+import { parseDurationMs } from '../../base/units';
+
+/** The hub stops reading and writing once: `afterMs` after the first message to deliver, for `forMs`. */
+export interface Stall {
+  readonly afterMs: number;
+  readonly forMs: number;
+}
+
+/** The first `count` connects are answered 429 with `Retry-After: retryAfterS`. */
+export interface Throttle {
+  readonly count: number;
+  readonly retryAfterS: number;
+}
+
+/**
+ * Misbehaviour on demand, for tests of clients. All absent: the hub behaves.
+ *
+ * A *delivery* is one `RecordLatency` callback to one connection, one item that `StreamingEcho` or
+ * `StreamingDownload` gives, or one answer of `StreamingUpload`: a broadcast to 10 connections is 10 deliveries, numbered from 1 over the whole hub in the order
+ * they are decided. A *connect* is a negotiate, or an upgrade that skips negotiation; the upgrade after a
+ * negotiate is not counted again.
+ */
+export interface BenchHubKnobs {
+  /** `--delay`: each delivery, and the completion of the call that caused it, leaves this much later. */
+  readonly delayMs?: number;
+  /**
+   * `--stall`: while it lasts nothing is read or written on any connection; what clients send waits in
+   * the kernel's buffers, delayed deliveries wait in the hub, and all of it goes on afterwards in order.
+   */
+  readonly stall?: Stall;
+  /** `--drop-every`: deliveries n, 2n, 3n, … are never sent. */
+  readonly dropEvery?: number;
+  /** `--dup-every`: deliveries n, 2n, 3n, … are sent twice; a delivery that is dropped is not. */
+  readonly dupEvery?: number;
+  /**
+   * `--close-after`: a connection is closed once it has sent this many invocations of any kind. The last
+   * one is still served, then come a Close message with an error text and WebSocket close code 1000.
+   * Streams are cut off by it.
+   */
+  readonly closeAfter?: number;
+  /** `--refuse`: the first n connects are answered 503; Infinity refuses all. Comes before `throttle`. */
+  readonly refuse?: number;
+  /** `--throttle` */
+  readonly throttle?: Throttle;
+  /**
+   * `--dialect`: only the methods and callbacks of that contract. Absent: those of both, told apart by
+   * their arguments, and the greeting of `recordLatency`.
+   */
+  readonly dialect?: 'recordLatency' | 'measure';
+}
+
+export interface BenchHubOptions extends BenchHubKnobs {
+  /** Port on 127.0.0.1; 0, the default, takes any free one. */
+  readonly port?: number;
+  /** Path of the hub, default `/signalrbench`; compared without regard to case, as ASP.NET Core does. */
+  readonly path?: string;
+  /** Longest WebSocket message and longest hub message accepted, default 17 MiB. */
+  readonly maxMessageBytes?: number;
+  /** A connection that leaves more than this unread is closed, default 17 MiB. */
+  readonly maxUnreadBytes?: number;
+  /** Time for the hub handshake, default 15 s. */
+  readonly handshakeTimeoutMs?: number;
+  /** A Ping goes to each connection this often, default 15 s. */
+  readonly keepAliveMs?: number;
+  /** A connection that has sent a Ping is closed after this much silence, default 30 s. */
+  readonly clientTimeoutMs?: number;
+  /** A poll without messages is answered after this, default 90 s. */
+  readonly pollTimeoutMs?: number;
+  /** A long-polling client that does not poll for so long is gone, default 15 s. */
+  readonly disconnectTimeoutMs?: number;
+  /** Longest body of a POST over server-sent events or long polling, default 34 MiB. */
+  readonly maxPostBytes?: number;
+  /** A negotiated connection id that nobody connects with is forgotten after this, default 15 s. */
+  readonly tokenLifetimeMs?: number;
+}
+
+/** Longest stall or delay that is accepted: beyond, no client would still be there. */
+const longestMs = 10 * 60_000;
+
+function badFlag(flag: string, text: string, wanted: string): ExpectedError {
+  const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  return new ExpectedError('bad-option', `--${flag} ${shown}: ${wanted}.`);
+}
+
+function durationOf(flag: string, text: string, wanted: string): number {
+  const trimmed = text.trim();
+  const ms = /^[0-9]+(\.[0-9]+)?$/.test(trimmed) ? Number(trimmed) : parseDurationMs(trimmed);
+  if (ms === undefined || !(ms <= longestMs)) throw badFlag(flag, text, wanted);
+  return ms;
+}
+
+function countOf(flag: string, text: string, wanted: string): number {
+  const count = /^[0-9]{1,9}$/.test(text.trim()) ? Number(text) : 0;
+  if (count < 1) throw badFlag(flag, text, wanted);
+  return count;
+}
+
+/**
+ * `--delay`: milliseconds, or a duration such as `50ms`.
+ * @throws ExpectedError `bad-option`
+ */
+export function parseDelayMs(text: string): number {
+  return durationOf('delay', text, 'expected a duration up to 10 minutes, such as 50ms');
+}
+
+/**
+ * `--stall`: `2s` stalls once for 2 s, 3 s after the first message to deliver arrives; `2s@5s` 5 s after.
+ * @throws ExpectedError `bad-option`
+ */
+export function parseStall(text: string): Stall {
+  const wanted = 'expected a duration such as 2s, or 2s@5s to stall 5 s after the first message';
+  const [duration = '', after = '3s', more] = text.split('@');
+  const forMs = durationOf('stall', duration, wanted);
+  if (more !== undefined || forMs <= 0) throw badFlag('stall', text, wanted);
+  return { forMs, afterMs: durationOf('stall', after, wanted) };
+}
+
+/**
+ * `--drop-every`, `--dup-every`, `--close-after`: a whole number from 1.
+ * @throws ExpectedError `bad-option`
+ */
+export function parseEvery(flag: 'drop-every' | 'dup-every' | 'close-after', text: string): number {
+  return countOf(flag, text, 'expected a whole number from 1');
+}
+
+/**
+ * `--refuse`: `5` refuses the first five connects, `all` every one.
+ * @throws ExpectedError `bad-option`
+ */
+export function parseRefuse(text: string): number {
+  if (text.trim().toLowerCase() === 'all') return Infinity;
+  return countOf('refuse', text, 'expected a number of connects from 1, or all');
+}
+
+/**
+ * `--throttle`: `5` answers the first five connects with 429 and `Retry-After: 1`; `5@3s` asks for 3 s.
+ * @throws ExpectedError `bad-option`
+ */
+export function parseThrottle(text: string): Throttle {
+  const wanted = 'expected a number of connects from 1, such as 5, or 5@3s with the time to wait';
+  const [count = '', wait = '1s', more] = text.split('@');
+  if (more !== undefined) throw badFlag('throttle', text, wanted);
+  // Retry-After knows whole seconds only.
+  const retryAfterS = Math.ceil(durationOf('throttle', wait, wanted) / 1000);
+  return { count: countOf('throttle', count, wanted), retryAfterS };
+}
+
+/** Texts of the knob flags, keyed as the command line names them in camel case. */
+export interface BenchHubFlags {
+  readonly delay?: string | undefined;
+  readonly stall?: string | undefined;
+  readonly dropEvery?: string | undefined;
+  readonly dupEvery?: string | undefined;
+  readonly closeAfter?: string | undefined;
+  readonly refuse?: string | undefined;
+  readonly throttle?: string | undefined;
+  readonly dialect?: string | undefined;
+}
+
+/**
+ * `--dialect`: the name of one of the contracts.
+ * @throws ExpectedError `bad-option`
+ */
+export function parseDialect(text: string): 'recordLatency' | 'measure' {
+  if (text === 'recordLatency' || text === 'measure') return text;
+  throw badFlag('dialect', text, 'expected recordLatency or measure');
+}
+
+/**
+ * All knob flags at once; absent flags stay absent.
+ * @throws ExpectedError `bad-option` for the first flag that cannot be read
+ */
+export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
+  const { delay, stall, dropEvery, dupEvery, closeAfter, refuse, throttle, dialect } = flags;
+  return {
+    ...(delay !== undefined && { delayMs: parseDelayMs(delay) }),
+    ...(stall !== undefined && { stall: parseStall(stall) }),
+    ...(dropEvery !== undefined && { dropEvery: parseEvery('drop-every', dropEvery) }),
+    ...(dupEvery !== undefined && { dupEvery: parseEvery('dup-every', dupEvery) }),
+    ...(closeAfter !== undefined && { closeAfter: parseEvery('close-after', closeAfter) }),
+    ...(refuse !== undefined && { refuse: parseRefuse(refuse) }),
+    ...(throttle !== undefined && { throttle: parseThrottle(throttle) }),
+    ...(dialect !== undefined && { dialect: parseDialect(dialect) }),
+  };
+}

@@ -1,0 +1,238 @@
+import { DownloadStream } from './downloadStream';
+import type { HubConnection } from './hubConnection';
+import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
+
+/** What streams need from their hub. */
+export interface StreamHost {
+  /** While true, nothing may be written. */
+  readonly isHeld: boolean;
+  /** A message to deliver has come in. */
+  messageArrived(): void;
+  deliver(connection: HubConnection, frame: Buffer): void;
+  /** Sends behind everything that was delivered before. */
+  sendBehind(connection: HubConnection, frame: Buffer): void;
+}
+
+/** One `StreamingEcho` or `StreamingUpload` call that has not completed. */
+interface UpStream {
+  readonly id: string;
+  readonly streamId: string;
+  readonly delayMs: number;
+  /** Items of a call that only counts them; undefined when they go back. */
+  counted: number | undefined;
+  /** Copies of the items to give back; the first one is waiting its delay, the others their turn. */
+  readonly waiting: Buffer[];
+  timer: NodeJS.Timeout | undefined;
+  /** The delay of the first item ended while the hub was held. */
+  isDue: boolean;
+  /** The completion to send behind the last item; present once the client has ended its upload. */
+  ending: Buffer | undefined;
+}
+
+/** Open streams of one connection; the next one is refused. */
+const maxStreams = 1000;
+/** `StreamBufferCapacity` of ASP.NET Core, 10, and the item whose delay is running. */
+const maxWaitingItems = 11;
+/** Of all streams of a connection together, or one larger item. */
+const maxWaitingBytes = 256 * 1024;
+
+const streamingFailed = 'An error occurred on the server while streaming results. HubException:';
+const uploadFailed = "An unexpected error occurred invoking 'StreamingUpload' on the server.";
+
+/**
+ * The streams of one connection. Items of `StreamingEcho` go back after the call's delay, one after the
+ * other. When too much waits, {@link isFull} asks the connection to read nothing more, and the
+ * connection is told to go on once there is room.
+ */
+export class ConnectionStreams {
+  private readonly calls = new Map<string, UpStream>();
+  /** Streams the client has not ended, by stream id. */
+  private readonly uploads = new Map<string, UpStream>();
+  private readonly downloads = new Map<string, DownloadStream>();
+  private fullStreams = 0;
+  private waitingBytes = 0;
+
+  constructor(
+    private readonly connection: HubConnection,
+    private readonly host: StreamHost,
+  ) {}
+
+  get isFull(): boolean {
+    return this.fullStreams > 0 || this.waitingBytes > maxWaitingBytes;
+  }
+
+  /**
+   * Begins a call that gives the items back.
+   * @param delayMs wait before each item goes back; none from 0 down
+   * @returns the error that refuses it
+   */
+  start(message: HubMessage, delayMs: number, counted?: number): string | undefined {
+    const { invocationId: id = '', streamId } = message;
+    const refusal = this.refusal(id);
+    if (refusal !== undefined) return refusal;
+    // ASP.NET Core hands the id to the later call, and the earlier one never ends.
+    if (this.uploads.has(streamId)) return `Stream ID '${streamId}' is already in use.`;
+    const stream: UpStream = {
+      id,
+      streamId,
+      delayMs,
+      counted,
+      waiting: [],
+      timer: undefined,
+      isDue: false,
+      ending: undefined,
+    };
+    this.calls.set(id, stream);
+    this.uploads.set(streamId, stream);
+    return undefined;
+  }
+
+  /**
+   * Begins a call that counts the items and answers with their number.
+   * @returns the error that refuses it
+   */
+  startUpload(message: HubMessage): string | undefined {
+    // Without an id nobody waits for the number: the items of an unknown stream are ignored.
+    return message.invocationId === undefined ? undefined : this.start(message, 0, 0);
+  }
+
+  /**
+   * Begins a call that sends `items` copies of an item, the first at once and each further one `delayMs`
+   * after the one before was due.
+   * @returns the error that refuses it
+   */
+  startDownload(
+    { invocationId: id = '' }: HubMessage,
+    item: Buffer,
+    items: number,
+    delayMs: number,
+  ): string | undefined {
+    const refusal = this.refusal(id);
+    if (refusal !== undefined) return refusal;
+    const { connection, host } = this;
+    const download = new DownloadStream(connection, host, { id, item, items, delayMs }, () =>
+      this.downloads.delete(id),
+    );
+    this.downloads.set(id, download);
+    host.messageArrived();
+    download.start();
+    return undefined;
+  }
+
+  /** Takes a stream item, the completion of an upload, or a cancellation; unknown ids are ignored. */
+  received(message: HubMessage): void {
+    const id = message.invocationId ?? '';
+    if (message.type === messageType.cancelInvocation) {
+      const call = this.calls.get(id);
+      if (call !== undefined) this.finish(call, this.protocol.streamEndFrame(call.id));
+      this.downloads.get(id)?.finish();
+      return;
+    }
+    const stream = this.uploads.get(id);
+    if (stream === undefined) return;
+    if (message.type === messageType.streamItem) this.item(stream, message);
+    else this.endUpload(stream, message.error);
+  }
+
+  private get protocol(): ServerProtocol {
+    return this.connection.protocol;
+  }
+
+  /** Why no call of that id may begin. */
+  private refusal(id: string): string | undefined {
+    if (this.calls.has(id) || this.downloads.has(id))
+      return `Invocation ID '${id}' is already in use.`;
+    if (this.calls.size + this.downloads.size >= maxStreams)
+      return `No more than ${maxStreams} streams may be open.`;
+    return undefined;
+  }
+
+  /** Sends what became due while the hub was held. */
+  resume(): void {
+    for (const stream of this.calls.values()) if (stream.isDue) this.sendFirst(stream);
+    for (const download of this.downloads.values()) download.resume();
+  }
+
+  /** Ends all streams without a word. */
+  dispose(): void {
+    for (const { timer } of this.calls.values()) clearTimeout(timer);
+    for (const download of this.downloads.values()) download.dispose();
+    this.calls.clear();
+    this.uploads.clear();
+    this.downloads.clear();
+    this.fullStreams = 0;
+    this.waitingBytes = 0;
+  }
+
+  private item(stream: UpStream, { bytes, itemStart, itemEnd }: HubMessage): void {
+    if (!this.protocol.isDictionary(bytes, itemStart)) {
+      this.endUpload(stream, 'Failed to bind Stream message.');
+      return;
+    }
+    this.host.messageArrived();
+    if (stream.counted !== undefined) {
+      stream.counted += 1;
+      return;
+    }
+    if (stream.delayMs <= 0) {
+      const frame = this.protocol.streamItemFrame(stream.id, bytes, itemStart, itemEnd);
+      this.host.deliver(this.connection, frame);
+      return;
+    }
+    stream.waiting.push(Buffer.from(bytes.subarray(itemStart, itemEnd)));
+    this.waitingBytes += itemEnd - itemStart;
+    if (stream.waiting.length === 1) this.delay(stream);
+    if (stream.waiting.length === maxWaitingItems + 1) this.fullStreams++;
+  }
+
+  private delay(stream: UpStream): void {
+    stream.timer = setTimeout(() => this.sendFirst(stream), stream.delayMs);
+  }
+
+  private sendFirst(stream: UpStream): void {
+    stream.isDue = this.host.isHeld;
+    const item = stream.waiting[0];
+    if (stream.isDue || item === undefined) return;
+    const wasFull = this.isFull;
+    stream.waiting.shift();
+    this.waitingBytes -= item.length;
+    if (stream.waiting.length === maxWaitingItems) this.fullStreams--;
+    const frame = this.protocol.streamItemFrame(stream.id, item, 0, item.length);
+    this.host.deliver(this.connection, frame);
+    // A client that does not read may have been closed by this.
+    if (!this.calls.has(stream.id)) return;
+    if (stream.waiting.length > 0) this.delay(stream);
+    else if (stream.ending !== undefined) this.finish(stream, stream.ending);
+    if (wasFull) this.connection.resumeReading();
+  }
+
+  /** No further items: the call completes behind those that are waiting. */
+  private endUpload(stream: UpStream, error: string | undefined): void {
+    this.uploads.delete(stream.streamId);
+    stream.ending = this.endingOf(stream, error);
+    if (stream.waiting.length === 0) this.finish(stream, stream.ending);
+  }
+
+  private endingOf({ id, counted }: UpStream, error: string | undefined): Buffer {
+    const { protocol } = this;
+    if (counted !== undefined)
+      return error === undefined
+        ? protocol.resultFrame(id, counted)
+        : protocol.errorFrame(id, uploadFailed);
+    return error === undefined
+      ? protocol.streamEndFrame(id)
+      : protocol.errorFrame(id, `${streamingFailed} ${error}`);
+  }
+
+  private finish(stream: UpStream, completion: Buffer): void {
+    clearTimeout(stream.timer);
+    this.calls.delete(stream.id);
+    // After its end an upload's id may belong to another call.
+    if (stream.ending === undefined) this.uploads.delete(stream.streamId);
+    for (const item of stream.waiting) this.waitingBytes -= item.length;
+    stream.waiting.length = 0;
+    if (stream.counted === undefined) this.host.sendBehind(this.connection, completion);
+    else this.host.deliver(this.connection, completion);
+  }
+}

@@ -1,0 +1,271 @@
+import { isUtf8 } from 'node:buffer';
+import { ByteRest } from '../../wire/socket/byteRest';
+import type { ConnectionStreams } from './connectionStreams';
+import { handshakeErrorFrame } from '../hubProtocol/hubFrames';
+import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from './hubHandshake';
+import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
+import type { HubTransport, TransportOwner } from '../http/hubTransport';
+import { jsonProtocol } from '../hubProtocol/jsonProtocol';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
+
+/** What a connection needs from its hub. */
+export interface ConnectionHost {
+  readonly maxMessageBytes: number;
+  readonly maxUnreadBytes: number;
+  readonly keepAliveMs: number;
+  readonly clientTimeoutMs: number;
+  /** While true, nothing that arrives is looked at. */
+  readonly isHeld: boolean;
+  /** Milliseconds, as of the hub's last tick: good enough for time-outs, free to read. */
+  readonly tickMs: number;
+  /** The handshake was accepted. */
+  opened(connection: HubConnection): void;
+  invoked(connection: HubConnection, message: HubMessage): void;
+  /** It takes no further messages. */
+  closing(connection: HubConnection): void;
+  /** Its transport is no more. */
+  gone(connection: HubConnection): void;
+}
+
+/** Text of .NET for every failure it does not explain to the client. */
+const closedWithError = 'Connection closed with an error.';
+
+/** One client, whatever its transport: handshake, splitting into messages, keep-alive, close. */
+export class HubConnection implements TransportOwner {
+  /** Names of the groups it is in; undefined until it joins its first. */
+  groups: Set<string> | undefined;
+  /** undefined until it starts its first stream. */
+  streams: ConnectionStreams | undefined;
+  invocations = 0;
+  /** What the client asked for in its handshake, which itself is JSON. */
+  protocol: ServerProtocol = jsonProtocol;
+  private state: 'handshake' | 'open' | 'closing' = 'handshake';
+  private rest: ByteRest | undefined;
+  private inbox: { data: Buffer; isBinary: boolean }[] | undefined;
+  private handshakeDueMs: number;
+  private nextPingMs = 0;
+  private lastSeenMs: number;
+  private hasPinged = false;
+
+  constructor(
+    readonly id: string,
+    private readonly host: ConnectionHost,
+    private readonly transport: HubTransport,
+    handshakeTimeoutMs: number,
+  ) {
+    this.lastSeenMs = host.tickMs;
+    this.handshakeDueMs = host.tickMs + handshakeTimeoutMs;
+    transport.attach(this);
+    if (host.isHeld) this.pauseReading();
+  }
+
+  get isOpen(): boolean {
+    return this.state === 'open';
+  }
+
+  /** Sends one encoded frame, or closes the connection when the client has left too much unread. */
+  write(frame: Buffer): void {
+    if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
+  }
+
+  /** Says goodbye with a Close message and ends the transport; what was written before still arrives. */
+  close(error?: string, allowReconnect = false, code = 1000): void {
+    this.end(this.protocol.closeFrame(error, allowReconnect), code);
+  }
+
+  /** Ends at once, without a word. */
+  terminate(): void {
+    this.state = 'closing';
+    this.host.closing(this);
+    this.transport.terminate();
+  }
+
+  /** Time-outs and keep-alive; called about once a second with the hub's tick. */
+  tick(nowMs: number): void {
+    this.transport.tick(nowMs);
+    if (this.state === 'handshake' && nowMs >= this.handshakeDueMs) {
+      this.end(handshakeErrorFrame(handshakeTimedOut), 1000);
+    }
+    if (this.state !== 'open') return;
+    // What is not read is no silence of the client.
+    const silentMs = this.isFull ? 0 : nowMs - this.lastSeenMs;
+    if (this.hasPinged && silentMs > this.host.clientTimeoutMs) {
+      this.close(closedWithError, true);
+    } else if (nowMs >= this.nextPingMs && !this.transport.hasOwnKeepAlive) {
+      this.nextPingMs = nowMs + this.host.keepAliveMs;
+      this.write(this.protocol.pingFrame);
+    }
+  }
+
+  pauseReading(): void {
+    this.transport.pause();
+  }
+
+  /** Goes on with what arrived while the hub was held, or while the client's own streams were full. */
+  resumeReading(): void {
+    this.lastSeenMs = this.host.tickMs;
+    while (this.inbox !== undefined && !this.mayNotRead) {
+      const next = this.inbox.shift();
+      if (next === undefined) this.inbox = undefined;
+      else this.read(next.data, next.isBinary);
+    }
+    if (!this.mayNotRead) this.transport.resume();
+  }
+
+  /** Nothing more is read at the moment; {@link resumeReading} goes on. */
+  protected get isFull(): boolean {
+    return this.streams?.isFull === true;
+  }
+
+  private get mayNotRead(): boolean {
+    return this.host.isHeld || this.isFull;
+  }
+
+  /** The client has left so much unread that whoever can had better wait. */
+  get isBehind(): boolean {
+    return this.transport.unreadBytes * 4 > this.host.maxUnreadBytes;
+  }
+
+  hasRoom(): boolean {
+    const unread = this.transport.unreadBytes;
+    if (unread <= this.host.maxUnreadBytes) return true;
+    if (this.state !== 'closing') {
+      const limit = `${this.host.maxUnreadBytes} bytes`;
+      this.close(
+        `Closed: more than ${limit} were waiting for this client to read them.`,
+        true,
+        1008,
+      );
+    }
+    return false;
+  }
+
+  private end(lastFrame: Buffer, code: number): void {
+    if (this.state === 'closing') return;
+    this.state = 'closing';
+    this.host.closing(this);
+    if (this.transport.isWritable) this.transport.write(lastFrame);
+    this.transport.close(code);
+  }
+
+  gone(): void {
+    this.host.gone(this);
+  }
+
+  arrived(data: Buffer, isBinary: boolean): void {
+    if (this.state === 'closing') return;
+    if (this.mayNotRead || this.inbox !== undefined) {
+      (this.inbox ??= []).push({ data, isBinary });
+      return;
+    }
+    this.read(data, isBinary);
+  }
+
+  private read(data: Buffer, isBinary: boolean): void {
+    this.lastSeenMs = this.host.tickMs;
+    let isChecked = !isBinary;
+    let start = 0;
+    while (start < data.length && this.state !== 'closing') {
+      // Text frames were checked by `ws`; what goes out again must be text too.
+      if (!isChecked && this.state === 'open' && this.protocol.isText) {
+        isChecked = true;
+        if (!isUtf8(data.subarray(start))) {
+          this.fail();
+          return;
+        }
+      }
+      const { maxMessageBytes } = this.host;
+      const end = this.protocol.messageEnd(this.rest, data, start, maxMessageBytes);
+      if (end === 'incomplete') {
+        this.keep(data.subarray(start));
+        return;
+      }
+      if (end === 'invalid') {
+        this.fail();
+        return;
+      }
+      if (end === 'tooLong' || (this.rest?.length ?? 0) + end - start > maxMessageBytes) {
+        this.failTooLong();
+        return;
+      }
+      if (this.rest === undefined) {
+        this.message(data, start, end);
+      } else {
+        this.keep(data.subarray(start, end));
+        const whole = this.rest.take();
+        this.rest = undefined;
+        this.message(whole, 0, whole.length);
+      }
+      start = end;
+      if (this.isFull) {
+        this.pauseReading();
+        // What is left is checked already.
+        const left = { data: data.subarray(start), isBinary: false };
+        if (start < data.length) (this.inbox ??= []).unshift(left);
+        return;
+      }
+    }
+  }
+
+  /** Keeps a piece of a message that came in several WebSocket messages. */
+  private keep(piece: Buffer): void {
+    this.rest ??= new ByteRest();
+    this.rest.append(piece);
+    if (this.rest.length > this.host.maxMessageBytes) this.failTooLong();
+  }
+
+  private message(bytes: Buffer, start: number, end: number): void {
+    if (this.state === 'closing') return;
+    if (this.state === 'handshake') {
+      this.handshake(bytes.subarray(start, end - 1));
+      return;
+    }
+    const message = this.protocol.read(bytes, start, end);
+    if (message === undefined) {
+      this.fail();
+      return;
+    }
+    switch (message.type) {
+      case messageType.invocation:
+      case messageType.streamInvocation:
+        this.invocations++;
+        this.host.invoked(this, message);
+        break;
+      case messageType.streamItem:
+      case messageType.completion:
+      case messageType.cancelInvocation:
+        this.streams?.received(message);
+        break;
+      case messageType.ping:
+        this.hasPinged = true;
+        break;
+      case messageType.close:
+        this.close();
+        break;
+    }
+  }
+
+  private handshake(request: Buffer): void {
+    const { carriesBinary } = this.transport;
+    const agreed = isUtf8(request)
+      ? agreeOnProtocol(request.toString('utf8'), carriesBinary)
+      : handshakeFailed;
+    if (typeof agreed === 'string') {
+      this.end(handshakeErrorFrame(agreed), 1000);
+      return;
+    }
+    this.protocol = agreed;
+    this.state = 'open';
+    this.nextPingMs = this.host.tickMs + this.host.keepAliveMs;
+    this.host.opened(this);
+  }
+
+  private failTooLong(): void {
+    this.fail(`${closedWithError} A message is longer than ${this.host.maxMessageBytes} bytes.`);
+  }
+
+  private fail(reason = closedWithError): void {
+    if (this.state === 'handshake') this.end(handshakeErrorFrame(handshakeFailed), 1000);
+    else this.close(reason, true);
+  }
+}

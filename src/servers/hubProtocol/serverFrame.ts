@@ -1,0 +1,53 @@
+import { serverHeaderLength } from '../../wire/socket/frame';
+
+/**
+ * WebSocket messages as the server sends them: one unmasked final frame (RFC 6455, 5.2), ready for any
+ * number of sockets.
+ */
+
+const final = 0x80;
+
+function writeHeader(frame: Buffer, code: number, payloadBytes: number): void {
+  frame[0] = final | code;
+  if (payloadBytes < 126) {
+    frame[1] = payloadBytes;
+  } else if (payloadBytes < 65_536) {
+    frame[1] = 126;
+    frame.writeUInt16BE(payloadBytes, 2);
+  } else {
+    frame[1] = 127;
+    frame.writeUInt32BE(0, 2);
+    frame.writeUInt32BE(payloadBytes, 6);
+  }
+}
+
+/** The header of a frame whose payload of that many bytes is written behind it. */
+export function serverHeader(code: number, payloadBytes: number): Buffer {
+  const header = Buffer.allocUnsafe(serverHeaderLength(payloadBytes));
+  writeHeader(header, code, payloadBytes);
+  return header;
+}
+
+/** A frame around a payload. */
+export function serverFrame(code: number, payload: Buffer): Buffer {
+  return carryingFrame(code, payload, payload, 0, 0, Buffer.alloc(0));
+}
+
+/** A frame that carries `start`…`end` of `bytes` between `head` and `tail`, byte for byte. */
+export function carryingFrame(
+  code: number,
+  head: Buffer,
+  bytes: Buffer,
+  start: number,
+  end: number,
+  tail: Buffer,
+): Buffer {
+  const payloadBytes = head.length + (end - start) + tail.length;
+  const header = serverHeaderLength(payloadBytes);
+  const frame = Buffer.allocUnsafe(header + payloadBytes);
+  writeHeader(frame, code, payloadBytes);
+  let next = header + head.copy(frame, header);
+  next += bytes.copy(frame, next, start, end);
+  tail.copy(frame, next);
+  return frame;
+}

@@ -1,0 +1,46 @@
+import { isOneReference, looksLikeConnectionString } from '../../scenario/target/connectionString';
+import { serviceConnection } from '../connectionString';
+import type { ServiceProbe } from '../service/probeService';
+import { resolveText } from './resolveEndpoint';
+import { startLocalServer } from '../local';
+import type { TargetContext } from '../target';
+
+/**
+ * Asks the service of a connection string whether it can be reached and takes the key.
+ *
+ * @param text connection string, or one reference that stands for it
+ * @returns undefined when the text is neither, such as a hub URL
+ * @throws ExpectedError `missing-reference`, `connection-string` in words that repeat none of it, `sign-in`
+ */
+export async function probeConnection(
+  text: string,
+  context: TargetContext,
+): Promise<ServiceProbe | undefined> {
+  if (!looksLikeConnectionString(text) && !isOneReference(text)) return undefined;
+  const resolved = resolveText(text, context);
+  if (!looksLikeConnectionString(resolved)) return undefined;
+  const connection = serviceConnection(resolved);
+  const { probeService } = await import(
+    /* webpackChunkName: "azure" */ '../service/probeService.js'
+  );
+  return probeService(connection, context);
+}
+
+/**
+ * Starts the emulator of a service, asks it as {@link probeConnection} does, and ends it.
+ *
+ * @throws ExpectedError `local-hub` when it does not start
+ */
+export async function probeEmulator(
+  service: 'signalr' | 'webpubsub',
+  context: TargetContext,
+): Promise<ServiceProbe> {
+  const { value, dispose } = await startLocalServer(service, context.serverScript);
+  try {
+    const probe = await probeConnection(value, context);
+    if (probe === undefined) throw new Error('an emulator without a connection string');
+    return probe;
+  } finally {
+    await dispose();
+  }
+}

@@ -1,0 +1,170 @@
+import { ExpectedError } from '../../base/expectedError';
+import { referencesIn, resolveReferences } from '../../scenario/target/references';
+import type { Scenario } from '../../scenario/scenario';
+import { connectionText } from '../../base/connectionText';
+import type { Endpoint } from '../../wire/connect/endpoint';
+import { clientCertificate } from './clientCertificate';
+import { proxySecrets, proxySettings } from './proxySettings';
+import { secretVariable } from './secretVariable';
+import type { TargetContext } from '../target';
+
+/**
+ * Puts the values of all references in. This is the one place where secrets enter.
+ *
+ * @throws ExpectedError `missing-reference` that names each missing one and where it is looked for
+ */
+export async function resolveEndpoint(
+  urls: readonly string[],
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<Endpoint> {
+  const missing = new Set<string>();
+  const resolve = (text: string): string => {
+    const resolved = resolveReferences(text, (kind, name) => context.reference(kind, name));
+    for (const { kind, name } of resolved.missing) missing.add(whereToSet(kind, name));
+    return resolved.text;
+  };
+  // Placeholders are looked for in what is written, not in values that are put in.
+  const resolveAll = (texts: Readonly<Record<string, string>>): (readonly [string, string[]])[] =>
+    Object.entries(texts).map(([name, text]) => [name, connectionText(text).pieces.map(resolve)]);
+  const resolvedTexts = urls.map(resolve);
+  const headers = resolveAll(scenario.headers);
+  const query = resolveAll(scenario.query);
+  const accessToken =
+    scenario.accessToken === undefined ? undefined : resolve(scenario.accessToken);
+  const keyPassword =
+    scenario.keyPassword === undefined ? undefined : resolve(scenario.keyPassword);
+  refuseMissing(missing);
+  for (const [position, url] of urls.entries()) refuseEmpty(url, resolvedTexts[position]!);
+  const hubs = resolvedTexts.flatMap((text) => text.split(',')).map((url) => hubUrl(url.trim()));
+  const proxies = proxySettings(hubs, (name) => context.reference('env', name));
+  const client = await clientCertificate(scenario, keyPassword, context);
+  return {
+    urls: hubs,
+    headers: sameForAll(headers),
+    query: sameForAll(query),
+    ...([...headers, ...query].some(isNumbered) && {
+      numbered: {
+        headers: Object.fromEntries(headers.filter(isNumbered)),
+        query: Object.fromEntries(query.filter(isNumbered)),
+      },
+    }),
+    ...(accessToken === undefined ? {} : { accessToken }),
+    ...(scenario.caFile === undefined ? {} : { ca: await authority(scenario.caFile, context) }),
+    ...(client === undefined ? {} : { clientCertificate: client }),
+    ...(proxies === undefined ? {} : { proxies }),
+    insecureTls: scenario.insecureTls,
+    skipNegotiation: scenario.skipNegotiation,
+    ...(scenario.transport === 'Websockets' ? {} : { transport: scenario.transport }),
+    ...(scenario.driver === 'native' ? {} : { driver: scenario.driver }),
+  };
+}
+
+type Pieces = readonly [name: string, pieces: readonly string[]];
+const isNumbered = ([, pieces]: Pieces): boolean => pieces.length > 1;
+const sameForAll = (texts: readonly Pieces[]): Record<string, string> =>
+  Object.fromEntries(
+    texts.filter((text) => !isNumbered(text)).map(([name, [text = '']]) => [name, text]),
+  );
+
+/**
+ * A text with the values of its references.
+ *
+ * @throws ExpectedError `missing-reference` as {@link resolveEndpoint}, also when nothing is left of the text
+ */
+export function resolveText(text: string, context: TargetContext): string {
+  const resolved = resolveReferences(text, (kind, name) => context.reference(kind, name));
+  refuseMissing(new Set(resolved.missing.map(({ kind, name }) => whereToSet(kind, name))));
+  refuseEmpty(text, resolved.text);
+  return resolved.text;
+}
+
+function refuseMissing(missing: ReadonlySet<string>): void {
+  if (missing.size === 0) return;
+  throw new ExpectedError(
+    'missing-reference',
+    `These values are referred to, but not set: ${[...missing].join(', ')}.`,
+  );
+}
+
+/** A variable may well be empty where it is a part of a text, but not where it is all of it. */
+function refuseEmpty(text: string, resolved: string): void {
+  const references = referencesIn(text);
+  if (resolved.trim() !== '' || references.length === 0) return;
+  const names = new Set(references.map(({ kind, name }) => whereToSet(kind, name)));
+  throw new ExpectedError(
+    'missing-reference',
+    `These values are referred to, but empty: ${[...names].join(', ')}. Set the URL or connection string there.`,
+  );
+}
+
+function whereToSet(kind: 'env' | 'secret', name: string): string {
+  return kind === 'env'
+    ? `environment variable ${name}`
+    : `secret ${name} (environment variable ${secretVariable(name)})`;
+}
+
+const httpProtocols: Readonly<Record<string, string>> = {
+  'ws:': 'http:',
+  'wss:': 'https:',
+  'http:': 'http:',
+  'https:': 'https:',
+};
+
+/** The hub's URL as `http:` or `https:`. The text may come from a secret, so errors do not repeat it. */
+function hubUrl(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new ExpectedError(
+      'target-url',
+      'A target is no URL. Write the whole hub URL, such as http://localhost:5050/signalrbench.',
+    );
+  }
+  const protocol = httpProtocols[url.protocol];
+  if (protocol === undefined) {
+    throw new ExpectedError(
+      'target-url',
+      `A target begins with ${url.protocol}//; hubs are reached over http, https, ws or wss.`,
+    );
+  }
+  return url.href.replace(/^[a-z]+:/, protocol);
+}
+
+async function authority(path: string, context: TargetContext): Promise<string> {
+  const text = await context.readFile(path);
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new ExpectedError(
+      'ca-file',
+      `caFile ${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`,
+    );
+  }
+  return text;
+}
+
+/** Shorter values are too common in ordinary text to be taken out of it. */
+const shortestSecret = 6;
+
+/** What was given to get in: token, values of headers and query, user info of hubs and proxies, password. */
+export function secretsOf(endpoint: Endpoint): string[] {
+  const inUrls = endpoint.urls.flatMap((text) => {
+    const url = new URL(text);
+    return [url.username, url.password, ...url.searchParams.values()];
+  });
+  const values = [
+    endpoint.accessToken ?? '',
+    ...Object.values(endpoint.headers),
+    ...Object.values(endpoint.query),
+    ...Object.values(endpoint.numbered?.headers ?? {}).flat(),
+    ...Object.values(endpoint.numbered?.query ?? {}).flat(),
+    ...inUrls,
+    ...proxySecrets(endpoint.proxies),
+    endpoint.clientCertificate?.passphrase ?? '',
+  ];
+  return values
+    .flatMap((value) => [value, ...value.split(/\s+/), encodeURIComponent(value)])
+    .filter(
+      (value, position, all) => value.length >= shortestSecret && all.indexOf(value) === position,
+    );
+}

@@ -1,0 +1,80 @@
+import { ExpectedError } from '../../base/expectedError';
+import { withoutEnd } from '../../base/withoutEnd';
+import type { ServiceConnection } from '../../scenario/target/connectionString';
+import type { Scenario } from '../../scenario/scenario';
+import type { Endpoint, ServiceHub, ServicePass } from '../../wire/connect/endpoint';
+import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
+import { openSignIn, type SignInPurpose } from '../entra/openSignIn';
+import { checkSignInHosts, hostsVariable } from '../entra/signInHosts';
+import { resolveEndpoint, secretsOf } from '../connect/resolveEndpoint';
+import type { OpenTarget, TargetContext } from '../target';
+
+/** A hub of a service, with what lets in there. */
+export interface EnteredService {
+  /** With the URL of the clients' hub, without the service. */
+  readonly resolved: Endpoint;
+  readonly hub: ServiceHub;
+  readonly pass: ServicePass;
+  readonly opened: Omit<OpenTarget, 'endpoint'>;
+}
+
+/** Which hub, and what for. */
+export interface ServiceEntrance {
+  readonly kind: ServiceHub['kind'];
+  /** Of the hub below the clients' endpoint. */
+  readonly path: string;
+  readonly purpose: SignInPurpose;
+}
+
+/** A URL that more is to be written behind, without a user name or password. */
+function placeOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + withoutEnd(pathname, '/');
+}
+
+/**
+ * Everything that targets on a service have in common: endpoint, key or sign-in, and what must not be shown.
+ *
+ * @throws ExpectedError when the endpoint cannot be resolved; `not-confirmed`; `sign-in` when nobody can be signed in or the
+ *   service does not let in who is; `connection-string` when the host must not see a sign-in
+ */
+export async function enterService(
+  { kind, path, purpose }: ServiceEntrance,
+  { clientEndpoint, serverEndpoint, audience, accessKey, signIn }: ServiceConnection,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<EnteredService> {
+  const clients = placeOf(clientEndpoint);
+  const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
+  // Azure SignalR Service has hubs in lower case; what is asked for by another name may not be found.
+  const hubName = kind === 'signalr' ? scenario.hub.toLowerCase() : scenario.hub;
+  const hub = { kind, hub: hubName, audience, restUrl: placeOf(serverEndpoint) };
+  const secrets = secretsOf(resolved);
+  const url = `${clients} (hub ${scenario.hub})`;
+  const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);
+  // Whoever signs in, or starts app servers, already reaches the service.
+  const agreed = hosts.length > 0 && (await context.agree?.({ hosts, url, redirected: false }));
+  if (hosts.length > 0 && agreed === false)
+    throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+  const opened = {
+    kind: 'connectionString',
+    secrets,
+    url,
+    hostsBeyond: hosts,
+    agreed: agreed === true,
+    // No service of Azure has this machine for its own address; a tunnel to one leaves `Endpoint` as it is.
+    ...(isLoopback(audience) && { emulated: true as const }),
+  } as const;
+  if (signIn === undefined) {
+    const key = accessKey ?? '';
+    secrets.push(key, encodeURIComponent(key));
+    const dispose = (): Promise<void> => Promise.resolve();
+    return { resolved, hub, pass: { accessKey: key }, opened: { ...opened, dispose } };
+  }
+  const { clientSecret } = signIn;
+  if (clientSecret !== undefined) secrets.push(clientSecret, encodeURIComponent(clientSecret));
+  checkSignInHosts([serverEndpoint], scenario, context.reference('env', hostsVariable));
+  const passes = await openSignIn(signIn, { hub, endpoint: resolved, purpose }, context, secrets);
+  const dispose = async (): Promise<void> => passes.dispose();
+  return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };
+}

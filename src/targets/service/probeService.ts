@@ -1,0 +1,94 @@
+import type { ErrorClass } from '../../base/errorClass';
+import { ExpectedError } from '../../base/expectedError';
+import type { ServiceConnection } from '../../scenario/target/connectionString';
+import { parseScenario } from '../../scenario/parseScenario';
+import { serviceOfHost } from '../../scenario/target/serviceOfHost';
+import type { Endpoint } from '../../wire/connect/endpoint';
+import { RestCalls } from '../../wire/rest/restCalls';
+import { restRole } from '../entra/openSignIn';
+import { serviceTarget } from './serviceTarget';
+import type { OpenTarget, TargetContext } from '../target';
+
+/** What a service says to somebody with a connection string. `url` has no secrets. */
+export type ServiceProbe = { readonly url: string } & (
+  | {
+      /** It answers, and accepts tokens of the key or of who is signed in. */
+      readonly reachable: true;
+      /** Whether somebody has signed in; else it was the key. */
+      readonly signedIn: boolean;
+      readonly connectMs: number;
+      /** What the identity lacks for REST calls, which only serverless scenarios need; absent when it may. */
+      readonly missingRestRole?: string;
+    }
+  | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
+);
+
+/**
+ * Asks for the health of a service, which needs no key, then with a token for a group that nobody is in.
+ * Both services have both calls; nothing is sent to anybody. An identity to which Azure SignalR Service lends
+ * a key is let in, also without REST calls: default mode has none.
+ *
+ * @throws ExpectedError as {@link serviceTarget}
+ */
+export async function probeService(
+  connection: ServiceConnection,
+  context: TargetContext,
+): Promise<ServiceProbe> {
+  const opened = await openAny(connection, context);
+  try {
+    return await probeOf(opened.endpoint);
+  } finally {
+    await opened.dispose();
+  }
+}
+
+/** The host of an emulator or a gateway does not tell which service it is, which matters to a sign-in. */
+async function openAny(connection: ServiceConnection, context: TargetContext): Promise<OpenTarget> {
+  const { scenario } = parseScenario('mode: simple\n');
+  const open = (kind: 'signalr' | 'webpubsub'): Promise<OpenTarget> => {
+    const purpose = kind === 'signalr' ? 'appServer' : 'rest';
+    return serviceTarget(kind, connection, '/', scenario!, context, purpose);
+  };
+  if (serviceOfHost(new URL(connection.audience).hostname) === 'webpubsub')
+    return open('webpubsub');
+  try {
+    return await open('signalr');
+  } catch (error) {
+    if (error instanceof ExpectedError && error.code === 'service') return open('webpubsub');
+    throw error;
+  }
+}
+
+/** What a status means to whoever comes with an access key. The service mode does not matter to REST calls. */
+const refusals: Readonly<Partial<Record<number, string>>> = {
+  401: 'it answers, but refuses the access key: wrong or changed, of another resource, or the clock of this machine is wrong',
+  403: 'it answers, but with 403: its access keys are disabled (enable them, or sign in with AuthType=azure), or its network access rules keep this machine out (allow REST calls and connections from here)',
+};
+
+async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
+  const service = endpoint.service!;
+  const url = service.restUrl;
+  const calls = new RestCalls(endpoint, service);
+  const startedMs = performance.now();
+  try {
+    const unhealthy = await calls.health();
+    const connectMs = performance.now() - startedMs;
+    if (unhealthy?.errorClass === 'notFound') {
+      const message = 'it answers, but not as Azure SignalR Service or Azure Web PubSub';
+      return { url, reachable: false, errorClass: 'notFound', message };
+    }
+    const signedIn = 'bearer' in service;
+    const failure = unhealthy ?? (await calls.groupExists('signalr-bench-doctor'));
+    if (failure === undefined || failure.errorClass === 'notFound') {
+      return { url, reachable: true, signedIn, connectMs };
+    }
+    if (unhealthy === undefined && signedIn && failure.errorClass === 'unauthorized') {
+      return { url, reachable: true, signedIn, connectMs, missingRestRole: restRole };
+    }
+    const { errorClass, text, status } = failure;
+    const message = (status === undefined ? undefined : refusals[status]) ?? text;
+    return { url, reachable: false, errorClass, message };
+  } finally {
+    calls.close();
+  }
+}

@@ -1,0 +1,83 @@
+import type uPlot from 'uplot';
+import { axisFont, themeColour } from '../theme';
+import { timeLabel } from '../wording';
+
+// The library declares these names for compilers that put numbers in their place; ours may not.
+/* eslint-disable @typescript-eslint/no-unsafe-enum-assignment */
+export const logarithmic = 3 as uPlot.Scale.Distr;
+export const rightSide = 1 as uPlot.Axis.Side;
+/* eslint-enable @typescript-eslint/no-unsafe-enum-assignment */
+
+/** Room on both sides of a chart over time, CSS pixels: the same in all, so that their times stand in line. */
+export const sideRoom = { left: 62, right: 54 };
+
+/** An axis below a chart: low enough that its first label keeps away from the lowest one at the side. */
+export const belowAxis = { size: 32, gap: 10 };
+
+/** What all charts share: quiet axes in theme colours, no legend and no zoom of their own. */
+export const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
+  legend: { show: false },
+  select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+  cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+};
+
+/** An axis with `values` as its labels. */
+export function axis(
+  parts: Pick<
+    uPlot.Axis,
+    'scale' | 'splits' | 'values' | 'size' | 'gap' | 'side' | 'space' | 'incrs'
+  > & {
+    readonly grid?: boolean;
+  },
+): uPlot.Axis {
+  const { grid = true, ...rest } = parts;
+  return {
+    ...rest,
+    stroke: () => themeColour('--quiet'),
+    font: axisFont(),
+    grid: { show: grid, stroke: () => themeColour('--chart-grid'), width: 1 },
+    ticks: { show: false },
+    border: { show: false },
+  };
+}
+
+/** The time axis, with steps a clock has. */
+export function timeAxis(): uPlot.Axis {
+  return axis({
+    values: (_plot, splits) => splits.map(timeLabel),
+    incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400],
+    grid: false,
+    ...belowAxis,
+    space: 70,
+  });
+}
+
+/** Steps between the labels of an axis that counts: whole numbers. */
+export const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMap((power) => [
+  power,
+  2 * power,
+  5 * power,
+]);
+
+/** Powers of ten within the bounds. */
+export function decades(_plot: uPlot, _axis: number, min: number, max: number): number[] {
+  const first = Math.ceil(Math.log10(min) - 1e-9);
+  const last = Math.floor(Math.log10(max) + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => 10 ** (first + at));
+}
+
+/** Whole decades of microseconds around the values, at least one; from 1 ms where there are none. */
+export function decadeRange(min: number | null, max: number | null): [number, number] {
+  const low = 10 ** Math.floor(Math.log10(Math.max(1, min ?? 1000)));
+  const high = 10 ** Math.ceil(Math.log10(Math.max(10, max ?? 10)));
+  return [low, Math.max(high, low * 10)];
+}
+
+/** A place for a chart that keeps the chart as wide as itself. */
+export function keepWidth(place: HTMLElement, chart: () => uPlot | undefined): void {
+  new ResizeObserver(() => {
+    const plot = chart();
+    const width = place.clientWidth;
+    if (plot && width > 0 && width !== plot.width) plot.setSize({ width, height: plot.height });
+  }).observe(place);
+}

@@ -1,0 +1,98 @@
+import type { Snapshot } from '../../measure/show/snapshot';
+import type { LatencySummary } from '../../measure/show/summary';
+import { tailUs } from '../../measure/tails';
+
+/** Deliveries by time and latency. */
+export interface HeatMap {
+  /** Bounds of the columns, seconds since the run began; one more than columns. */
+  readonly seconds: readonly number[];
+  /** Bounds of the rows, microseconds, rising by the same factor; one more than rows. */
+  readonly latenciesUs: readonly number[];
+  /** Deliveries per second, `cells[column][row]`; a column nothing was measured in is empty. */
+  readonly cells: readonly (readonly number[])[];
+  /** Of all cells. */
+  readonly most: number;
+}
+
+const rowCount = 36;
+const mostColumns = 240;
+
+/**
+ * How many deliveries fell where, from the percentiles of each second: between two known percentiles
+ * they are spread evenly over the logarithm of the latency. Undefined when nothing was measured.
+ */
+export function heatMapOf(snapshots: readonly Snapshot[]): HeatMap | undefined {
+  const measured = snapshots.filter(({ interval }) => (interval?.latencyUs.count ?? 0) > 0);
+  const summaries = measured.map(({ interval }) => interval!.latencyUs);
+  if (summaries.length === 0) return undefined;
+  const lowest = Math.max(1, Math.min(...summaries.map(({ min }) => min)));
+  const highest = Math.max(lowest * 2, ...summaries.map(({ max }) => max)) * 1.001;
+  const latenciesUs = Array.from(
+    { length: rowCount + 1 },
+    (_, row) => lowest * (highest / lowest) ** (row / rowCount),
+  );
+  const fromS = Math.min(...measured.map(startS));
+  const toS = Math.max(...measured.map(({ atMs }) => atMs / 1000));
+  const columns = Math.min(mostColumns, Math.max(1, Math.round(toS - fromS)));
+  const widthS = Math.max(1e-3, (toS - fromS) / columns);
+  const cells = Array.from({ length: columns }, () => new Array<number>(rowCount).fill(0));
+  for (const [at, snapshot] of snapshots.entries()) {
+    if ((snapshot.interval?.latencyUs.count ?? 0) === 0) continue;
+    // A long run keeps some of its seconds only: each stands for those left out before it.
+    const weight = Math.max(1, snapshot.tick - (snapshots[at - 1]?.tick ?? snapshot.tick));
+    const middleS = (startS(snapshot) + snapshot.atMs / 1000) / 2;
+    const column = cells[Math.min(columns - 1, Math.floor((middleS - fromS) / widthS))]!;
+    const { latencyUs } = snapshot.interval!;
+    for (let row = 0; row < rowCount; row++) {
+      const share =
+        shareBelow(latencyUs, latenciesUs[row + 1]!) - shareBelow(latencyUs, latenciesUs[row]!);
+      column[row]! += (weight * share * latencyUs.count) / widthS;
+    }
+  }
+  return {
+    seconds: Array.from({ length: columns + 1 }, (_, column) => fromS + column * widthS),
+    latenciesUs,
+    cells,
+    most: cells.reduce((most, column) => Math.max(most, ...column), 0),
+  };
+}
+
+const startS = ({ atMs, interval }: Snapshot): number => atMs / 1000 - (interval?.seconds ?? 0);
+
+/** Share of the values below a latency, 0…1, by the percentiles that are known. */
+export function shareBelow(summary: LatencySummary, us: number): number {
+  if (us < summary.min) return 0;
+  if (us >= summary.max) return 1;
+  const known: [share: number, us: number][] = [
+    [0, summary.min],
+    [0.5, summary.p50],
+    [0.9, summary.p90],
+    [0.95, summary.p95],
+    [0.99, summary.p99],
+    ...known99(summary),
+    [1, summary.max],
+  ];
+  for (let at = known.length - 1; at > 0; at--) {
+    const [[low, lowUs], [high, highUs]] = [known[at - 1]!, known[at]!];
+    if (us < lowUs) continue;
+    if (us >= highUs) return high;
+    const within = Math.log(us / Math.max(lowUs, 0.5)) / Math.log(highUs / Math.max(lowUs, 0.5));
+    return low + (high - low) * Math.min(1, Math.max(0, within));
+  }
+  return 0;
+}
+
+/** What lies beyond p99 and can be told from so many values. */
+function known99(summary: LatencySummary): [share: number, us: number][] {
+  const tails = [
+    [0.999, tailUs(summary, 'p999')],
+    [0.9999, tailUs(summary, 'p9999')],
+  ] as const;
+  return tails.flatMap(([share, us]) => (us === undefined ? [] : [[share, us]]));
+}
+
+/** How strongly a cell is drawn, 0…1; the logarithm lets single slow deliveries show. */
+export function heat(deliveries: number, most: number): number {
+  if (deliveries <= 0 || most <= 0) return 0;
+  return Math.min(1, 0.12 + (0.88 * Math.log1p(deliveries)) / Math.log1p(most));
+}

@@ -1,0 +1,263 @@
+import uPlot from 'uplot';
+import { formatCount } from '../../base/units';
+import { latencyWords } from '../../measure/judge/sloWords';
+import type { PanelStrings } from '../../protocol/panelStrings';
+import {
+  axis,
+  decadeRange,
+  decades,
+  keepWidth,
+  logarithmic,
+  quietChart,
+  rightSide,
+  sideRoom,
+  timeAxis,
+  wholeSteps,
+} from './chartFrame';
+import { islandsOf, rightAxisOf, type Columns, type RightAxis } from './columns';
+import type { StepBand } from './stepBands';
+import { axisFont, themeColour } from '../theme';
+import type { SeriesSpec, TimeChartSpec } from './timeCharts';
+import { fill } from '../wording';
+
+/** A limit of the run, drawn as a line across. */
+export interface LimitLine {
+  readonly metric: string;
+  readonly us: number;
+}
+
+/** What is drawn beside the lines. */
+export interface TimeBackdrop {
+  readonly bands: readonly StepBand[];
+  readonly limits: readonly LimitLine[];
+  /** End of the time axis, seconds. */
+  readonly endS: number;
+}
+
+export interface TimeChart {
+  /** Draws these values; `pointed` is told which of them the pointer is at. */
+  update(columns: Columns, backdrop: TimeBackdrop): void;
+  redraw(): void;
+}
+
+/** Draws the lines of `spec` into `place`. */
+export function createTimeChart(
+  place: HTMLElement,
+  spec: TimeChartSpec,
+  strings: PanelStrings,
+  pointed: (at: number | undefined) => void,
+): TimeChart {
+  let plot: uPlot | undefined;
+  let backdrop: TimeBackdrop = { bands: [], limits: [], endS: 1 };
+  keepWidth(place, () => plot);
+  const make = (data: uPlot.AlignedData, right: RightAxis): uPlot =>
+    new uPlot(
+      options(spec, place, right, () => backdrop, strings, pointed),
+      data,
+      place,
+    );
+  let drawn: RightAxis = 'none';
+  return {
+    update(columns, next) {
+      backdrop = next;
+      const data: uPlot.AlignedData = [
+        [...columns.seconds],
+        ...columns.lines.map((line) => [...line]),
+      ];
+      const right = rightAxisOf(spec, columns);
+      if (!plot || right !== drawn) {
+        plot?.destroy();
+        plot = make(data, right);
+        drawn = right;
+      } else plot.setData(data);
+    },
+    redraw: () => plot?.redraw(false, true),
+  };
+}
+
+type Backdrop = () => TimeBackdrop;
+
+function options(
+  spec: TimeChartSpec,
+  place: HTMLElement,
+  right: RightAxis,
+  backdrop: Backdrop,
+  strings: PanelStrings,
+  pointed: (at: number | undefined) => void,
+): uPlot.Options {
+  const isLatency = spec.unit === 'latency';
+  const twoSides = right !== 'none';
+  const label = isLatency
+    ? (value: number) => latencyWords(value)
+    : (value: number) => formatCount(value);
+  const values = (_plot: uPlot, splits: number[]): string[] => splits.map(label);
+  const upFromZero =
+    (room: number): uPlot.Range.Function =>
+    (_plot, _min, max) => [0, Math.max(10, max) * room];
+  return {
+    ...quietChart,
+    width: Math.max(200, place.clientWidth),
+    height: isLatency ? 270 : 180,
+    padding: [8, twoSides ? 0 : sideRoom.right, 0, 0],
+    series: [
+      {},
+      ...spec.series.map((series) => lineOf(series, twoSides && spec.right.includes(series.id))),
+    ],
+    scales: {
+      x: { time: false, range: () => [0, Math.max(1, backdrop().endS)] },
+      y: isLatency
+        ? {
+            distr: logarithmic,
+            log: 10,
+            range: (_plot, min, max) => latencyRange(min, max, backdrop()),
+          }
+        : { range: upFromZero(right === 'larger' ? 1.4 : 1.08) },
+      // Lines of one ratio would lie upon each other: the larger ones are drawn above the others.
+      ...(twoSides && { out: { range: upFromZero(right === 'larger' ? 1.08 : 1.4) } }),
+    },
+    axes: [
+      timeAxis(),
+      axis({
+        scale: 'y',
+        values,
+        size: sideRoom.left,
+        ...(isLatency ? { splits: decades } : { incrs: wholeSteps }),
+      }),
+      ...(twoSides
+        ? [
+            axis({
+              scale: 'out',
+              side: rightSide,
+              values,
+              size: sideRoom.right,
+              grid: false,
+              incrs: wholeSteps,
+            }),
+          ]
+        : []),
+    ],
+    hooks: {
+      drawClear: [(plot) => drawBands(plot, backdrop())],
+      // Above the lines: what is written has to be read.
+      draw: isLatency
+        ? [
+            (plot) => drawLimitLines(plot, backdrop().limits),
+            (plot) => drawSenders(plot, backdrop().bands, strings),
+            (plot) => drawLimitNames(plot, backdrop().limits, strings),
+          ]
+        : [],
+      setCursor: [(plot) => pointed(plot.cursor.idx ?? undefined)],
+    },
+  };
+}
+
+function lineOf({ colour, dash, widthPx }: SeriesSpec, onRight: boolean): uPlot.Series {
+  const stroke = (): string => themeColour(`--line-${colour}`);
+  return {
+    scale: onRight ? 'out' : 'y',
+    stroke,
+    width: widthPx,
+    ...(dash.length > 0 && { dash: [...dash] }),
+    points: {
+      show: false,
+      filter: (plot, at) => islandsOf(plot.data[at]!),
+      ...{ size: 2 * widthPx + 2, width: 1, stroke, fill: stroke },
+    },
+  };
+}
+
+function latencyRange(
+  min: number | null,
+  max: number | null,
+  { limits }: TimeBackdrop,
+): [number, number] {
+  const highest = Math.max(max ?? 0, ...limits.map(({ us }) => us * 1.2));
+  return decadeRange(min, highest);
+}
+
+/** Every second step is shaded; in high contrast a line parts them. */
+function drawBands(plot: uPlot, { bands }: TimeBackdrop): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const { index, fromS, toS } of bands) {
+    const [left, right] = [plot.valToPos(fromS, 'x', true), plot.valToPos(toS, 'x', true)];
+    if (index % 2 === 1) {
+      ctx.fillStyle = themeColour('--band');
+      ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    }
+    ctx.fillStyle = themeColour('--chart-grid');
+    ctx.fillRect(left, bbox.top, devicePixelRatio, bbox.height);
+  }
+  ctx.restore();
+}
+
+/** The senders of each step, at its top. */
+function drawSenders(plot: uPlot, bands: readonly StepBand[], strings: PanelStrings): void {
+  const { ctx, bbox } = plot;
+  for (const { fromS, toS, senders } of bands) {
+    const [left, right] = [plot.valToPos(fromS, 'x', true), plot.valToPos(toS, 'x', true)];
+    const text = fill(strings.senders, formatCount(senders));
+    // Where it does not fit it is left out; the table of steps has it.
+    const room = right - left - 10 * devicePixelRatio;
+    const place = { left: left + 6 * devicePixelRatio, top: bbox.top + 4 * devicePixelRatio };
+    drawOnPlate(ctx, text, '--quiet', (width) => (width <= room ? place : undefined));
+  }
+}
+
+function drawLimitLines(plot: uPlot, limits: readonly LimitLine[]): void {
+  const { ctx, bbox } = plot;
+  for (const { us } of limits) {
+    const y = Math.round(plot.valToPos(us, 'y', true)) + 0.5;
+    ctx.save();
+    ctx.strokeStyle = themeColour('--bad');
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.restore();
+  }
+}
+
+/** Right below the lines, at their ends. */
+function drawLimitNames(plot: uPlot, limits: readonly LimitLine[], strings: PanelStrings): void {
+  const { ctx, bbox } = plot;
+  for (const { metric, us } of limits) {
+    const text = fill(strings.criterion, metric, latencyWords(us));
+    const top = plot.valToPos(us, 'y', true) + 4 * devicePixelRatio;
+    const right = bbox.left + bbox.width - 4 * devicePixelRatio;
+    drawOnPlate(ctx, text, '--bad', (width) => ({ left: right - width, top }));
+  }
+}
+
+/** Writes on a plate that hides the lines below; `placeOf` gets the text's width, all in canvas pixels. */
+function drawOnPlate(
+  ctx: CanvasRenderingContext2D,
+  text: string,
+  colour: string,
+  placeOf: (width: number) => { readonly left: number; readonly top: number } | undefined,
+): void {
+  ctx.save();
+  setFont(ctx);
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'top';
+  const { width } = ctx.measureText(text);
+  const place = placeOf(width);
+  if (place) {
+    const [margin, height] = [3 * devicePixelRatio, 11 * devicePixelRatio];
+    const { left, top } = place;
+    ctx.fillStyle = themeColour('--card');
+    ctx.fillRect(left - margin, top - margin, width + 2 * margin, height + 2 * margin);
+    ctx.fillStyle = themeColour(colour);
+    ctx.fillText(text, left, top);
+  }
+  ctx.restore();
+}
+
+function setFont(ctx: CanvasRenderingContext2D): void {
+  ctx.font = axisFont().replace('11px', `${11 * devicePixelRatio}px`);
+}

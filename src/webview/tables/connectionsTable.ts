@@ -1,0 +1,131 @@
+import { connectPhases } from '../../base/connectPhase';
+import { formatCount } from '../../base/units';
+import type {
+  ConnectTimes,
+  LifeSummary,
+  Quantiles,
+  Recovery,
+} from '../../measure/total/connectionSummary';
+import type { LatencySummary, StepSummary } from '../../measure/show/summary';
+import type { PanelStrings } from '../../protocol/panelStrings';
+import type { ShownRun } from '../panelState';
+import type { TableView } from './tables';
+import { fill, latencyOrDash, rateWords } from '../wording';
+
+/** Dropped connections listed; the result has more. */
+const mostDrops = 20;
+const longestText = 200;
+
+/** How connecting went: the whole and its phases, known at the end of a run. */
+export function connectionsTable({ result, strings }: ShownRun): TableView {
+  const heads = ['', 'p50', 'p99', 'max'];
+  if (result === undefined || result.connections.connected === 0)
+    return { heads, rows: [], textColumns: [0] };
+  const { connectUs, connectPhasesUs = {}, openedPerSecond, pings, life } = result.connections;
+  const row = (label: string, times: ConnectTimes): string[] => [
+    label,
+    ...[times.p50, times.p99, times.max].map((us) => latencyOrDash(us, strings.noValue)),
+  ];
+  return {
+    heads,
+    rows: [
+      row(strings.connectTime, connectUs),
+      ...connectPhases.flatMap((phase) => {
+        const times = connectPhasesUs[phase];
+        return times === undefined ? [] : [row(phase, times)];
+      }),
+      ...(life === undefined ? [] : lifeRows(life, strings)),
+      ...membershipRows(result.steps, strings),
+      ...(openedPerSecond === undefined
+        ? []
+        : [[strings.openedPerSecond, rateWords(openedPerSecond), '', '']]),
+      ...(pings === undefined
+        ? []
+        : [
+            [
+              strings.pingsTold,
+              `${formatCount(pings.sent)} / ${formatCount(pings.received)}`,
+              '',
+              '',
+            ],
+          ]),
+    ],
+    textColumns: [0],
+  };
+}
+
+function lifeRows(life: LifeSummary, strings: PanelStrings): string[][] {
+  const { reconnectUs, lifeSpanMs, downMs, sla } = life;
+  const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
+  const counts = [life.drops, life.closed, life.reconnects].map((count) => formatCount(count));
+  const row = (label: string, values: Quantiles, words: (value: number) => string): string[] => [
+    label,
+    words(values.p50),
+    words(values.p99),
+    '',
+  ];
+  const ms = (value: number): string => latencyOrDash(value * 1000, strings.noValue);
+  return [
+    [strings.livesTold, counts.join(' / '), '', ''],
+    row(strings.reconnectTime, reconnectUs, (us) => latencyOrDash(us, strings.noValue)),
+    row(strings.lifeSpan, lifeSpanMs, ms),
+    row(strings.downTime, downMs, ms),
+    [...row(strings.sla, sla, percent).slice(0, 3), fill(strings.slaHead, percent(sla.mean))],
+  ];
+}
+
+/** Joins and leaves of the last step in which connections moved. */
+function membershipRows(steps: readonly StepSummary[], strings: PanelStrings): string[][] {
+  const membership = steps.filter((step) => step.membership !== undefined).at(-1)?.membership;
+  if (membership === undefined) return [];
+  const { joins, joinsFailed, leaves, leavesFailed, joinUs, leaveUs } = membership;
+  const row = (label: string, { p50, p99, max }: LatencySummary): string[] => [
+    label,
+    ...[p50, p99, max].map((us) => latencyOrDash(us, strings.noValue)),
+  ];
+  const counted = (text: string, ...counts: number[]): string =>
+    fill(text, ...counts.map((count) => formatCount(count)));
+  return [
+    row(counted(strings.joins, joins, joinsFailed), joinUs),
+    row(counted(strings.leaves, leaves, leavesFailed), leaveUs),
+  ];
+}
+
+/** One sentence each: the targets, the first recoveries, the first connections that were dropped. */
+export function connectionSentences({ result, strings }: ShownRun): string[] {
+  const drops = (result?.connections.drops ?? [])
+    .slice(0, mostDrops)
+    .map(({ connection, atS, openS, errorClass, text }) =>
+      fill(
+        strings.droppedOne,
+        formatCount(connection),
+        atS.toFixed(1),
+        openS.toFixed(1),
+        `${errorClass}: ${text.slice(0, longestText)}`,
+      ),
+    );
+  const recoveries = (result?.steps ?? []).flatMap(({ index, recoveries: found = [] }) =>
+    found.map((recovery) => recoverySentence(index, recovery, strings)),
+  );
+  const targets = (result?.connections.targets ?? []).map(
+    ({ url, connected, failed, dropped, received, connectUs, latencyUs }) =>
+      fill(
+        strings.targetTold,
+        url,
+        ...[connected, failed, dropped, received].map((count) => formatCount(count)),
+        latencyOrDash(connected > 0 ? connectUs.p99 : undefined, strings.noValue),
+        latencyOrDash(received > 0 ? latencyUs.p99 : undefined, strings.noValue),
+      ),
+  );
+  return [...targets, ...recoveries.slice(0, mostDrops), ...drops];
+}
+
+function recoverySentence(step: number, recovery: Recovery, strings: PanelStrings): string {
+  const { atS, missing, connectionsS, latencyS } = recovery;
+  const words = (seconds: number | null): string =>
+    seconds === null ? strings.notInStep : fill(strings.secondsWords, seconds.toFixed(1));
+  const facts = [formatCount(step), atS.toFixed(1), formatCount(missing), words(connectionsS)];
+  return latencyS === undefined
+    ? fill(strings.recoveredOpen, ...facts)
+    : fill(strings.recovered, ...facts, words(latencyS));
+}

@@ -1,0 +1,164 @@
+import { formatCount, formatShare } from '../../base/units';
+import { shownLatency, type JudgedLatency } from '../../measure/judge/judgedLatency';
+import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
+import type { GeneratorHealth, LatencySummary, StepSummary } from '../../measure/show/summary';
+import type { PanelStrings } from '../../protocol/panelStrings';
+import { latestStep, type ShownRun } from '../panelState';
+import type { Tone } from '../sentence';
+import { shortestRateS } from '../charts/timeCharts';
+import { fill, latencyOrDash, latencyOrLost, rateWords } from '../wording';
+
+/** One of the five numbers at the top. */
+export interface Tile {
+  readonly id: 'p99' | 'sent' | 'connections' | 'lost' | 'generator';
+  readonly label: string;
+  readonly value: string;
+  /** Beside the value, smaller: `of 1,300 /s`. */
+  readonly of: string;
+  readonly details: string;
+  readonly tone: Tone;
+}
+
+interface StepNumbers {
+  readonly latencyUs: LatencySummary;
+  readonly judgedUs?: JudgedLatency;
+  readonly sentPerSecond: number;
+  readonly receivedPerSecond: number;
+  readonly offeredPerSecond: number;
+  readonly generator: GeneratorHealth;
+}
+
+/** p99, sent, connections, lost, generator: of the last step, or of the whole run where that says more. */
+export function tilesOf(state: ShownRun): Tile[] {
+  const numbers = numbersOf(state);
+  const { strings } = state;
+  return [
+    p99Tile(numbers, state),
+    {
+      id: 'sent',
+      label: strings.sentTile,
+      value: numbers ? rateWords(numbers.sentPerSecond) : strings.noValue,
+      of: numbers ? fill(strings.ofPerSecond, rateWords(numbers.offeredPerSecond)) : '',
+      details: numbers
+        ? fill(strings.receivedPerSecond, rateWords(numbers.receivedPerSecond))
+        : strings.noValue,
+      tone: 'neutral',
+    },
+    connectionsTile(state),
+    lostTile(state),
+    generatorTile(numbers?.generator, strings),
+  ];
+}
+
+/** The step that counts: of a result the last one judged, else the one that is going on. */
+export function decisiveStep(state: ShownRun): StepSummary | undefined {
+  const steps = state.result?.steps ?? [];
+  return steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
+}
+
+function numbersOf(state: ShownRun): StepNumbers | undefined {
+  const done = decisiveStep(state);
+  if (done) return { ...done, offeredPerSecond: done.offered / Math.max(1e-9, done.seconds) };
+  if (state.result) return undefined;
+  const step = latestStep(state.snapshots, tellsRate);
+  return step && { ...step, offeredPerSecond: step.offered / Math.max(1e-9, step.elapsedS) };
+}
+
+/** In the first moments of a step a message more or less would make another rate. */
+const tellsRate = ({ elapsedS, totalS }: StepProgress): boolean =>
+  elapsedS > 0 && elapsedS >= Math.min(shortestRateS, totalS);
+
+function p99Tile(numbers: StepNumbers | undefined, { run, strings }: ShownRun): Tile {
+  const shown = numbers && shownLatency(numbers);
+  const words = (us: number | null | undefined): string => latencyOrLost(us, strings);
+  const limit = run.scenario.slo.latencyUs.p99;
+  const missed = shown !== undefined && limit !== undefined && (shown.p99 ?? Infinity) > limit;
+  return {
+    id: 'p99',
+    label: strings.p99Tile,
+    value: words(shown?.p99),
+    of: '',
+    details:
+      shown === undefined || shown.p999 !== undefined
+        ? fill(strings.p99Details, words(shown?.p50), words(shown?.p999), words(shown?.max))
+        : fill(strings.p99DetailsFew, words(shown.p50), words(shown.max)),
+    tone: missed ? 'bad' : 'neutral',
+  };
+}
+
+function connectionsTile({ result, snapshots, run, strings }: ShownRun): Tile {
+  const latest = snapshots.at(-1)?.connections;
+  const requested = result?.connections.requested ?? latest?.requested ?? run.scenario.connections;
+  const connected = result?.connections.connected ?? latest?.connected ?? 0;
+  const failed = result?.connections.failed ?? latest?.failed ?? 0;
+  const dropped = result?.connections.dropped ?? latest?.dropped ?? 0;
+  const p99Us = result?.connections.connectUs.p99 ?? latest?.connectP99Us;
+  const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
+  return {
+    id: 'connections',
+    label: strings.connectionsTile,
+    value: formatCount(connected),
+    of: fill(strings.ofCount, formatCount(requested)),
+    details:
+      failed > 0
+        ? fill(strings.connectionsFailed, failedWords, droppedWords)
+        : fill(
+            strings.connectionsDetails,
+            droppedWords,
+            latencyOrDash(connected > 0 ? p99Us : undefined, strings.noValue),
+          ),
+    tone: failed + dropped > 0 ? 'warn' : 'neutral',
+  };
+}
+
+function lostTile({ result, snapshots, strings }: ShownRun): Tile {
+  const sum = (name: 'lost' | 'expected' | 'duplicated' | 'outOfOrder'): number =>
+    (result?.steps ?? []).reduce((total, step) => total + step[name], 0);
+  const step = snapshots.at(-1)?.step;
+  const lost = result ? sum('lost') : endedLosses(snapshots);
+  return {
+    id: 'lost',
+    label: strings.lostTile,
+    value: formatCount(lost),
+    of: result ? fill(strings.ofExpected, formatCount(sum('expected'))) : '',
+    details: result
+      ? fill(strings.lostDetails, formatCount(sum('duplicated')), formatCount(sum('outOfOrder')))
+      : fill(
+          strings.lostLive,
+          formatCount(step?.outstanding ?? 0),
+          formatCount(step?.duplicated ?? 0),
+        ),
+    tone: lost > 0 ? 'warn' : 'neutral',
+  };
+}
+
+function generatorTile(generator: GeneratorHealth | undefined, strings: PanelStrings): Tile {
+  const dash = strings.noValue;
+  const why = generator?.cause === 'starved' ? strings.isStarved : strings.isBottleneck;
+  const state = generator?.valid === false ? why : strings.healthy;
+  return {
+    id: 'generator',
+    label: strings.generatorTile,
+    value: generator ? state : dash,
+    of: '',
+    details: fill(
+      strings.generatorDetails,
+      latencyOrDash(generator?.slipP99Us, dash),
+      generator ? formatShare(generator.cpuShare) : dash,
+    ),
+    tone: generator?.valid === false ? 'bad' : 'neutral',
+  };
+}
+
+/**
+ * Deliveries lost in the steps that are over. What is outstanding in the one going on may still be on its
+ * way.
+ */
+export function endedLosses(snapshots: readonly Snapshot[]): number {
+  const outstanding = new Map<number, number>();
+  for (const { step } of snapshots) if (step) outstanding.set(step.index, step.outstanding);
+  const latest = snapshots.at(-1);
+  const over = latest?.phase === 'closing' || latest?.phase === 'done';
+  if (!over && latest?.step) outstanding.delete(latest.step.index);
+  return [...outstanding.values()].reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,170 @@
+import { maxHeaderSize } from 'node:http';
+import type { ErrorClass } from '../../base/errorClass';
+import { visibleLine } from '../../base/visibleText';
+
+/** Why a connection could not be opened. */
+export class ConnectFailure extends Error {
+  readonly errorClass: ErrorClass;
+  /** Pause the server asked for (Retry-After). */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(errorClass: ErrorClass, message: string, retryAfterMs?: number) {
+    super(message);
+    this.name = 'ConnectFailure';
+    this.errorClass = errorClass;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The request that was answered. */
+type Request = 'negotiate' | 'upgrade' | 'request';
+
+/** A request was answered with an HTTP status that is not the one wanted. */
+export class StatusFailure extends ConnectFailure {
+  /** Whether another request had got a connection id before. */
+  hasNegotiated = false;
+
+  /** @param retryAfter header of the answer */
+  constructor(
+    status: number,
+    readonly request: Request,
+    message: string,
+    retryAfter: string | undefined,
+  ) {
+    super(classOfStatus(status, request), message, retryAfterMs(retryAfter, Date.now()));
+  }
+}
+
+/** A hub on this machine redirects to a host that nobody has agreed to put load on. */
+export class LeavesLoopback extends ConnectFailure {
+  /** Name and port, for people. */
+  readonly host: string;
+
+  constructor(host: string) {
+    const shown = shownText(host);
+    super(
+      'negotiate',
+      `negotiate: the server redirects to ${shown}, which is not on this machine; nobody agreed to load there`,
+    );
+    this.name = 'LeavesLoopback';
+    this.host = shown;
+  }
+}
+
+/** Classes that another try may cure. */
+const passing: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
+  'refused',
+  'unreachable',
+  'timeout',
+  'reset',
+  'throttled',
+  'negotiate',
+  'upgrade',
+  'request',
+  'closed',
+]);
+
+export function mayRetry(failure: ConnectFailure): boolean {
+  // Who does not know a connection id, too old or of another instance, may know the next.
+  if (failure.errorClass === 'notFound')
+    return failure instanceof StatusFailure && failure.hasNegotiated;
+  return passing.has(failure.errorClass) && !(failure instanceof LeavesLoopback);
+}
+
+const bySystemCode: Readonly<Record<string, ErrorClass>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EADDRNOTAVAIL: 'ports',
+  EADDRINUSE: 'ports',
+  EMFILE: 'descriptors',
+  ENFILE: 'descriptors',
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_SOCKET: 'reset',
+};
+
+/**
+ * Class of an error that Node reported for a socket or a request.
+ *
+ * @param unreadable class of an answer that is no HTTP, or has more headers than are read
+ */
+export function classOfSystemError(
+  error: unknown,
+  unreadable: ErrorClass = 'protocol',
+): ErrorClass {
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  if (typeof code === 'string') {
+    const known = bySystemCode[code];
+    if (known !== undefined) return known;
+    if (code.startsWith('HPE_')) return unreadable;
+    if (/^(ERR_SSL|ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO)/.test(code))
+      return 'tls';
+  }
+  if (Array.isArray(errors) && errors.length > 0) return classOfSystemError(errors[0], unreadable);
+  return 'other';
+}
+
+/** Words for an error that Node reported, where its own would puzzle people. */
+export function textOfSystemError(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (code === 'EPROTO') return 'the port does not speak TLS';
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return `the headers of the answer are longer than the ${maxHeaderSize / 1024} KB that are read`;
+  if (typeof code === 'string' && code.startsWith('HPE_'))
+    return `the answer is no valid HTTP (${shownText(String(message))})`;
+  if (message === 'socket hang up') return 'the server closed the connection without an answer';
+  return shownText(typeof message === 'string' ? message : String(error));
+}
+
+/** Class of an HTTP status that is not the one wanted; `fallback` says which request it was. */
+export function classOfStatus(status: number, fallback: Request): ErrorClass {
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 404) return 'notFound';
+  if (status === 429) return 'throttled';
+  return fallback;
+}
+
+/** Class of a server's closing a connection, told by the text it gave. */
+export function classOfClosing(text: string): 'slowConsumer' | 'closed' {
+  return /too slow|slow ?(consumer|client)|send buffer|waiting to be (sent|read)|were waiting/i.test(
+    text,
+  )
+    ? 'slowConsumer'
+    : 'closed';
+}
+
+/** A day: timers bear no more than 24 of them, and then fire at once. */
+const longestWaitMs = 24 * 3600 * 1000;
+
+/**
+ * Milliseconds of a Retry-After header, which is seconds or an HTTP date, at most a day; undefined when it
+ * is neither.
+ */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header.trim())) return Math.min(longestWaitMs, Number(header) * 1000);
+  // Not every text that is taken for a date is one: -5 would be the May of 2001.
+  const date = /^\s*[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(header) ? Date.parse(header) : NaN;
+  return Number.isNaN(date) ? undefined : Math.min(longestWaitMs, Math.max(0, date - nowMs));
+}
+
+/** What is looked at of a text from a server; more is never shown. */
+const longestText = 2000;
+
+/** Text from a server as it may be shown: one line, printable, short. All of it comes in through here. */
+export function shownText(text: string): string {
+  const line = visibleLine(text.slice(0, longestText)).trim();
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
+
+/** Why a socket was lost; tunnels through proxies say it themselves. */
+export function failureOfSocket(error: Error): ConnectFailure {
+  return error instanceof ConnectFailure
+    ? error
+    : new ConnectFailure(classOfSystemError(error), textOfSystemError(error));
+}

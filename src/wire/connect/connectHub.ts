@@ -1,0 +1,91 @@
+import type { ClientTokens } from './accessTokens';
+import { StatusFailure } from './connectFailure';
+import type { ConnectStopwatch } from './connectStopwatch';
+import type { Endpoint } from './endpoint';
+import {
+  WebSocketConnection,
+  type HubConnection,
+  type HubConnectionOptions,
+  type HubListener,
+} from '../hub/hubConnection';
+import { HttpConnection } from '../http/httpConnection';
+import { negotiate, withQuery, type NegotiateAgents, type Negotiated } from './negotiate';
+import { numberedEndpoint } from './numberedEndpoint';
+import { ReliableConnection } from '../hub/reliableConnection';
+
+/** How connections of one worker are opened. */
+export interface ConnectContext {
+  readonly endpoint: Endpoint;
+  readonly agents: NegotiateAgents;
+  readonly listener: HubListener;
+  readonly options: HubConnectionOptions;
+  /** Which of the endpoint's URLs a connection uses; absent: URL i mod count. */
+  readonly targetOf?: (index: number) => number;
+  /** Opens connections by another client than ours. */
+  readonly open?: OpenConnection;
+  /** Gives each connection its token, where a service of Azure wants its own. */
+  readonly tokens?: ClientTokens;
+}
+
+/** Opens one connection to the hub at `url`, which is negotiated with on the way. */
+export type OpenConnection = (
+  index: number,
+  url: string,
+  context: ConnectContext,
+  signal: AbortSignal,
+  stopwatch?: ConnectStopwatch,
+) => Promise<HubConnection>;
+
+/**
+ * Opens connection `index`: negotiate (unless it is skipped), transport and handshake, back to back,
+ * because a server forgets a negotiated id soon.
+ *
+ * @param stopwatch is told the end of each phase
+ * @throws ConnectFailure
+ */
+export async function connectHub(
+  index: number,
+  context: ConnectContext,
+  signal: AbortSignal,
+  stopwatch?: ConnectStopwatch,
+): Promise<HubConnection> {
+  try {
+    return await opened(index, context, signal, stopwatch);
+  } catch (error) {
+    if (error instanceof StatusFailure && error.request !== 'negotiate')
+      error.hasNegotiated = !context.endpoint.skipNegotiation;
+    throw error;
+  }
+}
+
+async function opened(
+  index: number,
+  context: ConnectContext,
+  signal: AbortSignal,
+  stopwatch: ConnectStopwatch | undefined,
+): Promise<HubConnection> {
+  const { agents, listener, options, tokens } = context;
+  const numbered = numberedEndpoint(context.endpoint, index);
+  const endpoint =
+    tokens === undefined
+      ? numbered
+      : { ...numbered, accessToken: await tokens.forClient(index, signal) };
+  // An application would ask for the token when its client negotiates.
+  if (tokens?.areIssued === true) stopwatch?.done('negotiate');
+  const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];
+  if (url === undefined) throw new Error('an endpoint needs a URL');
+  if (context.open !== undefined)
+    return context.open(index, url, { ...context, endpoint }, signal, stopwatch);
+  const where: Negotiated = endpoint.skipNegotiation
+    ? {
+        url: withQuery(url, endpoint.query),
+        headers: endpoint.headers,
+        accessToken: endpoint.accessToken,
+      }
+    : await negotiate(endpoint, url, agents, signal);
+  if (!endpoint.skipNegotiation) stopwatch?.done('negotiate');
+  const OverWebSocket =
+    options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
+  const Transport = endpoint.transport === undefined ? OverWebSocket : HttpConnection;
+  return Transport.open(index, where, endpoint, listener, options, signal, stopwatch);
+}

@@ -1,0 +1,18 @@
+export type {
+  Endpoint,
+  ServiceAccess,
+  ServiceHub,
+  ServicePass,
+  SignedInPass,
+  SigningKey,
+} from '../../base/endpoint';
+
+/** A URL as it may be shown and stored: no user info, no query, no fragment. */
+export function shownUrl(url: string): string {
+  try {
+    const parsed = new URL(url);
+    return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
+  } catch {
+    return '(not a URL)';
+  }
+}

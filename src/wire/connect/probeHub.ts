@@ -1,0 +1,166 @@
+import type { ErrorClass } from '../../base/errorClass';
+import { measureMethods, onlyMeasure, recordLatencyMethods } from '../../base/benchMethods';
+import { ConnectFailure, LeavesLoopback, shownText } from './connectFailure';
+import { connectHub } from './connectHub';
+import type { Endpoint } from './endpoint';
+import type { HubConnection } from '../hub/hubConnection';
+import type { InvocationOutcome } from '../hub/invocations';
+import { negotiateAgents } from './negotiate';
+import { ProbeListener } from './probeListener';
+import { asProbe } from './probeMark';
+
+/** A method of a hub, as far as its answer to a call tells. */
+export interface ProbedMethod {
+  readonly name: string;
+  readonly present: boolean;
+  readonly detail?: string;
+}
+
+/** What a hub answers to a benchmark's client. */
+export type HubProbe =
+  | {
+      readonly reachable: true;
+      readonly methods: readonly ProbedMethod[];
+      /**
+       * `recordLatency` when the hub greets or tells ids as that dialect does, `measure` when it has the
+       * methods of that one instead; `methods` are those of the dialect, of the first when unknown.
+       */
+      readonly dialect?: HubDialect;
+      readonly connectMs: number;
+    }
+  | {
+      readonly reachable: false;
+      readonly errorClass: ErrorClass;
+      readonly message: string;
+      /** Host beyond this machine that the hub redirects to, where that was as far as one may go. */
+      readonly redirectsTo?: string;
+    };
+
+/** Dialects of the bench contract. */
+export type HubDialect = 'recordLatency' | 'measure';
+
+/** What a hub says before a run. */
+export interface HubAnswer {
+  readonly dialect: HubDialect;
+  /** Methods that were asked about and that the hub does not have; only hubs that do not show a dialect are asked. */
+  readonly lacks: readonly string[];
+}
+
+const connectTimeoutMs = 8000;
+const answerTimeoutMs = 4000;
+const greetingMs = 1000;
+
+/**
+ * Connects once and asks which methods of the bench contract the hub has, without sending to anybody; over
+ * within 12 s.
+ */
+export function probeHub(endpoint: Endpoint): Promise<HubProbe> {
+  return connected(endpoint, connectTimeoutMs, async (connection, listener, connectMs) => {
+    const names = [...new Set([...recordLatencyMethods, ...measureMethods])];
+    const greeting = listener.greetedWithin(greetingMs);
+    const asked = await Promise.all(
+      names.map((name) => probeMethod(name, connection, listener, answerTimeoutMs)),
+    );
+    const greeted = await greeting;
+    if (!greeted && asked.every(({ errorClass }) => errorClass === 'timeout')) {
+      const message = `the hub takes connections, but answered none of ${asked.length} calls within ${answerTimeoutMs / 1000} s`;
+      return { reachable: false as const, errorClass: 'timeout' as const, message };
+    }
+    const found = asked.map(({ errorClass: _known, ...method }) => method);
+    const has = (wanted: string): boolean =>
+      found.some(({ name, present }) => name === wanted && present);
+    const dialect =
+      greeted || has('GetConnectionId')
+        ? 'recordLatency'
+        : onlyMeasure.some(has)
+          ? 'measure'
+          : undefined;
+    const expected = dialect === 'measure' ? measureMethods : recordLatencyMethods;
+    const methods = expected.map((wanted) => found.find(({ name }) => name === wanted)!);
+    return { reachable: true as const, methods, ...(dialect && { dialect }), connectMs };
+  });
+}
+
+/**
+ * Finds out which dialect the hub speaks: one of `recordLatency` greets with OnConnected or answers
+ * GetConnectionId, one of `measure` does neither. No bench method runs for it. A hub that shows no dialect may
+ * be none for a benchmark at all, and is asked about methods by calls that every hub refuses to carry out:
+ * with more arguments than any method takes.
+ *
+ * @param methods that a run would call
+ * @param withinMs time the hub has in all
+ * @returns undefined when the hub cannot be asked
+ */
+export async function askHub(
+  endpoint: Endpoint,
+  methods: readonly string[] = [],
+  withinMs = 10_000,
+): Promise<HubAnswer | undefined> {
+  const untilMs = performance.now() + withinMs;
+  const leftMs = (): number => Math.max(1, Math.min(answerTimeoutMs, untilMs - performance.now()));
+  const found = await connected(endpoint, withinMs, async (connection, listener) => {
+    const recordLatency = { dialect: 'recordLatency' as const, lacks: [] };
+    if (await listener.greetedWithin(Math.min(greetingMs, leftMs()))) return recordLatency;
+    const outcome = await listener.invocations.invoke(connection, 'GetConnectionId', [], leftMs());
+    if (outcome.ok) return recordLatency;
+    if (outcome.errorClass !== 'invocation') return undefined;
+    const asked = await Promise.all(
+      methods.map((name) => probeMethod(name, connection, listener, leftMs(), tooMany)),
+    );
+    const lacks = asked.filter(({ isMissing }) => isMissing === true).map(({ name }) => name);
+    return { dialect: 'measure' as const, lacks };
+  });
+  return found !== undefined && 'reachable' in found ? undefined : found;
+}
+
+/** Nobody writes a hub method with so many parameters; empty objects are what a careless server stumbles over least. */
+const tooMany: readonly unknown[] = Array.from({ length: 32 }, () => ({}));
+
+/** Does something with one connection to the hub; says why when there is none. */
+async function connected<T>(
+  endpoint: Endpoint,
+  withinMs: number,
+  ask: (connection: HubConnection, listener: ProbeListener, connectMs: number) => Promise<T>,
+): Promise<T | (HubProbe & { readonly reachable: false })> {
+  const probing = asProbe(endpoint);
+  const agents = negotiateAgents(probing, 1);
+  const listener = new ProbeListener();
+  const options = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 1024 * 1024 };
+  const startedMs = performance.now();
+  let connection: HubConnection | undefined;
+  try {
+    connection = await connectHub(
+      0,
+      { endpoint: probing, agents, listener, options },
+      AbortSignal.timeout(withinMs),
+    );
+    return await ask(connection, listener, performance.now() - startedMs);
+  } catch (error) {
+    if (!(error instanceof ConnectFailure)) throw error;
+    const { errorClass, message } = error;
+    const redirected = error instanceof LeavesLoopback && { redirectsTo: error.host };
+    return { reachable: false, errorClass, message, ...redirected };
+  } finally {
+    connection?.close();
+    agents.http.destroy();
+    agents.https.destroy();
+  }
+}
+
+/** @returns beside the method: why there was no answer, and whether the hub says that it has no such method */
+async function probeMethod(
+  name: string,
+  connection: HubConnection,
+  { invocations }: ProbeListener,
+  withinMs: number,
+  args: readonly unknown[] = [],
+): Promise<ProbedMethod & { errorClass?: ErrorClass; isMissing?: boolean }> {
+  const outcome: InvocationOutcome = await invocations.invoke(connection, name, args, withinMs);
+  if (outcome.ok) return { name, present: true };
+  const { errorClass, text } = outcome;
+  if (errorClass !== 'invocation') {
+    return { name, present: false, detail: shownText(text), errorClass };
+  }
+  const isMissing = /method does not exist|unknown hub method/i.test(text);
+  return { name, present: !isMissing, isMissing };
+}

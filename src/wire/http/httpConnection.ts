@@ -1,0 +1,153 @@
+import type { HttpTransport } from '../../base/endpoint';
+import { ClientConnection } from '../hub/clientConnection';
+import { classOfClosing, ConnectFailure, shownText } from '../connect/connectFailure';
+import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import type { Endpoint } from '../connect/endpoint';
+import { handshakeEnd, type HubConnectionOptions, type HubListener } from '../hub/hubConnection';
+import { HubMessageError } from '../hub/hubMessage';
+import { EventStreamInput, PollInput, type HttpInput, type InputOwner } from './httpInput';
+import { HttpOutbox } from './httpOutbox';
+import { HttpRequests } from './httpRequests';
+import type { Negotiated } from '../connect/negotiate';
+
+/** What a server may put into one event or one answer: ASP.NET Core stops at 64 KB and the message beyond. */
+const maximumBatchBytes = 16 * 1024 * 1024;
+/** After a failed send the input may still be bringing the reason. */
+const reasonWaitMs = 1000;
+const closeTimeoutMs = 2000;
+
+/**
+ * One client connection over server-sent events or long polling: messages come in over one socket, and
+ * leave as POSTs over another.
+ */
+export class HttpConnection extends ClientConnection implements InputOwner {
+  readonly connectionId: string | undefined;
+  private readonly input: HttpInput;
+  private readonly outbox: HttpOutbox;
+  private timer: NodeJS.Timeout | undefined;
+
+  private constructor(
+    index: number,
+    private readonly transport: HttpTransport,
+    where: Negotiated,
+    endpoint: Endpoint,
+    listener: HubListener,
+    options: HubConnectionOptions,
+  ) {
+    super(index, listener, options);
+    this.connectionId = where.connectionId;
+    const requests = new HttpRequests(where, this.codec);
+    const Input = transport === 'LongPolling' ? PollInput : EventStreamInput;
+    const maximumBytes = Math.max(maximumBatchBytes, options.maximumMessageBytes);
+    this.input = new Input(requests, endpoint, this, maximumBytes);
+    this.outbox = new HttpOutbox(requests, endpoint, (failure) => this.sendFailed(failure));
+  }
+
+  /**
+   * Opens the input, then shakes hands.
+   *
+   * @param stopwatch is told the end of each phase; `upgrade` ends when the server knows the connection
+   *
+   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
+   */
+  static open(
+    index: number,
+    where: Negotiated,
+    endpoint: Endpoint,
+    listener: HubListener,
+    options: HubConnectionOptions,
+    signal: AbortSignal,
+    stopwatch?: ConnectStopwatch,
+  ): Promise<HttpConnection> {
+    const { transport } = endpoint;
+    if (transport === undefined) throw new Error('an HTTP connection needs its transport');
+    const connection = new HttpConnection(index, transport, where, endpoint, listener, options);
+    return connection.opening(where.url.href, signal, stopwatch, () => {
+      connection.input.open(stopwatch);
+    });
+  }
+
+  /** Every poll that ends shows that the server is there; it sends no pings. */
+  get hasOwnKeepAlive(): boolean {
+    return this.transport === 'LongPolling';
+  }
+
+  send(message: Buffer): boolean {
+    this.outbox.send(message);
+    const { unsentBytes } = this.outbox;
+    if (unsentBytes > this.options.maximumUnsentBytes)
+      this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
+    return true;
+  }
+
+  sendMessage(message: Buffer): void {
+    if (this.state === 'open') this.send(message);
+  }
+
+  close(): void {
+    const wasOpen = this.state === 'open';
+    if (!wasOpen || this.transport !== 'LongPolling') {
+      this.destroy();
+      return;
+    }
+    this.state = 'closed';
+    clearTimeout(this.timer);
+    this.input.destroy();
+    this.outbox.end();
+    // Nobody waits for it: the process may end before.
+    this.timer = setTimeout(() => this.outbox.destroy(), closeTimeoutMs);
+    this.timer.unref();
+  }
+
+  destroy(): void {
+    this.state = 'closed';
+    clearTimeout(this.timer);
+    this.input.destroy();
+    this.outbox.destroy();
+  }
+
+  onReady(): void {
+    this.state = 'handshaking';
+    this.stopwatch?.done('upgrade');
+    this.outbox.send(this.codec.handshake);
+  }
+
+  onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void {
+    try {
+      if (this.state === 'open') this.listener.received(this, buffer, start, end, wireBytes);
+      else if (this.state === 'handshaking' && start < end)
+        this.shakeHands(buffer, start, end, wireBytes);
+    } catch (error) {
+      if (error instanceof ConnectFailure) this.fail(error);
+      else if (error instanceof HubMessageError) this.drop('protocol', error.message);
+      else throw error;
+    }
+  }
+
+  onServerEnd(): void {
+    const text = shownText(this.closeReason ?? '');
+    this.drop(
+      classOfClosing(text),
+      `the server ended the connection${text === '' ? '' : `: ${text}`}`,
+    );
+  }
+
+  onFailure(failure: ConnectFailure): void {
+    this.fail(failure);
+  }
+
+  private shakeHands(buffer: Buffer, start: number, end: number, wireBytes: number): void {
+    const behind = handshakeEnd(buffer, start, end);
+    this.becomeOpen();
+    // The server may put hub messages right behind its answer.
+    if (behind < end) this.listener.received(this, buffer, behind, end, wireBytes);
+  }
+
+  private sendFailed(failure: ConnectFailure): void {
+    if (this.state !== 'open') {
+      this.fail(failure);
+      return;
+    }
+    this.timer ??= setTimeout(() => this.fail(failure), reasonWaitMs);
+  }
+}

@@ -1,0 +1,289 @@
+import type * as net from 'node:net';
+import type { ErrorClass } from '../../base/errorClass';
+import {
+  classOfClosing,
+  ConnectFailure,
+  failureOfSocket,
+  shownText,
+} from '../connect/connectFailure';
+import { ClientConnection } from './clientConnection';
+import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import type { Endpoint } from '../connect/endpoint';
+import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
+import { FrameError, FrameReader, type FrameListener } from '../socket/frameReader';
+import type { HubCodec } from './hubCodec';
+import { HubMessageError, readHandshakeAnswer, recordSeparator, textIn } from './hubMessage';
+import type { Negotiated } from '../connect/negotiate';
+import { connectSocket, type SocketOwner } from '../socket/socket';
+import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from '../socket/upgrade';
+
+/** What an open connection tells. One listener serves all connections of a worker. */
+export interface HubListener {
+  /**
+   * One WebSocket message, one event or the answer to one poll: one or more hub messages, each with what
+   * marks its end, see {@link HubCodec.find}; none when a poll came back empty. The buffer is valid only
+   * during the call. `frameBytes` is the length with what the transport puts around it, HTTP heads excluded.
+   */
+  received(
+    connection: HubConnection,
+    buffer: Buffer,
+    start: number,
+    end: number,
+    frameBytes: number,
+  ): void;
+  /** A connection that keeps itself alive has sent a ping. */
+  pinged?(connection: HubConnection): void;
+  /** The connection is gone without our asking; told once. */
+  lost(connection: HubConnection, errorClass: ErrorClass, text: string): void;
+  /** A connection that can be recovered has lost its socket; `recovered` or `lost` follows. */
+  interrupted?(connection: HubConnection, errorClass: ErrorClass, text: string): void;
+  recovered?(connection: HubConnection, tookMs: number): void;
+}
+
+export interface HubConnectionOptions {
+  /** Longest message accepted from the server. */
+  readonly maximumMessageBytes: number;
+  /** Bytes that may wait to be sent before the connection counts as blocked. */
+  readonly maximumUnsentBytes: number;
+  /** The hub protocol; JSON when absent. */
+  readonly codec?: HubCodec;
+}
+
+/** One client connection, whatever its transport. It knows nothing of what the messages mean. */
+export interface HubConnection {
+  /** Index of the connection among all of the run. */
+  readonly index: number;
+  /** What the hub knows it by, as far as negotiating told. */
+  readonly connectionId: string | undefined;
+  /** When something last came from the server, in the clock of the owner, which sets it. */
+  lastReceivedUs: number;
+  /** Text of a hub Close message, told when the connection ends after it. */
+  closeReason: string | undefined;
+  /** Code of the server's close frame, where there was one. */
+  readonly closeCode?: number | undefined;
+  /** How it writes and reads hub messages. */
+  readonly codec: HubCodec;
+  readonly isOpen: boolean;
+  readonly stopped: boolean;
+  /** It notices a dead server by itself: nobody else sends pings. */
+  readonly hasOwnKeepAlive: boolean;
+  /**
+   * Hands a whole frame, or a bare hub message where the transport has no frames, to an open connection.
+   *
+   * @returns whether the bytes were taken at once; otherwise they must not be changed any more
+   */
+  send(frame: Buffer): boolean;
+  /** Sends one hub message that is not worth a template; nothing happens on a closed connection. */
+  sendMessage(message: Buffer): void;
+  /** Closes in order; the listener is not told. */
+  close(): void;
+  /** Lets go of the sockets at once; the listener is not told. */
+  destroy(): void;
+  /** Gives the connection up for the given reason, which the listener or the opener is told. */
+  drop(errorClass: ErrorClass, text: string): void;
+}
+
+/** State that is needed only until the connection is open. */
+interface Upgrading {
+  readonly url: URL;
+  readonly accept: string;
+  head: Buffer;
+}
+
+/** Time a server gets to end a connection that both sides, or we, have closed. */
+const closeTimeoutMs = 2000;
+
+/**
+ * One client connection over its own WebSocket: upgrade, hub handshake, messages. It uses no timer and no
+ * promise per message, and keeps as little memory as it can.
+ */
+export class WebSocketConnection extends ClientConnection implements FrameListener, SocketOwner {
+  closeCode: number | undefined;
+  readonly hasOwnKeepAlive = false;
+  private upgrading: Upgrading | undefined;
+  /** Set when the connection ends with a close frame of ours: its code. */
+  private farewell: number | undefined;
+  private readonly reader: FrameReader;
+  private socket!: net.Socket;
+
+  private constructor(
+    index: number,
+    readonly connectionId: string | undefined,
+    listener: HubListener,
+    options: HubConnectionOptions,
+  ) {
+    super(index, listener, options);
+    this.reader = new FrameReader(options.maximumMessageBytes);
+    this.state = 'upgrading';
+  }
+
+  /**
+   * Opens a socket, upgrades it and shakes hands.
+   *
+   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
+   */
+  static open(
+    index: number,
+    where: Negotiated,
+    endpoint: Endpoint,
+    listener: HubListener,
+    options: HubConnectionOptions,
+    signal: AbortSignal,
+    stopwatch?: ConnectStopwatch,
+  ): Promise<WebSocketConnection> {
+    const { url, connectionId } = where;
+    const connection = new WebSocketConnection(index, connectionId, listener, options);
+    return connection.opening(url.href, signal, stopwatch, () => {
+      const { accept, bytes } = upgradeRequest(where, connection.codec.subprotocol);
+      const greet = (): boolean => connection.socket.write(bytes, 'latin1');
+      connection.upgrading = { url, accept, head: Buffer.alloc(0) };
+      connection.socket = connectSocket(url, endpoint, connection, greet, stopwatch);
+    });
+  }
+
+  send(frame: Buffer): boolean {
+    const { socket } = this;
+    socket.write(frame);
+    const unsentBytes = socket.writableLength;
+    if (unsentBytes === 0) return true;
+    if (unsentBytes > this.options.maximumUnsentBytes) {
+      this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
+    }
+    return false;
+  }
+
+  sendMessage(message: Buffer): void {
+    // Where a protocol has no ping of its own, its message is empty and the WebSocket's takes its place.
+    const code = message.length === 0 ? opcode.ping : this.codec.opcode;
+    if (this.state === 'open') this.send(clientFrame(code, message));
+  }
+
+  close(): void {
+    if (this.state === 'open') {
+      this.sayGoodbye(closeCode.normal);
+    } else {
+      this.destroy();
+    }
+  }
+
+  destroy(): void {
+    this.state = 'closed';
+    this.socket.destroy();
+  }
+
+  onBytes(buffer: Buffer, length: number): void {
+    try {
+      const start = this.state === 'upgrading' ? this.takeHead(buffer, length) : 0;
+      if (start < length && this.state !== 'closed') this.reader.read(buffer, start, length, this);
+    } catch (error) {
+      if (error instanceof ConnectFailure) this.fail(error);
+      else if (error instanceof FrameError || error instanceof HubMessageError) {
+        this.farewell = error.closeCode;
+        this.drop('protocol', error.message);
+      } else throw error;
+    }
+  }
+
+  onSocketError(error: Error): void {
+    this.fail(failureOfSocket(error));
+  }
+
+  onSocketClose(): void {
+    const text = shownText(this.closeReason ?? '');
+    this.drop(
+      'closed',
+      text === '' ? 'the server ended the connection without a close frame' : text,
+    );
+  }
+
+  onMessage(buffer: Buffer, start: number, end: number, frameBytes: number): void {
+    if (this.state === 'open') {
+      this.listener.received(this, buffer, start, end, frameBytes);
+      return;
+    }
+    const behind = (this.codec.greetingEnd ?? handshakeEnd)(buffer, start, end);
+    this.becomeOpen();
+    // The server may put hub messages right behind its answer.
+    if (behind < end) this.listener.received(this, buffer, behind, end, frameBytes);
+  }
+
+  onPing(payload: Buffer): void {
+    // Bounded like everything else that is sent: a server may ping on and never read.
+    this.send(clientFrame(opcode.pong, payload));
+  }
+
+  onPong(payload: Buffer): void {
+    // No message, but a sign of life.
+    if (this.state === 'open') this.listener.received(this, payload, 0, 0, 0);
+  }
+
+  onClose(code: number, reason: string): void {
+    this.closeCode = code;
+    // A close frame is answered by one with the same code (RFC 6455, 5.5.1).
+    this.farewell = code;
+    const told = this.closeReason ?? '';
+    const text = shownText(told === '' ? reason : told);
+    this.drop(classOfClosing(text), `closed with code ${code}${text === '' ? '' : `: ${text}`}`);
+  }
+
+  protected override release(): void {
+    if (this.farewell === undefined) this.destroy();
+    else this.sayGoodbye(this.farewell);
+  }
+
+  /** Sends the last frame; ending the connection is the server's part, for which it gets a moment. */
+  private sayGoodbye(code: number): void {
+    const { socket } = this;
+    this.state = 'closed';
+    socket.end(clientCloseFrame(code));
+    setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
+  }
+
+  /** Collects the head of the upgrade answer; returns where the first frame begins. */
+  private takeHead(buffer: Buffer, length: number): number {
+    const upgrading = this.upgrading!;
+    const before = upgrading.head.length;
+    upgrading.head = Buffer.concat([
+      upgrading.head,
+      buffer.subarray(0, Math.min(length, maximumHeadBytes)),
+    ]);
+    const end = upgrading.head.indexOf('\r\n\r\n');
+    if (end < 0) {
+      if (upgrading.head.length >= maximumHeadBytes)
+        throw new ConnectFailure('protocol', 'upgrade: the answer has no end');
+      return length;
+    }
+    checkUpgradeAnswer(
+      upgrading.head.toString('latin1', 0, end),
+      upgrading.accept,
+      upgrading.url,
+      this.codec.subprotocol,
+    );
+    this.upgrading = undefined;
+    this.state = 'handshaking';
+    this.stopwatch?.done('upgrade');
+    const { handshake, opcode: kind, opensAtOnce } = this.codec;
+    if (handshake.length > 0) this.socket.write(clientFrame(kind, handshake));
+    if (opensAtOnce === true) {
+      this.stopwatch = undefined;
+      this.becomeOpen();
+    }
+    return end + 4 - before;
+  }
+}
+
+/**
+ * Reads the answer to the handshake.
+ *
+ * @returns where the hub messages behind it begin
+ * @throws ConnectFailure when the server refuses; HubMessageError when it is no answer to a handshake
+ */
+export function handshakeEnd(buffer: Buffer, start: number, end: number): number {
+  const separator = buffer.indexOf(recordSeparator, start);
+  if (separator < 0 || separator >= end)
+    throw new HubMessageError('the handshake answer is cut off');
+  const refusal = readHandshakeAnswer(textIn(buffer, start, separator));
+  if (refusal !== undefined)
+    throw new ConnectFailure('handshake', `handshake refused: ${shownText(refusal)}`);
+  return separator + 1;
+}

@@ -1,0 +1,201 @@
+import { HubMessageError, type HubMessage } from '../hub/hubMessage';
+import { framed } from './messagePackFraming';
+import {
+  readArrayHead,
+  readInteger,
+  readMapHead,
+  readText,
+  readValue,
+  skipNil,
+  skipValue,
+  type Cursor,
+} from './messagePackReader';
+import { arrayHead, encodeText, encodeValue, mapHead } from './messagePackWriter';
+
+/**
+ * Hub messages in MessagePack: each an array that begins with its type; types 1 to 5 have headers next.
+ * Source: the hub protocol's specification, "MessagePack encoding".
+ */
+
+const noHeaders = mapHead(0);
+const nil = Buffer.from([0xc0]);
+/** The third element of a completion: what follows it. */
+export const completionKind = { error: 1, void: 2, value: 3 } as const;
+
+/** The bytes of a message, its length before it. */
+export function encodeMessagePackMessage(message: HubMessage): Buffer {
+  return framed(partsOf(message));
+}
+
+function partsOf(message: HubMessage): Buffer[] {
+  switch (message.type) {
+    case 1:
+    case 4:
+      return [
+        headOf(6, message.type),
+        message.invocationId === undefined ? nil : encodeText(message.invocationId),
+        encodeText(message.target),
+        encodeValue(message.arguments),
+        encodeValue(message.streamIds ?? []),
+      ];
+    case 2:
+      return [headOf(4, 2), encodeText(message.invocationId), encodeValue(message.item)];
+    case 3: {
+      const { invocationId, error, result } = message;
+      if (error === undefined && result === undefined)
+        return [headOf(4, 3), encodeText(invocationId), encodeValue(completionKind.void)];
+      return [
+        headOf(5, 3),
+        encodeText(invocationId),
+        encodeValue(error === undefined ? completionKind.value : completionKind.error),
+        encodeValue(error ?? result),
+      ];
+    }
+    case 5:
+      return [headOf(3, 5), encodeText(message.invocationId)];
+    case 6:
+      return [encodeValue([6])];
+    case 7:
+      return [encodeValue([7, message.error, message.allowReconnect ?? false])];
+    case 8:
+    case 9:
+      return [encodeValue([message.type, message.sequenceId])];
+  }
+}
+
+/** Begins a message that has headers. */
+function headOf(elements: number, type: number): Buffer {
+  return Buffer.concat([arrayHead(elements), encodeValue(type), noHeaders]);
+}
+
+/**
+ * Reads one hub message, its length cut off.
+ *
+ * @returns undefined for a message of a type this client does not know: newer servers may send it
+ * @throws HubMessageError when it breaks the protocol
+ */
+export function readMessagePackMessage(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): HubMessage | undefined {
+  const cursor: Cursor = { bytes, at: start, end };
+  const elements = readArrayHead(cursor);
+  const type = elements === 0 ? undefined : readInteger(cursor);
+  if (type === undefined) throw new HubMessageError('a hub message has no type');
+  const message = messageOf(cursor, type, elements);
+  if (message === undefined) return undefined;
+  // Newer versions of the protocol may append elements.
+  for (let index = fieldsRead(message, elements); index < elements; index++) skipValue(cursor, 2);
+  if (cursor.at !== end) throw new HubMessageError('a hub message is longer than its array');
+  return message;
+}
+
+/** Elements that {@link messageOf} has read of a message. */
+function fieldsRead(message: HubMessage, elements: number): number {
+  switch (message.type) {
+    case 1:
+    case 4:
+      return Math.min(6, elements);
+    case 2:
+      return 4;
+    case 3:
+      return message.error === undefined && message.result === undefined ? 4 : 5;
+    case 5:
+      return 3;
+    case 6:
+      return 1;
+    case 7:
+      return Math.min(3, elements);
+    default:
+      return 2;
+  }
+}
+
+function messageOf(
+  cursor: Cursor,
+  type: number | bigint,
+  elements: number,
+): HubMessage | undefined {
+  switch (type) {
+    case 1:
+    case 4:
+      return readInvocation(cursor, type, elements);
+    case 2:
+      beginWithHeaders(cursor, elements, 4);
+      return { type, invocationId: textOf(cursor), item: readValue(cursor, 2) };
+    case 3:
+      return readCompletion(cursor, elements);
+    case 5:
+      beginWithHeaders(cursor, elements, 3);
+      return { type, invocationId: textOf(cursor) };
+    case 6:
+      return { type };
+    case 7:
+      return readClose(cursor, elements);
+    case 8:
+    case 9: {
+      requireElements(elements, 2);
+      const sequenceId = readInteger(cursor);
+      if (typeof sequenceId !== 'number')
+        throw new HubMessageError('a sequence id is no whole number');
+      return { type, sequenceId };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function requireElements(elements: number, wanted: number): void {
+  if (elements < wanted) throw new HubMessageError('a hub message has too few elements');
+}
+
+/** Moves over the headers, which nobody reads. */
+function beginWithHeaders(cursor: Cursor, elements: number, wanted: number): void {
+  requireElements(elements, wanted);
+  for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);
+}
+
+function textOf(cursor: Cursor): string {
+  const text = readText(cursor);
+  if (text === undefined) throw new HubMessageError('a hub message has no text where one belongs');
+  return text;
+}
+
+function readInvocation(cursor: Cursor, type: 1 | 4, elements: number): HubMessage {
+  beginWithHeaders(cursor, elements, 5);
+  // An empty id stands for none, as .NET reads it.
+  const invocationId = skipNil(cursor) ? '' : textOf(cursor);
+  if (type === 4 && invocationId === '')
+    throw new HubMessageError('a hub message of type 4 has no invocationId');
+  const target = textOf(cursor);
+  const args = Array.from({ length: readArrayHead(cursor) }, () => readValue(cursor, 3));
+  const streamIds =
+    elements > 5 ? Array.from({ length: readArrayHead(cursor) }, () => textOf(cursor)) : [];
+  const fields = { target, arguments: args, ...(streamIds.length === 0 ? {} : { streamIds }) };
+  if (type === 4) return { type, invocationId, ...fields };
+  return invocationId === '' ? { type, ...fields } : { type, invocationId, ...fields };
+}
+
+function readCompletion(cursor: Cursor, elements: number): HubMessage {
+  beginWithHeaders(cursor, elements, 4);
+  const invocationId = textOf(cursor);
+  const kind = readInteger(cursor);
+  if (kind === completionKind.void) return { type: 3, invocationId };
+  requireElements(elements, 5);
+  if (kind === completionKind.error) return { type: 3, invocationId, error: textOf(cursor) };
+  if (kind !== completionKind.value)
+    throw new HubMessageError('a completion has neither a result nor an error');
+  return { type: 3, invocationId, result: readValue(cursor, 2) };
+}
+
+function readClose(cursor: Cursor, elements: number): HubMessage {
+  requireElements(elements, 2);
+  const error = skipNil(cursor) ? undefined : textOf(cursor);
+  const allowReconnect = elements > 2 ? readValue(cursor, 2) : undefined;
+  return {
+    type: 7,
+    ...(error === undefined ? {} : { error }),
+    ...(typeof allowReconnect === 'boolean' ? { allowReconnect } : {}),
+  };
+}

@@ -1,0 +1,391 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { AccessTokens, webPubSubRoles } from '../connect/accessTokens';
+import {
+  classOfStatus,
+  classOfSystemError,
+  retryAfterMs,
+  textOfSystemError,
+} from '../connect/connectFailure';
+import type { Endpoint, ServiceAccess, SigningKey } from '../connect/endpoint';
+import { jsonCodec } from '../hub/hubCodec';
+import type { MessageShape } from '../message/messageLayout';
+import { holeLengths, MessageTemplate } from '../message/messageTemplate';
+import { negotiateAgents, type NegotiateAgents } from '../connect/negotiate';
+import { objectIn, reasonIn, type JsonObject } from './restAnswer';
+import { restLayout } from './restLayout';
+import type { ServiceFailure } from './serviceFailure';
+import { tokenLifeS } from '../connect/tokenSigner';
+
+/** Who gets what a REST call sends: everybody, the user of a connection, one connection, or a group. */
+export type RestReceiver =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'user'; readonly index: number }
+  | { readonly kind: 'connection'; readonly id: string }
+  | { readonly kind: 'group'; readonly group: string };
+
+/**
+ * Stable versions with every call that is made here, to which newer ones would add nothing: "REST API reference" of
+ * either service. `:generateToken` came with 2022-11-01.
+ */
+const apiVersions = { signalr: '2022-11-01', webpubsub: '2024-12-01' } as const;
+/** Sockets of one worker; HTTP/1.1 has one call at a time on each, so that they carry this many calls in a round trip. */
+export const maximumSockets = 256;
+/** Calls that may wait; more means that the service does not keep up. */
+const maximumWaiting = 10_000;
+const answerTimeoutMs = 10_000;
+/** A pause that a service asks for is believed up to this long. */
+const maximumPauseMs = 60_000;
+const maximumErrorBytes = 4096;
+/** As long as our tokens live; "Add a user to the target group" of the REST API takes it as `ttl`. */
+const membershipS = 24 * 3600;
+/** Longest answer that is read: a token, or a key. */
+const maximumAnswerBytes = 64 * 1024;
+
+/** What calls are told that can no longer be made. */
+const runIsOver: ServiceFailure = { errorClass: 'closed', text: 'REST: the run is over' };
+
+interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  readonly path: string;
+  /** Goes before the version of the API. */
+  readonly query?: string;
+  /** Or what makes it when the call leaves. */
+  readonly body?: Buffer | (() => Buffer);
+  /** Whether what the service answers is of interest. */
+  readonly reads?: boolean;
+  readonly settle: (failure: ServiceFailure | undefined, answer?: string) => void;
+}
+
+/**
+ * REST calls to one hub of a service, over a pool of sockets that stay open. Nothing is tried again:
+ * a message that was refused is a lost message. After 429 the next call waits as long as the service
+ * asks. Source: "Azure SignalR Service data plane REST API reference" and "Azure Web PubSub REST API
+ * reference".
+ */
+export class RestCalls {
+  private readonly agents: NegotiateAgents;
+  private readonly base: URL;
+  private readonly query: string;
+  private readonly hubPath: string;
+  private readonly waiting: Call[] = [];
+  private inFlight = 0;
+  private pausedUntilMs = 0;
+  /** From a 429 until nobody waits any more. */
+  private throttled = false;
+  private pauseTimer: NodeJS.Timeout | undefined;
+  private closed = false;
+  private readonly told = (failure: ServiceFailure | undefined): void => {
+    if (failure !== undefined) this.refused(failure);
+  };
+
+  /**
+   * @param refused is told why a message was not accepted
+   * @param freed is told that {@link takesMessages} has become true
+   */
+  constructor(
+    endpoint: Endpoint,
+    private readonly access: ServiceAccess,
+    private readonly tokens = new AccessTokens(access),
+    private readonly refused: (failure: ServiceFailure) => void = () => undefined,
+    private readonly freed: () => void = () => undefined,
+  ) {
+    this.base = new URL(access.restUrl);
+    this.query = `api-version=${apiVersions[access.kind]}`;
+    this.hubPath = `/api/hubs/${encodeURIComponent(access.hub)}`;
+    this.agents = negotiateAgents(endpoint, maximumSockets);
+  }
+
+  /** A message encoded once, as the body of calls. */
+  template(shape: MessageShape): MessageTemplate {
+    const codec = { ...jsonCodec, layout: restLayout(this.access.kind) };
+    return MessageTemplate.of(shape, holeLengths(undefined), codec, false);
+  }
+
+  /**
+   * Whether a message would not have to wait for one of our sockets. What waits because the service has
+   * answered 429 is to be handed over all the same: that wait is not ours.
+   */
+  get takesMessages(): boolean {
+    return this.throttled || this.inFlight < maximumSockets;
+  }
+
+  /**
+   * Sends a message. That the service has accepted it does not mean that it is delivered.
+   *
+   * @param body makes the body when the call leaves; not called when it never does
+   */
+  send(receiver: RestReceiver, body: () => Buffer): void {
+    this.begin({ ...this.sendingTo(receiver), body, settle: this.told });
+  }
+
+  /** Sends a message; settles when the service has answered. */
+  sent(receiver: RestReceiver, body: Buffer): Promise<ServiceFailure | undefined> {
+    return this.call({ ...this.sendingTo(receiver), body });
+  }
+
+  /**
+   * Puts a connection, or the user of one of the run, into a group, or takes it out; settles when the
+   * service has done it. Azure SignalR Service would remember a user for a year, who is forgotten after
+   * a day here.
+   */
+  changeGroup(
+    method: 'PUT' | 'DELETE',
+    member: string | number,
+    group: string,
+  ): Promise<ServiceFailure | undefined> {
+    const groupPath = `groups/${encodeURIComponent(group)}`;
+    const path =
+      typeof member === 'number'
+        ? `${this.receiverPath({ kind: 'user', index: member })}/${groupPath}`
+        : `${this.hubPath}/${groupPath}/connections/${encodeURIComponent(member)}`;
+    const isRemembered = this.access.kind === 'signalr' && typeof member === 'number';
+    const query = isRemembered && method === 'PUT' ? `ttl=${membershipS}&` : undefined;
+    return this.call({ method, path, ...(query !== undefined && { query }) });
+  }
+
+  /** Whether the service is well; it says so to everybody. */
+  health(): Promise<ServiceFailure | undefined> {
+    return this.call({ method: 'HEAD', path: '/api/health' });
+  }
+
+  /** Whether somebody is in a group: a failure of class `notFound` says that nobody is. */
+  groupExists(group: string): Promise<ServiceFailure | undefined> {
+    const path = this.receiverPath({ kind: 'group', group });
+    return this.call({ method: 'HEAD', path });
+  }
+
+  /**
+   * A token of the service's making, with which connection `index` comes in.
+   *
+   * @param signal ends the wait for it
+   */
+  async clientToken(index: number, signal?: AbortSignal): Promise<string | ServiceFailure> {
+    const query = new URLSearchParams({
+      userId: this.tokens.userOf(index),
+      minutesToExpire: String(tokenLifeS / 60),
+    });
+    for (const role of webPubSubRoles) query.append('role', role);
+    const path = `${this.hubPath}/:generateToken`;
+    const asked = await this.ask({ method: 'POST', path, query: `${query.toString()}&` }, signal);
+    if ('failure' in asked) return asked.failure;
+    const { token } = asked.answer;
+    return typeof token === 'string' && token !== '' ? token : unreadable('token');
+  }
+
+  /** A key that Azure SignalR Service lends for 90 minutes, to sign tokens of clients with. */
+  async signingKey(): Promise<SigningKey | ServiceFailure> {
+    const asked = await this.ask({ method: 'GET', path: '/api/v1/auth/accessKey' });
+    if ('failure' in asked) return asked.failure;
+    const { keyId, accessKey, KeyId: id = keyId, AccessKey: text = accessKey } = asked.answer;
+    const isKey = typeof id === 'string' && typeof text === 'string' && text !== '';
+    return isKey ? { id, text } : unreadable('key');
+  }
+
+  /** Tells an emulator where events of the hub go; the services themselves have no such call. */
+  registerHandler(url: string): Promise<ServiceFailure | undefined> {
+    const systemEvents = this.access.kind === 'webpubsub' ? { systemEvents: [] } : {};
+    const body = Buffer.from(JSON.stringify({ url, ...systemEvents }), 'utf8');
+    return this.call({ method: 'PUT', path: this.handlerPath, body });
+  }
+
+  /** Tells an emulator that the handler of the hub is going. */
+  unregisterHandler(): Promise<ServiceFailure | undefined> {
+    return this.call({ method: 'DELETE', path: this.handlerPath });
+  }
+
+  /** Lets go of the sockets; calls that wait fail as `closed`, those under way as their sockets end. */
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.pauseTimer);
+    this.agents.http.destroy();
+    this.agents.https.destroy();
+    for (const call of this.waiting.splice(0)) call.settle(runIsOver);
+  }
+
+  private call(call: Omit<Call, 'settle'>): Promise<ServiceFailure | undefined> {
+    return new Promise((settle) => {
+      this.begin({ ...call, settle });
+    });
+  }
+
+  /** What a call answers, an object in JSON. */
+  private ask(
+    call: Pick<Call, 'method' | 'path' | 'query'>,
+    signal?: AbortSignal,
+  ): Promise<{ readonly failure: ServiceFailure } | { readonly answer: JsonObject }> {
+    return new Promise((resolve) => {
+      const settle = (failure: ServiceFailure | undefined, text = ''): void => {
+        const answer = objectIn(text);
+        if (failure !== undefined) resolve({ failure });
+        else resolve(answer === undefined ? { failure: unreadable('JSON object') } : { answer });
+      };
+      const asked: Call = { ...call, reads: true, settle };
+      signal?.addEventListener('abort', () => this.giveUp(asked), { once: true });
+      if (signal?.aborted === true) this.giveUp(asked);
+      else this.begin(asked);
+    });
+  }
+
+  private get handlerPath(): string {
+    return `/emulator/hubs/${encodeURIComponent(this.access.hub)}/handler`;
+  }
+
+  private sendingTo(receiver: RestReceiver): Pick<Call, 'method' | 'path'> {
+    return { method: 'POST', path: `${this.receiverPath(receiver)}/:send` };
+  }
+
+  private receiverPath(receiver: RestReceiver): string {
+    switch (receiver.kind) {
+      case 'all':
+        return this.hubPath;
+      case 'user':
+        return `${this.hubPath}/users/${this.tokens.userOf(receiver.index)}`;
+      case 'connection':
+        return `${this.hubPath}/connections/${encodeURIComponent(receiver.id)}`;
+      case 'group':
+        return `${this.hubPath}/groups/${encodeURIComponent(receiver.group)}`;
+    }
+  }
+
+  private begin(call: Call): void {
+    if (this.closed) {
+      call.settle(runIsOver);
+    } else if (this.waiting.length >= maximumWaiting) {
+      const text = `${maximumWaiting} REST calls were waiting for the service to answer`;
+      call.settle({ errorClass: 'blocked', text });
+    } else {
+      this.waiting.push(call);
+      this.pump();
+    }
+  }
+
+  /** Nobody waits for the answer any more; a call that has not left stays here. */
+  private giveUp(call: Call): void {
+    const at = this.waiting.indexOf(call);
+    if (at >= 0) this.waiting.splice(at, 1);
+    const name = call.path.slice(call.path.lastIndexOf('/') + 1);
+    call.settle({ errorClass: 'timeout', text: `REST: ${name} was not answered in time` });
+  }
+
+  private pump(): void {
+    if (this.pauseTimer !== undefined) return;
+    const pauseMs = this.pausedUntilMs - Date.now();
+    if (pauseMs > 0) {
+      this.pauseTimer = setTimeout(() => {
+        this.pauseTimer = undefined;
+        this.pump();
+      }, pauseMs);
+      return;
+    }
+    while (this.inFlight < maximumSockets && !this.closed) {
+      const call = this.waiting.shift();
+      if (call === undefined) {
+        this.throttled = false;
+        return;
+      }
+      this.inFlight += 1;
+      void this.carryOut(call).then(({ failure, answer }) => {
+        this.inFlight -= 1;
+        call.settle(failure, answer);
+        this.pump();
+        if (this.inFlight === maximumSockets - 1) this.freed();
+      });
+    }
+  }
+
+  private async carryOut(call: Call): Promise<Outcome> {
+    const token = await this.tokens.forRest(call.path);
+    // A socket opened now would outlive the others.
+    if (this.closed) return { failure: runIsOver };
+    return new Promise((resolve) => {
+      const { base, agents } = this;
+      const body = typeof call.body === 'function' ? call.body() : call.body;
+      const secure = base.protocol === 'https:';
+      const request = (secure ? https : http).request({
+        host: base.hostname.replace(/^\[|\]$/g, ''),
+        port: base.port,
+        // Tokens are made out to the path of the service, not to that of a gateway.
+        path: `${base.pathname.replace(/\/$/, '')}${call.path}?${call.query ?? ''}${this.query}`,
+        method: call.method,
+        agent: secure ? agents.https : agents.http,
+        timeout: answerTimeoutMs,
+        headers: {
+          Authorization: `Bearer ${token}`,
+          'Content-Length': body?.length ?? 0,
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        },
+      });
+      request.on('timeout', () => request.destroy(new RestTimeout()));
+      request.on('error', (error) => {
+        const failure: ServiceFailure =
+          error instanceof RestTimeout
+            ? { errorClass: 'timeout', text: `REST: no answer within ${answerTimeoutMs / 1000} s` }
+            : { errorClass: classOfSystemError(error), text: `REST: ${textOfSystemError(error)}` };
+        resolve({ failure });
+      });
+      // Asked by nobody, but it ends the request, and there is no other answer.
+      request.on('upgrade', (_answer, socket) => {
+        socket.destroy();
+        const text = `REST: ${call.method} answered 101`;
+        resolve({ failure: { errorClass: classOfStatus(101, 'request'), text, status: 101 } });
+      });
+      request.on('response', (response) => {
+        this.readAnswer(response, call, resolve);
+      });
+      request.end(body);
+    });
+  }
+
+  private readAnswer(
+    response: http.IncomingMessage,
+    { method, reads = false }: Call,
+    resolve: (outcome: Outcome) => void,
+  ): void {
+    const status = response.statusCode ?? 0;
+    const isGood = status >= 200 && status < 300;
+    if (isGood && !reads) {
+      // The socket is free for the next call only when the answer is read.
+      response.resume().once('close', () => {
+        resolve({});
+      });
+      return;
+    }
+    let said = '';
+    const maximumBytes = isGood ? maximumAnswerBytes : maximumErrorBytes;
+    response.setEncoding('utf8');
+    response.on('data', (text: string) => {
+      if (said.length < maximumBytes) said += text;
+    });
+    response.once('close', () => {
+      if (isGood) {
+        resolve({ answer: said });
+        return;
+      }
+      if (status === 429) this.pause(response.headers['retry-after']);
+      const text = `REST: ${method} answered ${status}${reasonIn(said)}`;
+      resolve({ failure: { errorClass: classOfStatus(status, 'request'), text, status } });
+    });
+  }
+
+  /** One second where the service says nothing: it promises no Retry-After. */
+  private pause(retryAfter: string | undefined): void {
+    const nowMs = Date.now();
+    const pauseMs = Math.min(maximumPauseMs, retryAfterMs(retryAfter, nowMs) ?? 1000);
+    this.throttled = true;
+    this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + pauseMs);
+  }
+}
+
+class RestTimeout extends Error {}
+
+/** How a call went, and what was answered where that is of interest. */
+interface Outcome {
+  readonly failure?: ServiceFailure;
+  readonly answer?: string;
+}
+
+const unreadable = (what: string): ServiceFailure => ({
+  errorClass: 'protocol',
+  text: `REST: the answer holds no ${what}`,
+});

@@ -1,0 +1,152 @@
+import * as dns from 'node:dns';
+import * as net from 'node:net';
+import * as tls from 'node:tls';
+import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import type { Endpoint } from '../connect/endpoint';
+import { proxyFor, TunnelStream } from './proxy';
+
+/** What of an endpoint the way to a host depends on. */
+export type WaySettings = Pick<Endpoint, 'proxies' | 'ca' | 'clientCertificate' | 'insecureTls'>;
+
+/** Who gets what a socket receives. */
+export interface SocketOwner {
+  /** Bytes from the socket lie in `buffer[0…length)` and are valid only during the call. */
+  onBytes(buffer: Buffer, length: number): void;
+  onSocketError(error: Error): void;
+  onSocketClose(): void;
+}
+
+const owner = Symbol('owner');
+type OwnedSocket = net.Socket & { [owner]: SocketOwner };
+
+/** All sockets of a thread read into this one buffer: no Buffer object per read, no memory per idle connection. */
+const receiveBuffer = Buffer.allocUnsafeSlow(256 * 1024);
+
+// Functions shared by all sockets, so that a connection costs no closures. Node calls them on the socket.
+function onRead(this: OwnedSocket, length: number, buffer: Uint8Array): boolean {
+  this[owner].onBytes(buffer as Buffer, length);
+  return true;
+}
+function onError(this: OwnedSocket, error: Error): void {
+  this[owner].onSocketError(error);
+}
+function onClose(this: OwnedSocket): void {
+  this[owner].onSocketClose();
+}
+
+/** Connects to the host of a `http:` or `https:` URL; `connected` is called once, when bytes may be sent. */
+export function connectSocket(
+  url: URL,
+  endpoint: Endpoint,
+  who: SocketOwner,
+  connected: () => void,
+  stopwatch?: ConnectStopwatch,
+): net.Socket {
+  const onread = { buffer: receiveBuffer, callback: onRead };
+  const socket = openSocket(url, endpoint, stopwatch, { onread });
+  (socket as OwnedSocket)[owner] = who;
+  // `onread` is for sockets of the system only.
+  if (proxyFor(url, endpoint.proxies) !== undefined) socket.on('data', onData);
+  socket.on('error', onError);
+  socket.on('close', onClose);
+  socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
+  return socket;
+}
+
+/** A socket to the host of a `http:` or `https:` URL, through the proxy where there is one. */
+export function openSocket(
+  url: URL,
+  way: WaySettings,
+  stopwatch?: ConnectStopwatch,
+  reading: Pick<net.TcpSocketConnectOpts, 'onread'> = {},
+): net.Socket {
+  const secure = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const proxy = proxyFor(url, way.proxies);
+  const options = {
+    host,
+    port: Number(url.port || (secure ? 443 : 80)),
+    noDelay: true,
+    lookup: cachedLookup,
+    ...reading,
+  };
+  const tunnel = proxy === undefined ? undefined : new TunnelStream(proxy, url);
+  let socket: net.Socket;
+  if (tunnel !== undefined) socket = tunnelled(tunnel, url, way);
+  else if (secure) socket = tls.connect({ ...options, ...tlsOptions(host, way) });
+  else socket = net.connect(options);
+  if (stopwatch !== undefined) timeSocket(socket, tunnel, secure, stopwatch);
+  return socket;
+}
+
+/** Tells the phases of a socket. An address that is no name is not looked up, and leaves no listener behind. */
+function timeSocket(
+  socket: net.Socket,
+  tunnel: TunnelStream | undefined,
+  secure: boolean,
+  stopwatch: ConnectStopwatch,
+): void {
+  const lookedUp = (): void => stopwatch.done('dns');
+  socket.once('lookup', lookedUp);
+  // With a proxy the way to it, and its own to the target, are one phase.
+  (tunnel ?? socket).once('connect', () => {
+    socket.off('lookup', lookedUp);
+    stopwatch.done('tcp');
+  });
+  if (secure) socket.once('secureConnect', () => stopwatch.done('tls'));
+}
+
+/** A tunnel in place of a socket; it has all of one that connections use. */
+function tunnelled(tunnel: TunnelStream, url: URL, way: WaySettings): net.Socket {
+  const secure = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const socket = secure
+    ? tls.connect({ socket: tunnel, ...tlsOptions(host, way) })
+    : (tunnel as unknown as net.Socket);
+  if (secure) tunnel.on('error', (error) => socket.destroy(error));
+  return socket;
+}
+
+function onData(this: OwnedSocket, chunk: Buffer): void {
+  this[owner].onBytes(chunk, chunk.length);
+}
+
+/** What a TLS connection to the host needs to know. */
+export function tlsOptions(host: string, way: WaySettings): tls.ConnectionOptions {
+  const { ca, clientCertificate, insecureTls } = way;
+  return {
+    ...(net.isIP(host) === 0 ? { servername: host } : {}),
+    ...(ca === undefined ? {} : { ca }),
+    ...clientCertificate,
+    rejectUnauthorized: !insecureTls,
+    ALPNProtocols: ['http/1.1'],
+  };
+}
+
+/** How long an address is believed: thousands of connects must not be thousands of look-ups. */
+const lookupLifetimeMs = 10_000;
+const lookups = new Map<string, { untilMs: number; addresses: Promise<dns.LookupAddress[]> }>();
+
+/** Looks a host up once for all connects of the next seconds. */
+const cachedLookup: net.LookupFunction = (host, options, callback) => {
+  const nowMs = performance.now();
+  let entry = lookups.get(host);
+  if (entry === undefined || entry.untilMs < nowMs) {
+    entry = {
+      untilMs: nowMs + lookupLifetimeMs,
+      addresses: dns.promises.lookup(host, { all: true }),
+    };
+    lookups.set(host, entry);
+  }
+  entry.addresses.then(
+    (addresses) => {
+      const first = addresses[0]!;
+      if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    },
+    (error: unknown) => {
+      lookups.delete(host);
+      callback(error as NodeJS.ErrnoException, '', 0);
+    },
+  );
+};

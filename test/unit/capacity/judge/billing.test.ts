@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { billingWords, includedPerDay } from '../../../../src/capacity/judge/billing';
+import { estimate, type Estimate, type Product } from '../../../../src/capacity/estimate';
+import { loadOf } from '../../../../src/capacity/load/loadOf';
+import { recommend } from '../../../../src/capacity/judge/recommend';
+import { measuredLoadOf } from '../../../../src/capacity/load/measuredLoadOf';
+import type { Scenario } from '../../../../src/scenario/scenario';
+import type { Traffic } from '../../../../src/usecases/traffic';
+import { messages, scenarioWith } from '../scenarios';
+
+const estimated = (traffic: Partial<Traffic>, product: Product = 'signalr'): Estimate =>
+  estimate({
+    product,
+    connections: 1000,
+    useCases: [{ kind: 'echo', senders: 100, intervalS: 1, messageBytes: 1024, ...traffic }],
+  });
+const perSecond = (traffic: Partial<Traffic>, product?: Product): number =>
+  estimated(traffic, product).billing!.messages_per_s;
+
+describe('billing', () => {
+  it('counts what leaves the service, to clients and to app servers', () => {
+    assert.equal(perSecond({}), 200);
+    assert.equal(perSecond({ kind: 'broadcast', senders: 1 }), 1001);
+    assert.equal(perSecond({ kind: 'send_to_group', groupMembers: 10 }), 1100);
+  });
+
+  it('counts no app server where there is none, but the event handler', () => {
+    assert.equal(perSecond({ kind: 'rest_send_to_user' }), 100);
+    assert.equal(perSecond({ kind: 'rest_broadcast', senders: 1 }), 1000);
+    assert.equal(perSecond({ kind: 'send_to_group', groupMembers: 10 }, 'webpubsub'), 1000);
+    assert.equal(perSecond({ kind: 'upstream_echo' }, 'webpubsub'), 200);
+  });
+
+  it('counts each 2 KB, as in the example of the service: 4 KB to three clients are eight', () => {
+    const { billing } = estimate({
+      product: 'signalr',
+      connections: 3,
+      useCases: [{ kind: 'broadcast', senders: 1, intervalS: 1, messageBytes: 4096 }],
+    });
+    const eight = { messages_per_s: 8, messages_per_day: 691_200, messages_per_month: 20_736_000 };
+    assert.deepEqual(billing, { ...eight, payload_only: eight }, 'traffic of no known protocol');
+  });
+
+  it('counts payloads of different sizes each by its started 2 KB, not their mean', () => {
+    const messageSizes = [
+      { bytes: 256, weight: 90 },
+      { bytes: 16_384, weight: 10 },
+    ];
+    const mixed = { messageBytes: 1869, messageSizes };
+    // 100 in and 100 out of 0.9 × 1 + 0.1 × 8; the mean would be one each.
+    assert.equal(perSecond(mixed), 340);
+    const once = { bytes: 5000, weight: 7 };
+    assert.equal(perSecond({ messageSizes: [once] }), perSecond({ messageBytes: 5000 }));
+    assert.equal(perSecond({ messageSizes: [once, once] }), perSecond({ messageBytes: 5000 }));
+  });
+
+  const billed = (changes: Partial<Scenario>): NonNullable<Estimate['billing']> => {
+    const load = loadOf(scenarioWith(changes));
+    assert.ok('input' in load);
+    return estimate(load.input).billing!;
+  };
+  const sized = (messageSize: number): Pick<Scenario, 'entries'> => ({
+    entries: [{ name: 'echo', parameters: { ...messages, messageSize } }],
+  });
+
+  it('counts the envelope: 2 KB of payload are two messages, to the client and to the app server', () => {
+    const { messages_per_s: all, payload_only: alone } = billed(sized(2048));
+    assert.deepEqual([all, alone.messages_per_s], [4000, 2000]);
+    const small = billed(sized(1024));
+    assert.deepEqual([small.messages_per_s, small.payload_only.messages_per_s], [2000, 2000]);
+    // 182 bytes around a payload to the client; those to the app server are 22 more.
+    assert.equal(billed(sized(2048 - 182)).messages_per_s, 1000 + 2000);
+    assert.equal(billed(sized(2048 - 182 - 22)).messages_per_s, 2000);
+  });
+
+  it('counts the envelope of the protocol', () => {
+    const at = (messageSize: number, protocol: 'json' | 'messagepack'): number =>
+      billed({ ...sized(messageSize), protocol }).messages_per_s;
+    assert.equal(at(1880, 'json'), 4000);
+    assert.equal(at(1880, 'messagepack'), 2000);
+  });
+
+  it('bills what was measured like what is estimated', () => {
+    const measured = measuredLoadOf(scenarioWith(sized(2048)), {
+      ...{ index: 2, status: 'pass', connections: 1000, lostConnections: 0, seconds: 10 },
+      ...{ sent: 1000, expected: 1000, extra: 0, lost: 0 },
+    });
+    assert.ok('load' in measured);
+    const { billing } = recommend(measured.load);
+    assert.deepEqual([billing?.messages_per_s, billing?.payload_only.messages_per_s], [400, 200]);
+  });
+
+  it('says what the size includes, and what the payloads alone would be', () => {
+    const found = estimated({});
+    assert.equal(includedPerDay(found, {}), 1_000_000);
+    assert.equal(includedPerDay(found, { unit: 2 }), 2_000_000);
+    assert.equal(includedPerDay(found, { sku: 'free' }), 20_000);
+    assert.equal(
+      billingWords(found, {}),
+      'Billed at this load around the clock: 17,280,000 messages of 2 KB a day, 518,400,000 in 30 days; Unit 1 includes 1,000,000 a day.',
+    );
+    assert.match(billingWords(found, { sku: 'free' })!, /; the Free tier ends at 20,000 a day\.$/);
+    const load = loadOf(scenarioWith(sized(2048)));
+    assert.ok('input' in load);
+    assert.match(
+      billingWords(estimate(load.input), {})!,
+      /345,600,000 messages of 2 KB a day.* Envelopes count: the payloads alone would be 172,800,000 a day\.$/,
+    );
+    assert.equal(billingWords(estimated({ senders: 0 }), {}), undefined);
+  });
+});

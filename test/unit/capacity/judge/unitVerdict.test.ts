@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { estimate } from '../../../../src/capacity/estimate';
+import type { UnitVerdict } from '../../../../src/capacity/model';
+import { unitVerdict } from '../../../../src/capacity/judge/unitVerdict';
+import type { Sku } from '../../../../src/scenario/scenario';
+
+function verdict(
+  connections: number,
+  size: { unit?: number; sku?: Sku },
+  senders = 0,
+): UnitVerdict | undefined {
+  const echo = { kind: 'echo', senders, intervalS: 1, messageBytes: 2048 } as const;
+  const result = estimate({ product: 'signalr', connections, useCases: [echo] });
+  return unitVerdict(result, { connections, ...size });
+}
+
+describe('unitVerdict', () => {
+  it('says nothing when the scenario names no size', () => {
+    assert.equal(verdict(1000, {}), undefined);
+    assert.equal(verdict(1000, { sku: 'standard' }), undefined);
+  });
+
+  it('says that a size is enough, and which would do', () => {
+    assert.deepEqual(verdict(1500, { unit: 2 }), {
+      exceeded: false,
+      offered: true,
+      sentence: 'Unit 2 is enough: connections 1,500 of 2,000 (75 %, guide of 2023-03) at Unit 2.',
+    });
+    assert.match(verdict(1500, { unit: 10 })!.sentence, /^Unit 10 is enough; Unit 2 would do: /);
+  });
+
+  it('says that a size is too small, or that none is large enough', () => {
+    const small = verdict(1500, { unit: 1 })!;
+    assert.equal(small.exceeded, true);
+    assert.match(
+      small.sentence,
+      /^Too much for Unit 1: it takes Unit 2: connections 1,500 of 2,000/,
+    );
+    const none = verdict(150_000, { unit: 100 })!;
+    assert.equal(none.exceeded, true);
+    assert.match(none.sentence, /^Too much for Unit 100 and for every size of this guide/);
+  });
+
+  it('knows which sizes can be bought', () => {
+    const between = verdict(1500, { unit: 13 })!;
+    assert.deepEqual([between.exceeded, between.offered], [false, false]);
+    assert.match(
+      between.sentence,
+      /^Unit 13 cannot be bought; nearest: Unit 10 and Unit 20\. Unit 13 is enough; /,
+    );
+    const beyond = verdict(1500, { unit: 200, sku: 'standard' })!;
+    assert.equal(beyond.offered, false);
+    assert.match(beyond.sentence, /cannot be bought in the tier standard; nearest: Unit 100\./);
+    assert.equal(verdict(1500, { unit: 200, sku: 'premium' })!.offered, true);
+    assert.match(
+      verdict(10, { unit: 5, sku: 'free' })!.sentence,
+      /^Unit 5 cannot be bought in the tier free; nearest: Unit 1\. The 20 connections/,
+    );
+  });
+
+  it('goes by the edition that goes on where the tables of this one end', () => {
+    const enough = verdict(150_000, { unit: 200 })!;
+    assert.deepEqual(enough, {
+      exceeded: false,
+      offered: true,
+      sentence: 'Unit 200 is enough, by the edition "later"; this guide ends at Unit 100.',
+    });
+    assert.match(
+      verdict(150_000, { unit: 1000 })!.sentence,
+      /^Unit 1,000 is enough; Unit 200 would do, by the edition "later"/,
+    );
+    assert.match(
+      verdict(250_000, { unit: 200 })!.sentence,
+      /^Too much for Unit 200: by the edition "later" it takes Unit 300; this guide ends/,
+    );
+    assert.match(
+      verdict(150_000, { unit: 100 })!.sentence,
+      /^Too much for Unit 100 and for every size of this guide: .* By the edition "later" it takes Unit 200\.$/,
+    );
+    assert.match(
+      verdict(1_500_000, { unit: 1000 })!.sentence,
+      /The edition "later" has none for it either\.$/,
+    );
+    assert.match(
+      verdict(150_000, { unit: 100, sku: 'standard' })!.sentence,
+      /Standard ends at Unit 100; Premium goes on\.$/,
+    );
+  });
+
+  it('knows the connections of the Free tier', () => {
+    const over = verdict(21, { sku: 'free' })!;
+    assert.equal(over.exceeded, true);
+    assert.match(
+      over.sentence,
+      /allows 20 connections, the scenario opens 21: it takes Unit 1 of a/,
+    );
+    const within = verdict(20, { sku: 'free' }, 20)!;
+    assert.equal(within.exceeded, false);
+    assert.match(within.sentence, /20,000 messages a day/);
+  });
+});

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { leavingSizes } from '../../../../src/capacity/load/leavingSizes';
+import type { Scenario, ScenarioEntry } from '../../../../src/scenario/scenario';
+import { largestPayload } from '../../../../src/usecases/payloadSizes';
+import { findUseCase } from '../../../../src/usecases/registry';
+import { hubRunOf } from '../../../../src/usecases/useCase';
+import { userOf } from '../../../../src/wire/connect/accessTokens';
+import { measureShape, recordLatencyShape } from '../../../../src/wire/message/contractShape';
+import {
+  codecOf,
+  jsonCodec,
+  messagePackCodec,
+  type HubCodec,
+} from '../../../../src/wire/hub/hubCodec';
+import type { HoleLengths, MessageShape } from '../../../../src/wire/message/messageLayout';
+import { encodeServiceMessage } from '../../../../src/wire/service/serviceWriter';
+import { streamLayoutOf, type ItemPayload } from '../../../../src/wire/message/streamLayout';
+import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonServerMessage';
+import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
+import type { DataMessage } from '../../../../src/wire/webpubsub/serverMessage';
+import { messages, scenarioWith } from '../scenarios';
+
+const connectionId = 'C'.repeat(22);
+const runId = 0xfedcba98;
+/** Payloads at which lengths get another byte somewhere. */
+const payloads = [54, 100, 127, 255, 256, 2048, 16_384, 65_535, 65_536, 1_048_576];
+
+const entryOf = (name: string, more: object = {}): ScenarioEntry => ({
+  name,
+  parameters: { ...messages, ...more },
+});
+
+function sizesOf(
+  changes: Partial<Scenario>,
+  entry: ScenarioEntry,
+  bytes: number,
+): ReturnType<typeof leavingSizes>[number] {
+  const scenario = scenarioWith({ ...changes, entries: [entry] });
+  return leavingSizes(scenario, entry, [{ bytes, weight: 1 }])[0]!;
+}
+
+function shapeOf(
+  name: string,
+  method: 'sent' | 'called',
+  bytes: number,
+  { measures = false, binary = false } = {},
+): MessageShape {
+  const { message } = hubRunOf(findUseCase(name)!, messages);
+  const blob = 'x'.repeat(bytes);
+  const { receiverKey } = message!;
+  const hasReceiver = receiverKey !== undefined && (!measures || method === 'sent');
+  const content = { blob, binary, ...(hasReceiver && { receiverKey }) };
+  if (measures)
+    return measureShape({
+      method: method === 'sent' ? message!.measureMethod! : 'Measure',
+      ...content,
+    });
+  return recordLatencyShape({
+    method: method === 'sent' ? message!.method : 'RecordLatency',
+    ...content,
+  });
+}
+
+const lengthsFor = (receiver: number): HoleLengths => ({ receiver, sender: 0, senderIndex: 1 });
+const encoded = (codec: HubCodec, shape: MessageShape, receiver: number): Buffer =>
+  codec.layout(shape, lengthsFor(receiver)).body;
+const toAppServer = (payload: Buffer): number =>
+  encodeServiceMessage({ type: 6, connectionId, payload }).length;
+
+const items = { streamingItemCount: 2, streamingItemSendDelay: 0 };
+const codecs = { json: jsonCodec, messagepack: messagePackCodec } as const;
+
+describe('leavingSizes', () => {
+  for (const [protocol, codec] of Object.entries(codecs) as [keyof typeof codecs, HubCodec][]) {
+    for (const measures of [false, true]) {
+      const dialect = measures ? 'measure' : 'auto';
+      for (const name of ['echo', 'broadcast', 'sendToClient', 'sendToGroup']) {
+        it(`are those of the encoder: ${name} in ${protocol}, dialect ${dialect}`, () => {
+          const entry = entryOf(name, name === 'sendToGroup' ? { groupCount: 300 } : {});
+          const group = `sendToGroup_${runId.toString(16)}_299`.length;
+          const receiver = name === 'sendToGroup' ? group : connectionId.length;
+          for (const bytes of payloads) {
+            const found = sizesOf({ protocol, dialect }, entry, bytes);
+            const called = encoded(codec, shapeOf(name, 'called', bytes, { measures }), receiver);
+            const sent = encoded(codec, shapeOf(name, 'sent', bytes, { measures }), receiver);
+            assert.equal(found.toClient, called.length, `${bytes} to the client`);
+            assert.equal(found.toApplication, toAppServer(sent), `${bytes} to the app server`);
+          }
+        });
+      }
+    }
+
+    it(`are those of the encoder: items of streams in ${protocol}`, () => {
+      const layout = streamLayoutOf(protocol);
+      const lengthOf = (pieces: readonly (Buffer | number)[]): number =>
+        pieces.reduce<number>(
+          (sum, piece) => sum + (typeof piece === 'number' ? piece : piece.length),
+          0,
+        );
+      for (const bytes of payloads) {
+        const payload: ItemPayload = { blob: 'x'.repeat(bytes), binary: false };
+        const found = sizesOf({ protocol }, entryOf('streamingEcho', items), bytes);
+        const item = lengthOf(layout.item(payload));
+        assert.equal(found.toClient, item);
+        assert.equal(found.toApplication, toAppServer(Buffer.alloc(item)));
+      }
+      const download = entryOf('streamingEcho', {
+        ...{ ...items, streamDirection: 'download' },
+      });
+      // A hub numbers the items that it makes; their beginnings differ by that.
+      const numbered = lengthOf(layout.numbered) - lengthOf(layout.echoed);
+      const echoed = sizesOf({ protocol }, entryOf('streamingEcho', items), 2048);
+      assert.equal(sizesOf({ protocol }, download, 2048).toClient, echoed.toClient + numbered);
+    });
+
+    it(`are those of the encoder: calls of one's own in ${protocol}`, () => {
+      const invocation = (args: readonly unknown[]): number =>
+        codec.encode({ type: 1, target: 'Said', arguments: args }).length;
+      const own = (parameters: object): ScenarioEntry => ({
+        name: 'invoke',
+        parameters: {
+          sendingInterval: 1000,
+          method: 'Say',
+          arguments: '["{text:500}"]',
+          ...parameters,
+        },
+      });
+      // In JSON the arguments count as they are written: brackets and quotes with the text.
+      const bytes = protocol === 'json' ? 504 : 1 + 3 + 500;
+      const called = sizesOf(
+        { protocol },
+        own({ reply: 'callback', callback: 'Said', receivers: 'self' }),
+        bytes,
+      );
+      assert.equal(called.toClient, invocation(['x'.repeat(500)]));
+      const answered = sizesOf({ protocol }, own({ reply: 'completion' }), bytes);
+      const stamp = 's'.repeat(54);
+      const result = 'x'.repeat(protocol === 'json' ? 502 : 501);
+      assert.equal(
+        answered.toClient,
+        codec.encode({ type: 3, invocationId: stamp, result }).length,
+      );
+      const sent = codec.encode({
+        ...{ type: 1, invocationId: stamp, target: 'Say', arguments: ['x'.repeat(500)] },
+      });
+      assert.equal(answered.toApplication, toAppServer(sent));
+    });
+  }
+
+  it('are those of the encoder: bytes in MessagePack', () => {
+    for (const bytes of payloads) {
+      const entry = entryOf('echo', { payload: 'binary' });
+      const found = sizesOf({ protocol: 'messagepack' }, entry, bytes);
+      const shape = shapeOf('echo', 'called', bytes, { binary: true });
+      assert.equal(found.toClient, encoded(messagePackCodec, shape, 0).length);
+    }
+  });
+
+  it('are bare messages to an upstream', () => {
+    const found = sizesOf({ upstream: { port: 0 } }, entryOf('echo'), 2048);
+    const sent = encoded(jsonCodec, shapeOf('echo', 'sent', 2048), 0);
+    assert.equal(found.toApplication, sent.length - 1, 'without what marks its end');
+  });
+
+  it('are those of the encoder: REST calls', () => {
+    const found = sizesOf({}, entryOf('restBroadcast'), 2048);
+    assert.equal(
+      found.toClient,
+      encoded(jsonCodec, shapeOf('restBroadcast', 'called', 2048), 0).length,
+    );
+  });
+
+  const subprotocols = {
+    json: 'webpubsub',
+    reliableJson: 'webpubsubReliable',
+    none: 'webpubsubNone',
+    protobuf: 'webpubsubProtobuf',
+    reliableProtobuf: 'webpubsubReliableProtobuf',
+  } as const;
+  for (const subprotocol of Object.keys(subprotocols) as (keyof typeof subprotocols)[]) {
+    it(`are those of the service's encoder: Web PubSub, ${subprotocol}`, () => {
+      const plain = codecOf('webpubsubNone');
+      for (const [name, more] of [
+        ['sendToGroup', { groupCount: 300 }],
+        ['echo', {}],
+        ['restBroadcast', {}],
+        ['restSendToGroup', { groupCount: 300 }],
+      ] as const) {
+        for (const bytes of payloads) {
+          const isGroup = name.endsWith('Group');
+          const group = isGroup ? `${name}_${runId.toString(16)}_299` : undefined;
+          const data = encoded(plain, shapeOf(name, 'sent', bytes), group?.length ?? 0);
+          const isReliable = subprotocol.startsWith('reliable');
+          const message: DataMessage = {
+            type: 'message',
+            from: isGroup ? 'group' : 'server',
+            group,
+            fromUserId: name === 'sendToGroup' ? userOf(runId, 1234) : undefined,
+            sequenceId: isReliable ? 54_321 : undefined,
+            payload: { dataType: subprotocol.endsWith('rotobuf') ? 'text' : 'json', bytes: data },
+          };
+          const written =
+            subprotocol === 'none'
+              ? data
+              : subprotocol.endsWith('rotobuf')
+                ? writeProtobufServerMessage(message)
+                : writeJsonServerMessage(message);
+          const scenario = { service: 'webpubsub', subprotocol } as const;
+          const found = sizesOf(scenario, entryOf(name, more), bytes);
+          assert.equal(found.toClient, written.length, `${name}, ${bytes}`);
+          assert.equal(found.toApplication, data.length, 'to the event handler');
+        }
+      }
+    });
+  }
+
+  it('keep the weights of several sizes', () => {
+    const parameters = { ...messages, messageSizes: '256B 90%, 16KB 10%' };
+    assert.equal(largestPayload(parameters), 16_384);
+    const entry = { name: 'echo', parameters };
+    const sizes = [
+      { bytes: 256, weight: 90 },
+      { bytes: 16_384, weight: 10 },
+    ];
+    const found = leavingSizes(scenarioWith({ entries: [entry] }), entry, sizes);
+    assert.deepEqual(
+      found.map(({ weight, toClient }) => [weight, toClient]),
+      [
+        [90, 256 + 182],
+        [10, 16_384 + 182],
+      ],
+    );
+  });
+});

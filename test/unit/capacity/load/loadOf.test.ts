@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { estimate, type EstimateInput } from '../../../../src/capacity/estimate';
+import { loadOf } from '../../../../src/capacity/load/loadOf';
+import type { Scenario } from '../../../../src/scenario/scenario';
+import { messages, scenarioWith } from '../scenarios';
+
+function inputOf(changes: Partial<Scenario> = {}): EstimateInput {
+  const loaded = loadOf(scenarioWith(changes));
+  assert.ok('input' in loaded, 'problem' in loaded ? loaded.problem : '');
+  return loaded.input;
+}
+
+const groupEntry = (groupCount: number) => ({
+  name: 'sendToGroup',
+  parameters: { ...messages, groupCount, groupsPerConnection: 1, sendersPer: 'connection' },
+});
+
+describe('a counter file to be read', () => {
+  it('has nothing to estimate', () => {
+    const load = loadOf(scenarioWith({ kind: 'resultparser' }));
+    assert.ok('problem' in load && /nothing to estimate/.test(load.problem));
+  });
+});
+
+describe('loadOf', () => {
+  it('takes the senders of the last step', () => {
+    assert.deepEqual(inputOf(), {
+      product: 'signalr',
+      connections: 1000,
+      useCases: [
+        {
+          ...{ kind: 'echo', senders: 1000, intervalS: 1, messageBytes: 2048 },
+          // `{"type":1,"target":"RecordLatency","arguments":[{…}]}`, and Echo within `[6, "…", "…", {}]`.
+          leaving: [{ bytes: 2048, weight: 1, toClient: 2230, toApplication: 2252 }],
+        },
+      ],
+      serverConnections: 5,
+      assumptions: [],
+    });
+    assert.equal(inputOf({ sendingSteps: 1 }).useCases[0]!.senders, 500);
+  });
+
+  it('takes the larger group, and each entry of a mix', () => {
+    const input = inputOf({ entries: [groupEntry(300), { name: 'echo', parameters: messages }] });
+    assert.deepEqual(
+      input.useCases.map(({ kind, senders, groupMembers }) => [kind, senders, groupMembers]),
+      [
+        ['send_to_group', 500, 4],
+        ['echo', 500, undefined],
+      ],
+    );
+  });
+
+  it('estimates the sample of the Azure SignalR benchmark, 500 groups of two', () => {
+    assert.equal(estimate(inputOf({ entries: [groupEntry(500)] })).unit, 5);
+  });
+
+  it('lets connections decide when nothing is sent', () => {
+    for (const service of ['signalr', 'webpubsub'] as const) {
+      const input = inputOf({
+        service,
+        connections: 2500,
+        entries: [{ name: 'connectOnly', parameters: {} }],
+      });
+      const result = estimate(input);
+      assert.equal(result.unit, 3);
+      assert.deepEqual(result.limiting, ['connections']);
+      assert.deepEqual(result.formula, ['no senders: connections only']);
+    }
+    const silent = inputOf({ baseSending: 0, step: 0 });
+    assert.equal(silent.useCases[0]!.senders, 0);
+  });
+
+  it('needs no app servers with an upstream', () => {
+    assert.notEqual(estimate(inputOf()).app_servers, null);
+    assert.equal(estimate(inputOf({ upstream: { port: 0 } })).app_servers, null);
+  });
+
+  it('uses the tables of the service', () => {
+    const webPubSub = inputOf({ service: 'webpubsub' });
+    assert.equal(webPubSub.product, 'webpubsub');
+    assert.equal(webPubSub.useCases[0]!.kind, 'upstream_echo');
+    assert.equal(inputOf({ connectionType: 'AspNet' }).stack, 'aspnet');
+  });
+
+  it('says what the tables do not know', () => {
+    const sentences = (changes: Partial<Scenario>): string =>
+      (inputOf(changes).assumptions ?? []).join(' ');
+    assert.match(sentences({ service: 'hub' }), /plain hub has no Units/);
+    assert.match(sentences({ transport: 'LongPolling' }), /LongPolling is slower/);
+    const streaming = { ...messages, streamingItemCount: 4, streamingItemSendDelay: 0 };
+    const entries = [{ name: 'streamingEcho', parameters: streaming }];
+    assert.match(sentences({ entries }), /no table for streams/);
+    assert.equal(estimate(inputOf({ entries })).loads[0]!.in_messages_per_s, 4000);
+    const persistent = [{ name: 'restPersistBroadcast', parameters: messages }];
+    assert.match(sentences({ entries: persistent }), /one HTTP request per message/);
+    const joining = [{ ...groupEntry(100), name: 'frequentJoinLeaveGroup' }];
+    assert.match(sentences({ entries: joining }), /Joining and leaving/);
+    const notes = estimate(inputOf({ service: 'hub' })).notes;
+    assert.match(notes.at(-1)!, /plain hub/);
+  });
+
+  it('is a problem where the guide has no table', () => {
+    const loaded = loadOf(
+      scenarioWith({
+        service: 'webpubsub',
+        entries: [{ name: 'broadcast', parameters: messages }],
+      }),
+    );
+    assert.deepEqual(loaded, { problem: 'The Web PubSub guide has no table for broadcast.' });
+    const unknown = loadOf(scenarioWith({ entries: [{ name: 'juggle', parameters: {} }] }));
+    assert.deepEqual(unknown, { problem: 'There is no use case juggle.' });
+  });
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { estimate } from '../../../../src/capacity/estimate';
+import { loadOf } from '../../../../src/capacity/load/loadOf';
+import { measuredLoadOf, type MeasuredStep } from '../../../../src/capacity/load/measuredLoadOf';
+import { recommend, type MeasuredLoad } from '../../../../src/capacity/judge/recommend';
+import type { Scenario } from '../../../../src/scenario/scenario';
+import { messages, scenarioWith } from '../scenarios';
+
+const step: MeasuredStep = {
+  ...{ index: 2, status: 'pass', connections: 1000, lostConnections: 0, seconds: 10 },
+  ...{ sent: 9800, expected: 9700, extra: 0, lost: 0 },
+};
+
+function loadFrom(
+  changes: Partial<Scenario> = {},
+  change: Partial<MeasuredStep> = {},
+): MeasuredLoad {
+  const found = measuredLoadOf(scenarioWith(changes), { ...step, ...change });
+  assert.ok('load' in found);
+  return found.load;
+}
+
+describe('measuredLoadOf', () => {
+  it('puts what was sent and expected in place of the nominal rates', () => {
+    assert.deepEqual(loadFrom({ connectionType: 'AspNet' }), {
+      product: 'signalr',
+      connections: 1000,
+      step: 2,
+      stepStatus: 'pass',
+      stack: 'aspnet',
+      useCases: [
+        {
+          ...{ kind: 'echo', senders: 1000, messageBytes: 2048 },
+          ...{ inPerSecond: 980, outPerSecond: 970, extraPerSecond: 0 },
+          leaving: [{ bytes: 2048, weight: 1, toClient: 2230, toApplication: 2252 }],
+        },
+      ],
+      serverConnections: 5,
+      remarks: [],
+      assumptions: [],
+    });
+  });
+
+  it('takes the counts of each entry of a mix', () => {
+    const entries = ['connectOnly', 'echo', 'broadcast'].map((name) => ({
+      name,
+      parameters: messages,
+    }));
+    const counts = [
+      { sent: 0, expected: 0, extra: 0 },
+      { sent: 3000, expected: 2990, extra: 0 },
+      { sent: 50, expected: 40_000, extra: 500 },
+    ];
+    const load = loadFrom({ entries }, { entries: counts });
+    assert.deepEqual(
+      load.useCases.map(({ kind, inPerSecond, outPerSecond, extraPerSecond }) => [
+        ...[kind, inPerSecond, outPerSecond, extraPerSecond],
+      ]),
+      [
+        ['echo', 300, 299, 0],
+        ['broadcast', 5, 4050, 50],
+      ],
+    );
+  });
+
+  it('gives the rates of the scenario where the server may have made the traffic smaller', () => {
+    const planned = (changes: Partial<Scenario>, change: Partial<MeasuredStep> = {}): unknown =>
+      loadFrom(changes, change).useCases[0]!.planned;
+    const whole = { inPerSecond: 1000, outPerSecond: 1000 };
+    assert.equal(planned({}), undefined);
+    assert.equal(planned({}, { moves: { done: 10, missed: 0 } }), undefined);
+    assert.deepEqual(planned({}, { lost: 1 }), whole);
+    assert.deepEqual(planned({}, { lostConnections: 1 }), whole);
+    assert.deepEqual(planned({}, { moves: { done: 10, missed: 1 } }), whole);
+    assert.deepEqual(planned({ pacing: 'closed' }), whole);
+  });
+
+  it('says what the rates are to be read with', () => {
+    const lossy = { lost: 4850, lostConnections: 30, extra: 20, moves: { done: 4500, missed: 0 } };
+    assert.deepEqual(loadFrom({}, lossy).remarks, [
+      '4,850 of 9,700 deliveries did not arrive; they count all the same, as the traffic needs them.',
+      '30 of 1,000 connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
+      'Extra are deliveries to connections that were joining or leaving, or that were not meant to get them: a service sends them too.',
+      '450 joins and leaves a second, and as many answers, are not counted: no table has them.',
+    ]);
+  });
+
+  it('counts payloads of different sizes as the estimate does', () => {
+    const sizes = { ...messages, messageSize: 1869, messageSizes: '256B 90%, 16KB 10%' };
+    const entries = [{ name: 'echo', parameters: sizes }];
+    const { loads, notes } = recommend(loadFrom({ entries }));
+    // 0.9 × 1,024 + 0.1 × 16,384 bytes each.
+    assert.equal(loads[0]!.in_bytes_per_s, 980 * 2560);
+    const estimated = loadOf(scenarioWith({ entries }));
+    assert.ok('input' in estimated);
+    const nominal = estimate(estimated.input);
+    assert.equal(nominal.loads[0]!.in_bytes_per_s, 1000 * 2560);
+    assert.equal(nominal.billing!.payload_only.messages_per_s, 2000 * 1.7);
+    assert.equal(nominal.billing!.messages_per_s, 2000 * 1.8, 'the envelope of 16 KB is a message');
+    assert.ok(nominal.warnings.includes('message-floor'), 'a part of the messages is small');
+    assert.match(
+      nominal.formula[0]!,
+      /1,000 msg\/s × 2\.5 KB \(counted for 1\.8 KB\) = 2\.5 MB\/s/,
+    );
+    assert.match(notes.at(-1)!, /each size counts, and is billed, by its share/);
+  });
+
+  it('leaves connections alone when nothing is sent', () => {
+    const entries = [{ name: 'connectOnly', parameters: {} }];
+    // Without senders a step is a round of connecting, of which there is one.
+    const load = loadFrom({ entries }, { index: 1 });
+    assert.deepEqual(load.useCases, []);
+    assert.equal(recommend(load).unit, 1);
+  });
+
+  it('is a problem for a step the scenario has not', () => {
+    assert.deepEqual(measuredLoadOf(scenarioWith(), { ...step, index: 3 }), {
+      problem: 'The scenario has no step 3.',
+    });
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import type { CommandDeps } from '../../../../src/cli/program';
+import { commandLine, type CommandLine } from '../commandLine';
+
+describe('doctor', () => {
+  let at: CommandLine;
+  beforeEach(async () => {
+    at = await commandLine();
+  });
+  afterEach(() => at.dispose());
+
+  it('says what the machine can do', async () => {
+    const { code, out } = await at.run(['doctor']);
+    assert.equal(code, 0);
+    assert.match(out, /^Node {15}v20\.0\.0 on linux x64\ncores {14}4\n/);
+    assert.match(out, /file descriptors {3}1,024, /);
+    assert.match(out, /about 120,000 msg\/s on one core, 6\.5 µs of CPU per message/);
+  });
+
+  it('looks at a hub and prints the code for what it lacks', async () => {
+    const probe = (present: boolean, dialect?: 'measure') => ({
+      deps: {
+        probeHub: () =>
+          Promise.resolve({
+            reachable: true as const,
+            connectMs: 3,
+            ...(dialect && { dialect }),
+            methods: [
+              { name: 'Echo', present: true },
+              { name: 'JoinGroup', present },
+            ],
+          }),
+      },
+    });
+    const args = ['doctor', '--target', 'http://localhost:5050/signalrbench'];
+    const lacking = await at.run(args, probe(false));
+    assert.equal(lacking.code, 0);
+    assert.match(lacking.out, /✗ JoinGroup/);
+    assert.match(lacking.out, /The hub lacks JoinGroup\./);
+    assert.match(lacking.out, /public sealed class BenchHub : Hub/);
+    assert.match(lacking.out, /"RecordLatency"/);
+    const newer = await at.run(args, probe(false, 'measure'));
+    assert.match(newer.out, /dialect measure/);
+    assert.match(newer.out, /GroupBroadcast\(string group, long ticks, string payload\)/);
+    const whole = await at.run(args, probe(true));
+    assert.match(whole.out, /The hub has all bench methods\./);
+    assert.doesNotMatch(whole.out, /BenchHub/);
+  });
+
+  it('exits with 3 when the hub cannot be reached', async () => {
+    const { code, out, calls } = await at.run(['doctor', '--target', 'http://x/y', '--json'], {
+      deps: {
+        probeHub: () =>
+          Promise.resolve({ reachable: false, errorClass: 'refused', message: 'nobody there' }),
+      },
+    });
+    assert.equal(code, 3);
+    const report = JSON.parse(out) as { target: object; cores: number };
+    assert.equal(report.cores, 4);
+    assert.deepEqual(report.target, {
+      url: 'http://localhost:5050/signalrbench',
+      reachable: false,
+      errorClass: 'refused',
+      message: 'nobody there',
+    });
+    assert.deepEqual(calls.overrides, [{ path: 'config.target', value: 'http://x/y' }]);
+    assert.equal(calls.targetsOpen, 0);
+  });
+
+  it('asks before it follows a redirect to another machine', async () => {
+    const args = ['doctor', '--target', 'http://localhost:5050/signalrbench'];
+    const asked: (boolean | undefined)[] = [];
+    const probeHub: CommandDeps['probeHub'] = ({ staysOnLoopback }) => {
+      asked.push(staysOnLoopback);
+      const message = 'it redirects';
+      return Promise.resolve(
+        staysOnLoopback === true
+          ? { reachable: false, errorClass: 'negotiate', message, redirectsTo: 'a.example' }
+          : { reachable: true, connectMs: 3, methods: [] },
+      );
+    };
+    const unasked = await at.run(args, { deps: { probeHub } });
+    assert.equal(unasked.code, 2);
+    assert.match(unasked.err, /redirects to a\.example, which is not on this machine\. Add --yes/);
+    const no = await at.run(args, { deps: { probeHub }, answer: 'n' });
+    assert.equal(no.code, 2);
+    assert.deepEqual(asked, [true, true]);
+    const yes = await at.run(args, { deps: { probeHub }, answer: 'y' });
+    assert.equal(yes.code, 0);
+    assert.equal((await at.run([...args, '--yes'], { deps: { probeHub } })).code, 0);
+    assert.deepEqual(asked, [true, true, true, undefined, undefined]);
+  });
+
+  it('lists what is missing where there is no hub', async () => {
+    const args = ['doctor', '--target', 'http://localhost:5050/nothere'];
+    const deps: Partial<CommandDeps> = {
+      probeHub: () =>
+        Promise.resolve({ reachable: false, errorClass: 'notFound', message: 'answered 404' }),
+    };
+    const { code, out } = await at.run(args, { deps });
+    assert.equal(code, 3);
+    assert.match(out, /There is no hub at this path: it lacks Echo, Broadcast, SendToClient,\s/);
+    assert.match(out, /public sealed class BenchHub : Hub/);
+    const json = JSON.parse((await at.run([...args, '--json'], { deps })).out) as {
+      target: { lacks: string[] };
+    };
+    assert.equal(json.target.lacks.length, 11);
+  });
+
+  it('asks a service whether it takes the key', async () => {
+    const url = 'https://bench.service.signalr.net';
+    const args = ['doctor', '--target', '${env:AZURE_SIGNALR}'];
+    const asked: string[] = [];
+    const takes = await at.run(args, {
+      deps: {
+        probeConnection: (text) => {
+          asked.push(text);
+          return Promise.resolve({ url, reachable: true, signedIn: false, connectMs: 30 });
+        },
+      },
+    });
+    assert.equal(takes.code, 0);
+    assert.match(takes.out, /✓ https:\/\/bench\S+: answers within 30\.0 ms and takes the key\n/);
+    assert.deepEqual(asked, ['${env:AZURE_SIGNALR}']);
+    const borrows = await at.run(args, {
+      deps: {
+        probeConnection: () =>
+          Promise.resolve({
+            ...{ url, reachable: true, signedIn: true, connectMs: 30 },
+            missingRestRole: 'SignalR Service Owner',
+          }),
+      },
+    });
+    assert.equal(borrows.code, 0);
+    assert.match(
+      borrows.out,
+      /takes the\s+sign-in\n\s+REST is not allowed to this identity;[^]*SignalR\s+Service\s+Owner\.\n/,
+    );
+    const refuses = await at.run(args, {
+      deps: {
+        probeConnection: () =>
+          Promise.resolve({
+            ...{ url, reachable: false, errorClass: 'unauthorized' },
+            message: 'it refuses the access key',
+          }),
+      },
+    });
+    assert.equal(refuses.code, 3);
+    assert.match(refuses.out, /✗ https:.*it refuses the access\s+key\s+\(unauthorized\)/);
+  });
+
+  it('refuses a target that is none', async () => {
+    const { code, err } = await at.run(['doctor', '--target', 'nonsense'], {
+      deps: {
+        parseScenario: () => ({
+          problems: [
+            { code: 'hub-url', severity: 'error', message: 'is no URL', offset: 0, length: 4 },
+          ],
+        }),
+      },
+    });
+    assert.deepEqual([code, err], [2, 'is no URL\n']);
+  });
+});

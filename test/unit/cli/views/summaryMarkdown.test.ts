@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { interruptedMarkdown, summaryMarkdown } from '../../../../src/cli/views/summaryMarkdown';
+import {
+  failedResult,
+  mixedStep,
+  sampleResult,
+  sampleStep,
+  unusualResult,
+} from '../../results/sampleResult';
+
+describe('summaryMarkdown', () => {
+  it('says verdict, target, load, steps and Units', () => {
+    const text = summaryMarkdown(sampleResult());
+    assert.match(text, /^### SignalR Benchmark: /);
+    assert.match(text, /\n\*\*✓ passed; step 3: .*\*\*\n/);
+    assert.match(text, /- load: sendToGroup, groups of 10, 2 KB each second/);
+    assert.match(text, /\| 3 \| 1,900 \|/);
+    assert.match(text, /\*\*Unit 10: /);
+  });
+
+  it('says first what a failed run did not carry, then how the planned size compares', () => {
+    const text = summaryMarkdown(failedResult());
+    assert.match(text, /\n\*\*The server did not carry the load of step 2; it carried step 1 /);
+    assert.match(
+      text,
+      /\n- Too much for Unit 5: it takes Unit 7: .*\n- Measured in step 2 .*13,000 expected and 1 extra/,
+    );
+  });
+
+  it('says how the load was driven only where that is unusual', () => {
+    const how =
+      '- how: over LongPolling, messagepack, official client, dialect measure\n- connected';
+    assert.ok(summaryMarkdown(unusualResult).includes(how));
+    assert.ok(!summaryMarkdown(sampleResult()).includes('how:'));
+  });
+
+  it('has a table of the use cases of a mix', () => {
+    const text = summaryMarkdown(sampleResult({ steps: [mixedStep(1)] }));
+    assert.match(
+      text,
+      /\n\n\| use case \| step \| senders \|.*\n.*\n\| sendToGroup \| 1 \| 525 \|/,
+    );
+    assert.match(text, /\| echo \| 1 \| 175 \|.*\| 5 \|\n/);
+  });
+
+  it('has every reason, and says where lost deliveries count in the percentiles', () => {
+    const judgedUs = { p50: 2800, p90: 1, p95: 1, p99: null, p999: null, p9999: null, max: null };
+    const lossy = { ...sampleStep(1, { lost: 30_000 }), judgedUs };
+    const text = summaryMarkdown(sampleResult({ steps: [lossy] }));
+    assert.match(text, /\n\*\*✗ failed; step 1: .*\(and 1 more\)\*\*\n\n- step 1: 91\.4 % of/);
+    assert.match(text, /\| 2\.8ms \| lost \| lost \| lost \| 30,000 \|/);
+    assert.match(text, /\n\nPercentiles count what was lost as slower than all that arrived\.\n/);
+    assert.doesNotMatch(summaryMarkdown(sampleResult()), /Percentiles count/);
+  });
+
+  it('escapes what would be Markdown, and redacts what would be a secret', () => {
+    const result = sampleResult();
+    const text = summaryMarkdown({
+      ...result,
+      id: '![x](http://evil)<img>',
+      target: { kind: 'hubUrl', url: 'http://me:password@host/hub?access_token=abc' },
+    });
+    assert.ok(!text.includes('![x]('));
+    assert.ok(!text.includes('<img>'.replace('<', ' <')));
+    assert.ok(text.includes('\\<img\\>'));
+    assert.ok(!text.includes('password'));
+    assert.ok(!text.includes('abc'));
+  });
+
+  it('says of an interrupted run that it gives no Units', () => {
+    const text = interruptedMarkdown('run', { kind: 'interrupted', path: '/x', steps: [] });
+    assert.match(text, /interrupted; .* gives no Units/);
+  });
+});

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { trafficLines } from '../../../../src/cli/views/trafficTable';
+
+const step = {
+  index: 2,
+  seconds: 10,
+  payloadBytesIn: 10 * 1024 * 1024,
+  payloadBytesOut: 5000 * 1024 ** 3,
+  wireBytesIn: 15 * 1024 * 1024,
+  wireBytesOut: 6000 * 1024 ** 3,
+};
+
+describe('trafficLines', () => {
+  it('says bytes and their rate in and out, within 80 columns', () => {
+    const lines = trafficLines([step]).map(({ text }) => text);
+    assert.deepEqual(lines, [
+      ' step  in: payload    on wire   MB/s  out: payload    on wire   MB/s',
+      '    2        10 MB      15 MB   1.50     5000.0 GB  6000.0 GB 614400',
+    ]);
+    assert.ok(lines.every((line) => line.length <= 80));
+  });
+
+  it('is nothing where nothing was sent, and says little traffic as such', () => {
+    assert.deepEqual(trafficLines([{ ...step, wireBytesIn: 0, wireBytesOut: 0 }]), []);
+    assert.match(trafficLines([{ ...step, wireBytesOut: 9 }])[1]!.text, /9 B {2}<0\.01$/);
+    assert.match(trafficLines([{ ...step, seconds: 0 }])[1]!.text, / –$/);
+  });
+});

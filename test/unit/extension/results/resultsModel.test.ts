@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import type { EntryStatus, ResultEntry } from '../../../../src/extension/results/resultEntry';
+import {
+  entryDescription,
+  groupsOf,
+  lastRunText,
+  newestOf,
+  statusIcons,
+  statusWord,
+} from '../../../../src/extension/results/resultsModel';
+import { english } from '../english';
+
+const entry = (
+  scenario: string,
+  startedMs: number,
+  more: Partial<ResultEntry> = {},
+): ResultEntry => ({
+  folder: `/results/${startedMs}-${scenario}`,
+  name: `${startedMs}-${scenario}`,
+  scenario,
+  status: 'pass',
+  startedMs,
+  sentence: '',
+  ...more,
+});
+
+describe('groupsOf', () => {
+  it('groups by scenario, the newest result and its group first', () => {
+    const groups = groupsOf([entry('echo', 1), entry('chat', 2), entry('echo', 3)]);
+    assert.deepEqual(
+      groups.map(({ scenario, entries }) => [scenario, entries.map(({ startedMs }) => startedMs)]),
+      [
+        ['echo', [3, 1]],
+        ['chat', [2]],
+      ],
+    );
+  });
+
+  it('tells files of one name apart, and gives those of the command line to the only one', () => {
+    const a = entry('load', 1, { origin: 'file:///w/a/load.yaml' });
+    const b = entry('load', 2, { origin: 'file:///w/b/load.yaml' });
+    const shapeOf = (entries: readonly ResultEntry[]) =>
+      groupsOf(entries).map((group) => [
+        group.origin,
+        group.entries.map(({ startedMs }) => startedMs),
+      ]);
+    assert.deepEqual(shapeOf([a, b]), [
+      [b.origin, [2]],
+      [a.origin, [1]],
+    ]);
+    assert.deepEqual(shapeOf([a, entry('load', 3)]), [[a.origin, [3, 1]]]);
+    assert.deepEqual(shapeOf([a, b, entry('load', 3)]).length, 3);
+    const elsewhere = entry('load', 4, { folder: '/other/4-load' });
+    assert.deepEqual(shapeOf([a, elsewhere]), [
+      [undefined, [4]],
+      [a.origin, [1]],
+    ]);
+    const keys = groupsOf([a, b, entry('load', 3), elsewhere]).map(({ key }) => key);
+    assert.equal(new Set(keys).size, 4);
+  });
+
+  it('drops nothing, damaged and newer results included', () => {
+    const entries = Array.from({ length: 500 }, (_each, index) =>
+      entry(`s${index % 7}`, index % 50, { status: index % 2 === 0 ? 'damaged' : 'newer' }),
+    );
+    const grouped = groupsOf(entries).flatMap((group) => group.entries);
+    assert.equal(new Set(grouped).size, 500);
+  });
+});
+
+describe('entryDescription', () => {
+  it('says p99, Units and verdict', () => {
+    const shown = entryDescription(entry('echo', 1, { p99Us: 41_000, unit: 10 }), english);
+    assert.equal(shown, 'p99 41 ms · Unit 10 · passed');
+  });
+
+  it('says what has answered in place of a service', () => {
+    const shown = (emulated: 'embeddedHub' | 'emulator'): string =>
+      entryDescription(entry('echo', 1, { p99Us: 41_000, emulated }), english);
+    assert.equal(shown('embeddedHub'), 'p99 41 ms · passed · embedded hub');
+    assert.equal(shown('emulator'), 'p99 41 ms · passed · emulator');
+  });
+
+  it('says that no size fits, and leaves out what is not known', () => {
+    assert.equal(
+      entryDescription(entry('echo', 1, { unit: null }), english),
+      'no Unit fits · passed',
+    );
+    assert.equal(entryDescription(entry('echo', 1, { status: 'damaged' }), english), 'damaged');
+  });
+
+  it('has an icon and a word of its own for every status', () => {
+    const statuses = Object.keys(statusIcons) as EntryStatus[];
+    assert.equal(new Set(statuses.map((each) => statusIcons[each].icon)).size, statuses.length);
+    assert.equal(new Set(statuses.map((each) => statusWord(each, english))).size, statuses.length);
+  });
+});
+
+describe('the last run', () => {
+  const now = new Date(10 * 3_600_000);
+
+  it('is the newest of the scenario that is over', () => {
+    const entries = [entry('echo', 5), entry('echo', 9, { status: 'running' }), entry('chat', 7)];
+    const source = { origin: 'file:///echo.yaml', places: ['/results'] };
+    assert.equal(newestOf(entries, { ...source, scenario: 'echo' })?.startedMs, 5);
+    assert.equal(newestOf(entries, { ...source, scenario: 'other' }), undefined);
+  });
+
+  it('is not that of a file of the same name', () => {
+    const entries = [
+      entry('load', 1, { origin: 'file:///w/a/load.yaml' }),
+      entry('load', 2, { origin: 'file:///w/b/load.yaml' }),
+    ];
+    const newest = (file: string, more: readonly ResultEntry[] = []) =>
+      newestOf([...entries, ...more], {
+        scenario: 'load',
+        origin: `file:///w/${file}`,
+        places: ['/results'],
+      })?.startedMs;
+    assert.deepEqual([newest('a/load.yaml'), newest('b/load.yaml')], [1, 2]);
+    assert.equal(newest('c/load.yaml'), undefined);
+    assert.equal(newest('a/load.yaml', [entry('load', 3)]), 3);
+    assert.equal(newest('a/load.yaml', [entry('load', 3, { folder: '/other/3-load' })]), 1);
+  });
+
+  it('is none whose result cannot be read', () => {
+    const echo = { scenario: 'echo', origin: 'file:///echo.yaml', places: ['/results'] };
+    const unread = (['damaged', 'newer'] as const).map((status) => entry('echo', 9, { status }));
+    assert.equal(newestOf(unread, echo), undefined);
+    assert.equal(newestOf([...unread, entry('echo', 5)], echo)?.startedMs, 5);
+    const interrupted = entry('echo', 7, { status: 'interrupted' });
+    assert.equal(newestOf([...unread, interrupted], echo), interrupted);
+  });
+
+  it('is told with its age', () => {
+    const run = entry('echo', now.getTime() - 2 * 3_600_000, { p99Us: 41_000 });
+    assert.equal(lastRunText(run, now, english), 'p99 41 ms, passed, 2 h ago');
+    // A clock that was set back is no reason for a negative age.
+    assert.equal(lastRunText(entry('echo', now.getTime() + 1e7), now, english), 'passed, just now');
+  });
+});

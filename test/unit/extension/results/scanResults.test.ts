@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ResultEntry } from '../../../../src/extension/results/resultEntry';
+import type { KnownEntry } from '../../../../src/extension/results/scanResults';
+import { mostResults, scanResults } from '../../../../src/extension/results/scanResults';
+import { sampleResult, sampleSnapshot } from '../../results/sampleResult';
+
+describe('scanResults', () => {
+  let directory: string;
+  let now: Date;
+
+  beforeEach(() => {
+    now = new Date();
+    directory = mkdtempSync(path.join(tmpdir(), 'signalr-bench-scan-'));
+  });
+
+  afterEach(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  function folder(name: string, files: Readonly<Record<string, string>>): string {
+    const made = path.join(directory, name);
+    mkdirSync(made);
+    for (const [file, text] of Object.entries(files)) writeFileSync(path.join(made, file), text);
+    return made;
+  }
+
+  const scan = (known = new Map<string, KnownEntry>()) => scanResults([directory], known, now);
+
+  it('reads finished, interrupted, running, damaged and newer results', async () => {
+    const result = { ...sampleResult(), id: '2026-11-21T10-00-00-echo' };
+    folder('my best run', { 'result.json': JSON.stringify(result) });
+    const old = folder('2026-11-21T11-00-00-echo', {
+      'samples.jsonl': `${JSON.stringify(sampleSnapshot(60, 2))}\n{"cut`,
+    });
+    utimesSync(path.join(old, 'samples.jsonl'), new Date(0), new Date(0));
+    folder('2026-11-21T12-00-00-echo', { 'samples.jsonl': '' });
+    folder('2026-11-21T13-00-00-echo', { 'result.json': '{' });
+    folder('2026-11-21T14-00-00-echo', {
+      'result.json': '{"schema":"signalr-bench-result/2"}',
+    });
+    folder('.deleted-2026-11-21T15-00-00-echo', { 'result.json': '{' });
+    folder('something else', { 'notes.txt': '' });
+
+    const { entries, unread } = await scan();
+    const statuses = Object.fromEntries(entries.map(({ name, status }) => [name, status]));
+    assert.deepEqual(statuses, {
+      'my best run': 'pass',
+      '2026-11-21T11-00-00-echo': 'interrupted',
+      '2026-11-21T12-00-00-echo': 'running',
+      '2026-11-21T13-00-00-echo': 'damaged',
+      '2026-11-21T14-00-00-echo': 'newer',
+    });
+    assert.ok(entries.every(({ scenario }) => scenario === 'echo'));
+    assert.equal(unread, 0);
+  });
+
+  it('finds nothing where there is no folder', async () => {
+    assert.deepEqual(await scanResults([path.join(directory, 'none')], new Map(), now), {
+      entries: [],
+      unread: 0,
+    });
+  });
+
+  it('reads a bounded number, the newest, and counts the others', async () => {
+    for (let number = 0; number < mostResults + 3; number++) {
+      folder(`2026-11-21T10-00-00-r${String(number).padStart(4, '0')}`, { 'result.json': '{' });
+    }
+    const { entries, unread } = await scan();
+    assert.equal(entries.length, mostResults);
+    assert.equal(unread, 3);
+    assert.ok(entries.every(({ name }) => !name.endsWith('r0000')));
+  });
+
+  it('reads what is left of an interrupted run once, however often it looks', async () => {
+    const known = new Map<string, KnownEntry>();
+    const made = folder('2026-11-21T10-00-00-echo', {
+      'samples.jsonl': `${JSON.stringify(sampleSnapshot(60, 2))}\n`,
+    });
+    utimesSync(path.join(made, 'samples.jsonl'), new Date(0), new Date(0));
+    const [first] = (await scan(known)).entries;
+    assert.equal(first?.status, 'interrupted');
+    assert.equal((await scan(known)).entries[0], first);
+  });
+
+  it('takes a run for going on while its samples grow, though the clocks differ', async () => {
+    const known = new Map<string, KnownEntry>();
+    const made = folder('2026-11-21T10-00-00-echo', { 'samples.jsonl': '' });
+    const samples = path.join(made, 'samples.jsonl');
+    // The clock of the machine that writes is a day behind.
+    const behind = (seconds: number): Date => new Date(now.getTime() - 86_400_000 + seconds * 1000);
+    const statuses: (string | undefined)[] = [];
+    for (const second of [0, 1, 2, 2]) {
+      writeFileSync(samples, `${JSON.stringify(sampleSnapshot(second + 1))}\n`);
+      utimesSync(samples, behind(second), behind(second));
+      statuses.push((await scan(known)).entries[0]?.status);
+    }
+    assert.deepEqual(statuses, ['interrupted', 'running', 'running', 'interrupted']);
+  });
+
+  it('reads 500 results and none of them again', async () => {
+    const known = new Map<string, KnownEntry>();
+    const text = JSON.stringify(sampleResult());
+    for (let number = 0; number < 500; number++) {
+      const minute = String(number % 60).padStart(2, '0');
+      const hour = String(Math.floor(number / 60)).padStart(2, '0');
+      folder(`2026-11-21T${hour}-${minute}-00-echo`, { 'result.json': text });
+    }
+    const times: number[] = [];
+    let before: readonly ResultEntry[] = [];
+    for (const again of [false, true]) {
+      const startedAt = performance.now();
+      const { entries } = await scan(known);
+      times.push(performance.now() - startedAt);
+      assert.equal(entries.length, 500);
+      if (again) assert.ok(entries.every((entry, position) => entry === before[position]));
+      before = entries;
+    }
+    // Printed, not asserted: machines that run tests are busy.
+    const [first, second] = times.map((ms) => `${ms.toFixed(0)} ms`);
+    process.stdout.write(
+      `      500 results of ${(text.length / 1024).toFixed(0)} KB: ${first}, then ${second}\n`,
+    );
+  });
+
+  it('takes unchanged results from what is known, and forgets those that are gone', async () => {
+    const known = new Map<string, KnownEntry>();
+    const made = folder('2026-11-21T10-00-00-echo', {
+      'result.json': JSON.stringify(sampleResult()),
+    });
+    const [first] = (await scan(known)).entries;
+    assert.equal((await scan(known)).entries[0], first);
+    rmSync(made, { recursive: true });
+    assert.deepEqual((await scan(known)).entries, []);
+    assert.equal(known.size, 0);
+  });
+});

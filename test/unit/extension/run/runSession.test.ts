@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { startSession, type RunHost } from '../../../../src/extension/run/runSession';
+import type { LoadBeyond } from '../../../../src/targets/loadBeyond';
+import { redirectingHub } from '../../../fakes/redirectingHub';
+import { english } from '../../../../src/extension/language/english';
+
+describe('startSession', () => {
+  it('asks before a hub on this machine sends the load elsewhere, and starts nothing after a no', async () => {
+    const hub = await redirectingHub('http://signalr-prod.example/client/?hub=h');
+    const asked: LoadBeyond[] = [];
+    const unexpected = (): never => assert.fail('nothing may be started');
+    const host: RunHost = {
+      context: { reference: () => undefined, serverScript: '', readFile: unexpected },
+      workerScript: '',
+      confirm: (beyond) => {
+        asked.push(beyond);
+        return Promise.resolve(false);
+      },
+      t: english,
+      warn: unexpected,
+      startTime: unexpected,
+      runAgain: unexpected,
+      openScenario: unexpected,
+      copySummary: unexpected,
+    };
+    try {
+      const text = `config:\n  target: ${hub.url}\n  connections: 2\n  baseSending: 2\n`;
+      const request = { title: 'echo.yaml', text, overrides: [], directories: [] };
+      assert.equal(await startSession(request, host), undefined);
+      assert.deepEqual(asked, [
+        { hosts: ['signalr-prod.example'], url: hub.url, redirected: true },
+      ]);
+    } finally {
+      hub.dispose();
+    }
+  });
+});

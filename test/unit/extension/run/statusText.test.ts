@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { statusDetails, statusText } from '../../../../src/extension/run/statusText';
+import { sampleSnapshot } from '../../results/sampleResult';
+import { english } from '../english';
+
+describe('statusText', () => {
+  it('says step, p99 and time left while measuring', () => {
+    const text = statusText(sampleSnapshot(60, 2), english);
+    assert.match(text, /^step \d\/\d · p99 [\d.,]+ (ms|s|us) · .* left$/);
+  });
+
+  it('says what happens before and after', () => {
+    const snapshot = sampleSnapshot(60, 2);
+    assert.equal(statusText(undefined, english), 'starting');
+    assert.match(
+      statusText({ ...snapshot, phase: 'connecting' }, english),
+      /^[\d,]+ of [\d,]+ connected$/,
+    );
+    assert.match(statusText({ ...snapshot, phase: 'warmup' }, english), /warm-up$/);
+    assert.equal(statusText({ ...snapshot, phase: 'done' }, english), 'closing');
+  });
+
+  it('gives rates and errors in the tooltip', () => {
+    assert.equal(statusDetails(undefined, english).length, 0);
+    assert.match(statusDetails(sampleSnapshot(60, 2), english).join('\n'), /msg\/s sent/);
+  });
+});

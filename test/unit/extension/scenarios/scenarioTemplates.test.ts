@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
+import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
+import { scenarioTemplates } from '../../../../src/extension/scenarios/scenarioTemplates';
+import { notRunnable } from '../../../../src/scenario/check/notRunnable';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { useCases } from '../../../../src/usecases/registry';
+
+describe('scenarioTemplates', () => {
+  it('has one for every use case', () => {
+    const names = scenarioTemplates().map(({ useCase }) => useCase.name);
+    assert.deepEqual(
+      names,
+      useCases.map(({ name }) => name),
+    );
+  });
+
+  for (const { useCase, text, fileName } of scenarioTemplates()) {
+    it(`gives a scenario without problems for ${useCase.name}`, () => {
+      const { scenario } = parseScenario(text);
+      assert.deepEqual(diagnosticsOf(analyseScenario(text)), []);
+      assert.equal(scenario?.entries[0]?.name, useCase.name);
+      assert.equal(notRunnable(scenario), undefined);
+      assert.match(fileName, /^\w+\.signalr\.yaml$/);
+      for (const { name, optional } of useCase.parameters) {
+        const { starting } = useCase;
+        const begins = starting === undefined ? optional !== true : starting[name] !== undefined;
+        assert.equal(text.includes(`    ${name}: `), begins, name);
+      }
+    });
+  }
+});

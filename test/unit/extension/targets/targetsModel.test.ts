@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import {
+  fitsService,
+  targetKeys,
+  targetLook,
+  targetNodes,
+  targetText,
+  withHub,
+} from '../../../../src/extension/targets/targetsModel';
+import { redactUrl } from '../../../../src/results/redact';
+import { english } from '../english';
+
+describe('targetNodes', () => {
+  it('lists the local hub and emulators, hubs in their order, and secrets by name', () => {
+    const nodes = targetNodes(['http://b/hub', 'http://a/hub'], ['two', 'one']);
+    assert.deepEqual(nodes.map(targetText), [
+      'local',
+      'local',
+      'local',
+      'http://b/hub',
+      'http://a/hub',
+      '${secret:one}',
+      '${secret:two}',
+    ]);
+  });
+
+  const fitting = (service: 'hub' | 'signalr' | 'webpubsub'): string[] =>
+    targetNodes(['http://a/hub'], ['one'])
+      .filter((node) => fitsService(node, service))
+      .map((node) => targetLook(node, english).label);
+
+  it('knows what a scenario of a service can run on', () => {
+    const emulator = 'Local Azure SignalR emulator';
+    assert.deepEqual(fitting('hub'), ['Local hub', emulator, 'http://a/hub', 'one']);
+    assert.deepEqual(fitting('signalr'), [emulator, 'http://a/hub', 'one']);
+    assert.deepEqual(fitting('webpubsub'), ['Local Web PubSub emulator', 'one']);
+  });
+
+  it('says the service of an emulator only where the scenario does not', () => {
+    const emulator = { kind: 'local', service: 'signalr' } as const;
+    const target = { path: 'config.target', value: 'local' };
+    assert.deepEqual(targetKeys(emulator, 'signalr'), [target]);
+    const service = { path: 'config.service', value: 'signalr' };
+    assert.deepEqual(targetKeys(emulator, 'hub'), [target, service]);
+  });
+
+  it('shows a secret by its name only', () => {
+    const look = targetLook({ kind: 'secret', name: 'prod' }, english);
+    assert.deepEqual(look, { label: 'prod', description: 'kept secret', icon: 'key' });
+  });
+
+  it('tells hubs on this machine', () => {
+    const description = (url: string): string =>
+      targetLook({ kind: 'hub', url }, english).description;
+    assert.equal(description('http://127.0.0.1:5050/hub'), 'this machine');
+    assert.equal(description('https://example.com/hub'), '');
+    assert.equal(description('no URL'), '');
+  });
+});
+
+describe('withHub', () => {
+  it('puts a hub in front, once, and keeps twenty', () => {
+    assert.deepEqual(withHub(['http://a', 'http://b'], 'http://b'), ['http://b', 'http://a']);
+    const many = Array.from({ length: 20 }, (_each, index) => `http://h${index}`);
+    const more = withHub(many, 'http://new');
+    assert.equal(more.length, 20);
+    assert.equal(more[0], 'http://new');
+  });
+
+  it('remembers no URL that holds a secret or stands for one', () => {
+    // The last two are what a result says of such a URL.
+    const open = ['http://me:pw@a/hub', 'http://a/hub?access_token=x', '${secret:hub}'];
+    for (const url of [...open, ...open.slice(0, 2).map(redactUrl)]) {
+      assert.deepEqual(withHub(['http://a'], url), ['http://a']);
+    }
+  });
+});

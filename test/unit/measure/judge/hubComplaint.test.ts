@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { adviceOn, complaintWords, hubComplaint } from '../../../../src/measure/judge/hubComplaint';
+
+const missing = (method: string): string =>
+  `Failed to invoke '${method}' due to an error on the server. HubException: Method does not exist.`;
+const threw = (method: string): string =>
+  `An unexpected error occurred invoking '${method}' on the server.`;
+
+describe('what a hub complains about', () => {
+  it('is read from the texts of ASP.NET Core', () => {
+    for (const [text, method, kind] of [
+      [missing('Echo'), 'Echo', 'missing'],
+      [`JoinGroup: ${missing('JoinGroup')}`, 'JoinGroup', 'missing'],
+      ["Unknown hub method 'Echo'", 'Echo', 'missing'],
+      ["Failed to invoke 'Echo' due to an error on the server.", 'Echo', 'arguments'],
+      [threw('SendToClient'), 'SendToClient', 'failed'],
+      [`${threw('Own')} InvalidCastException: no`, 'Own', 'failed'],
+    ] as const)
+      assert.deepEqual(hubComplaint(text), { method, kind });
+    assert.equal(hubComplaint("Failed to invoke 'X' because user is unauthorized"), undefined);
+  });
+
+  it('is said in words', () => {
+    assert.equal(complaintWords({ method: 'M', kind: 'missing' }), 'the hub has no method M');
+  });
+
+  it('comes with advice that fits the method', () => {
+    const advice = (text: string): string => adviceOn('invocation', [text]);
+    assert.match(advice(missing('JoinGroup')), /doctor --target URL/);
+    assert.match(advice(missing('Nope')), /Correct the name in the scenario/);
+    assert.doesNotMatch(advice(missing('Nope')), /doctor/);
+    assert.match(
+      advice(threw('SendToClient')),
+      /write data\["information\.ConnectionId"\]\.ToString\(\) in place of \(string\)data/,
+    );
+    assert.match(advice(threw('SendToGroup')), /data\["information\.GroupName"\]\.ToString\(\)/);
+    assert.match(advice(threw('Own')), /EnableDetailedErrors/);
+    assert.match(advice('refused'), /signalr-bench doctor/);
+    assert.match(adviceOn('refused', ['x']), /Start the server/);
+  });
+});

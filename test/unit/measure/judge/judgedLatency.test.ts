@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { defaultSlo, latencyMetrics, latencyShare } from '../../../../src/base/slo';
+import {
+  countsLost,
+  judgedLatency,
+  shownLatency,
+} from '../../../../src/measure/judge/judgedLatency';
+import { RunTotals } from '../../../../src/measure/total/runTotals';
+import { summaryKeys } from '../../../../src/measure/show/summaryKeys';
+import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
+
+describe('judged latencies', () => {
+  it('are those of all that was expected, the lost ones last', () => {
+    const property = fc.property(
+      fc.array(fc.integer({ min: 1, max: 1e6 }), { maxLength: 300 }),
+      fc.integer({ min: 1, max: 50 }),
+      (latencies, lost) => {
+        const sorted = latencies.sort((a, b) => a - b);
+        const expected = sorted.length + lost;
+        const judged = judgedLatency({
+          ...{ expected, received: sorted.length },
+          latencyAtShareUs: (share) => sorted[Math.round(share * sorted.length) - 1]!,
+        });
+        for (const metric of latencyMetrics) {
+          const thousandths = Math.round(latencyShare[metric] * 10_000);
+          const rank = Math.max(1, Math.ceil((thousandths * expected) / 10_000));
+          assert.equal(judged[summaryKeys[metric] as 'p99'], sorted[rank - 1] ?? null, metric);
+        }
+      },
+    );
+    fc.assert(property, { seed: 29, numRuns: 200 });
+  });
+
+  /** A step of 100 expected deliveries of which these arrived before the drain ended. */
+  const drained = (...latenciesUs: number[]) => {
+    const totals = new RunTotals(1);
+    const step = totals.beginStep({ index: 1, senders: 1 });
+    const add = (us: readonly number[], more: object): void => {
+      const counts = { ...more, received: us.length, latency: countsOf(...us) };
+      totals.add(workerSampleOf({ steps: [stepSampleOf(counts)] }));
+    };
+    add(latenciesUs, { offered: 100, sent: 100, expected: 100 });
+    step.verdict = step.judge(defaultSlo);
+    return { step, add };
+  };
+  const rising = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
+  it('are one number: in the verdict, and in what is shown of the step', () => {
+    const { step, add } = drained(...rising(99));
+    add([5_000_000], { late: 1 });
+    const summary = step.summary(defaultSlo, step.verdict!);
+    const [check] = summary.verdict.checks!;
+    assert.deepEqual([check!.metric, check!.value], ['p99', 99]);
+    // What came after the drain changes no verdict, and so nothing that is shown beside it.
+    assert.equal(shownLatency(summary)!.p99, 99);
+    assert.equal(shownLatency(summary)!.max, null);
+    assert.equal(shownLatency(summary)!.p999, undefined);
+    assert.equal(summary.latencyUs.max, 5_000_000);
+    assert.equal(countsLost([summary]), true);
+  });
+
+  it('are those of what arrived where all of it did, and none where nothing was expected', () => {
+    const { step } = drained(...rising(100));
+    const summary = step.summary(defaultSlo, step.verdict!);
+    assert.equal(summary.judgedUs, undefined);
+    assert.equal(shownLatency(summary)!.p99, summary.latencyUs.p99);
+    assert.equal(shownLatency(summary)!.p999, undefined);
+    const nothing = new RunTotals(1).beginStep({ index: 1, senders: 0 });
+    assert.equal(shownLatency(nothing.summary(defaultSlo, nothing.judge(defaultSlo))), undefined);
+  });
+
+  it('are lost throughout where nothing arrived', () => {
+    const { step } = drained();
+    assert.equal(shownLatency(step.summary(defaultSlo, step.verdict!))!.p50, null);
+  });
+});

@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { defaultSlo, type Slo } from '../../../../src/base/slo';
+import type {
+  Ending,
+  RunSummary,
+  StepSummary,
+  Verdict,
+} from '../../../../src/measure/show/summary';
+import { generatorProblems } from '../../../../src/measure/judge/generatorProblems';
+import {
+  judgeConnections,
+  withConnections,
+  judgeRun,
+  judgeStep,
+  type StepMeasures,
+} from '../../../../src/measure/judge/verdict';
+
+const calm = { cpuUsPerMessage: 7, cpuShare: 0.2, loopDelayP99Us: 900, slipP99Us: 0 };
+
+/** A step whose received deliveries took these microseconds each, in rising order. */
+function step(latencies: readonly number[], change: Partial<StepMeasures> = {}): StepMeasures {
+  return {
+    senders: 1,
+    offered: latencies.length,
+    sent: latencies.length,
+    expected: latencies.length,
+    received: latencies.length,
+    duplicated: 0,
+    generator: calm,
+    latencyAtShareUs: (share) =>
+      latencies[Math.max(0, Math.ceil(share * latencies.length - 1e-6) - 1)] ?? 0,
+    ...change,
+  };
+}
+
+const rising = (count: number, us = (index: number): number => index): number[] =>
+  Array.from({ length: count }, (_, index) => us(index + 1));
+
+const p99 = (limitUs: number): Slo => ({ latencyUs: { p99: limitUs } });
+
+describe('judgeStep', () => {
+  const cases: [string, StepMeasures, Slo, Verdict['status'], string[]][] = [
+    ['99 of 100 within the limit', step(rising(100)), p99(99), 'pass', []],
+    ['the 99th of 100 above the limit', step(rising(100)), p99(98), 'fail', ['slo-p99']],
+    ['exactly at the limit', step([500]), p99(500), 'pass', []],
+    ['one lost of 100, the rest fast', step(rising(99), { expected: 100 }), p99(99), 'pass', []],
+    [
+      'two lost of 100 break p99',
+      step(rising(98), { expected: 100 }),
+      p99(1e9),
+      'fail',
+      ['slo-p99'],
+    ],
+    [
+      'one lost breaks max',
+      step(rising(99), { expected: 100 }),
+      { latencyUs: { max: 1e9 } },
+      'fail',
+      ['slo-max'],
+    ],
+    [
+      'nothing received',
+      step([], { expected: 10, offered: 10, sent: 10 }),
+      defaultSlo,
+      'fail',
+      ['slo-p99', 'slo-delivered'],
+    ],
+    ['nothing expected', step([], { offered: 1, sent: 1 }), defaultSlo, 'pass', []],
+    ['nothing to be sent', step([], { senders: 0 }), defaultSlo, 'pass', []],
+    ['nothing sent by a sender', step([]), defaultSlo, 'invalid', ['nothingSent']],
+    [
+      'delivered below its limit',
+      step(rising(97), { expected: 100 }),
+      { latencyUs: {}, delivered: 0.98 },
+      'fail',
+      ['slo-delivered'],
+    ],
+    [
+      'delivered at its limit',
+      step(rising(98), { expected: 100 }),
+      { latencyUs: {}, delivered: 0.98 },
+      'pass',
+      [],
+    ],
+    [
+      'invalid beats fail',
+      step(rising(100), { generator: { ...calm, cpuShare: 0.96 } }),
+      { latencyUs: { p99: 1, p50: 1e9 } },
+      'invalid',
+      ['cpu', 'slo-p99'],
+    ],
+    [
+      'invalid beats pass',
+      step(rising(100), { offered: 102 }),
+      defaultSlo,
+      'invalid',
+      ['send-rate'],
+    ],
+  ];
+  for (const [name, measures, slo, status, codes] of cases) {
+    it(`${name}: ${status}`, () => {
+      const verdict = judgeStep(measures, slo);
+      assert.equal(verdict.status, status);
+      assert.deepEqual(
+        verdict.reasons.map(({ code }) => code),
+        codes,
+      );
+    });
+  }
+
+  it('says what was measured and what the limit is', () => {
+    const slow = step([], { expected: 950_000, received: 950_000, offered: 10, sent: 10 });
+    const verdict = judgeStep({ ...slow, latencyAtShareUs: () => 1_400_000 }, defaultSlo);
+    assert.equal(
+      verdict.reasons[0]?.message,
+      '99 % of 950,000 deliveries within 1.4 s, above the limit of 1 s',
+    );
+    const near = judgeStep({ ...slow, latencyAtShareUs: () => 1_004_000 }, defaultSlo);
+    assert.equal(
+      near.reasons[0]?.message,
+      '99 % of 950,000 deliveries within 1.004 s, above the limit of 1 s',
+    );
+  });
+
+  it('tells losses from slowness and never rounds a missed share up to its limit', () => {
+    const verdict = judgeStep(step(rising(98_960), { expected: 100_000 }), defaultSlo);
+    assert.deepEqual(
+      verdict.reasons.map(({ message }) => message),
+      [
+        '1,040 of 100,000 deliveries had not arrived when the drain ended, and only 1 % may be slower than 1 s',
+        '98.96 % of 100,000 deliveries arrived, below the limit of 99 %',
+      ],
+    );
+  });
+
+  it('writes a missed limit as it was set', () => {
+    const slo = { latencyUs: {}, delivered: 0.9995 };
+    const verdict = judgeStep(step(rising(9990), { expected: 10_000 }), slo);
+    assert.equal(
+      verdict.reasons[0]?.message,
+      '99.9 % of 10,000 deliveries arrived, below the limit of 99.95 %',
+    );
+  });
+
+  it('keeps every judged objective with its value, a lost rank as null', () => {
+    const slo: Slo = { latencyUs: { p50: 60, max: 60 }, delivered: 0.5 };
+    assert.deepEqual(judgeStep(step(rising(99), { expected: 100 }), slo).checks, [
+      { metric: 'p50', limit: 60, value: 50, met: true },
+      { metric: 'max', limit: 60, value: null, met: false },
+      { metric: 'delivered', limit: 0.5, value: 0.99, met: true },
+    ]);
+  });
+
+  it('agrees with sorting all expected deliveries, the lost ones last', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 300 }),
+        fc.integer({ min: 0, max: 10 }),
+        fc.constantFrom('p50', 'p90', 'p95', 'p99', 'p99.9', 'max'),
+        fc.integer({ min: 1, max: 100 }),
+        (latencies, lost, metric, limit) => {
+          const sorted = [...latencies].sort((a, b) => a - b);
+          const expected = sorted.length + lost;
+          const verdict = judgeStep(step(sorted, { expected }), {
+            latencyUs: { [metric]: limit },
+          });
+          // Thousandths avoid the rounding of binary fractions.
+          const share = { p50: 500, p90: 900, p95: 950, p99: 990, 'p99.9': 999, max: 1000 }[metric];
+          const needed = Math.ceil((share * expected) / 1000);
+          const fastEnough = sorted.filter((us) => us <= limit).length;
+          assert.equal(
+            verdict.reasons.some(({ code }) => code === `slo-${metric}`),
+            fastEnough < needed,
+          );
+        },
+      ),
+      { seed: 1, numRuns: 200 },
+    );
+  });
+});
+
+describe('generatorProblems', () => {
+  const problems = (change: object, generator: object = {}): string[] =>
+    generatorProblems(
+      { offered: 1000, sent: 1000, ...change, generator: { ...calm, ...generator } },
+      defaultSlo,
+    ).map(({ code }) => code);
+
+  it('allows the boundary and refuses what is beyond it', () => {
+    assert.deepEqual(problems({ sent: 990 }), []);
+    assert.deepEqual(problems({ sent: 989 }), ['send-rate']);
+    assert.deepEqual(problems({}, { slipP99Us: 100_000 }), []);
+    assert.deepEqual(problems({}, { cpuShare: 0.6, slipP99Us: 100_001 }), ['slip']);
+    assert.deepEqual(problems({}, { cpuShare: 0.95 }), []);
+    assert.deepEqual(problems({}, { cpuShare: 0.951 }), ['cpu']);
+    assert.deepEqual(problems({ offered: 0, sent: 0 }), []);
+  });
+
+  it('tells first what happened and what helps', () => {
+    const first = (change: object, generator: object) => {
+      const measured = { offered: 10, sent: 10, ...change, generator: { ...calm, ...generator } };
+      return generatorProblems(measured, defaultSlo)[0];
+    };
+    assert.deepEqual(first({}, { cpuShare: 0.03, slipP99Us: 310_000 }), {
+      code: 'starved',
+      message:
+        'something else took the processor, or the machine slept: the busiest worker used only 3 % of a core, and its messages left late; close what else runs on this machine, or run the load from another one',
+    });
+    assert.deepEqual(problems({}, { cpuShare: 0.03, slipP99Us: 310_000 }), ['starved', 'slip']);
+    assert.deepEqual(problems({}, { cpuShare: 0.97, slipP99Us: 310_000 }), ['cpu', 'slip']);
+    assert.match(first({}, { cpuShare: 0.97 })!.message, /used 97 % of a core; take more workers/);
+    const calls = first({ byCalls: true }, { slipP99Us: 310_000 })!;
+    assert.deepEqual([calls.code, /free socket/.test(calls.message)], ['calls', true]);
+  });
+
+  it('blames nobody where the limit is below what any generator keeps', () => {
+    const strict = { latencyUs: { p50: 10 } };
+    const generator = { ...calm, slipP99Us: 900 };
+    const codes = generatorProblems({ offered: 1, sent: 1, generator }, strict);
+    assert.deepEqual(
+      codes.map(({ code }) => code),
+      ['slip'],
+    );
+  });
+
+  it('does not judge the slip without a latency objective', () => {
+    const generator = { ...calm, slipP99Us: 5e6 };
+    assert.deepEqual(generatorProblems({ offered: 1, sent: 1, generator }, { latencyUs: {} }), []);
+  });
+});
+
+describe('withConnections', () => {
+  it('fails a step that has passed, and adds its reason to any other', () => {
+    const lost = { requested: 10, failed: 0, dropped: 10 };
+    const judged = (status: 'pass' | 'invalid', dropped = lost) => {
+      const reasons = status === 'pass' ? [] : [{ code: 'slip', message: 'late' }];
+      const verdict = withConnections({ status, reasons }, dropped, defaultSlo);
+      return [verdict.status, ...verdict.reasons.map(({ code }) => code)];
+    };
+    assert.deepEqual(judged('pass', { ...lost, dropped: 0 }), ['pass']);
+    assert.deepEqual(judged('pass'), ['fail', 'slo-dropped']);
+    assert.deepEqual(judged('invalid'), ['invalid', 'slip', 'slo-dropped']);
+  });
+});
+
+describe('judgeConnections', () => {
+  it('counts failed, dropped and those that did not come back over requested', () => {
+    const connections = { requested: 1000, failed: 6, dropped: 4 };
+    assert.equal(judgeConnections(connections, defaultSlo), undefined);
+    assert.deepEqual(judgeConnections({ ...connections, dropped: 5 }, defaultSlo), {
+      code: 'slo-dropped',
+      message: '6 of 1,000 connections failed and 5 were dropped (1.1 %), above the limit of 1 %',
+    });
+    const gone = { requested: 1000, failed: 0, dropped: 4, notBack: 7 };
+    assert.equal(judgeConnections({ ...gone, notBack: 6 }, defaultSlo), undefined);
+    assert.equal(
+      judgeConnections(gone, defaultSlo)?.message,
+      '0 of 1,000 connections failed, 4 were dropped and 7 did not come back (1.1 %), above the limit of 1 %',
+    );
+    assert.equal(judgeConnections({ requested: 0, failed: 0, dropped: 0 }, defaultSlo), undefined);
+    assert.equal(judgeConnections({ ...connections, dropped: 900 }, { latencyUs: {} }), undefined);
+  });
+});
+
+describe('judgeRun', () => {
+  function run(
+    statuses: Verdict['status'][],
+    ending: Ending = 'completed',
+    change: Partial<RunSummary> = {},
+    answered = true,
+  ): Verdict {
+    const steps = statuses.map((status, index) => ({
+      index: index + 1,
+      ...{ senders: 5, sent: 10, expected: answered ? 10 : 0 },
+      verdict: { status, reasons: status === 'pass' ? [] : [{ code: status, message: 'why' }] },
+    })) as unknown as StepSummary[];
+    return judgeRun(
+      {
+        ending,
+        steps,
+        connections: {
+          requested: 10,
+          connected: 10,
+          failed: 0,
+          dropped: 0,
+          reconnected: 0,
+          connectUs: { p50: 1, p99: 1, max: 1 },
+        },
+        target: { kind: 'local', url: '' },
+        machine: { cores: 1, node: '', platform: '', workers: 1 },
+        errors: {},
+        errorExamples: [],
+        ...change,
+      },
+      defaultSlo,
+    );
+  }
+  const dropped = {
+    connections: {
+      requested: 10,
+      connected: 10,
+      failed: 0,
+      dropped: 5,
+      reconnected: 0,
+      connectUs: { p50: 1, p99: 1, max: 1 },
+    },
+  };
+
+  it('fails where nothing is expected and the hub refuses what it is asked', () => {
+    const refused = { errors: { invocation: 5 } };
+    const verdict = run(['pass'], 'completed', refused, false);
+    assert.equal(verdict.status, 'fail');
+    assert.deepEqual(verdict.reasons, [
+      {
+        code: 'refused',
+        message:
+          'the hub refused messages of 5 of 5 senders, and no answer was expected that would tell of the others',
+      },
+    ]);
+    // Where deliveries are expected, they are what is judged.
+    assert.equal(run(['pass'], 'completed', refused).status, 'pass');
+    assert.equal(run(['pass'], 'completed', {}, false).status, 'pass');
+  });
+
+  it('is the worst of its steps', () => {
+    assert.equal(run(['pass', 'pass']).status, 'pass');
+    assert.equal(run(['pass', 'fail'], 'threshold').status, 'fail');
+    assert.equal(run(['fail', 'pass']).status, 'fail');
+    assert.equal(run(['invalid', 'fail']).status, 'invalid');
+    assert.equal(run(['pass', 'invalid']).status, 'invalid');
+  });
+
+  it('names the step in its reasons', () => {
+    assert.deepEqual(run(['pass', 'fail']).reasons, [{ code: 'fail', message: 'step 2: why' }]);
+  });
+
+  it('fails for dropped connections even when every step passed or none was completed', () => {
+    assert.equal(run(['pass'], 'completed', dropped).status, 'fail');
+    const none = run([], 'threshold', dropped);
+    assert.equal(none.status, 'fail');
+    assert.deepEqual(
+      none.reasons.map(({ code }) => code),
+      ['slo-dropped'],
+    );
+  });
+
+  it('names the step whose connections were gone, when they are back at the end', () => {
+    const reasons = [{ code: 'slo-dropped', message: '5 did not come back' }];
+    const step = { index: 1, senders: 5, expected: 10, verdict: { status: 'fail', reasons } };
+    const steps = [step as unknown as StepSummary];
+    const verdict = run([], 'completed', { steps });
+    assert.equal(verdict.status, 'fail');
+    assert.deepEqual(verdict.reasons, [
+      { code: 'slo-dropped', message: 'step 1: 5 did not come back' },
+    ]);
+    assert.equal(run([], 'completed', { ...dropped, steps }).reasons.length, 1);
+  });
+
+  for (const ending of ['stopped', 'interrupted', 'targetLost', 'workerLost'] as const) {
+    it(`is incomplete after ${ending} and says so first`, () => {
+      const verdict = run(['pass', 'fail'], ending);
+      assert.equal(verdict.status, 'incomplete');
+      assert.deepEqual(
+        verdict.reasons.map(({ code }) => code),
+        [ending, 'fail'],
+      );
+    });
+  }
+
+  it('is incomplete without a completed step and tells the reason of the ending', () => {
+    assert.equal(run([]).reasons[0]?.code, 'no-step');
+    assert.equal(run(['incomplete']).status, 'incomplete');
+    const lost = run([], 'targetLost', { endingMessage: 'nothing listens on port 1' });
+    assert.deepEqual(lost.reasons, [{ code: 'targetLost', message: 'nothing listens on port 1' }]);
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import type { WorkerSample } from '../../../../src/measure/sample';
+import { TickMerger, type MergedTick } from '../../../../src/measure/total/tickMerger';
+import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
+
+/** What worker `worker` sent and received in a tick. */
+const sampleOf = (worker: number, tick: number, count: number): WorkerSample =>
+  workerSampleOf({
+    worker,
+    tick,
+    steps: [
+      stepSampleOf({
+        sent: count,
+        expected: count * 3,
+        received: count * 2,
+        latency: countsOf(count * 1000),
+      }),
+    ],
+  });
+const shown = (ticks: readonly MergedTick[]): string[] =>
+  ticks.map(({ tick, sent, complete }) => `${tick}:${sent}${complete ? '' : ' incomplete'}`);
+
+describe('TickMerger', () => {
+  it('tells a tick once all workers have delivered it', () => {
+    const merger = new TickMerger();
+    assert.deepEqual(merger.add(sampleOf(0, 1, 5), true, 2), []);
+    const [tick, ...others] = merger.add(sampleOf(1, 1, 7), true, 2);
+    assert.deepEqual(others, []);
+    const { sent, expected, received, latencyUs, complete } = tick!;
+    assert.deepEqual([sent, expected, received, complete], [12, 36, 24, true]);
+    assert.deepEqual([latencyUs.count, latencyUs.min, latencyUs.max], [2, 5000, 7000]);
+  });
+
+  it('tells the same however the workers’ samples arrive, as long as none is two ticks late', () => {
+    const orders = fc.tuple(fc.array(fc.nat(), { minLength: 6, maxLength: 6 }), fc.nat(2));
+    const same = fc.property(orders, ([ranks, extra]) => {
+      const merger = new TickMerger();
+      const told: MergedTick[] = [];
+      for (let tick = 1; tick <= 6; tick++) {
+        const workers = [0, 1, 2].sort(
+          (a, b) => ((a + ranks[tick - 1]!) % 3) - ((b + ranks[tick - 1]!) % 3),
+        );
+        for (const worker of workers) {
+          // Samples at borders come before the tick's last one and count for it.
+          if (worker === extra) told.push(...merger.add(sampleOf(worker, tick, 100), false, 3));
+          told.push(...merger.add(sampleOf(worker, tick, worker + tick), true, 3));
+        }
+      }
+      const sums = [1, 2, 3, 4, 5, 6].map((tick) => `${tick}:${103 + 3 * tick}`);
+      assert.deepEqual(shown(told), sums);
+    });
+    fc.assert(same, { seed: 1, numRuns: 100 });
+  });
+
+  it('never adds two ticks of a fast worker together', () => {
+    const merger = new TickMerger();
+    const told = [
+      ...merger.add(sampleOf(0, 1, 1), true, 2),
+      ...merger.add(sampleOf(0, 2, 10), true, 2),
+      ...merger.add(sampleOf(1, 1, 2), true, 2),
+      ...merger.add(sampleOf(1, 2, 20), true, 2),
+    ];
+    assert.deepEqual(shown(told), ['1:3', '2:30']);
+  });
+
+  it('marks a tick incomplete that a worker is two ticks late for, and forgets what comes then', () => {
+    const merger = new TickMerger();
+    assert.deepEqual(merger.add(sampleOf(0, 1, 1), true, 2), []);
+    assert.deepEqual(merger.add(sampleOf(0, 2, 1), true, 2), []);
+    assert.deepEqual(shown(merger.add(sampleOf(0, 3, 1), true, 2)), ['1:1 incomplete']);
+    assert.deepEqual(merger.add(sampleOf(1, 1, 99), true, 2), []);
+    assert.deepEqual(shown(merger.add(sampleOf(1, 2, 4), true, 2)), ['2:5']);
+    assert.deepEqual(shown(merger.add(sampleOf(1, 3, 4), true, 2)), ['3:5']);
+  });
+
+  it('tells what is left of an open tick at the end', () => {
+    const merger = new TickMerger();
+    merger.add(sampleOf(0, 1, 3), true, 1);
+    assert.deepEqual(merger.add(sampleOf(0, 2, 4), false, 1), []);
+    assert.deepEqual(shown(merger.rest()), ['2:4']);
+    assert.deepEqual(merger.rest(), []);
+  });
+
+  it('goes on with the workers that are left', () => {
+    const merger = new TickMerger();
+    merger.add(sampleOf(0, 1, 1), true, 3);
+    merger.add(sampleOf(1, 1, 1), true, 3);
+    assert.deepEqual(shown(merger.add(sampleOf(1, 2, 1), true, 1)), ['1:2', '2:1']);
+  });
+});

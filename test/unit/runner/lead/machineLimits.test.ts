@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { machineLimits, missingForRun } from '../../../../src/runner/lead/machineLimits';
+import { planOf } from '../../../fakes/plan';
+
+const roomy = { cores: 4, fileDescriptors: 1_000_000, localPorts: 28_232 };
+
+describe('machine limits', () => {
+  const plan = planOf({ connections: 20_000, connectInFlight: 100 }, 2);
+  // Connections, negotiations, 64 for the process and 16 for each worker.
+  const needed = 20_000 + 100 + 64 + 32;
+
+  it('are no obstacle where there is room or the system does not tell', () => {
+    assert.equal(missingForRun(plan, roomy), undefined);
+    const untold = { cores: 1, fileDescriptors: null, localPorts: null };
+    assert.equal(missingForRun(plan, untold), undefined);
+    assert.equal(missingForRun(plan, { ...roomy, fileDescriptors: needed }), undefined);
+    assert.equal(missingForRun(plan, { ...roomy, localPorts: 20_000 }), undefined);
+  });
+
+  it('name the file descriptors that are missing, and what would do', () => {
+    assert.equal(
+      missingForRun(plan, { ...roomy, fileDescriptors: needed - 1 }),
+      '20,000 connections need about 20,196 file descriptors, but this process may open 20,195. ' +
+        'Raise the limit (`ulimit -n 20196`) or use at most 19,999 connections (`--set config.connections=19999`).',
+    );
+  });
+
+  it('suggest a number of connections that would fit', () => {
+    const limits = { ...roomy, fileDescriptors: 1024 };
+    const possible = Number(/config\.connections=(\d+)/.exec(missingForRun(plan, limits)!)?.[1]);
+    assert.ok(possible > 0);
+    assert.equal(missingForRun({ ...plan, connections: possible }, limits), undefined);
+  });
+
+  it('suggest the most that fits, and none where none does', () => {
+    const workers = [0];
+    for (const socketsEach of [1, 2]) {
+      for (let fileDescriptors = 1; fileDescriptors < 400; fileDescriptors++) {
+        const limits = { ...roomy, fileDescriptors };
+        const fits = (connections: number): boolean =>
+          missingForRun({ connections, connectInFlight: 100, workers }, limits, 1, socketsEach) ===
+          undefined;
+        const text = missingForRun({ ...plan, workers }, limits, 1, socketsEach)!;
+        const advised = /config\.connections=(\d+)/.exec(text)?.[1];
+        const name = `${fileDescriptors} descriptors, ${socketsEach} each: ${text}`;
+        if (advised === undefined) {
+          assert.equal(fits(1), false, name);
+          assert.match(text, /Raise the limit \(`ulimit -n \d+`\): .* leaves no room for any\.$/);
+        } else {
+          assert.ok(Number(advised) > 0 && fits(Number(advised)), name);
+          assert.equal(fits(Number(advised) + 1), false, name);
+        }
+      }
+    }
+  });
+
+  it('name the local ports that are missing, unless several addresses share them', () => {
+    const limits = { ...roomy, localPorts: 19_999 };
+    assert.match(
+      missingForRun(plan, limits)!,
+      /^20,000 connections to one address need as many local ports, but this machine has 19,999\. Use fewer/,
+    );
+    assert.equal(missingForRun(plan, limits, 2), undefined);
+  });
+
+  it('count both sockets of a connection over an HTTP transport', () => {
+    const few = { ...roomy, fileDescriptors: needed };
+    const text = missingForRun(plan, few, 1, 2)!;
+    assert.match(text, /need about 40,196 file descriptors/);
+    assert.match(text, /at most 10,000 connections/);
+    assert.equal(missingForRun({ ...plan, connections: 10_000 }, few, 1, 2), undefined);
+    assert.match(missingForRun(plan, roomy, 1, 2)!, /need twice as many local ports/);
+    assert.equal(missingForRun(plan, roomy, 2, 2), undefined);
+  });
+
+  it('are asked from this machine', async () => {
+    const { cores, fileDescriptors, localPorts } = await machineLimits();
+    assert.ok(cores >= 1);
+    for (const limit of [fileDescriptors, localPorts])
+      assert.ok(limit === null || (Number.isInteger(limit) && limit > 0));
+  });
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FromWorker, WorkerStart } from '../../../../src/protocol/worker';
+import { sharedPopulation } from '../../../../src/runner/prepare/sharedMembers';
+import { WorkerPool } from '../../../../src/runner/lead/workerPool';
+import { endpointOf } from '../../../fakes/endpoint';
+import { planOf } from '../../../fakes/plan';
+
+const plan = planOf({}, 2);
+const starts = [0, 1].map((worker): WorkerStart => ({
+  plan,
+  worker,
+  endpoint: endpointOf('http://127.0.0.1:1/'),
+  population: sharedPopulation(10, 1),
+  originUs: 0,
+}));
+
+const head = `const { parentPort, workerData } = require('node:worker_threads');\n`;
+
+describe('WorkerPool', () => {
+  let folder: string;
+  let pool: WorkerPool | undefined;
+
+  before(async () => (folder = await mkdtemp(join(tmpdir(), 'signalr-bench-'))));
+  after(() => rm(folder, { recursive: true }));
+  afterEach(() => pool?.terminate());
+
+  /** Two workers that run the script; everything they tell, in order. */
+  async function poolOf(
+    script: string,
+    enough: (told: readonly string[]) => boolean,
+  ): Promise<string[]> {
+    const path = join(folder, 'worker.cjs');
+    await writeFile(path, head + script);
+    const told: string[] = [];
+    await new Promise<void>((resolve) => {
+      const tell = (text: string): void => {
+        told.push(text);
+        if (enough(told)) resolve();
+      };
+      pool = new WorkerPool(path, starts, {
+        fact: (worker, fact: FromWorker) => tell(`${worker} ${fact.type}`),
+        lost: (worker, error) => tell(`${worker} lost: ${error.message}`),
+      });
+      pool.order({ type: 'flush', flush: 1 });
+    });
+    return told;
+  }
+  /** Long enough for anything that would be told twice. */
+  const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
+  const both = (told: readonly string[]): boolean => told.length >= 2;
+
+  it('gives each worker its part and everyone the orders', async () => {
+    const script = `parentPort.on('message', (order) => {
+      if (order.flush === 1) parentPort.postMessage({ type: workerData.worker === 0 ? 'ready' : 'connected' });
+    });`;
+    const told = await poolOf(script, both);
+    assert.deepEqual(told.sort(), ['0 ready', '1 connected']);
+    assert.deepEqual([...pool!.alive], [0, 1]);
+  });
+
+  const endings: readonly (readonly [string, string, RegExp])[] = [
+    ['exits', 'process.exit(3)', /^[01] lost: worker [01] ended by itself with code 3$/],
+    ['has nothing more to do', '', /^[01] lost: worker [01] ended by itself with code 0$/],
+    ['throws', 'throw new TypeError("a defect")', /^[01] lost: a defect$/],
+    ['throws something that is no error', 'throw "a text"', /^[01] lost: a text$/],
+    ['cannot be read', 'syntax error(', /^[01] lost: /],
+    ['rejects', 'Promise.reject(new Error("later"))', /^[01] lost: later$/],
+  ];
+  for (const [name, script, message] of endings) {
+    it(`tells once that a worker is lost which ${name}`, async () => {
+      const told = await poolOf(script, both);
+      await settle();
+      assert.equal(told.length, 2);
+      for (const text of told) assert.match(text, message);
+      assert.equal(pool!.alive.size, 0);
+      pool!.order({ type: 'halt' });
+    });
+  }
+
+  it('does not call a worker lost that said it was closed', async () => {
+    const told = await poolOf(`parentPort.postMessage({ type: 'closed' })`, both);
+    await settle();
+    assert.deepEqual(told.sort(), ['0 closed', '1 closed']);
+    assert.equal(pool!.alive.size, 0);
+  });
+
+  it('ends threads that are busy, and does not call them lost', async () => {
+    const script = `parentPort.postMessage({ type: 'ready' }); for (;;);`;
+    const told = await poolOf(script, both);
+    await pool!.terminate();
+    await settle();
+    assert.deepEqual(told.sort(), ['0 ready', '1 ready']);
+    await pool!.terminate();
+  });
+
+  it('keeps the orders going to those that are left', async () => {
+    const script = `if (workerData.worker === 0) process.exit(1);
+      setTimeout(() => parentPort.postMessage({ type: 'ready' }), 100);
+      parentPort.on('message', () => parentPort.postMessage({ type: 'connected' }));`;
+    const told = await poolOf(script, (sofar) => sofar.includes('1 ready') && sofar.length >= 3);
+    assert.ok(told.some((text) => text.startsWith('0 lost')));
+    assert.deepEqual([...pool!.alive], [1]);
+  });
+});

@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import type { StepSample } from '../../../../src/measure/sample';
+import type { Counts } from '../../../../src/measure/total/stepCounts';
+import { payloadPicker } from '../../../../src/plan/payloadPicker';
+import { populationsOf } from '../../../../src/plan/population';
+import type { Plan } from '../../../../src/plan/plan';
+import { Receiver } from '../../../../src/runner/receive/receiver';
+import { Recorder, type StepRecorder } from '../../../../src/runner/receive/recorder';
+import { HubMessageError, type HubMessage } from '../../../../src/wire/hub/hubMessage';
+import {
+  emptyStamp,
+  stampKey,
+  stampLength,
+  writeStamp,
+  type Stamp,
+} from '../../../../src/wire/message/stamp';
+import { FakeConnection } from '../../../fakes/connection';
+import { planOf } from '../../../fakes/plan';
+
+const separator = '\x1e';
+const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
+const { runId } = planOf();
+
+function stampText(changes: Partial<Stamp>): string {
+  const buffer = Buffer.alloc(stampLength);
+  writeStamp(buffer, 0, { ...emptyStamp(), runId, step: 1, ...changes });
+  return buffer.toString('latin1');
+}
+
+/** Ways in which a hub may write the same delivery. */
+const encodings = {
+  asDotNet: (stamp: string) =>
+    `{"type":1,"target":"RecordLatency","arguments":[{"${stampKey}":"${stamp}","payload.Timestamp":1,"payload.MessageBlob":"x"}]}`,
+  reordered: (stamp: string) =>
+    `{"arguments":[{"payload.MessageBlob":"x","${stampKey}":"${stamp}"}],"target":"RecordLatency","type":1}`,
+  spaced: (stamp: string) =>
+    `{ "type": 1, "target": "recordLatency", "arguments": [ { "${stampKey}": "${stamp}" } ] }`,
+  escaped: (stamp: string) =>
+    `{"type":1,"target":"RecordLatency","arguments":[{"${stampKey}":"\\u0053${stamp.slice(1)}"}]}`,
+  streamed: (stamp: string) =>
+    `{"type":1,"headers":{},"target":"RecordLatency","arguments":[{"${stampKey}":"${stamp}"},7]}`,
+} as const;
+type Encoding = keyof typeof encodings;
+
+/** What sockets read into; it holds something else as soon as a call is over. */
+const shared = Buffer.alloc(16_384);
+
+/** A receiver for a plan, with what it told. */
+class Bench {
+  readonly recorder: Recorder;
+  readonly step: StepRecorder;
+  readonly others: HubMessage[] = [];
+  readonly away = new Set<number>();
+  private readonly receiver: Receiver;
+
+  constructor(plan: Plan = planOf()) {
+    this.recorder = new Recorder(0, undefined, plan.entries.length);
+    this.step = this.recorder.beginStep(1);
+    this.receiver = new Receiver(plan, populationsOf(plan), this.recorder, {
+      isMember: (index) => !this.away.has(index),
+      other: (_connection, message) => this.others.push(message),
+    });
+  }
+
+  /** Delivers hub messages in one WebSocket message with a header of 4 bytes, as a chunk in a larger buffer. */
+  deliver(to: number | FakeConnection, texts: readonly string[], nowUs = 1000): void {
+    const connection = typeof to === 'number' ? new FakeConnection(to) : to;
+    const bytes = Buffer.from(texts.map((text) => text + separator).join(''));
+    this.bytes(connection, bytes, nowUs);
+  }
+
+  bytes(connection: FakeConnection, bytes: Buffer, nowUs = 1000): void {
+    shared.fill(separator).write('{"type":1');
+    bytes.copy(shared, 9);
+    const end = 9 + bytes.length;
+    this.receiver.received(connection.asHub, shared, 9, end, bytes.length + 4, nowUs);
+    shared.fill('#');
+  }
+
+  take(): StepSample | undefined {
+    return this.recorder.take(0, 1, generator).steps[0];
+  }
+}
+
+const echoed = (index: number, sequence: number, changes: Partial<Stamp> = {}): string =>
+  stampText({ source: index, sequence, intendedUs: 100, sentUs: 300, ...changes });
+
+describe('Receiver', () => {
+  for (const encoding of Object.keys(encodings) as Encoding[]) {
+    it(`counts a delivery written ${encoding} with its latencies, again and again`, () => {
+      const bench = new Bench();
+      const connection = new FakeConnection(3);
+      for (const sequence of [0, 1, 2])
+        bench.deliver(connection, [encodings[encoding](echoed(3, sequence))]);
+      const sample = bench.take();
+      assert.equal(sample?.received, 3);
+      assert.deepEqual([...sample.latency!.pairs], [900, 3]);
+      assert.deepEqual([...sample.sendLatency!.pairs], [700, 3]);
+      assert.equal(sample.wireBytesOut, 3 * (encodings[encoding](echoed(3, 0)).length + 1 + 4));
+      assert.equal(connection.lastReceivedUs, 1000);
+      assert.deepEqual(bench.others, []);
+    });
+  }
+
+  it('recognises nothing by what the shared buffer holds later', () => {
+    const bench = new Bench();
+    bench.deliver(3, [encodings.reordered(echoed(3, 0))]);
+    const lookalike = '#'.repeat(encodings.reordered('').indexOf('"}')) + echoed(3, 1);
+    assert.throws(() => bench.deliver(3, [lookalike]), HubMessageError);
+  });
+
+  it('counts each of several deliveries in one WebSocket message, its header once', () => {
+    const bench = new Bench();
+    const texts = [0, 1, 2].map((sequence) => encodings.asDotNet(echoed(2, sequence)));
+    bench.deliver(2, texts);
+    const sample = bench.take();
+    assert.equal(sample?.received, 3);
+    assert.equal(sample.wireBytesOut, texts.join('').length + 3 + 4);
+  });
+
+  it('counts duplicates, overtaken ones, late ones and those not meant for the connection', () => {
+    const bench = new Bench();
+    const deliver = (to: number, source: number, sequence: number): void =>
+      bench.deliver(to, [encodings.asDotNet(echoed(source, sequence))]);
+    for (const sequence of [0, 2, 2, 1, 0]) deliver(4, 4, sequence);
+    deliver(5, 4, 3);
+    bench.away.add(6);
+    deliver(6, 6, 0);
+    bench.step.drained = true;
+    deliver(4, 4, 3);
+    const { received, duplicated, outOfOrder, late, extra, latency } = bench.take()!;
+    assert.deepEqual(
+      { received, duplicated, outOfOrder, late, extra },
+      { received: 4, duplicated: 2, outOfOrder: 1, late: 1, extra: 2 },
+    );
+    assert.deepEqual([...latency!.pairs], [900, 4]);
+  });
+
+  it('does not count warm-up, yet knows its sequence numbers', () => {
+    const bench = new Bench();
+    bench.deliver(1, [encodings.asDotNet(echoed(1, 0, { warmup: true }))]);
+    assert.equal(bench.take(), undefined);
+    bench.deliver(1, [encodings.asDotNet(echoed(1, 1)), encodings.asDotNet(echoed(1, 0))]);
+    const { received, duplicated } = bench.take()!;
+    assert.deepEqual([received, duplicated], [1, 1]);
+  });
+
+  it('ignores messages of other runs and of steps that do not exist', () => {
+    const bench = new Bench();
+    for (const changes of [{ runId: 5 }, { step: 2 }, { step: 0 }, { step: 0x7fff }])
+      bench.deliver(1, [encodings.asDotNet(echoed(1, 0, changes))]);
+    assert.equal(bench.take(), undefined);
+    assert.deepEqual(bench.others, []);
+  });
+
+  it('counts a source that the run does not have as not meant', () => {
+    const bench = new Bench(planOf({ useCase: 'broadcast' }));
+    for (const source of [9, 10, 2 ** 26, 2 ** 28 - 1])
+      bench.deliver(1, [encodings.asDotNet(echoed(source, 0))]);
+    const { received, extra } = bench.take()!;
+    assert.deepEqual([received, extra], [1, 3]);
+  });
+
+  it('hands on what is no delivery and ignores what it does not know', () => {
+    const bench = new Bench();
+    const texts = [
+      '{"type":6}',
+      '{"type":3,"invocationId":"1"}',
+      '{"type":1,"target":"OnConnected","arguments":["id"]}',
+      '{"type":1,"target":"RecordLatency","arguments":[]}',
+      '{"type":1,"target":"RecordLatency","arguments":[null]}',
+      `{"type":1,"target":"RecordLatency","arguments":[{"${stampKey}":5}]}`,
+      encodings.asDotNet('SB1'.padEnd(stampLength, 'z')),
+    ];
+    bench.deliver(1, [...texts, '{"type":99}']);
+    assert.deepEqual(
+      bench.others,
+      texts.map((text) => JSON.parse(text) as HubMessage),
+    );
+    assert.equal(bench.take(), undefined);
+  });
+
+  it('refuses what is cut off, without looking behind its end, and what is no hub message', () => {
+    const whole = Buffer.from(encodings.asDotNet(echoed(1, 0)));
+    for (const bytes of [whole, whole.subarray(0, 60), Buffer.from('{"type":1}\x1e')])
+      assert.throws(() => new Bench().bytes(new FakeConnection(1), bytes), HubMessageError);
+  });
+
+  it('leaves the rest alone once the connection was given up', () => {
+    const bench = new Bench();
+    const connection = new FakeConnection(1);
+    connection.isOpen = false;
+    bench.deliver(connection, [encodings.asDotNet(echoed(1, 0))]);
+    assert.equal(bench.take(), undefined);
+  });
+
+  it('counts the same whether it reads stamps in place or parses every message', () => {
+    const deliveries = fc.array(
+      fc.record({
+        to: fc.nat(4),
+        encoding: fc.constantFrom<Encoding>('asDotNet', 'asDotNet', 'reordered', 'spaced'),
+        stamp: fc.record({
+          source: fc.nat(4),
+          sequence: fc.nat(12),
+          warmup: fc.boolean(),
+          runId: fc.constantFrom(runId, runId, runId, 1),
+          step: fc.constantFrom(1, 1, 1, 2),
+        }),
+      }),
+      { maxLength: 40 },
+    );
+    for (const useCase of ['echo', 'broadcast']) {
+      const same = fc.property(deliveries, fc.integer({ min: 1, max: 4 }), (list, together) => {
+        const quick = new Bench(planOf({ useCase, connections: 5 }));
+        const slow = new Bench(planOf({ useCase, connections: 5 }));
+        for (let at = 0; at < list.length; at += together) {
+          const { to } = list[at]!;
+          const group = list.slice(at, at + together);
+          const texts = group.map(({ encoding, stamp }) => encodings[encoding](stampText(stamp)));
+          quick.deliver(to, texts);
+          // What stands before the stamp differs each time, so nothing is ever recognised.
+          const unlike = group.map(
+            ({ stamp }, index) =>
+              `{"type":1,"pad":${at + index},"target":"RecordLatency","arguments":[{"${stampKey}":"${stampText(stamp)}"}]}`,
+          );
+          slow.deliver(to, unlike);
+        }
+        const [first, second] = [quick.take(), slow.take()];
+        const same = { ...second, wireBytesOut: first?.wireBytesOut };
+        assert.deepEqual({ ...first }, first === undefined ? { ...second } : same);
+      });
+      fc.assert(same, { seed: 1, numRuns: 150 });
+    }
+  });
+});
+
+describe('received payload bytes', () => {
+  const sizes = { messageSize: 46, messageSizes: '10B 50%, 40B 30%, 140B 20%' };
+  const plan = planOf({ parameters: { ...sizes, sendingInterval: 10 } });
+
+  it('are those of the sizes the sender has chosen, each first delivery once', () => {
+    const bench = new Bench(plan);
+    const picker = payloadPicker(plan.entries[0]!, plan.seed);
+    let expected = 0;
+    for (let sequence = 0; sequence < 50; sequence++) {
+      const text = encodings.asDotNet(stampText({ source: 3, sequence }));
+      bench.deliver(3, sequence % 2 === 0 ? [text] : [text, text]);
+      expected += picker.sizes[picker.pick(3, 0, sequence)]!;
+    }
+    assert.equal(bench.step.received, 50);
+    assert.equal(bench.step.payloadBytesOut, expected);
+  });
+
+  it('follow the receiver where senders choose another one each time', () => {
+    const parameters = { ...plan.entries[0]!.parameters, targets: 'random' };
+    const random = planOf({ useCase: 'sendToClient', parameters });
+    const bench = new Bench(random);
+    const picker = payloadPicker(random.entries[0]!, random.seed);
+    let expected = 0;
+    for (let receiver = 1; receiver < 10; receiver++) {
+      bench.deliver(receiver, [encodings.asDotNet(stampText({ source: 0, sequence: 0 }))]);
+      expected += picker.sizes[picker.pick(0, receiver, 0)]!;
+    }
+    assert.equal(bench.step.payloadBytesOut, expected);
+  });
+});
+
+describe('Receiver of a mix', () => {
+  it('counts a delivery for the entry its source belongs to, and in the sum', () => {
+    const parameters = { messageSize: 5, sendingInterval: 100 };
+    const echo = { useCase: 'echo', parameters };
+    const bench = new Bench(
+      planOf({ entries: [echo, { ...echo, parameters: { ...parameters, messageSize: 7 } }] }),
+    );
+    const { asDotNet } = encodings;
+    bench.deliver(3, [asDotNet(echoed(3, 0)), asDotNet(echoed(13, 0)), asDotNet(echoed(13, 0))]);
+    // Its own number in the other entry, and one that no entry has.
+    bench.deliver(3, [asDotNet(echoed(14, 0)), asDotNet(echoed(20, 0))]);
+    const sample = bench.take()!;
+    const counts = ({ received, duplicated, extra, payloadBytesOut }: Counts): number[] => [
+      ...[received, duplicated, extra, payloadBytesOut],
+    ];
+    assert.deepEqual(sample.entries!.map(counts), [
+      [1, 0, 0, 5],
+      [1, 1, 1, 7],
+    ]);
+    assert.deepEqual(counts(sample), [2, 1, 2, 12]);
+    assert.deepEqual([...sample.latency!.pairs], [900, 2]);
+    assert.deepEqual([...sample.entries![1]!.latency!.pairs], [900, 1]);
+    assert.equal(bench.take(), undefined);
+  });
+});

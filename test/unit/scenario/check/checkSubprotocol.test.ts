@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { brief, fixed, problemOf, scenarioOf } from '../parsed';
+
+const text = (config: string, scenario = 'name: echo'): string =>
+  `config: { target: local, connections: 10, ${config} }\nscenario: { ${scenario} }\n`;
+const toGroups = 'name: sendToGroup, parameters: { groupCount: 2 }';
+
+describe('the subprotocol', () => {
+  it('is json unless another one is written', () => {
+    assert.equal(scenarioOf(text('service: webpubsub')).subprotocol, 'json');
+    const reliable = text('service: webpubsub, subprotocol: reliableJson', toGroups);
+    assert.equal(scenarioOf(reliable).subprotocol, 'reliableJson');
+  });
+
+  it('belongs to Azure Web PubSub', () => {
+    for (const service of ['', 'service: signalr, '])
+      assert.deepEqual(brief(text(`${service}subprotocol: none`)), [
+        'error subprotocol-service "none"',
+      ]);
+  });
+
+  it('must know groups where clients publish to them', () => {
+    const plain = 'service: webpubsub, subprotocol: none';
+    assert.deepEqual(brief(text(plain)), []);
+    const groups = text(plain, toGroups);
+    assert.deepEqual(brief(groups), ['error subprotocol-use-case "none"']);
+    assert.deepEqual(brief(fixed(groups, problemOf(groups, 'subprotocol-use-case'))), []);
+  });
+
+  it('acknowledges the first message of each sender or all, where there is somebody to do so', () => {
+    assert.equal(scenarioOf(text('service: webpubsub')).acks, 'first');
+    const all = 'service: webpubsub, subprotocol: reliableProtobuf, acks: all';
+    assert.equal(scenarioOf(text(all)).acks, 'all');
+    assert.deepEqual(brief(text('service: signalr, acks: all')), ['error acks-service "all"']);
+    const plain = text('service: webpubsub, subprotocol: none, acks: all');
+    assert.deepEqual(brief(plain), ['error acks-subprotocol "all"']);
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { largestSource } from '../../../../src/base/stampBytes';
+import { notRunnable } from '../../../../src/scenario/check/notRunnable';
+import { useCases } from '../../../../src/usecases/registry';
+import { problemOf, scenarioOf, withConfig } from '../parsed';
+
+const sdkMessagePack = ['driver: sdk', 'protocol: messagepack'];
+const invoke = (argument: string): string =>
+  `scenario:\n  name: invoke\n  parameters:\n    method: M\n    arguments: [[{ a: '${argument}' }]]\n`;
+
+describe('what this version cannot run', () => {
+  const reasons: [text: string, reason: RegExp][] = [
+    ['kind: resultparser\n', /resultparser/],
+    [withConfig('connectionType: AspNet'), /ASP\.NET SignalR/],
+    [withConfig('dialect: measure', ...sdkMessagePack), /cannot write ticks.*driver to native/],
+    [`${withConfig(...sdkMessagePack)}${invoke('{ticks}')}`, /cannot write ticks/],
+  ];
+  for (const [text, reason] of reasons) {
+    it(`is told as one sentence: ${String(reason)}`, () => {
+      const sentence = notRunnable(scenarioOf(text));
+      assert.match(sentence ?? '', reason);
+      assert.match(sentence ?? '', /^[^.]*\S.*\.$/);
+    });
+  }
+
+  it('is more sources than can be told apart, by one', () => {
+    const groups = (connections: number): string =>
+      `${withConfig(`connections: ${connections}`)}scenario:\n  name: sendToGroup\n  parameters: { groupCount: 1000, groupsPerConnection: 1000 }\n`;
+    const most = Math.floor(largestSource / 1000);
+    assert.equal(notRunnable(scenarioOf(groups(most))), undefined);
+    assert.match(notRunnable(scenarioOf(groups(most + 1))) ?? '', /more than one run can follow/);
+  });
+
+  it('is told of when the file is checked, at the key it is about', () => {
+    for (const [text, place] of [
+      [withConfig('connectionType: AspNet').replace('local', 'http://localhost/hub'), 'AspNet'],
+      [withConfig('dialect: measure', ...sdkMessagePack), 'sdk'],
+      [withConfig('service: webpubsub', 'driver: sdk', 'subprotocol: none'), 'none'],
+    ] as const) {
+      const found = problemOf(text, 'not-runnable');
+      assert.equal(found.severity, 'warning');
+      assert.equal(found.message, notRunnable(scenarioOf(text)));
+      assert.equal(text.slice(found.offset, found.offset + found.length), place);
+    }
+  });
+
+  it('is no use case, alone or in a mix', () => {
+    for (const { name } of useCases) {
+      const alone = `${withConfig()}scenario:\n  name: ${name}\n  parameters:\n    groupCount: 10\n`;
+      assert.equal(notRunnable(scenarioOf(alone)), undefined, name);
+      const mix = `${withConfig()}scenarios: [{ name: echo }, { name: ${name} }]\n`;
+      assert.equal(notRunnable(scenarioOf(mix)), undefined, name);
+    }
+  });
+
+  it('is no mix of what runs', () => {
+    const mix = `${withConfig()}scenarios: [{ name: echo }, { name: broadcast }]\n`;
+    assert.equal(notRunnable(scenarioOf(mix)), undefined);
+  });
+
+  it('is the official client of Azure Web PubSub in what it does not speak', () => {
+    const withSdk = (service: string): string =>
+      `config: { target: local, connections: 10, driver: sdk, service: ${service} }\nscenario: { name: echo }\n`;
+    assert.equal(notRunnable(scenarioOf(withSdk('signalr'))), undefined);
+    assert.equal(notRunnable(scenarioOf(withSdk('webpubsub'))), undefined);
+    for (const [subprotocol, runs] of [
+      ['json', true],
+      ['reliableJson', true],
+      ['protobuf', false],
+      ['reliableProtobuf', false],
+      ['none', false],
+    ] as const) {
+      const reason = notRunnable(scenarioOf(withSdk(`webpubsub, subprotocol: ${subprotocol}`)));
+      if (runs) assert.equal(reason, undefined);
+      else assert.match(reason ?? '', new RegExp(`not ${subprotocol}: .* leave driver out`));
+    }
+  });
+
+  it('is no transport, nor messagepack where it can be sent', () => {
+    for (const transport of ['ServerSentEvents', 'LongPolling'])
+      assert.equal(notRunnable(scenarioOf(withConfig(`transport: ${transport}`))), undefined);
+    for (const transport of ['Websockets', 'LongPolling']) {
+      const config = withConfig('protocol: messagepack', `transport: ${transport}`);
+      assert.equal(notRunnable(scenarioOf(config)), undefined);
+    }
+  });
+
+  it('is no ticks where the driver or the protocol can send them, or as text', () => {
+    for (const text of [
+      withConfig('dialect: measure', 'driver: sdk'),
+      withConfig('dialect: measure', 'protocol: messagepack'),
+      withConfig(...sdkMessagePack),
+      `${withConfig(...sdkMessagePack)}${invoke('at {ticks}')}`,
+      `${withConfig('driver: sdk')}${invoke('{ticks}')}`,
+    ])
+      assert.equal(notRunnable(scenarioOf(text)), undefined);
+  });
+
+  it('is not a ramp mode of the Azure SignalR benchmark', () => {
+    assert.equal(notRunnable(scenarioOf(withConfig('arrivingBatchMode: LowPress'))), undefined);
+  });
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { scenarioOf, withConfig } from '../parsed';
+
+const set = (path: string, value: string): { overrides: { path: string; value: string }[] } => ({
+  overrides: [{ path, value }],
+});
+
+describe('an override', () => {
+  it('replaces a key of the file', () => {
+    assert.equal(
+      scenarioOf(withConfig('connections: 5'), set('config.connections', '100')).connections,
+      100,
+    );
+  });
+
+  it('adds keys and sections that the file does not have', () => {
+    const text = 'mode: simple\n';
+    assert.equal(scenarioOf(text, set('config.connections', '100')).connections, 100);
+    const sized = scenarioOf(text, set('scenario.parameters.messageSize', '4KB'));
+    assert.equal(sized.entries[0]!.parameters['messageSize'], 4096);
+    assert.equal(scenarioOf('config:\n', set('config.debug', 'true')).debug, true);
+  });
+
+  it('reaches names with dots: percentiles and headers', () => {
+    assert.equal(
+      scenarioOf(withConfig(), set('slo.p99.9', '2s')).slo.latencyUs['p99.9'],
+      2_000_000,
+    );
+    assert.deepEqual(scenarioOf(withConfig(), set('config.headers.X-A.b', '1')).headers, {
+      'X-A.b': '1',
+    });
+  });
+
+  it('reaches the entries of a mix', () => {
+    const text = `${withConfig()}scenarios:\n  - name: echo\n  - name: broadcast\n`;
+    const options = set('scenarios.1.parameters.messageSize', '7KB');
+    assert.equal(scenarioOf(text, options).entries[1]!.parameters['messageSize'], 7168);
+  });
+
+  it('takes what is no YAML scalar as the text it is', () => {
+    const token = scenarioOf(withConfig(), set('config.accessToken', 'a: [b'));
+    assert.equal(token.accessToken, 'a: [b');
+    const target = scenarioOf(withConfig(), set('config.target', 'http://a/b,http://c/d'));
+    assert.deepEqual(target.target, { kind: 'hubUrl', urls: ['http://a/b', 'http://c/d'] });
+  });
+
+  it('is applied in order, the last one wins', () => {
+    const overrides = ['1', '2', '3'].map((value) => ({ path: 'config.step', value }));
+    assert.equal(scenarioOf(withConfig(), { overrides }).step, 3);
+  });
+
+  for (const [path, value, message] of [
+    ['config.foo', '1', /^--set config\.foo: there is no key "foo" in config\.$/],
+    ['config.conections', '1', /^--set config\.conections: .* Did you mean config\.connections\?$/],
+    ['connections', '1', /^--set connections: .* It belongs in config\.$/],
+    ['', '1', /^--set : there is no key/],
+    ['config.connections.x', '1', /has no keys below it/],
+    ['scenarios.first.name', 'echo', /scenarios\.0\.name/],
+    ['scenarios.7.name', 'echo', /has no list scenarios/],
+    ['scenario.parameters.size', '1', /there is no key "size" in scenario\.parameters/],
+    ['config.connections', '-5', /^--set config\.connections: connections must be at least 1\.$/],
+    [
+      'config.connections',
+      'many',
+      /^--set config\.connections: connections must be a whole number/,
+    ],
+    ['config.connections', '', /^--set config\.connections: connections has no value/],
+    ['scenario.name', 'foo', /^--set scenario\.name: There is no use case "foo"/],
+    ['config', '5', /^--set config: config must be a map/],
+  ] as const) {
+    it(`--set ${path}=${value} is told without a position: ${String(message)}`, () => {
+      const { problems } = parseScenario(withConfig(), set(path, value));
+      const problem = problems.find((one) => message.test(one.message));
+      assert.ok(problem, JSON.stringify(problems));
+      assert.deepEqual([problem.offset, problem.length, problem.fix], [0, 0, undefined]);
+      assert.equal(problem.severity, 'error');
+    });
+  }
+
+  it('cannot be set inside something that is no map', () => {
+    const { problems } = parseScenario('config: 5\n', set('config.step', '5'));
+    assert.ok(problems.some(({ message }) => message.includes('is no map in the file')));
+  });
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { defaultSlo } from '../../../../src/base/slo';
+import { brief, errorsOf, problemOf, scenarioOf, withConfig } from '../parsed';
+
+const sloOf = (text: string): unknown => scenarioOf(text).slo;
+
+describe('objectives', () => {
+  it('that are written are added to the defaults', () => {
+    assert.deepEqual(sloOf(`${withConfig()}slo:\n  p50: 20ms\n`), {
+      ...defaultSlo,
+      latencyUs: { p50: 20_000, p99: 1_000_000 },
+    });
+  });
+
+  it('that are written replace the defaults of the same name', () => {
+    const text = `${withConfig()}slo:\n  p99: 300ms\n  dropped: 5%\n  delivered: 1\n  duplicated: 0.1%\n`;
+    assert.deepEqual(sloOf(text), {
+      latencyUs: { p99: 300_000 },
+      dropped: 0.05,
+      delivered: 1,
+      duplicated: 0.001,
+    });
+    assert.deepEqual(brief(`${withConfig()}slo:\n  delivered: 1\n`), []);
+  });
+
+  it('allow no duplicates unless they say so', () => {
+    assert.equal(scenarioOf(withConfig()).slo.duplicated, 0);
+    assert.equal(scenarioOf(`${withConfig()}slo:\n  duplicated: 1\n`).slo.duplicated, 1);
+    const text = `${withConfig()}slo:\n  duplicated: 5\n`;
+    assert.equal(problemOf(text, 'above-bounds').fix?.text, '5%');
+  });
+
+  it('of 99 are a share in percent, with a fix', () => {
+    const text = `${withConfig()}slo:\n  delivered: 99\n`;
+    assert.equal(problemOf(text, 'above-bounds').fix?.text, '99%');
+  });
+
+  for (const [written, metric] of [
+    ['0.5', 'p50'],
+    ['0.1', 'p90'],
+    ['0.05', 'p95'],
+    ['0.01', 'p99'],
+    ['0.001', 'p99.9'],
+    ['0.0001', 'p99.99'],
+    ['0', 'max'],
+    ['1%', 'p99'],
+  ] as const) {
+    it(`of the seed's latencyPercentage ${written} are ${metric} under 1 s`, () => {
+      const text = withConfig(`latencyPercentage: ${written}`);
+      assert.deepEqual(sloOf(text), { ...defaultSlo, latencyUs: { [metric]: 1_000_000 } });
+      assert.deepEqual(errorsOf(text), []);
+    });
+  }
+
+  it('of a latencyPercentage that is none of our percentiles are the next stricter one, explained', () => {
+    const text = withConfig('latencyPercentage: 0.02');
+    assert.match(
+      problemOf(text, 'latency-percentage').message,
+      /98 % of the messages.*slo\.p99: 1s/,
+    );
+    assert.deepEqual(sloOf(text), defaultSlo);
+    assert.deepEqual(sloOf(withConfig('latencyPercentage: 0.00005')), {
+      ...defaultSlo,
+      latencyUs: { max: 1_000_000 },
+    });
+  });
+
+  it('of connectionFailPercentage are slo.dropped', () => {
+    const text = withConfig('connectionFailPercentage: 0.2');
+    assert.deepEqual(sloOf(text), { ...defaultSlo, dropped: 0.2 });
+  });
+
+  it('given twice: slo wins, with a warning', () => {
+    const text = `${withConfig('connectionFailPercentage: 0.2', 'latencyPercentage: 0.1')}slo:\n  p95: 2s\n  dropped: 3%\n`;
+    assert.deepEqual(sloOf(text), {
+      ...defaultSlo,
+      latencyUs: { p95: 2_000_000, p99: 1_000_000 },
+      dropped: 0.03,
+    });
+    assert.deepEqual(brief(text), [
+      'warning two-slos "connectionFailPercentage"',
+      'warning two-slos "latencyPercentage"',
+    ]);
+  });
+});

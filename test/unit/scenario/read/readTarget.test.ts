@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict';
+import type { Service } from '../../../../src/usecases/traffic';
+import type { TargetSpec } from '../../../../src/scenario/scenario';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { brief, errorsOf, fixed, problemOf, scenarioOf } from '../parsed';
+
+const config = (...lines: string[]): string =>
+  `config:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+const withUseCase = (name: string, ...lines: string[]): string =>
+  `${config(...lines)}scenario:\n  name: ${name}\n`;
+
+const signalr = 'Endpoint=https://a.service.signalr.net;AccessKey=${secret:key};Version=1.0;';
+const webpubsub = 'Endpoint=https://a.webpubsub.azure.com;AccessKey=${secret:key};Version=1.0;';
+const hub = 'http://localhost:5050/signalrbench';
+
+describe('the target', () => {
+  const targets: [line: string, target: TargetSpec, service: Service][] = [
+    ['target: local', { kind: 'local' }, 'hub'],
+    ['target: Local', { kind: 'local' }, 'hub'],
+    [`target: ${hub}`, { kind: 'hubUrl', urls: [hub] }, 'hub'],
+    [`target: [${hub}, wss://b.com/x]`, { kind: 'hubUrl', urls: [hub, 'wss://b.com/x'] }, 'hub'],
+    [`target: "${hub}, ws://b/x ,"`, { kind: 'hubUrl', urls: [hub, 'ws://b/x'] }, 'hub'],
+    [
+      'target: https://${env:HOST}/hub',
+      { kind: 'hubUrl', urls: ['https://${env:HOST}/hub'] },
+      'hub',
+    ],
+    ['target: ${env:HUB}', { kind: 'hubUrl', urls: ['${env:HUB}'] }, 'hub'],
+    [
+      'target: ${env:CONNECTION_STRING}',
+      { kind: 'connectionString', value: '${env:CONNECTION_STRING}' },
+      'signalr',
+    ],
+    [`target: ${signalr}`, { kind: 'connectionString', value: signalr }, 'signalr'],
+    [`target: ${webpubsub}`, { kind: 'connectionString', value: webpubsub }, 'webpubsub'],
+    [`connectionString: ${signalr}`, { kind: 'connectionString', value: signalr }, 'signalr'],
+    [`webAppTarget: ${hub}`, { kind: 'hubUrl', urls: [hub] }, 'hub'],
+    ['webAppTarget: http://[::1]:5050/x', { kind: 'hubUrl', urls: ['http://[::1]:5050/x'] }, 'hub'],
+  ];
+  for (const [line, target, service] of targets) {
+    it(`is read from ${line}`, () => {
+      assert.deepEqual(errorsOf(config(line)), []);
+      assert.deepEqual(scenarioOf(config(line)).target, target);
+      assert.equal(scenarioOf(config(line)).service, service);
+    });
+  }
+
+  it('keeps the service that is written', () => {
+    assert.equal(scenarioOf(config('target: local', 'service: webpubsub')).service, 'webpubsub');
+    assert.equal(scenarioOf(config(`target: ${hub}`, 'service: signalr')).service, 'signalr');
+  });
+
+  it('is a service for use cases of the REST API', () => {
+    assert.equal(scenarioOf(withUseCase('restBroadcast', 'target: local')).service, 'signalr');
+    const reference = withUseCase('restBroadcast', 'target: ${secret:mine}');
+    assert.equal(scenarioOf(reference).target?.kind, 'connectionString');
+    assert.deepEqual(errorsOf(reference), []);
+  });
+
+  const wrong: [line: string, points: string][] = [
+    ['webAppTarget: localhost:5050/x', 'localhost:5050/x'],
+    ['webAppTarget: ftp://a/b', 'ftp://a/b'],
+    ['webAppTarget: http://', 'http://'],
+    ['webAppTarget: http:///x', 'http:///x'],
+    ['webAppTarget: http://a:99999/x', 'http://a:99999/x'],
+    ['webAppTarget: http://a:b/x', 'http://a:b/x'],
+    ['webAppTarget: http://a b/x', 'http://a b/x'],
+    ['webAppTarget: http://999.1.1.1/x', 'http://999.1.1.1/x'],
+    ['webAppTarget: http://1.2.3.4.5/x', 'http://1.2.3.4.5/x'],
+    ['webAppTarget: http://[:]x/x', 'http://[:]x/x'],
+    ['webAppTarget: nonsense!', 'nonsense!'],
+    ['webAppTarget: local', 'local'],
+    [`webAppTarget: ${hub}, localhost/x`, 'localhost/x'],
+    [`webAppTarget: [${hub}, "a!b"]`, '"a!b"'.slice(1, -1)],
+    ['target: [http://a/b, local]', 'local'],
+  ];
+  const misspelt: [text: string, meant: string][] = [
+    ['http//localhost:5050/x', 'http://localhost:5050/x'],
+    ['http:/localhost/x', 'http://localhost/x'],
+    ['https:localhost/x', 'https://localhost/x'],
+    ['WS:\\\\localhost/x', 'WS://localhost/x'],
+    ['http;//${env:HOST}/x', 'http://${env:HOST}/x'],
+    ['localhost:${env:PORT}/x', 'http://localhost:${env:PORT}/x'],
+    ['ws:5050/x', 'http://ws:5050/x'],
+    ['http/x', 'http://http/x'],
+  ];
+  for (const [text, meant] of misspelt) {
+    it(`knows how ${text} was meant`, () => {
+      const file = config(`webAppTarget: ${text}`);
+      assert.equal(fixed(file, problemOf(file, 'hub-url')), config(`webAppTarget: ${meant}`));
+    });
+  }
+
+  it('does not say what stands in a connection string that a flag has replaced', () => {
+    const written = [
+      'connectionString: Endpoint=https://xxx;AccessKey=xxx',
+      'connectionString: no',
+    ];
+    for (const line of written) {
+      const { problems } = parseScenario(config(line), {
+        overrides: [{ path: 'config.target', value: 'local' }],
+      });
+      assert.deepEqual(problems, []);
+      assert.notDeepEqual(brief(config(line)), []);
+    }
+  });
+
+  for (const [line, points] of wrong) {
+    it(`points at the wrong entry of ${line}`, () => {
+      assert.ok(
+        brief(config(line)).includes(`error hub-url "${points}"`),
+        brief(config(line)).join(),
+      );
+    });
+  }
+
+  it('keeps the good entries of a list', () => {
+    const text = config(`webAppTarget: ftp://a/b, ${hub}`);
+    assert.deepEqual(scenarioOf(text).target, { kind: 'hubUrl', urls: [hub] });
+  });
+
+  it('without a scheme gets one by a fix', () => {
+    const text = config('webAppTarget: localhost:5050/signalrbench');
+    assert.deepEqual(brief(fixed(text, problemOf(text, 'hub-url'))), []);
+  });
+
+  it('without a path is a warning', () => {
+    assert.deepEqual(brief(config('target: http://localhost:5050')), [
+      'warning hub-path "http://localhost:5050"',
+    ]);
+  });
+
+  it('that is the endpoint of a service is an error, its clients come in where they are told to', () => {
+    assert.deepEqual(errorsOf(config('target: https://x.service.signalr.net')), ['hub-url']);
+    assert.deepEqual(errorsOf(config('target: https://x.service.signalr.net/client/')), []);
+  });
+
+  it('that is no text or names nothing is an error', () => {
+    assert.deepEqual(errorsOf(config('target: 5')), ['wrong-type']);
+    assert.deepEqual(errorsOf(config('target: {}')), ['wrong-type']);
+    assert.deepEqual(errorsOf(config('target: [5, local]')), ['wrong-type']);
+    assert.deepEqual(errorsOf(config('target:')), ['empty-value']);
+    assert.deepEqual(errorsOf(config('target: []')), ['empty-value']);
+    assert.deepEqual(errorsOf(config('target: ","')), ['empty-value']);
+    assert.deepEqual(errorsOf(config('webAppTarget: ""')), ['empty-value']);
+  });
+
+  it('under the wrong key is moved by a fix', () => {
+    const url = config(`connectionString: ${hub}`);
+    assert.deepEqual(brief(fixed(url, problemOf(url, 'connection-string'))), []);
+    const string = config(`webAppTarget: ${signalr}`);
+    assert.deepEqual(errorsOf(fixed(string, problemOf(string, 'hub-url'))), []);
+  });
+});
+
+describe('two targets', () => {
+  it('of a hub: webAppTarget wins over connectionString, with a warning', () => {
+    const text = config(`connectionString: ${signalr}`, `webAppTarget: ${hub}`);
+    assert.equal(scenarioOf(text).target?.kind, 'hubUrl');
+    assert.deepEqual(brief(text), ['warning two-targets "connectionString"']);
+  });
+
+  it('of a REST use case: connectionString wins', () => {
+    const text = withUseCase(
+      'restBroadcast',
+      `connectionString: ${signalr}`,
+      `webAppTarget: ${hub}`,
+    );
+    assert.equal(scenarioOf(text).target?.kind, 'connectionString');
+    assert.deepEqual(brief(text), ['warning two-targets "webAppTarget"']);
+  });
+
+  it('with target: it wins over both', () => {
+    const text = config(`connectionString: ${signalr}`, `webAppTarget: ${hub}`, 'target: local');
+    assert.equal(scenarioOf(text).target?.kind, 'local');
+    assert.equal(brief(text).length, 2);
+  });
+
+  it('are no problem when the target was set by hand', () => {
+    const overrides = [{ path: 'config.target', value: 'local' }];
+    assert.deepEqual(brief(config(`webAppTarget: ${hub}`), { overrides }), []);
+  });
+});
+
+describe('a connection string', () => {
+  for (const [line, problem] of [
+    ['nonsense', /no connection string/],
+    ['AccessKey=${secret:a}x', undefined],
+    ['AccessKey=xxx', /no Endpoint/],
+    ['Endpoint=https://a.b', /no AccessKey/],
+    ['Endpoint=https://a.b;AuthType=azure', undefined],
+    ['Endpoint=a.b;AccessKey=xxx', /Endpoint of this connection string has no scheme/],
+    ['Endpoint=ws://a.b;AccessKey=xxx', /http or https/],
+    ['Endpoint=https://a.b;AccessKey=xxx;Port=0', /Port/],
+    ['endpoint=http://localhost;accesskey=ABCDEF;Port=8888', undefined],
+    ['Endpoint=https://a.b;AccessKey=abc=;AccessKey=def', /AccessKey stands twice/],
+    ['Endpoint=https://a.b;AccessKey=abc;Version=2.0', /Version/],
+    ['Endpoint=https://a.b;AccessKey=abc;Version=1.0', undefined],
+    ['Endpoint=https://a.b;AccessKey=abc;ClientEndpoint=c.d', /ClientEndpoint .* no scheme/],
+    ['Endpoint=https://a.b;AccessKey=abc;ServerEndpoint=https://c.d', undefined],
+    [
+      'Endpoint=https://a.b;AuthType=azur',
+      /AuthType azur .* not known.* azure, azure\.msi, azure\.app, aad\./,
+    ],
+    ['Endpoint=https://a.b;AuthType=0123456789abcdef+/=', /The AuthType of this .* not known/],
+    ['Endpoint=https://a.b;AuthType=azure.msi', undefined],
+    ['Endpoint=https://a.b;AuthType=azure.app;ClientId=a', /needs TenantId/],
+    [
+      'Endpoint=https://a.b;AuthType=azure.app;ClientId=a;TenantId=b',
+      /ClientSecret or ClientCertPath/,
+    ],
+    ['Endpoint=https://a.b;AuthType=aad;ClientId=a;TenantId=b', /ClientSecret or ClientCertPath/],
+    ['${secret:all}', undefined],
+    ['Endpoint=${env:HOST};${secret:rest}', undefined],
+  ] as const) {
+    it(`${line} is ${problem === undefined ? 'good' : `wrong: ${String(problem)}`}`, () => {
+      const text = config(`connectionString: ${line}`);
+      if (problem === undefined) assert.deepEqual(errorsOf(text), []);
+      else assert.match(problemOf(text, 'connection-string').message, problem);
+    });
+  }
+
+  it('is needed for use cases of the REST API', () => {
+    assert.ok(
+      brief(withUseCase('restSendToUser', `webAppTarget: ${hub}`)).includes(
+        `error connection-string-needed "${hub}"`,
+      ),
+    );
+    assert.deepEqual(errorsOf('scenario:\n  name: restSendToUser\n'), ['connection-string-needed']);
+    assert.deepEqual(errorsOf(withUseCase('restSendToUser', 'target: local')), []);
+  });
+
+  it('is needed for Web PubSub', () => {
+    const text = config(`target: ${hub}`, 'service: webpubsub');
+    assert.deepEqual(errorsOf(text), ['connection-string-needed']);
+    assert.deepEqual(errorsOf(config('service: webpubsub')), ['connection-string-needed']);
+    assert.deepEqual(errorsOf(config('service: webpubsub', 'target: ${env:WPS}')), []);
+  });
+});
+
+describe('the use case and the service', () => {
+  it('must fit', () => {
+    const text = withUseCase('broadcast', `target: ${webpubsub}`);
+    assert.ok(brief(text).includes('error use-case-service "broadcast"'));
+    assert.deepEqual(errorsOf(withUseCase('echo', `target: ${webpubsub}`)), []);
+  });
+
+  it('of ASP.NET SignalR need the URL of a server', () => {
+    assert.deepEqual(errorsOf(config('connectionType: AspNet')), ['no-target']);
+    assert.deepEqual(errorsOf(config('connectionType: AspNet', `webAppTarget: ${hub}`)), []);
+  });
+
+  it('do not show a sign-in where a run would not', () => {
+    const signIn = (endpoint: string): string =>
+      `connectionString: Endpoint=${endpoint};AuthType=azure;Version=1.0`;
+    const own = signIn('https://a.service.signalr.net');
+    assert.deepEqual(brief(config(own)), []);
+    assert.deepEqual(brief(config(signIn('http://localhost:8888'))), []);
+    const open = config(signIn('http://a.service.signalr.net'));
+    assert.match(problemOf(open, 'connection-string').message, /needs an Endpoint with https/);
+    assert.deepEqual(brief(config(own, 'insecureTls: true')), ['error connection-string "true"']);
+    assert.deepEqual(brief(config(own, 'caFile: a.pem')), ['error connection-string "a.pem"']);
+    const foreign = problemOf(config(signIn('https://a.contoso.test')), 'connection-string');
+    assert.equal(foreign.severity, 'warning');
+    assert.match(foreign.message, /^a\.contoso\.test is no host .* SIGNALR_BENCH_SIGN_IN_HOSTS/);
+  });
+
+  it('want the certificate to a key', () => {
+    const key = ['target: https://localhost/hub', 'keyFile: key.pem'];
+    assert.deepEqual(brief(config(...key)), ['error client-certificate "key.pem"']);
+    assert.deepEqual(brief(config(...key, 'certFile: cert.pem')), []);
+  });
+
+  it('refuse names that no hub of a service has', () => {
+    const lines = (name: string): string[] => [`hub: ${name}`, `connectionString: ${signalr}`];
+    assert.deepEqual(errorsOf(config(...lines('chat_2'))), []);
+    for (const name of ['2chat', 'a/b', 'a b', 'x'.repeat(129)])
+      assert.deepEqual(errorsOf(config(...lines(name))), ['hub-name'], name);
+    assert.deepEqual(errorsOf(config('hub: a/b', 'target: local')), []);
+  });
+
+  it('with an upstream handler need its port and a public URL unless the service runs here', () => {
+    const lines = ['upstream: { port: 80 }', `connectionString: ${signalr}`];
+    assert.deepEqual(errorsOf(config(...lines)), ['upstream-url']);
+    const noPort = ['upstream: { publicUrl: https://a.test }', lines[1]!];
+    assert.match(problemOf(config(...noPort), 'upstream-url').message, /write upstream\.port,/);
+    const both = ['upstream: { port: 80, publicUrl: https://a.test }', lines[1]!];
+    assert.deepEqual(errorsOf(config(...both)), []);
+    const gateway = 'Endpoint=http://localhost;ServerEndpoint=http://a.test;AccessKey=ABCD';
+    assert.deepEqual(errorsOf(config(lines[0]!, `connectionString: ${gateway}`)), ['upstream-url']);
+    lines[1] = 'connectionString: Endpoint=http://localhost:8888;AccessKey=ABCD';
+    assert.deepEqual(errorsOf(config(...lines)), []);
+  });
+});
+
+describe('headers and query', () => {
+  const file = (value: string): string =>
+    config('target: local', `headers: { X-User: '${value}' }`);
+
+  it('have the number of the connection, and a fix for what only messages have', () => {
+    for (const good of ['u-{senderIndex}', '{{sender}', '{"a":1}', '${env:USER}-{senderIndex}'])
+      assert.deepEqual(brief(file(good)), [], good);
+    for (const [text, meant] of [
+      ['{sender}', '{senderIndex}'],
+      ['u-{senderindx}', 'u-{senderIndex}'],
+      ['{text:2KB}', '{senderIndex}'],
+      ['at {place}', 'at {{place}'],
+    ] as const) {
+      const problem = problemOf(file(text), 'placeholder');
+      assert.match(problem.message, /is no placeholder of headers, .* they have \{senderIndex\}/);
+      assert.equal(fixed(file(text), problem), file(meant));
+    }
+    assert.deepEqual(errorsOf(config('target: local', "query: { a: '{group}' }")), ['placeholder']);
+  });
+});
+
+describe('secrets in the file', () => {
+  const secret = 'c2VjcmV0LXNlY3JldA==';
+
+  it('are warned about at the key, with a fix and without repeating it', () => {
+    const text = config(`connectionString: Endpoint=https://a.b;AccessKey=${secret};Version=1.0;`);
+    const problem = problemOf(text, 'secret-in-file');
+    assert.equal(text.slice(problem.offset, problem.offset + problem.length), secret);
+    assert.ok(!problem.message.includes(secret));
+    assert.deepEqual(brief(fixed(text, problem)), []);
+  });
+
+  it('in comments too', () => {
+    const text = `# Endpoint=https://a.b;AccessKey=${secret}\n${config('target: local')}`;
+    assert.deepEqual(brief(text), [`warning secret-in-file "${secret}"`]);
+  });
+
+  it('get no fix inside braces, where a reference needs quotes', () => {
+    const text = `config: { connectionString: Endpoint=https://a.b;AccessKey=${secret} }\n`;
+    assert.equal(problemOf(text, 'secret-in-file').fix, undefined);
+  });
+
+  for (const key of ['xxx', '${secret:a}', '<key>', '***']) {
+    it(`are none when the key is ${key}`, () => {
+      const text = config(`connectionString: Endpoint=https://a.b;AccessKey=${key}`);
+      assert.ok(!brief(text).some((problem) => problem.includes('secret-in-file')));
+    });
+  }
+
+  it('are none when the service runs on this machine', () => {
+    const text = config(`connectionString: Endpoint=http://localhost:8888;AccessKey=${secret}`);
+    assert.deepEqual(brief(text), []);
+  });
+
+  it('of other kinds are tokens, authorization headers and passwords in URLs', () => {
+    const literal = config(
+      'target: https://u:pw123@a.b/hub',
+      'accessToken: abc',
+      'headers: { authorization: "Bearer abc" }',
+    );
+    assert.equal(brief(literal).filter((line) => line.includes('secret-in-file')).length, 3);
+    const referenced = config(
+      'target: https://a.b/hub?access_token=${env:T}',
+      'accessToken: ${env:T}',
+      'headers: { authorization: "Bearer ${env:T}" }',
+    );
+    assert.deepEqual(brief(referenced), []);
+  });
+
+  it('placeholders are pointed out', () => {
+    const text = config('connectionString: Endpoint=https://xxx;AccessKey=xxx');
+    assert.deepEqual(brief(text), ['info placeholder "Endpoint=https://xxx;AccessKey=xxx"']);
+  });
+
+  it('that name a host of the other service are an error where it is written', () => {
+    for (const [value, service, other] of [
+      [signalr, 'webpubsub', 'signalr'],
+      [signalr.replace('service.signalr.net', 'signalr.azure.cn'), 'webpubsub', 'signalr'],
+      [webpubsub, 'signalr', 'webpubsub'],
+      [webpubsub.replace('.com', '.us'), 'signalr', 'webpubsub'],
+    ] as const) {
+      const text = config(`connectionString: ${value}`, `service: ${service}`);
+      assert.deepEqual(brief(text), [`error service-host "${service}"`]);
+      const right = fixed(text, problemOf(text, 'service-host'));
+      assert.deepEqual(errorsOf(right), []);
+      assert.equal(scenarioOf(right).service, other);
+    }
+    const gateway = 'Endpoint=https://signalr.example.test;AccessKey=${secret:key}';
+    assert.deepEqual(errorsOf(config(`connectionString: ${gateway}`, 'service: webpubsub')), []);
+  });
+});

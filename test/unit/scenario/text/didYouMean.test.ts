@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { didYouMean, editDistance } from '../../../../src/scenario/text/didYouMean';
+
+describe('did you mean', () => {
+  const keys = ['connections', 'connectTimeout', 'step', 'messagepack', 'json'];
+  for (const [word, meant] of [
+    ['conections', 'connections'],
+    ['CONNECTIONS', 'connections'],
+    ['conenctions', 'connections'],
+    ['stpe', 'step'],
+    ['msgpack', 'messagepack'],
+    ['zzz', undefined],
+    ['cnn', undefined],
+    ['', undefined],
+    ['c', undefined],
+    ['x'.repeat(100_000), undefined],
+  ] as const) {
+    it(`${word.slice(0, 20)}: ${meant ?? 'nothing'}`, () => {
+      assert.equal(didYouMean(word, keys), meant);
+    });
+  }
+
+  it('counts insertions, deletions, replacements and swaps', () => {
+    assert.equal(editDistance('abc', 'abc'), 0);
+    assert.equal(editDistance('abc', 'abxc'), 1);
+    assert.equal(editDistance('abc', 'ac'), 1);
+    assert.equal(editDistance('abc', 'axc'), 1);
+    assert.equal(editDistance('abc', 'acb'), 1);
+    assert.equal(editDistance('', 'abc'), 3);
+    assert.equal(editDistance('abc', ''), 3);
+  });
+});

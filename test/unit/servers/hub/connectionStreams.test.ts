@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
+import {
+  HttpTransportType,
+  HubConnectionBuilder,
+  LogLevel,
+  Subject,
+  type HubConnection,
+} from '@microsoft/signalr';
+import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
+import { hubAndClient, RawClient, separator } from '../rawClient';
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+function call(delayMs: number, id = '1', streamId = 's'): object {
+  return {
+    type: 4,
+    invocationId: id,
+    target: 'StreamingEcho',
+    arguments: [delayMs],
+    streamIds: [streamId],
+  };
+}
+const item = (n: unknown, streamId = 's'): object => ({
+  type: 2,
+  invocationId: streamId,
+  item: { n },
+});
+const uploaded = (streamId = 's'): object => ({ type: 3, invocationId: streamId });
+const back = (n: number, id = '1'): object => ({ type: 2, invocationId: id, item: { n } });
+const ended = (id = '1'): object => ({ type: 3, invocationId: id });
+
+describe('StreamingEcho of the bench hub', () => {
+  let hub: BenchHub;
+  let client: RawClient;
+  beforeEach(async () => ({ hub, client } = await hubAndClient()));
+  afterEach(() => hub.dispose());
+
+  it('gives every item back with the id of the call, byte for byte', async () => {
+    const json = '{"n":12345678901234567890.10, "f":1.0,"s":"\\u0041ä\\"}"}';
+    const messages = [
+      '{"streamIds":["s"],"arguments":[0],"invocationId":"7","target":"streamingECHO","type":4}',
+      `{"item": ${json} ,"headers":{},"invocationId":"\\u0073","type":2}`,
+      '{"type":2,"invocationId":"s","item":null}',
+      '{"type":3,"invocationId":"s","result":5}',
+    ];
+    client.socket.send(messages.map((text) => text + separator).join(''));
+    assert.equal(await client.text(), `{"type":2,"invocationId":"7","item":${json}}`);
+    assert.equal(await client.text(), '{"type":2,"invocationId":"7","item":null}');
+    assert.equal(await client.text(), '{"type":3,"invocationId":"7"}');
+    assert.deepEqual(await client.settle(), []);
+    assert.equal(hub.counts.deliveries, 2);
+  });
+
+  it('waits the delay before each item, one after the other', async () => {
+    const startMs = performance.now();
+    client.sendJson(call(40), item(1), item(2), item(3), uploaded());
+    for (const n of [1, 2, 3]) {
+      assert.deepEqual(await client.message(), back(n));
+      const tookMs = performance.now() - startMs;
+      assert.ok(tookMs >= n * 40 - 3 && tookMs < n * 40 + 200, `item ${n} after ${tookMs} ms`);
+    }
+    assert.deepEqual(await client.message(), ended());
+  });
+
+  it('serves several streams and other calls side by side', async () => {
+    client.sendJson(call(200), call(0, '2', 't'), item(1), item(2, 't'), uploaded('t'));
+    assert.deepEqual(await client.settle(), [back(2, '2'), ended('2')]);
+    client.sendJson(uploaded());
+    assert.deepEqual(await client.message(), back(1));
+    assert.deepEqual(await client.message(), ended());
+  });
+
+  it('completes with the error an upload ends with, behind its items', async () => {
+    client.sendJson(call(20), item(1), item(2), { ...uploaded(), error: 'mine "x"' });
+    assert.deepEqual(await client.message(), back(1));
+    assert.deepEqual(await client.message(), back(2));
+    const intro = 'An error occurred on the server while streaming results. HubException:';
+    assert.deepEqual(await client.message(), { ...ended(), error: `${intro} mine "x"` });
+    client.sendJson(call(0), { type: 2, invocationId: 's', item: 5 }, item(1));
+    const unbound = { ...ended(), error: `${intro} Failed to bind Stream message.` };
+    assert.deepEqual(await client.settle(), [unbound]);
+    client.sendJson(call(0), { ...uploaded(), error: 'x'.repeat(100_000) });
+    const tooLong = `${intro} The error text is too long to be repeated.`;
+    assert.deepEqual(await client.settle(), [{ ...ended(), error: tooLong }]);
+  });
+
+  it('ends a cancelled call with a completion and forgets its items', async () => {
+    client.sendJson(call(30), item(1), item(2), { type: 5, invocationId: '1' }, item(3));
+    client.sendJson(uploaded());
+    assert.deepEqual(await client.settle(), [ended()]);
+    await sleep(60);
+    client.sendJson({ type: 5, invocationId: '1' }, { type: 5, invocationId: 'unknown' });
+    assert.deepEqual(await client.settle(), []);
+    assert.equal(hub.counts.deliveries, 0);
+    client.sendJson(call(0), item(4), uploaded());
+    assert.deepEqual(await client.settle(), [back(4), ended()], 'both ids are free again');
+  });
+
+  it('leaves an upload id that is used again alone when the earlier call is cancelled', async () => {
+    client.sendJson(call(100), item(1), uploaded(), call(0, '2'));
+    client.sendJson({ type: 5, invocationId: '1' }, item(2), uploaded());
+    assert.deepEqual(await client.settle(), [ended(), back(2, '2'), ended('2')]);
+  });
+
+  it('ignores items and completions of unknown and ended streams', async () => {
+    client.sendJson(item(1), uploaded(), { ...uploaded('t'), error: 'x' });
+    client.sendJson(call(0), uploaded(), item(2), uploaded());
+    assert.deepEqual(await client.settle(), [ended()]);
+  });
+
+  it('answers wrong calls in the words of ASP.NET Core and keeps the connection', async () => {
+    const unbound = "Failed to invoke 'StreamingEcho' due to an error on the server.";
+    const failed = "An unexpected error occurred invoking 'StreamingEcho' on the server.";
+    const expects = (count: number): string =>
+      `${failed} HubException: Client sent ${count} stream(s), Hub method expects 1.`;
+    const streaming =
+      "The client attempted to invoke the streaming 'StreamingEcho' method with a non-streaming invocation.";
+    const cases: [object, string][] = [
+      [{ type: 1 }, streaming],
+      [{ type: 1, arguments: [], streamIds: [] }, unbound],
+      [{ streamIds: [] }, expects(0)],
+      [{ streamIds: undefined }, expects(0)],
+      [{ streamIds: ['s', 't'] }, expects(2)],
+      [{ arguments: [] }, unbound],
+      [{ arguments: [1, 2] }, unbound],
+      ...['5', 1.5, null, true, {}, 3e9, -3e9, 1e30].map((value): [object, string] => [
+        { arguments: [value] },
+        unbound,
+      ]),
+    ];
+    for (const [wrong, error] of cases) {
+      client.sendJson({ ...call(0), ...wrong }, item(1), uploaded());
+      assert.deepEqual(await client.settle(), [{ ...ended(), error }], JSON.stringify(wrong));
+    }
+    client.sendJson({ ...call(0), type: 1, invocationId: undefined });
+    client.sendJson(call(-1), item(1), uploaded());
+    assert.deepEqual(await client.settle(), [back(1), ended()]);
+  });
+
+  it('refuses ids in use, and too many streams', async () => {
+    client.sendJson(call(0), call(0, '1', 't'), call(0, '2', 's'), item(1), item(2, 't'));
+    const [sameCall, sameStream, ...more] = await client.settle();
+    assert.match(sameCall?.error ?? '', /^Invocation ID '1' is already in use\.$/);
+    assert.match(sameStream?.error ?? '', /^Stream ID 's' is already in use\.$/);
+    assert.deepEqual(more, [back(1)]);
+    for (let n = 2; n <= 1001; n++) client.sendJson(call(0, `c${n}`, `s${n}`));
+    const refused = await client.settle();
+    const error = 'No more than 1000 streams may be open.';
+    assert.deepEqual(refused, [{ ...ended('c1001'), error }]);
+    client.sendJson(uploaded(), call(0, 'next', 'next'), uploaded('next'));
+    assert.deepEqual(await client.settle(), [ended(), ended('next')], 'there is room again');
+  });
+
+  const batches: [string, boolean][] = [
+    ['in one WebSocket message', true],
+    ['in one each', false],
+  ];
+  for (const [name, together] of batches) {
+    it(`reads no further while 10 items of a stream wait behind the first, ${name}`, async () => {
+      const ask = { type: 1, invocationId: 'q', target: 'GetConnectionId', arguments: [] };
+      const numbers = Array.from({ length: 14 }, (_, n) => n);
+      const messages = [call(40), ...numbers.map((n) => item(n)), ask, uploaded()];
+      if (together) client.sendJson(...messages);
+      else for (const message of messages) client.sendJson(message);
+      const got = [];
+      for (let n = 0; n < 16; n++) got.push(await client.message());
+      const answerAt = got.findIndex(({ invocationId }) => invocationId === 'q');
+      assert.equal(answerAt, 3, 'read once the 14th item has found room');
+      got.splice(answerAt, 1);
+      assert.deepEqual(got, [...numbers.map((n) => back(n)), ended()]);
+    });
+  }
+
+  it('bounds the bytes that wait, over all streams of a connection', async () => {
+    const blob = 'x'.repeat(100_000);
+    const streams = ['a', 'b', 'c', 'd'];
+    for (const id of streams) client.sendJson(call(100, id, id), item(blob, id), uploaded(id));
+    const startMs = performance.now();
+    const seen = await client.settle();
+    assert.ok(performance.now() - startMs > 70, 'the call behind is read late');
+    while (seen.length < 8) seen.push(await client.message());
+    const items = seen.filter(({ type }) => type === 2);
+    assert.deepEqual(
+      items.map(({ invocationId, item: got }) => [invocationId, (got as { n: string }).n.length]),
+      streams.map((id) => [id, 100_000]),
+    );
+  });
+
+  it('full streams are no silence, and their client is missed when it is gone', async () => {
+    const own = await startBenchHub({ keepAliveMs: 500, clientTimeoutMs: 1000 });
+    const [patient, gone] = await Promise.all([
+      RawClient.connect(own.url),
+      RawClient.connect(own.url),
+    ]);
+    const many = Array.from({ length: 12 }, (_, n) => item(n));
+    patient.sendJson({ type: 6 }, call(2800), ...many);
+    gone.sendJson(call(60_000), ...many);
+    await sleep(100);
+    gone.socket.terminate();
+    let message = await patient.message();
+    while (message.type === 6) message = await patient.message();
+    assert.deepEqual(message, back(0));
+    assert.equal(own.connectionCount, 1);
+    await own.dispose();
+  }).timeout(10_000);
+
+  it('a client that leaves ends its streams', async () => {
+    client.sendJson(call(30), item(1), item(2));
+    await client.settle();
+    client.socket.terminate();
+    await sleep(60);
+    assert.equal(hub.connectionCount, 0);
+    assert.equal(hub.counts.deliveries, 0);
+  });
+});
+
+describe('StreamingEcho with @microsoft/signalr', () => {
+  let hub: BenchHub;
+  let connection: HubConnection;
+  beforeEach(async () => {
+    hub = await startBenchHub();
+    connection = new HubConnectionBuilder()
+      .withUrl(hub.url, { transport: HttpTransportType.WebSockets })
+      .configureLogging(LogLevel.None)
+      .build();
+    connection.on('OnConnected', () => undefined);
+    await connection.start();
+  });
+  afterEach(async () => {
+    await connection.stop();
+    await hub.dispose();
+  });
+
+  interface Payload {
+    readonly n: number;
+    readonly 'payload.MessageBlob': string;
+  }
+  const payload = (n: number): Payload => ({ n, 'payload.MessageBlob': 'ä"\\€😀'.repeat(400) });
+
+  function download(upload: Subject<Payload>, delayMs: number, got: Payload[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      connection.stream<Payload>('StreamingEcho', upload, delayMs).subscribe({
+        next: (value) => got.push(value),
+        complete: resolve,
+        error: reject,
+      });
+    });
+  }
+
+  for (const delayMs of [0, 10]) {
+    it(`echoes two uploads at once with a delay of ${delayMs} ms`, async () => {
+      const uploads = [new Subject<Payload>(), new Subject<Payload>()];
+      const got: Payload[][] = [[], []];
+      const all = uploads.map((upload, index) => download(upload, delayMs, got[index] ?? []));
+      const expected = Array.from({ length: 15 }, (_, n) => payload(n));
+      for (const value of expected) for (const upload of uploads) upload.next(value);
+      for (const upload of uploads) upload.complete();
+      await Promise.all(all);
+      assert.deepEqual(got, [expected, expected]);
+      assert.equal(hub.counts.deliveries, 30);
+    });
+  }
+
+  it('tells the error of an upload', async () => {
+    const upload = new Subject<Payload>();
+    const got: Payload[] = [];
+    const over = download(upload, 0, got);
+    upload.next(payload(1));
+    upload.error(new Error('stopped uploading'));
+    await assert.rejects(over, /while streaming results.*stopped uploading/);
+    assert.deepEqual(got, [payload(1)]);
+  });
+
+  it('stops a download that is disposed, and refuses invoke', async () => {
+    const upload = new Subject<Payload>();
+    let count = 0;
+    await new Promise<void>((resolve) => {
+      const subscription = connection.stream<Payload>('StreamingEcho', upload, 0).subscribe({
+        next: () => {
+          count++;
+          subscription.dispose();
+          resolve();
+        },
+        complete: () => undefined,
+        error: () => undefined,
+      });
+      upload.next(payload(1));
+    });
+    upload.next(payload(2));
+    upload.complete();
+    await assert.rejects(
+      connection.invoke('StreamingEcho', new Subject<Payload>(), 0),
+      /streaming 'StreamingEcho' method with a non-streaming invocation/,
+    );
+    assert.equal(count, 1);
+    assert.equal(hub.counts.deliveries, 1);
+  });
+});

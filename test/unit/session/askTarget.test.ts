@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { askMs, askTarget, type TargetQuestions } from '../../../src/session/askTarget';
+import type { OpenTarget } from '../../../src/targets/target';
+import type { Endpoint } from '../../../src/wire/connect/endpoint';
+import { endpointOf } from '../../fakes/endpoint';
+import { planOf } from '../../fakes/plan';
+
+const url = 'http://localhost:5050/hub';
+const target: OpenTarget = {
+  kind: 'hubUrl',
+  endpoint: endpointOf(url),
+  secrets: [],
+  url,
+  hostsBeyond: [],
+  dispose: () => Promise.resolve(),
+};
+const plan = planOf({ dialect: 'auto', parameters: { messageSize: 100, sendingInterval: 100 } });
+const yes = (): Promise<boolean> => Promise.resolve(true);
+
+/** Questions that note what is asked, and are answered by hand. */
+function asking(answers: { readonly hosts?: readonly string[] } = {}) {
+  const asked: string[] = [];
+  const endpoints: Endpoint[] = [];
+  let bothAsked: () => void = () => undefined;
+  const both = new Promise<void>((resolve) => (bothAsked = resolve));
+  const note = (what: string): Promise<void> => {
+    asked.push(what);
+    if (asked.length >= 2) bothAsked();
+    return both;
+  };
+  const questions: TargetQuestions = {
+    askHub: async (endpoint, _methods, withinMs) => {
+      endpoints.push(endpoint);
+      await note(`dialect ${withinMs}`);
+      return { dialect: 'recordLatency', lacks: [] };
+    },
+    redirectHosts: async (_endpoint, withinMs) => {
+      await note(`redirect ${withinMs}`);
+      return answers.hosts ?? [];
+    },
+  };
+  return { asked, endpoints, questions };
+}
+
+describe('asking a target before a run', () => {
+  it('asks all at once, within the same time, and stays on this machine', async () => {
+    // Neither question is answered before both are asked.
+    const { asked, endpoints, questions } = asking();
+    const got = await askTarget(target, plan, yes, questions);
+    assert.deepEqual(asked.sort(), ['dialect 10000', 'redirect 10000']);
+    assert.equal(endpoints[0]?.staysOnLoopback, true);
+    assert.equal(got?.target.endpoint.staysOnLoopback, true);
+    assert.equal(got.plan.dialect, 'recordLatency');
+  });
+
+  it('asks anew for the dialect where somebody has agreed to a redirect', async () => {
+    const { asked, endpoints, questions } = asking({ hosts: ['a.example'] });
+    assert.equal((await askTarget(target, plan, yes, questions))?.target, target);
+    assert.deepEqual(asked.sort(), ['dialect 10000', 'dialect 10000', 'redirect 10000']);
+    assert.deepEqual(
+      endpoints.map(({ staysOnLoopback }) => staysOnLoopback),
+      [true, undefined],
+    );
+    const no = asking({ hosts: ['a.example'] });
+    const refuse = (): Promise<boolean> => Promise.resolve(false);
+    assert.equal(await askTarget(target, plan, refuse, no.questions), undefined);
+  });
+
+  it('reaches nothing beyond this machine before somebody has agreed', async () => {
+    const asked: string[] = [];
+    const questions: TargetQuestions = {
+      redirectHosts: () => Promise.reject(new Error('asked')),
+      askHub: () => {
+        asked.push('hub');
+        return Promise.resolve(undefined);
+      },
+    };
+    const agree = (): Promise<boolean> => {
+      assert.deepEqual(asked, []);
+      return Promise.resolve(true);
+    };
+    const beyond = { ...target, hostsBeyond: ['a.example'] };
+    assert.equal((await askTarget(beyond, plan, agree, questions))?.target, beyond);
+    assert.deepEqual(asked, ['hub']);
+  });
+
+  it('tells what it waits for when the target is silent', async () => {
+    let answer: (value: undefined) => void = () => undefined;
+    const told: [string, number][] = [];
+    const got = await askTarget(target, plan, undefined, {
+      askHub: () => new Promise((resolve) => (answer = resolve)),
+      redirectHosts: () => Promise.resolve([]),
+      waiting: (...what) => {
+        told.push([what[0], what[1]]);
+        answer(undefined);
+      },
+    });
+    assert.deepEqual(told, [[url, 10_000]]);
+    assert.ok(got && got.askedMs > 0);
+  });
+
+  it('leaves time for one connect before a silent target is given up', () => {
+    for (const [connectTimeoutMs, ms] of [
+      [1000, 10_000],
+      [10_000, 10_000],
+      [15_000, 6500],
+      [60_000, 3000],
+    ] as const)
+      assert.equal(askMs({ connectTimeoutMs }), ms);
+  });
+});

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { ExpectedError } from '../../../../src/base/expectedError';
+import type { Scenario, TargetSpec } from '../../../../src/scenario/scenario';
+import { openTarget } from '../../../../src/targets/registry';
+import { resolveEndpoint } from '../../../../src/targets/connect/resolveEndpoint';
+import { secretVariable } from '../../../../src/targets/connect/secretVariable';
+import type { OpenTarget, TargetContext } from '../../../../src/targets/target';
+import { shownUrl } from '../../../../src/wire/connect/endpoint';
+import { scenarioWith } from '../../capacity/scenarios';
+
+const values: Readonly<Record<string, string>> = {
+  'secret token': 'T0ken',
+  'env EMPTY': ' ',
+  'env HOST': 'hub.test:81',
+  'env URLS': 'http://a.test/h, wss://b.test/h?k=1',
+  'secret service': 'Endpoint=http://localhost;AccessKey=T0ken',
+  'secret url': 'http://localhost/a',
+  'secret braces': '{senderIndex}{{',
+  'secret odd': '${env:HOST}',
+  'secret bad': 'ht!tp:/T0ken',
+};
+const context: TargetContext = {
+  reference: (kind, name) => values[`${kind} ${name}`],
+  serverScript: 'none.js',
+  readFile: (path) => readFile(path, 'utf8'),
+};
+
+const hub = (...urls: string[]): TargetSpec => ({ kind: 'hubUrl', urls });
+
+/** The failure of opening a target, which shows no secret. */
+async function refused(changes: Partial<Scenario>): Promise<ExpectedError> {
+  const outcome = await openTarget(scenarioWith(changes), context).catch((error: unknown) => error);
+  assert.ok(outcome instanceof ExpectedError, String(outcome));
+  assert.doesNotMatch(outcome.message, /T0ken/);
+  return outcome;
+}
+
+function open(changes: Partial<Scenario>): Promise<OpenTarget> {
+  return openTarget(scenarioWith(changes), context);
+}
+
+describe('resolving an endpoint', () => {
+  it('puts the values in everywhere, and nothing twice', async () => {
+    const { endpoint } = await open({
+      target: hub('https://${env:HOST}/hub?key=${secret:token}'),
+      headers: { 'X-Key': 'k ${secret:token} ${secret:token}', 'X-Odd': '${secret:odd}' },
+      query: { tenant: '${env:HOST}' },
+      accessToken: '${secret:token}',
+    });
+    assert.deepEqual(endpoint, {
+      urls: ['https://hub.test:81/hub?key=T0ken'],
+      headers: { 'X-Key': 'k T0ken T0ken', 'X-Odd': '${env:HOST}' },
+      query: { tenant: 'hub.test:81' },
+      accessToken: 'T0ken',
+      insecureTls: false,
+      skipNegotiation: false,
+    });
+  });
+
+  it('keeps the place of the number of the connection, but not one in a value', async () => {
+    const { endpoint } = await open({
+      target: hub('https://a.test/hub'),
+      headers: { 'X-User': '${env:HOST}-{senderIndex}', 'X-Same': '{{${secret:braces}' },
+      query: { room: '{senderIndex}' },
+    });
+    assert.deepEqual(endpoint.headers, { 'X-Same': '{{senderIndex}{{' });
+    assert.deepEqual(endpoint.numbered, {
+      headers: { 'X-User': ['hub.test:81-', ''] },
+      query: { room: ['', ''] },
+    });
+  });
+
+  it('shows URLs without user, query and fragment', async () => {
+    const { url, hostsBeyond } = await open({
+      target: hub('https://me:T0ken@${env:HOST}/hub?key=${secret:token}#x', 'http://[::1]:5/h'),
+    });
+    assert.equal(url, 'https://hub.test:81/hub, http://[::1]:5/h');
+    assert.deepEqual(hostsBeyond, ['hub.test:81']);
+    assert.equal(shownUrl('T0ken'), '(not a URL)');
+  });
+
+  it('names every missing reference once and where to set it, never a value', async () => {
+    const { code, message } = await refused({
+      target: hub('https://${env:NONE}/${secret:token}'),
+      headers: { a: '${secret:api-key} ${secret:api-key}' },
+      query: { b: '${env:NONE}' },
+      accessToken: '${secret:other}',
+    });
+    assert.equal(code, 'missing-reference');
+    assert.equal(
+      message,
+      'These values are referred to, but not set: environment variable NONE, ' +
+        'secret api-key (environment variable SIGNALR_BENCH_SECRET_API_KEY), ' +
+        'secret other (environment variable SIGNALR_BENCH_SECRET_OTHER).',
+    );
+    assert.equal(secretVariable('a-b_c1'), 'SIGNALR_BENCH_SECRET_A_B_C1');
+  });
+
+  it('says that a value is empty, where nothing else is a target', async () => {
+    for (const target of [
+      hub('${env:EMPTY}'),
+      { kind: 'connectionString', value: '${env:EMPTY}' } as const,
+    ]) {
+      const { code, message } = await refused({ target, service: 'signalr' });
+      assert.equal(code, 'missing-reference');
+      assert.match(message, /, but empty: environment variable EMPTY\./);
+    }
+  });
+
+  it('takes ws for http and several URLs from one value', async () => {
+    const { endpoint } = await open({ target: hub('ws://127.0.0.1:5/x', '${env:URLS}') });
+    assert.deepEqual(endpoint.urls, [
+      'http://127.0.0.1:5/x',
+      'http://a.test/h',
+      'https://b.test/h?k=1',
+    ]);
+  });
+
+  it('takes the bare endpoint of a service for no hub, and says what to write', async () => {
+    for (const [url, service, name] of [
+      ['https://x.service.signalr.net', 'Azure SignalR Service', 'AZURE_SIGNALR'],
+      ['https://x.webpubsub.azure.com/', 'Azure Web PubSub', 'AZURE_WEBPUBSUB'],
+    ] as const) {
+      const { code, message } = await refused({ target: hub(url) });
+      assert.equal(code, 'target-url');
+      assert.match(message, new RegExp(`endpoint of ${service}, not a hub: .*\\{env:${name}\\}`));
+    }
+  });
+
+  it('refuses what is no hub URL without repeating it', async () => {
+    for (const url of ['${secret:bad}', '', 'T0ken', 'ftp://T0ken@x/', 'javascript:T0ken'])
+      assert.equal((await refused({ target: hub(url) })).code, 'target-url');
+  });
+
+  it('reads the file of an authority and refuses one without a certificate', async () => {
+    const target = hub('https://x.test/');
+    const caFile = 'test/fixtures/tls/localhost.crt';
+    const { endpoint } = await open({ target, caFile });
+    assert.match(endpoint.ca!, /BEGIN CERTIFICATE/);
+    const { code, message } = await refused({ target, caFile: 'test/fixtures/tls/localhost.key' });
+    assert.equal(code, 'ca-file');
+    assert.match(message, /^caFile test\/fixtures\/tls\/localhost\.key holds no certificate/);
+  });
+
+  it('hands flags on', async () => {
+    const scenario = scenarioWith({ insecureTls: true, skipNegotiation: true });
+    const endpoint = await resolveEndpoint(['http://x/'], scenario, context);
+    assert.deepEqual([endpoint.insecureTls, endpoint.skipNegotiation], [true, true]);
+  });
+
+  it('hands the transport on, where it is not the usual one', async () => {
+    const over = async (transport: Scenario['transport']): Promise<unknown> =>
+      (await resolveEndpoint(['http://x/'], scenarioWith({ transport }), context)).transport;
+    assert.equal(await over('LongPolling'), 'LongPolling');
+    assert.equal(await over('ServerSentEvents'), 'ServerSentEvents');
+    assert.equal(await over('Websockets'), undefined);
+  });
+});
+
+describe('opening a target', () => {
+  it('says what to do when there is none', async () => {
+    await assert.rejects(open({}), { code: 'no-target' });
+  });
+
+  const service = (value: string): TargetSpec => ({ kind: 'connectionString', value });
+  const text = 'Endpoint=https://a.service.signalr.net;AccessKey=${secret:token};Version=1.0;';
+
+  it('of a service signs tokens with the key of its connection string, which is a secret', async () => {
+    const entries = [{ name: 'restBroadcast' } as never];
+    const opened = await open({ target: service(text), service: 'signalr', hub: 'chat', entries });
+    assert.deepEqual(opened.endpoint.urls, ['https://a.service.signalr.net/client/?hub=chat']);
+    assert.deepEqual(opened.endpoint.service, {
+      kind: 'signalr',
+      hub: 'chat',
+      audience: 'https://a.service.signalr.net',
+      restUrl: 'https://a.service.signalr.net',
+      accessKey: 'T0ken',
+    });
+    assert.ok(opened.secrets.includes('T0ken'));
+    assert.equal(opened.url, 'https://a.service.signalr.net (hub chat)');
+    assert.deepEqual(opened.hostsBeyond, ['a.service.signalr.net']);
+  });
+
+  it('takes the text of a reference for what it is: a URL or a connection string', async () => {
+    const entries = [{ name: 'restBroadcast' } as never];
+    const referring = (url: string): Partial<Scenario> => {
+      return { target: hub(url), service: 'hub', hub: 'chat', entries };
+    };
+    const opened = await open(referring('${secret:service}'));
+    assert.equal(opened.kind, 'connectionString');
+    assert.equal(opened.endpoint.service?.kind, 'signalr');
+    assert.equal((await open(referring('${secret:url}'))).kind, 'hubUrl');
+  });
+
+  it('of Web PubSub needs no negotiation', async () => {
+    const target = service('Endpoint=http://localhost:8080;AccessKey=${secret:token}');
+    const { endpoint, hostsBeyond } = await open({
+      target,
+      service: 'webpubsub',
+      hub: 'chat',
+      entries: [{ name: 'sendToGroup' } as never],
+    });
+    assert.deepEqual(endpoint.urls, ['http://localhost:8080/client/hubs/chat']);
+    assert.equal(endpoint.skipNegotiation, true);
+    assert.deepEqual(hostsBeyond, []);
+  });
+
+  it('of a service asks before load leaves this machine, with all hosts, and begins nothing', async () => {
+    const asked: unknown[] = [];
+    const agree = (beyond: unknown): Promise<boolean> => {
+      asked.push(beyond);
+      return Promise.resolve(false);
+    };
+    const away =
+      'Endpoint=https://a.service.signalr.net;ServerEndpoint=https://b.test:81;AccessKey=k';
+    // The first starts app servers, the second goes by REST alone.
+    for (const name of ['echo', 'restBroadcast']) {
+      const entries = [{ name } as never];
+      const scenario = { target: service(away), service: 'signalr', hub: 'chat', entries } as const;
+      await assert.rejects(openTarget(scenarioWith(scenario), { ...context, agree }), {
+        code: 'not-confirmed',
+      });
+    }
+    const beyond = {
+      hosts: ['a.service.signalr.net', 'b.test:81'],
+      url: 'https://a.service.signalr.net (hub chat)',
+      redirected: false,
+    };
+    assert.deepEqual(asked, [beyond, beyond]);
+  });
+
+  it('refuses what is no connection string, the other service, and strangers who want a sign-in', async () => {
+    for (const [value, code] of [
+      ['${secret:token}', 'connection-string'],
+      ['Endpoint=https://a.webpubsub.azure.com;AccessKey=T0ken', 'service'],
+      ['Endpoint=https://a.service.signalr.net.evil.test;AuthType=azure', 'connection-string'],
+      ['${secret:absent}', 'missing-reference'],
+    ] as const)
+      assert.equal((await refused({ target: service(value), service: 'signalr' })).code, code);
+    const target = service('Endpoint=https://a.service.signalr.net;AccessKey=T0ken');
+    assert.equal((await refused({ target, service: 'webpubsub' })).code, 'service');
+  });
+});

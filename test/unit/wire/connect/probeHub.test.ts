@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { startBenchHub } from '../../../../src/servers/hub/benchHub';
+import { askHub, probeHub } from '../../../../src/wire/connect/probeHub';
+import { redirectHosts } from '../../../../src/wire/connect/redirectHosts';
+import { endpointOf } from '../../../fakes/endpoint';
+import { hubFrame } from '../../../fakes/frames';
+import { redirectingHub } from '../../../fakes/redirectingHub';
+import { startRawHub } from '../../../fakes/rawHub';
+
+describe('probeHub', () => {
+  it('finds the methods and the dialect of the bench hub', async () => {
+    const hub = await startBenchHub();
+    try {
+      const probe = await probeHub(endpointOf(hub.url));
+      assert.ok(probe.reachable);
+      const absent = probe.methods.filter(({ present }) => !present).map(({ name }) => name);
+      assert.deepEqual(absent, []);
+      assert.equal(probe.methods.length, 11);
+      assert.equal(probe.dialect, 'recordLatency');
+      assert.ok(probe.connectMs > 0 && probe.connectMs < 5000);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('finds the methods of a hub of the newer contract', async () => {
+    const hub = await startBenchHub({ dialect: 'measure' });
+    try {
+      const probe = await probeHub(endpointOf(hub.url));
+      assert.ok(probe.reachable);
+      assert.equal(probe.dialect, 'measure');
+      assert.deepEqual(
+        probe.methods.map(({ name, present }) => (present ? name : `no ${name}`)),
+        ['Echo', 'Broadcast', 'SendToConnection', 'GroupBroadcast', 'JoinGroup', 'LeaveGroup'],
+      );
+      assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'measure');
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('tells the class and the reason when the hub cannot be reached', async () => {
+    const hub = await startBenchHub();
+    await hub.dispose();
+    const gone = await probeHub(endpointOf(hub.url));
+    assert.ok(!gone.reachable);
+    assert.equal(gone.errorClass, 'refused');
+  });
+
+  it('tells the class of a wrong path', async () => {
+    const hub = await startBenchHub();
+    try {
+      const wrong = await probeHub(endpointOf(`${hub.url}-not`));
+      assert.ok(!wrong.reachable);
+      assert.equal(wrong.errorClass, 'notFound');
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('has not reached a hub that shakes hands and answers nothing', async () => {
+    const hub = await startRawHub();
+    try {
+      const probe = await probeHub(endpointOf(hub.url, { skipNegotiation: true }));
+      assert.ok(!probe.reachable);
+      assert.equal(probe.errorClass, 'timeout');
+      assert.match(probe.message, /takes connections, but answered none of 13 calls within 4 s/);
+      // All calls were made at once: their times do not add up.
+      const peer = await hub.nextPeer();
+      assert.equal(peer.frames.length >= 13, true);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('goes no further than a redirect to a machine that nobody agreed to', async () => {
+    const hub = await redirectingHub('http://signalr-prod.example/client/?hub=h');
+    try {
+      const probe = await probeHub(endpointOf(hub.url, { staysOnLoopback: true }));
+      assert.ok(!probe.reachable);
+      assert.equal(probe.redirectsTo, 'signalr-prod.example');
+    } finally {
+      hub.dispose();
+    }
+  });
+
+  it('ends at once when the hub drops the connection', async () => {
+    const hub = await startRawHub();
+    try {
+      const probing = probeHub(endpointOf(hub.url, { skipNegotiation: true }));
+      const peer = await hub.nextPeer();
+      await peer.nextFrame();
+      peer.socket.end(hubFrame({ type: 7, error: 'bye' }));
+      const probe = await probing;
+      assert.ok(probe.reachable);
+      assert.equal(probe.dialect, undefined);
+      assert.ok(probe.methods.every(({ present, detail }) => !present && detail !== undefined));
+    } finally {
+      await hub.dispose();
+    }
+  });
+});
+
+describe('askHub', () => {
+  it('says which methods a hub without a dialect lacks, and has none of the others carried out', async () => {
+    const hub = await startBenchHub({ dialect: 'measure' });
+    try {
+      const methods = ['Echo', 'SendToGroup', 'GroupBroadcast', 'StreamingEcho'];
+      assert.deepEqual(await askHub(endpointOf(hub.url), methods), {
+        dialect: 'measure',
+        lacks: ['SendToGroup', 'StreamingEcho'],
+      });
+      assert.equal(hub.counts.deliveries, 0);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('leaves a test hub its faults for the load', async () => {
+    const hub = await startBenchHub({ refuse: 2 });
+    try {
+      assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'recordLatency');
+      assert.deepEqual(await redirectHosts(endpointOf(hub.url)), []);
+      assert.equal(hub.counts.refused, 0);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('is over in time at a hub that answers nothing', async () => {
+    const hub = await startRawHub();
+    try {
+      const startedMs = performance.now();
+      const asking = askHub(endpointOf(hub.url, { skipNegotiation: true }), ['Echo'], 1500);
+      await (await hub.nextPeer()).nextFrame();
+      assert.equal(await asking, undefined);
+      assert.ok(performance.now() - startedMs < 10_000);
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('is recordLatency at a hub that greets', async () => {
+    const hub = await startBenchHub();
+    try {
+      assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'recordLatency');
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('is measure at a hub that neither greets nor tells the id', async () => {
+    const hub = await startRawHub();
+    try {
+      const asking = askHub(endpointOf(hub.url, { skipNegotiation: true }));
+      const peer = await hub.nextPeer();
+      const frame = await peer.nextFrame();
+      const { invocationId, target } = JSON.parse(frame.payload.toString().slice(0, -1)) as {
+        invocationId: string;
+        target: string;
+      };
+      assert.equal(target, 'GetConnectionId');
+      peer.socket.write(hubFrame({ type: 3, invocationId, error: 'Method does not exist.' }));
+      assert.deepEqual(await asking, { dialect: 'measure', lacks: [] });
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('leaves a hub that cannot be reached to the run, which says why', async () => {
+    const hub = await startBenchHub();
+    await hub.dispose();
+    assert.equal(await askHub(endpointOf(hub.url)), undefined);
+  });
+});

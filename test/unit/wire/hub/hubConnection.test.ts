@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { clientFrame, opcode } from '../../../../src/wire/socket/frame';
+import { WebSocketConnection } from '../../../../src/wire/hub/hubConnection';
+import { hubFrame, serverFrame } from '../../../fakes/frames';
+import {
+  agreement,
+  startRawHub,
+  upgraded,
+  type Peer,
+  type RawHubOptions,
+} from '../../../fakes/rawHub';
+import { endpointOf } from '../../../fakes/endpoint';
+import { RecordingListener } from '../../../fakes/recordingListener';
+
+const limits = { maximumMessageBytes: 100_000, maximumUnsentBytes: 1024 * 1024 };
+const ping = { type: 6 };
+const text = (...parts: string[]): Buffer => serverFrame(opcode.text, Buffer.from(parts.join('')));
+
+describe('WebSocketConnection', () => {
+  const disposals: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const dispose of disposals.splice(0)) await dispose();
+  });
+
+  /** Opens a connection to a raw hub of its own. */
+  async function dial(
+    options: RawHubOptions = {},
+    listener = new RecordingListener(),
+    signal = AbortSignal.timeout(5000),
+  ): Promise<WebSocketConnection> {
+    const hub = await startRawHub(options);
+    disposals.push(hub.dispose);
+    nextPeer = hub.nextPeer;
+    const where = { url: new URL(hub.url), headers: {}, accessToken: 'tok' };
+    const connection = await WebSocketConnection.open(
+      3,
+      where,
+      endpointOf(hub.url),
+      listener,
+      limits,
+      signal,
+    );
+    disposals.push(async () => connection.destroy());
+    return connection;
+  }
+  let nextPeer: () => Promise<Peer>;
+
+  /** An open connection, and the hub's end of it. */
+  async function connected(): Promise<{
+    connection: WebSocketConnection;
+    listener: RecordingListener;
+    peer: Peer;
+  }> {
+    const listener = new RecordingListener();
+    const connection = await dial({}, listener);
+    return { connection, listener, peer: await nextPeer() };
+  }
+
+  it('opens, sends masked frames and receives messages', async () => {
+    const { connection, listener, peer } = await connected();
+    assert.ok(connection.isOpen);
+    assert.match(peer.request, /^GET \/hub HTTP\/1\.1\r\n/);
+    assert.match(peer.request, /^Authorization: Bearer tok$/m);
+    assert.ok(connection.send(clientFrame(opcode.text, Buffer.from('{"type":6}\x1e'))));
+    assert.equal((await peer.nextFrame()).payload.toString(), '{"type":6}\x1e');
+    peer.socket.write(hubFrame(ping, ping));
+    assert.equal(await listener.nextText(), '{"type":6}\x1e{"type":6}\x1e');
+    assert.equal(listener.frameBytes[0], hubFrame(ping, ping).length);
+    connection.close();
+    const close = await peer.nextFrame();
+    assert.deepEqual([close.code, [...close.payload]], [opcode.close, [0x03, 0xe8]]);
+    await peer.closed;
+    assert.deepEqual(listener.losses, []);
+  });
+
+  it('takes hub messages that came right behind the handshake answer', async () => {
+    for (const answer of [
+      text('{}\x1e{"type":6}\x1e'),
+      Buffer.concat([agreement, hubFrame(ping)]),
+    ]) {
+      const listener = new RecordingListener();
+      await dial({ answer }, listener);
+      assert.equal(await listener.nextText(), '{"type":6}\x1e');
+    }
+  });
+
+  it('takes frames that came right behind the head of the upgrade', async () => {
+    const listener = new RecordingListener();
+    const behindHead = Buffer.concat([agreement, hubFrame(ping).subarray(0, 5)]);
+    await dial({ behindHead, answer: hubFrame(ping).subarray(5) }, listener);
+    assert.equal(await listener.nextText(), '{"type":6}\x1e');
+  });
+
+  const openings: readonly (readonly [string, RawHubOptions, string, RegExp])[] = [
+    [
+      'a handshake that is refused',
+      { answer: text('{"error":"no\\u0007json"}\x1e') },
+      'handshake',
+      /^handshake refused: no json$/,
+    ],
+    ['a handshake answer that is cut off', { answer: text('{}') }, 'protocol', /cut off/],
+    [
+      'a hub message instead of the handshake answer',
+      { answer: hubFrame(ping) },
+      'protocol',
+      /before its handshake answer/,
+    ],
+    [
+      'garbage instead of the handshake answer',
+      { answer: Buffer.alloc(20, 0xff) },
+      'protocol',
+      /reserved bits/,
+    ],
+    [
+      'a wrong Sec-WebSocket-Accept',
+      { head: () => upgraded('AAAA') },
+      'upgrade',
+      /no WebSocket server/,
+    ],
+    ['another status', { head: () => 'HTTP/1.1 404 Not Found' }, 'notFound', /404 Not Found/],
+    ['garbage instead of HTTP', { head: () => '\u0001\u0002' }, 'protocol', /does not speak HTTP/],
+    [
+      'a head without end',
+      { head: () => 'HTTP/1.1 101 x\r\n'.padEnd(70_000, 'x') },
+      'protocol',
+      /has no end/,
+    ],
+    [
+      'a close instead of the handshake answer',
+      { answer: serverFrame(opcode.close, Buffer.from('\x03\xf0bad', 'latin1')) },
+      'closed',
+      /code 1008: bad/,
+    ],
+  ];
+  for (const [name, options, errorClass, message] of openings) {
+    it(`fails to open with class ${errorClass} on ${name}`, async () => {
+      const listener = new RecordingListener();
+      await assert.rejects(dial(options, listener), {
+        name: 'ConnectFailure',
+        errorClass,
+        message,
+      });
+      assert.deepEqual(listener.losses, []);
+    });
+  }
+
+  it('fails to open with class timeout when the server stays silent', async () => {
+    const silent = dial({ answer: Buffer.alloc(0) }, undefined, AbortSignal.timeout(100));
+    await assert.rejects(silent, {
+      errorClass: 'timeout',
+      message: /hub in time, while handshaking$/,
+    });
+  });
+
+  const broken: readonly (readonly [string, Buffer, string, RegExp])[] = [
+    [
+      'a close frame with a reason',
+      serverFrame(opcode.close, Buffer.from('\x03\xe9away', 'latin1')),
+      'closed',
+      /^closed with code 1001: away$/,
+    ],
+    [
+      'a close frame without a code',
+      serverFrame(opcode.close, Buffer.alloc(0)),
+      'closed',
+      /^closed with code 1005$/,
+    ],
+    [
+      'a Close message before the close frame',
+      Buffer.concat([
+        hubFrame({ type: 7, error: 'shut down' }),
+        serverFrame(opcode.close, Buffer.from([3, 0xe8])),
+      ]),
+      'closed',
+      /^closed with code 1000: shut down$/,
+    ],
+    [
+      'a Close message before the end',
+      hubFrame({ type: 7, error: 'shut down' }),
+      'closed',
+      /^shut down$/,
+    ],
+    [
+      'being too slow',
+      serverFrame(opcode.close, Buffer.from('\x03\xf0client is too slow', 'latin1')),
+      'slowConsumer',
+      /too slow/,
+    ],
+    [
+      'being too slow for Azure Web PubSub',
+      serverFrame(opcode.close, Buffer.from('\x03\xf0SlowClient', 'latin1')),
+      'slowConsumer',
+      /1008: SlowClient/,
+    ],
+    [
+      'an end in the middle of a frame',
+      hubFrame(ping).subarray(0, 5),
+      'closed',
+      /without a close frame/,
+    ],
+    ['garbage', Buffer.alloc(50, 0xee), 'protocol', /reserved bits/],
+    ['a masked frame', clientFrame(opcode.text, Buffer.from('x')), 'protocol', /masked/],
+    [
+      'a message that is too long',
+      serverFrame(opcode.text, Buffer.alloc(100_001)),
+      'protocol',
+      /above the limit/,
+    ],
+    ['a hub message that is none', text('{"type":1}\x1e'), 'protocol', /has no target/],
+  ];
+  for (const [name, bytes, errorClass, message] of broken) {
+    it(`is lost once, with class ${errorClass}, by ${name}`, async () => {
+      const { connection, listener, peer } = await connected();
+      peer.socket.end(bytes);
+      const loss = await listener.lostOnce;
+      assert.equal(loss.errorClass, errorClass);
+      assert.match(loss.text, message);
+      assert.equal(connection.isOpen, false);
+      await peer.closed;
+      assert.equal(listener.losses.length, 1);
+    });
+  }
+
+  it('is lost with class reset when the server resets it', async () => {
+    const { listener, peer } = await connected();
+    peer.socket.resetAndDestroy();
+    assert.equal((await listener.lostOnce).errorClass, 'reset');
+  });
+
+  it('answers a ping by a pong with the same payload, and says nothing of it', async () => {
+    const { listener, peer } = await connected();
+    for (const payload of ['', 'beat', 'x'.repeat(125)]) {
+      peer.socket.write(serverFrame(opcode.ping, Buffer.from(payload)));
+      const pong = await peer.nextFrame();
+      assert.deepEqual([pong.code, pong.payload.toString()], [opcode.pong, payload]);
+    }
+    assert.deepEqual(listener.texts, []);
+  });
+
+  it('gives up a server that never reads, as blocked', async () => {
+    const { connection, listener, peer } = await connected();
+    peer.socket.pause();
+    const frame = clientFrame(opcode.text, Buffer.alloc(256 * 1024));
+    for (let count = 0; connection.isOpen; count++) {
+      assert.ok(count < 1000, 'sent 250 MB to nobody');
+      connection.send(frame);
+      if (count % 8 === 0) await new Promise(setImmediate);
+    }
+    const { errorClass, text: why } = await listener.lostOnce;
+    assert.equal(errorClass, 'blocked');
+    assert.match(why, /^\d+ bytes were waiting/);
+  });
+
+  it('answers a flood of pings with no more than one pong for each read', async () => {
+    const { connection, listener, peer } = await connected();
+    const ping = serverFrame(opcode.ping, Buffer.alloc(125));
+    const flood = Buffer.concat(Array<Buffer>(10_000).fill(ping));
+    const last = serverFrame(opcode.ping, Buffer.from('last'));
+    peer.socket.write(Buffer.concat([flood, last]));
+    let pongs = 0;
+    for (let payload = ''; payload !== 'last'; pongs++) {
+      const pong = await peer.nextFrame();
+      assert.equal(pong.code, opcode.pong);
+      payload = pong.payload.toString();
+    }
+    // A read may bring little, but never as little as one ping.
+    assert.ok(pongs < 1000, `${pongs} pongs`);
+    assert.ok(connection.isOpen);
+    assert.deepEqual(listener.losses, []);
+  });
+});

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { clientFrame, opcode } from '../../../../src/wire/socket/frame';
+import { ReliableConnection } from '../../../../src/wire/hub/reliableConnection';
+import type { HubConnection } from '../../../../src/wire/hub/hubConnection';
+import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
+import { reliableProtobufWebPubSubCodec } from '../../../../src/wire/webpubsub/protobufWebPubSubCodec';
+import { reliableWebPubSubCodec } from '../../../../src/wire/webpubsub/webPubSubCodec';
+import { readJsonClientMessage } from '../../../../src/wire/webpubsub/jsonClientMessage';
+import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonServerMessage';
+import { readProtobufClientMessage } from '../../../../src/wire/webpubsub/protobufClientMessage';
+import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
+import type { Connected, DataMessage } from '../../../../src/wire/webpubsub/serverMessage';
+import { endpointOf } from '../../../fakes/endpoint';
+import { RecordingListener } from '../../../fakes/recordingListener';
+import { until } from '../../../fakes/until';
+
+/** Remembers losses of sockets too. */
+class ReliableListener extends RecordingListener {
+  readonly told: string[] = [];
+  /** What the next message is taken for: word of the connection's end. */
+  closes: string | undefined;
+  override received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
+    connection.closeReason = this.closes;
+    this.texts.push(buffer.toString('latin1', start, end));
+  }
+  interrupted(_: unknown, errorClass: string): void {
+    this.told.push(`interrupted ${errorClass}`);
+  }
+  recovered(): void {
+    this.told.push('recovered');
+  }
+}
+
+/** How one of the subprotocols is spoken by hand. */
+interface Speech {
+  readonly codec: HubCodec;
+  readonly write: (message: Connected | DataMessage) => Buffer;
+  readonly read: (bytes: Buffer) => unknown;
+}
+
+const speeches: readonly Speech[] = [
+  {
+    codec: reliableWebPubSubCodec,
+    write: writeJsonServerMessage,
+    read: readJsonClientMessage,
+  },
+  {
+    codec: reliableProtobufWebPubSubCodec,
+    write: writeProtobufServerMessage,
+    read: readProtobufClientMessage,
+  },
+];
+
+for (const { codec, write, read } of speeches) describeReliable(codec, write, read);
+
+function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech['read']): void {
+  describe(`a reliable client of ${codec.subprotocol}`, () => {
+    const binary = codec.opcode === opcode.binary;
+    const data = (sequenceId: number): Buffer =>
+      write({
+        ...{ type: 'message', from: 'server', group: undefined, fromUserId: undefined },
+        ...{ sequenceId, payload: { dataType: 'text', bytes: Buffer.from(String(sequenceId)) } },
+      });
+    const say = (socket: WebSocket, message: Buffer): void => socket.send(message, { binary });
+    let server: Server;
+    let listener: ReliableListener;
+    let connection: ReliableConnection | undefined;
+    const sockets: { readonly request: IncomingMessage; readonly socket: WebSocket }[] = [];
+    /** Everything the client has sent. */
+    const sent: unknown[] = [];
+    /** What the next upgrades are refused with. */
+    const refusals: number[] = [];
+
+    beforeEach(async () => {
+      sockets.length = sent.length = refusals.length = 0;
+      listener = new ReliableListener();
+      server = createServer();
+      const webSockets = new WebSocketServer({
+        noServer: true,
+        handleProtocols: () => codec.subprotocol!,
+      });
+      server.on('upgrade', (request, stream, head) => {
+        const status = refusals.shift();
+        if (status !== undefined) {
+          stream.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+          return;
+        }
+        webSockets.handleUpgrade(request, stream, head, (socket) => {
+          socket.on('message', (bytes: Buffer) => sent.push(read(bytes)));
+          socket.on('error', () => undefined);
+          sockets.push({ request, socket });
+          if (sockets.length > 1) return;
+          const connected = { type: 'connected', connectionId: 'c 1', userId: undefined } as const;
+          say(socket, write({ ...connected, reconnectionToken: 't+1' }));
+        });
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+    });
+    afterEach(() => {
+      connection?.destroy();
+      for (const { socket } of sockets) socket.terminate();
+      server.close();
+    });
+
+    async function open(): Promise<ReliableConnection> {
+      const { port } = server.address() as AddressInfo;
+      const url = new URL(`http://127.0.0.1:${port}/client/hubs/h?a=b`);
+      connection = await ReliableConnection.open(
+        3,
+        { url, headers: {}, accessToken: 'secret' },
+        endpointOf(url.href),
+        listener,
+        { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
+        AbortSignal.timeout(5000),
+      );
+      return connection;
+    }
+
+    it('acknowledges by count, and the rest by time', async () => {
+      const client = await open();
+      assert.equal(client.connectionId, 'c 1');
+      for (let id = 1; id <= 203; id++) say(sockets[0]!.socket, data(id));
+      await until('the sending', () => sent.length === 2);
+      const ids = sent.map((each) => (each as { sequenceId: number }).sequenceId);
+      assert.deepEqual([ids, listener.texts.length], [[200, 203], 203]);
+      assert.deepEqual(sent[0], { type: 'sequenceAck', sequenceId: 200 });
+    });
+
+    it('comes back for a lost socket, with what was sent meanwhile and what has come', async () => {
+      const client = await open();
+      say(sockets[0]!.socket, data(7));
+      await until('the delivery', () => listener.texts.length === 1);
+      refusals.push(503);
+      sockets[0]!.socket.terminate();
+      await until('the delivery', () => listener.told.length === 1);
+      assert.ok(client.isOpen);
+      const join = { type: 'joinGroup', group: 'g', ackId: 1 } as const;
+      const late = codec.encode({
+        ...{ type: 1, invocationId: '1', target: 'JoinGroup', arguments: ['g'] },
+      });
+      assert.equal(client.send(clientFrame(codec.opcode, late)), false);
+      await until('the sending', () => sent.length === 2);
+      assert.deepEqual(sent, [join, { type: 'sequenceAck', sequenceId: 7 }]);
+      const [, { request, socket } = assert.fail()] = sockets;
+      const query = new URL(request.url!, 'http://x').searchParams;
+      assert.deepEqual(Object.fromEntries(query), {
+        a: 'b',
+        awps_connection_id: 'c 1',
+        awps_reconnection_token: 't+1',
+      });
+      assert.equal(request.headers.authorization, undefined);
+      // What the service sends again was told before; only what is new is told now.
+      for (const id of [6, 7, 8]) say(socket, data(id));
+      await until('the delivery', () => listener.texts.length === 2);
+      assert.deepEqual(
+        listener.texts,
+        [7, 8].map((id) => data(id).toString('latin1')),
+      );
+      await until('the acknowledgement', () => sent.length === 3);
+      assert.deepEqual(sent[2], { type: 'sequenceAck', sequenceId: 8 });
+      assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
+      assert.deepEqual(listener.losses, []);
+    });
+
+    it('is lost for the reason that the service has told before, where its close has none', async () => {
+      const client = await open();
+      listener.closes = 'The client is too slow.';
+      say(sockets[0]!.socket, data(1));
+      sockets[0]!.socket.close(1008);
+      const { errorClass, text } = await listener.lostOnce;
+      assert.equal(errorClass, 'slowConsumer');
+      assert.equal(text, 'closed with code 1008: The client is too slow.');
+      assert.equal(client.isOpen, false);
+    });
+
+    it('is lost when the service has given it up, for the reason of the close where it told none before', async () => {
+      const client = await open();
+      listener.closes = '';
+      say(sockets[0]!.socket, data(1));
+      sockets[0]!.socket.close(1008, 'too late');
+      const { errorClass, text } = await listener.lostOnce;
+      assert.equal(errorClass, 'closed');
+      assert.match(text, /1008.*too late/);
+      assert.deepEqual([client.isOpen, listener.told], [false, []]);
+    });
+
+    it('is lost when the service does not know it any more, and when it talks garbage', async () => {
+      await open();
+      refusals.push(401);
+      sockets[0]!.socket.terminate();
+      assert.equal((await listener.lostOnce).errorClass, 'unauthorized');
+      sockets.length = 0;
+      listener = new ReliableListener();
+      await open();
+      say(sockets[0]!.socket, Buffer.from('[1]'));
+      assert.equal((await listener.lostOnce).errorClass, 'protocol');
+    });
+
+    it('does not open while the service says nothing or refuses', async () => {
+      refusals.push(403);
+      await assert.rejects(open(), { errorClass: 'unauthorized' });
+      await open();
+      await assert.rejects(
+        ReliableConnection.open(
+          4,
+          {
+            url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`),
+            headers: {},
+          },
+          endpointOf('http://127.0.0.1'),
+          listener,
+          { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
+          AbortSignal.timeout(50),
+        ),
+        { errorClass: 'timeout' },
+      );
+    });
+  });
+}

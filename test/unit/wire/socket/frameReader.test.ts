@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { opcode } from '../../../../src/wire/socket/frame';
+import {
+  FrameError,
+  FrameReader,
+  type FrameListener,
+} from '../../../../src/wire/socket/frameReader';
+import { serverFrame } from '../../../fakes/frames';
+
+/** Copies everything it is told. */
+class Recording implements FrameListener {
+  readonly events: string[] = [];
+  readonly pings: string[] = [];
+  deliveredBytes = 0;
+  stopped = false;
+
+  onMessage(buffer: Buffer, start: number, end: number, frameBytes: number): void {
+    this.deliveredBytes += end - start;
+    this.events.push(`message ${frameBytes} ${buffer.toString('base64', start, end)}`);
+  }
+  onPing(payload: Buffer): void {
+    this.deliveredBytes += payload.length;
+    this.pings.push(`ping ${payload.toString('base64')}`);
+  }
+  onClose(code: number, reason: string): void {
+    this.stopped = true;
+    this.events.push(`close ${code} ${reason}`);
+  }
+}
+
+/** All sockets of a thread read into one buffer: what is not copied at once is overwritten. */
+const shared = Buffer.alloc(256 * 1024);
+
+function feed(reader: FrameReader, bytes: Buffer, cuts: readonly number[], told: Recording): void {
+  for (let at = 0, turn = 0; at < bytes.length && !told.stopped; turn++) {
+    const length = Math.min(cuts[turn % cuts.length] ?? bytes.length, bytes.length - at);
+    // A socket's bytes need not begin at the buffer's start.
+    const start = turn % 3;
+    bytes.copy(shared, start, at, at + length);
+    reader.read(shared, start, start + length, told);
+    shared.fill(0xaa, start, start + length);
+    at += length;
+  }
+}
+
+function readAll(bytes: Buffer, maximumBytes = 1024 * 1024): string[] {
+  const told = new Recording();
+  feed(new FrameReader(maximumBytes), bytes, [bytes.length], told);
+  return told.events;
+}
+
+interface Piece {
+  readonly bytes: Buffer;
+  readonly event?: string;
+}
+
+const sizes = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 200 }) },
+  { weight: 2, arbitrary: fc.constantFrom(125, 126, 127, 65_535, 65_536, 70_000) },
+);
+const payloads = fc
+  .tuple(sizes, fc.integer({ min: 0, max: 255 }))
+  .map(([size, first]) =>
+    Buffer.from(Uint8Array.from({ length: size }, (_, at) => (first + at * 7) & 255)),
+  );
+const controls = fc
+  .tuple(fc.constantFrom(opcode.ping, opcode.pong), fc.uint8Array({ maxLength: 125 }))
+  .map(([code, payload]): Piece => {
+    const event = `ping ${Buffer.from(payload).toString('base64')}`;
+    return { bytes: serverFrame(code, payload), ...(code === opcode.ping ? { event } : {}) };
+  });
+/** Text as a whole: fragments may be cut anywhere. */
+const texts = fc
+  .tuple(fc.stringMatching(/^[a-zä😀]{0,300}$/u), fc.array(fc.nat(), { maxLength: 3 }))
+  .map(([text, cuts]): Buffer[] => {
+    const bytes = Buffer.from(text, 'utf8');
+    const ends = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
+    return [...ends, bytes.length].map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
+  });
+const codesAndParts = fc.oneof(
+  texts.map((parts) => [opcode.text, parts] as const),
+  fc
+    .array(payloads, { minLength: 1, maxLength: 4 })
+    .map((parts) => [opcode.binary, parts] as const),
+);
+const messages = fc
+  .tuple(codesAndParts, fc.array(controls, { maxLength: 3 }))
+  .map(([[code, parts], between]): Piece[] => {
+    const frames = parts.map((part, index) =>
+      serverFrame(index === 0 ? code : opcode.continuation, part, {
+        last: index === parts.length - 1,
+      }),
+    );
+    const frameBytes = frames.reduce((sum, frame) => sum + frame.length, 0);
+    const event = `message ${frameBytes} ${Buffer.concat(parts).toString('base64')}`;
+    return frames.flatMap((bytes, index): Piece[] => {
+      if (index === frames.length - 1) return [{ bytes, event }];
+      return [{ bytes }, ...between.slice(index, index + 1)];
+    });
+  });
+const closes = fc.constantFrom<Piece>(
+  { bytes: serverFrame(opcode.close, Buffer.alloc(0)), event: 'close 1005 ' },
+  { bytes: serverFrame(opcode.close, Buffer.from([3, 0xe8])), event: 'close 1000 ' },
+  {
+    bytes: serverFrame(opcode.close, Buffer.from('\x03\xf3bye', 'latin1')),
+    event: 'close 1011 bye',
+  },
+);
+const traffic = fc
+  .tuple(
+    fc.array(
+      fc.oneof(
+        messages,
+        controls.map((piece) => [piece]),
+      ),
+      { maxLength: 6 },
+    ),
+    closes,
+  )
+  .map(([items, close]): Piece[] => [...items.flat(), close]);
+const cutting = fc.array(
+  fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 100_000 })),
+  { minLength: 1, maxLength: 8 },
+);
+
+describe('FrameReader', () => {
+  it('finds the same messages and close, and pings among those sent, however the bytes are cut', () => {
+    const everything = fc.property(traffic, cutting, (pieces, cuts) => {
+      const told = new Recording();
+      // Nothing behind a close is read.
+      const bytes = Buffer.concat([...pieces.map((piece) => piece.bytes), Buffer.alloc(3, 0xff)]);
+      feed(new FrameReader(1024 * 1024), bytes, cuts, told);
+      const expected = pieces.flatMap(({ event }) => (event === undefined ? [] : [event]));
+      const isPing = (event: string): boolean => event.startsWith('ping');
+      assert.deepEqual(
+        told.events,
+        expected.filter((event) => !isPing(event)),
+      );
+      const sent = expected.filter(isPing);
+      for (const ping of told.pings) {
+        assert.ok(sent.includes(ping), `${ping} was not sent, or told before`);
+        sent.splice(0, sent.indexOf(ping) + 1);
+      }
+    });
+    fc.assert(everything, { seed: 1, numRuns: 150 });
+  });
+
+  it('finds everything when each byte comes alone', () => {
+    const parts = [Buffer.alloc(70_000, 1), Buffer.alloc(300, 2), Buffer.alloc(5, 3)];
+    const bytes = Buffer.concat(parts.map((part) => serverFrame(opcode.binary, part)));
+    const told = new Recording();
+    feed(new FrameReader(100_000), bytes, [1], told);
+    assert.deepEqual(told.events, readAll(bytes));
+    assert.equal(told.events.length, 3);
+  });
+
+  it('tells only the newest ping of a read, wherever it was cut', () => {
+    const pings = Array.from({ length: 1000 }, (_, at) =>
+      serverFrame(opcode.ping, Buffer.from(String(at))),
+    );
+    const bytes = Buffer.concat([...pings, serverFrame(opcode.text, Buffer.from('hi'))]);
+    const told = new Recording();
+    feed(new FrameReader(1000), bytes, [bytes.length], told);
+    assert.deepEqual(told.pings, [`ping ${Buffer.from('999').toString('base64')}`]);
+    const cut = new Recording();
+    feed(new FrameReader(1000), bytes, [1001], cut);
+    assert.equal(cut.pings.length, Math.ceil(bytes.length / 1001));
+    assert.equal(cut.pings.at(-1), told.pings[0]);
+    assert.deepEqual(cut.events, told.events);
+  });
+
+  it('checks the first text messages of a connection and one of 16 behind them', () => {
+    const bad = serverFrame(opcode.text, Buffer.from([0xff]));
+    for (const [before, refused] of [
+      [0, 0],
+      [7, 0],
+      [8, 8],
+      [31, 1],
+    ] as const) {
+      const reader = new FrameReader(1000);
+      const told = new Recording();
+      const good = serverFrame(opcode.text, Buffer.from('x'));
+      feed(reader, Buffer.concat(Array<Buffer>(before).fill(good)), [1000], told);
+      let taken = 0;
+      assert.throws(
+        () => {
+          for (; taken < 100; taken++) feed(reader, bad, [1000], told);
+        },
+        (error) => error instanceof FrameError && error.closeCode === 1007,
+      );
+      assert.equal(taken, refused);
+    }
+  });
+
+  it('throws nothing but FrameError on garbage and delivers no more than it was given', () => {
+    const fuzz = (bytes: Buffer, cuts: readonly number[]): void => {
+      const told = new Recording();
+      try {
+        feed(new FrameReader(1000), bytes, cuts, told);
+      } catch (error) {
+        if (!(error instanceof FrameError)) throw error;
+      }
+      assert.ok(told.deliveredBytes <= bytes.length);
+    };
+    const garbage = fc.property(fc.uint8Array({ maxLength: 400 }), cutting, (bytes, cuts) =>
+      fuzz(Buffer.from(bytes), cuts),
+    );
+    fc.assert(garbage, { seed: 2, numRuns: 1000 });
+    const damage = fc.array(fc.tuple(fc.nat(5000), fc.integer({ min: 0, max: 255 })), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    const damaged = fc.property(traffic, damage, cutting, (pieces, hits, cuts) => {
+      const bytes = Buffer.concat(pieces.map((piece) => piece.bytes)).subarray(0, 5000);
+      for (const [at, value] of hits) bytes[at % bytes.length] = value;
+      fuzz(bytes, cuts);
+    });
+    fc.assert(damaged, { seed: 3, numRuns: 150 });
+  });
+
+  it('reads a short message behind a length of any width', () => {
+    for (const lengthBits of [7, 16, 64] as const) {
+      const bytes = serverFrame(opcode.text, Buffer.from('hi'), { lengthBits });
+      assert.deepEqual(readAll(bytes), [`message ${bytes.length} aGk=`]);
+    }
+  });
+
+  const head = (...bytes: number[]): Buffer => Buffer.from(bytes);
+  const fragment = (length: number, code: number = opcode.continuation): Buffer =>
+    serverFrame(code, Buffer.alloc(length), { last: false });
+  const violations: readonly (readonly [string, Buffer, RegExp])[] = [
+    ['an endless message', head(0x82, 127, 0, 0, 0, 1, 0, 0, 0, 0), /above the limit of 1000/],
+    ['a length beyond 2^63', head(0x82, 127, 255, 255, 255, 255, 255, 255, 255, 255), /limit/],
+    ['one byte too many', head(0x82, 126, 1001 >> 8, 1001 & 255), /1001 bytes is above the limit/],
+    [
+      'fragments that are too long together',
+      Buffer.concat([fragment(600, opcode.text), fragment(401)]),
+      /fragmented message is above the limit/,
+    ],
+    [
+      'empty fragments without end',
+      Buffer.concat([fragment(0, opcode.text), ...Array<Buffer>(65_536).fill(fragment(0))]),
+      /fragmented message is above the limit/,
+    ],
+    ['a masked server frame', head(0x81, 0x80, 1, 2, 3, 4), /masked/],
+    ['reserved bits', head(0xc1, 0), /reserved bits/],
+    ['a control frame that is too long', head(0x89, 126, 0, 126), /too long or fragmented/],
+    ['a fragmented control frame', head(0x09, 0), /too long or fragmented/],
+    ['an unknown data opcode', head(0x83, 0), /unknown opcode 3/],
+    ['an unknown control opcode', head(0x8b, 0), /unknown opcode 11/],
+    ['a continuation without a beginning', head(0x80, 0), /without a beginning/],
+    [
+      'a new message inside a fragmented one',
+      Buffer.concat([fragment(1, opcode.text), serverFrame(opcode.text, Buffer.alloc(1))]),
+      /began inside/,
+    ],
+  ];
+  for (const [name, bytes, message] of violations) {
+    it(`refuses ${name}`, () => {
+      assert.throws(
+        () => readAll(bytes, 1000),
+        (error) => error instanceof FrameError && message.test(error.message),
+      );
+    });
+  }
+
+  it('accepts a message of exactly the limit, whole or in fragments', () => {
+    const whole = serverFrame(opcode.binary, Buffer.alloc(1000));
+    const last = serverFrame(opcode.continuation, Buffer.alloc(400));
+    assert.equal(readAll(whole, 1000).length, 1);
+    assert.equal(readAll(Buffer.concat([fragment(600, opcode.text), last]), 1000).length, 1);
+  });
+});

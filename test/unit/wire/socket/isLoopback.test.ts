@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { isLoopback } from '../../../../src/wire/socket/isLoopback';
+
+describe('isLoopback', () => {
+  const table: Readonly<Record<string, boolean>> = {
+    'http://localhost/': true,
+    'http://LOCALHOST:5050/h': true,
+    'http://hub.localhost/': true,
+    'http://127.0.0.1/': true,
+    'http://127.255.0.9/': true,
+    'http://0x7f.1/': true,
+    'http://[::1]/': true,
+    'http://[::ffff:127.0.0.1]/': true,
+    'http://[::ffff:127.1.2.3]:80/': true,
+    'http://[::ffff:0.127.0.1]/': false,
+    'http://[::ffff:10.0.0.1]/': false,
+    'http://128.0.0.1/': false,
+    'http://127.0.0.1.example.test/': false,
+    'http://localhost.example.test/': false,
+    'http://notlocalhost/': false,
+    'http://[::2]/': false,
+    'https://example.test/localhost': false,
+  };
+  for (const [url, expected] of Object.entries(table)) {
+    it(`says ${expected ? 'yes' : 'no'} to ${url}`, () => assert.equal(isLoopback(url), expected));
+  }
+});
