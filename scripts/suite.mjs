@@ -9,35 +9,38 @@ const lingerMs = 15_000;
 /**
  * The suites in their turns; those of one turn run beside each other. `needs`: preparations without which
  * it cannot run. `jobs`: how many of its files run at once, each in a process of its own: right where tests
- * mostly wait and judge no times. `retries`: how often a test that failed is tried again, by default once:
- * other work on the machine makes everything slower at times, what is wrong with the product is wrong each
- * time. `runner`: script that runs the tests instead of mocha in plain Node, and leaves the counts in the same
- * way.
+ * mostly wait and judge no times. `retries`: how often a test that failed is tried again; never, where only the
+ * product decides, at most once, where a browser or the clock of a shared machine has a say. `runner`: script that
+ * runs the tests instead of mocha in plain Node, and leaves the counts in the same way.
  */
 export const turns = [
-  [{ name: 'unit', timeoutMs: 30_000, needs: [] }],
-  [{ name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2 }],
-  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 2 }],
+  [{ name: 'unit', timeoutMs: 30_000, needs: [], retries: 0 }],
+  [{ name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 }],
+  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 1 }],
   [
-    { name: 'vscode', needs: ['bundles', 'vscodeHost'], runner: 'scripts/runVscodeTests.mjs' },
-    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'] },
+    {
+      name: 'vscode',
+      needs: ['bundles', 'vscodeHost'],
+      retries: 1,
+      runner: 'scripts/runVscodeTests.mjs',
+    },
+    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
   ],
-  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2 }],
+  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
 ];
 
+export const noCounts = { passed: 0, failed: 0, skipped: 0, triedAgain: 0 };
+
 /** Something that went wrong outside the tests of a suite; that counts as a failed test. */
-function failure(what, report = { files: {}, notes: [] }) {
-  console.error(what);
-  const files = { ...report.files, '': { passed: 0, failed: 1, skipped: 0 } };
-  return { files, notes: [...report.notes, `failed: ${what}`] };
+function failure(what, { counts, notes } = { counts: noCounts, notes: [] }) {
+  return { counts: { ...counts, failed: counts.failed + 1 }, notes: [...notes, `failed: ${what}`] };
 }
 
-/** @returns the tests of a report by outcome */
-export function countsOf({ files }) {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const file of Object.values(files))
-    for (const outcome of Object.keys(counts)) counts[outcome] += file[outcome];
-  return counts;
+/** A test that asks for more tries than its suite has is at fault, whatever became of it. */
+export function judged({ retries }, report) {
+  return retries === 0 && report.counts.triedAgain > 0
+    ? failure('a test was tried again in a suite without second tries', report)
+    : report;
 }
 
 function testFiles(name) {
@@ -55,7 +58,7 @@ function hasSource(name, file) {
 }
 
 /** Arguments of mocha for the files; with `onlyCount` it only goes through them. */
-function mochaArguments({ timeoutMs, jobs = 1, retries = 1 }, files, onlyCount) {
+function mochaArguments({ timeoutMs, jobs = 1, retries }, files, onlyCount) {
   return [
     packageProgram('mocha'),
     '--forbid-only',
@@ -96,7 +99,7 @@ async function runProgram({ name }, args, hear) {
   // The exit code alone proves nothing: an extension host that was killed ends in 0.
   if (!existsSync(reportFile)) return failure(`no report (exit code ${code})`);
   const report = JSON.parse(readFileSync(reportFile, 'utf8'));
-  const { passed, failed } = countsOf(report);
+  const { passed, failed } = report.counts;
   if (failed > 0) return report;
   if (lingered) return failure('something was left open and had to be ended', report);
   if (code !== 0) return failure(`exit code ${code}`, report);
@@ -107,7 +110,7 @@ async function runProgram({ name }, args, hear) {
 async function countTests(suite, files) {
   if (suite.runner === undefined) {
     const report = await runProgram(suite, mochaArguments(suite, files, true), () => undefined);
-    return countsOf(report).passed;
+    return report.counts.passed;
   }
   const titles = files.map((file) => readFileSync(file, 'utf8').match(/^\s*it\(/gm) ?? []);
   return titles.flat().length;
@@ -117,8 +120,8 @@ async function countTests(suite, files) {
  * Runs one suite in its own process, when what it needs is there.
  *
  * @param {boolean} quiet whether what it says is kept until it is over, because another suite is talking
- * @returns {Promise<{ files: { [file: string]: object }, notes: string[] }>} its tests by file and outcome, and
- *   a line for each that failed or was tried again; a failure before the first test counts as one
+ * @returns {Promise<{ counts: typeof noCounts, notes: string[] }>} its tests by outcome, and a line for each that
+ *   failed or was tried again; a failure before the first test counts as one
  */
 export async function runSuite(suite, quiet) {
   const needed = await Promise.all(suite.needs.map(prepare));
@@ -139,33 +142,9 @@ async function reportOf(suite, needed, hear) {
   if (needed.includes('failed')) return failure('something it needs failed above');
   if (needed.includes('missing')) {
     const skipped = await countTests(suite, files);
-    return { files: { '': { passed: 0, failed: 0, skipped } }, notes: [] };
+    return { counts: { ...noCounts, skipped }, notes: [] };
   }
-  return runProgram(suite, programOf(suite, files), hear);
-}
-
-function programOf(suite, files) {
-  return suite.runner === undefined
-    ? mochaArguments(suite, files, false)
-    : [suite.runner, ...files];
-}
-
-/**
- * Runs the files of a suite in which a test failed once more, one after the other: what was only too slow
- * beside other work passes then. Where it failed outside its tests, all of them.
- *
- * @returns the report with what became of them
- */
-export async function runAgain(suite, report) {
-  const failed = Object.keys(report.files).filter((file) => report.files[file].failed > 0);
-  const needed = await Promise.all(suite.needs.map(prepare));
-  if (failed.length === 0 || needed.includes('failed')) return report;
-  const all = failed.includes('');
-  console.log(`\n== ${suite.name}, what failed once more ==\n`);
-  const args = programOf({ ...suite, jobs: 1 }, all ? testFiles(suite.name) : failed);
-  const again = await runProgram(suite, args);
-  return {
-    files: { ...(all ? {} : report.files), ...again.files },
-    notes: [...report.notes, ...again.notes.map((line) => `once more: ${line}`)],
-  };
+  const args =
+    suite.runner === undefined ? mochaArguments(suite, files, false) : [suite.runner, ...files];
+  return judged(suite, await runProgram(suite, args, hear));
 }

@@ -5,18 +5,16 @@ import { reporters, Runner } from 'mocha';
 const mostSaid = 300;
 
 /**
- * What became of the tests of a suite, by file, and a line for each that failed or was tried again.
+ * What became of the tests of a suite, and a line for each that failed or was tried again.
  *
- * @returns `{ files: { [file]: { passed, failed, skipped } }, notes: string[] }`, which grows as the tests run
+ * @returns `{ counts: { passed, failed, skipped, triedAgain }, notes: string[] }`, which grows as the tests run
  */
 function watchTests(runner) {
   const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_TEST_RETRY } =
     Runner.constants;
-  const report = { files: {}, notes: [] };
-  const count = (outcome) => (test) => {
-    const counts = (report.files[test.file] ??= { passed: 0, failed: 0, skipped: 0 });
-    counts[outcome] += 1;
-  };
+  const report = { counts: { passed: 0, failed: 0, skipped: 0, triedAgain: 0 }, notes: [] };
+  const again = new Set();
+  const count = (outcome) => () => (report.counts[outcome] += 1);
   const note = (what) => (test, error) => {
     const said = String(error?.message ?? '').replace(/\s+/g, ' ');
     report.notes.push(`${what}: ${test.fullTitle()}: ${said.slice(0, mostSaid)}`);
@@ -26,6 +24,10 @@ function watchTests(runner) {
   runner.on(EVENT_TEST_FAIL, count('failed'));
   runner.on(EVENT_TEST_FAIL, note('failed'));
   runner.on(EVENT_TEST_RETRY, note('tried again'));
+  runner.on(EVENT_TEST_RETRY, (test) => {
+    again.add(`${test.file} ${test.fullTitle()}`);
+    report.counts.triedAgain = again.size;
+  });
   return report;
 }
 

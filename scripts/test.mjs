@@ -2,13 +2,13 @@
 // With names of suites only those run, after what they need.
 import { runNode } from './nodeProgram.mjs';
 import { inBackground, prepare } from './preparations.mjs';
-import { countsOf, runAgain, runSuite, turns } from './suite.mjs';
+import { noCounts, runSuite, turns } from './suite.mjs';
 
 const names = process.argv.slice(2);
 const suites = turns.flat();
 const chosen = suites.filter(({ name }) => names.length === 0 || names.includes(name));
 const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
-const total = { passed: 0, failed: 0, skipped: 0 };
+const total = { ...noCounts };
 /** What failed or was tried again; repeated at the end, where it is looked for. */
 const notes = [];
 
@@ -25,8 +25,7 @@ async function check() {
 }
 
 function add({ name }, report) {
-  const counts = countsOf(report);
-  for (const outcome of Object.keys(total)) total[outcome] += counts[outcome];
+  for (const outcome of Object.keys(total)) total[outcome] += report.counts[outcome];
   for (const note of report.notes) notes.push(`${name}: ${note}`);
 }
 
@@ -35,6 +34,8 @@ async function run() {
     failed('setup');
     return;
   }
+  // Only now are there packages. Sets the seed for all suites.
+  await import('./randomSeed.mjs');
   // What takes its time begins now; each suite waits for its own.
   for (const name of new Set(chosen.flatMap(({ needs }) => needs))) void prepare(name);
   // Tests of code that does not compile would be tests of something older.
@@ -52,7 +53,7 @@ async function run() {
     // What comes after measures, and waits for pages to draw.
     if (turn !== turns[0]) await checked;
   }
-  for (const [suite, report] of reports) add(suite, await runAgain(suite, report));
+  for (const [suite, report] of reports) add(suite, report);
 }
 
 if (unknown.length > 0) {
@@ -61,7 +62,12 @@ if (unknown.length > 0) {
   process.exitCode = 1;
 } else {
   await run();
+  const { TEST_SEED: seed } = process.env;
+  if (total.failed > 0) notes.push(`random tests: TEST_SEED=${seed} repeats them`);
   if (notes.length > 0) console.log(`\n${notes.join('\n')}`);
-  console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+  const { passed, failed: failures, skipped, triedAgain } = total;
+  console.log(
+    `\n${passed} passed, ${failures} failed, ${skipped} skipped, ${triedAgain} needed a second try`,
+  );
   process.exitCode = total.failed > 0 ? 1 : 0;
 }

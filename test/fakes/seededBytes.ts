@@ -1,8 +1,11 @@
+import { randomInt } from 'node:crypto';
+
 /** Random numbers that a seed repeats; tests print it when they fail. Source: "Xorshift RNGs", G. Marsaglia. */
 export class SeededRandom {
   private state: number;
 
-  constructor(seed: number) {
+  /** Without a seed of its own: that of the run of all tests. */
+  constructor(readonly seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 31))) {
     this.state = seed | 1;
   }
 

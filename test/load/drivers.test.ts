@@ -99,8 +99,7 @@ describe('both drivers', function () {
   for (const transport of ['ServerSentEvents', 'LongPolling'])
     same(tableRows[0]!, transport, { transport });
 
-  it('read the same latency, but for what they cost themselves', async function () {
-    this.retries(4);
+  it('read the same latency, but for what they cost themselves', async () => {
     const [native, sdk] = await byBoth({ target: hub.url, config: { warmup: '100ms' } });
     const apartMs = (onlyStep(sdk).latencyUs.min - onlyStep(native).latencyUs.min) / 1000;
     assert.ok(Math.abs(apartMs) < differenceMs, `the quickest are ${apartMs} ms apart`);
@@ -170,8 +169,7 @@ describe('both drivers of Azure Web PubSub, on its emulator', function () {
     assert.equal(runs[1].connections.connected, 20);
   });
 
-  it('read the same latency, but for what they cost themselves', async function () {
-    this.retries(4);
+  it('read the same latency, but for what they cost themselves', async () => {
     const entries = [{ name: 'sendToGroup', parameters: groups }];
     const [native, sdk] = await run('timed', { warmup: '100ms' }, { entries });
     const apartMs = (onlyStep(sdk).latencyUs.min - onlyStep(native).latencyUs.min) / 1000;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator } from 'playwright-core';
+import type { DeclareTest } from '../fakes/sideBySide';
 import { livePercentiles } from './widgets';
 import { startWorkbench, type Workbench } from './workbench';
 
@@ -72,10 +73,12 @@ describe('the extension as a user meets it', () => {
     workbench = await startWorkbench();
   });
 
-  // Each test goes on where the one before it ended.
-  beforeEach(function () {
-    if (failed) this.skip();
-  });
+  // Each goes on where the one before it ended, and fails with it.
+  const next: DeclareTest = (title, body) =>
+    it(title, async () => {
+      assert.ok(!failed, 'a test before this one, on which it goes on, has failed');
+      await body();
+    });
 
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed') return;
@@ -85,7 +88,7 @@ describe('the extension as a user meets it', () => {
 
   after(() => (workbench as Workbench | undefined)?.close(failed));
 
-  it('draws the run button and the estimate above a scenario', async () => {
+  next('draws the run button and the estimate above a scenario', async () => {
     await workbench.open('tooSmall.signalr.yaml');
     const lenses = workbench.page.locator('.codelens-decoration');
     await lenses.filter({ hasText: runTitle }).waitFor();
@@ -93,12 +96,12 @@ describe('the extension as a user meets it', () => {
     await workbench.screenshot('scenario');
   });
 
-  it('shows the estimate under the mouse', async () => {
+  next('shows the estimate under the mouse', async () => {
     await hoverConnections(workbench);
     await workbench.screenshot('hover');
   });
 
-  it('runs a scenario from the palette and draws its numbers', async () => {
+  next('runs a scenario from the palette and draws its numbers', async () => {
     await workbench.open('watched.signalr.yaml');
     const lenses = workbench.page.locator('.codelens-decoration');
     await lenses.filter({ hasText: runTitle }).waitFor();
@@ -115,7 +118,7 @@ describe('the extension as a user meets it', () => {
     assert.equal((await storedResult(workbench.workspace)).ending, 'completed');
   });
 
-  it('says the verdict and the Units at the end', async () => {
+  next('says the verdict and the Units at the end', async () => {
     const panel = workbench.panel();
     await panel
       .getByText(/passed/i)
@@ -128,20 +131,20 @@ describe('the extension as a user meets it', () => {
     await workbench.screenshot('panel-done');
   });
 
-  it('lists the result in the sidebar', async () => {
+  next('lists the result in the sidebar', async () => {
     await openSidebar(workbench);
     await treeRow(workbench, /watched/).waitFor();
     await workbench.screenshot('sidebar');
   });
 
-  it('opens the result again after a restart of the window', async () => {
+  next('opens the result again after a restart of the window', async () => {
     await workbench.command('View: Close All Editors');
     await workbench.open();
     await openResult(workbench);
     await workbench.screenshot('result-again');
   });
 
-  it('can be seen in light, in high contrast and in a narrow window', async () => {
+  next('can be seen in light, in high contrast and in a narrow window', async () => {
     const { page } = workbench;
     const looks = [
       ['light', 'Light Modern', 'vs'],
@@ -178,10 +181,12 @@ describe('the extension in a folder that is not trusted', () => {
     workbench = await startWorkbench({ trusted: false, settings });
   });
 
-  // Each test goes on where the one before it ended.
-  beforeEach(function () {
-    if (failed) this.skip();
-  });
+  // Each goes on where the one before it ended, and fails with it.
+  const next: DeclareTest = (title, body) =>
+    it(title, async () => {
+      assert.ok(!failed, 'a test before this one, on which it goes on, has failed');
+      await body();
+    });
 
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed') return;
@@ -191,12 +196,12 @@ describe('the extension in a folder that is not trusted', () => {
 
   after(() => (workbench as Workbench | undefined)?.close(failed));
 
-  it('helps to edit', async () => {
+  next('helps to edit', async () => {
     await workbench.open('broken.signalr.yaml');
     await workbench.page.locator('.squiggly-error').first().waitFor();
   });
 
-  it('refuses to run, and says why', async () => {
+  next('refuses to run, and says why', async () => {
     await workbench.command(runTitle);
     const reason = workbench.page.locator('.notification-toast, .monaco-dialog-box', {
       hasText: /trust/i,

@@ -19,7 +19,7 @@ export async function run(): Promise<void> {
   };
   const mocha = new Mocha({
     ...{ color: false, timeout: timeoutMs, forbidOnly: true, reporter },
-    // As in the other suites: other work on the machine makes everything slower at times.
+    // Of VS Code as it is when much else runs beside it; counted, as in the other suites.
     retries: 1,
   });
   const grep = process.env['VSCODE_TEST_GREP'];

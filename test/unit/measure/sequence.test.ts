@@ -56,7 +56,7 @@ describe('SequenceTracker', () => {
         assert.equal(tracker.arrived(receiver, source, sequence), expected);
       }
     });
-    fc.assert(same, { seed: 1, numRuns: 500 });
+    fc.assert(same, { numRuns: 500 });
   });
 
   it('counts each message once, whatever comes twice or late', () => {
@@ -110,7 +110,7 @@ describe('PairTable', () => {
         assert.equal(valueAt(table, 31, 31), map.get('31 31') ?? 0);
       },
     );
-    fc.assert(same, { seed: 1, numRuns: 300 });
+    fc.assert(same, { numRuns: 300 });
   });
 
   it('gives new pairs 0', () => {

@@ -53,7 +53,7 @@ describe('StepTotals', () => {
       assert.deepEqual(totals.latency.counts(), all);
       assert.deepEqual(summary.errors, list.length === 0 ? {} : { closed: 2 * list.length });
     });
-    fc.assert(sums, { seed: 1, numRuns: 40 });
+    fc.assert(sums, { numRuns: 40 });
   });
 
   it('keeps the entries of a mix apart and lets none make up for another', () => {

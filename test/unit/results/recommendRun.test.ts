@@ -259,12 +259,14 @@ describe('recommendRun', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     // Of nobody there is no number.
     const some = fc.double({ min: 0.05, max: 1, noNaN: true });
+    // Only deliveries that were due can be seen to be lost, so that there must be some.
+    const beyond = fc.double({ min: 0, max: 0.9, noNaN: true });
     fc.assert(
       fc.property(
         scenarios,
         share,
         some,
-        share,
+        beyond,
         ({ connections, entries, steps }, arrived, stayed, extra) => {
           const part = connections / steps;
           const scenario = scenarioWith({
@@ -284,7 +286,7 @@ describe('recommendRun', () => {
             assert.ok(sizeOf(run(scenario, fates({ ...fate, extra }))) >= whole);
         },
       ),
-      { seed: 7, numRuns: 300 },
+      { numRuns: 300 },
     );
   });
 });

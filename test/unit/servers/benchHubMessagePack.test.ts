@@ -206,7 +206,7 @@ describe('bench hub in MessagePack', () => {
       for (const item of list) assert.deepEqual(await client.next(), delivery(item));
       client.socket.terminate();
     });
-    await fc.assert(property, { seed: 1, numRuns: 25 });
+    await fc.assert(property, { numRuns: 25 });
   });
 
   const malformed: Readonly<Record<string, readonly number[]>> = {
@@ -243,10 +243,7 @@ describe('bench hub in MessagePack', () => {
     const survivor = await PackClient.connect(hub.url);
     const deep = Buffer.alloc(90_000, 0x91);
     const nested = Buffer.concat([Buffer.from([0x90, 0xbf, 5]), deep]);
-    const noise = fc.sample(fc.uint8Array({ minLength: 5, maxLength: 300 }), {
-      seed: 7,
-      numRuns: 60,
-    });
+    const noise = fc.sample(fc.uint8Array({ minLength: 5, maxLength: 300 }), 60);
     for (const bytes of [nested, ...noise]) {
       const client = await PackClient.connect(hub.url);
       client.socket.send(bytes);

@@ -64,6 +64,6 @@ describe('parsePayloadSizes', () => {
         assert.ok(weight > 0 && Number.isFinite(weight), written);
       }
     });
-    fc.assert(bounded, { seed: 1, numRuns: 500 });
+    fc.assert(bounded, { numRuns: 500 });
   });
 });

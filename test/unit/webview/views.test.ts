@@ -319,7 +319,7 @@ describe('heat map', () => {
       const [below, above] = [shareBelow(summary, low), shareBelow(summary, high)];
       assert.ok(below >= 0 && above <= 1 && below <= above + 1e-12);
     });
-    fc.assert(property, { seed: 1, numRuns: 200 });
+    fc.assert(property, { numRuns: 200 });
     assert.deepEqual([heat(0, 10), heat(10, 10), heat(5, 0)], [0, 1, 0]);
   });
 });

@@ -7,7 +7,7 @@ import { editionOf } from '../../../../src/capacity/tables/tables';
 import { trafficLoad } from '../../../../src/capacity/load/trafficLoad';
 import { samples, type Sample } from '../traffics';
 
-const runs = { seed: 1, numRuns: 300 };
+const runs = { numRuns: 300 };
 const sizeOf = (unit: number | null): number => unit ?? Infinity;
 
 function demandOf({ input, options }: Sample): Demand {

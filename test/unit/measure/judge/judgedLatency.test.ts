@@ -29,7 +29,7 @@ describe('judged latencies', () => {
         }
       },
     );
-    fc.assert(property, { seed: 29, numRuns: 200 });
+    fc.assert(property, { numRuns: 200 });
   });
 
   /** A step of 100 expected deliveries of which these arrived before the drain ended. */

@@ -175,7 +175,7 @@ describe('judgeStep', () => {
           );
         },
       ),
-      { seed: 1, numRuns: 200 },
+      { numRuns: 200 },
     );
   });
 });

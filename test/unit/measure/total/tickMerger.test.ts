@@ -50,7 +50,7 @@ describe('TickMerger', () => {
       const sums = [1, 2, 3, 4, 5, 6].map((tick) => `${tick}:${103 + 3 * tick}`);
       assert.deepEqual(shown(told), sums);
     });
-    fc.assert(same, { seed: 1, numRuns: 100 });
+    fc.assert(same, { numRuns: 100 });
   });
 
   it('never adds two ticks of a fast worker together', () => {

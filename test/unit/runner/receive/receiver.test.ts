@@ -230,7 +230,7 @@ describe('Receiver', () => {
         const same = { ...second, wireBytesOut: first?.wireBytesOut };
         assert.deepEqual({ ...first }, first === undefined ? { ...second } : same);
       });
-      fc.assert(same, { seed: 1, numRuns: 150 });
+      fc.assert(same, { numRuns: 150 });
     }
   });
 });

@@ -44,14 +44,14 @@ describe('a stamp', () => {
       assert.ok(readStamp(written(stamp), 0, read));
       assert.deepEqual(read, stamp);
     });
-    fc.assert(roundTrip, { seed: 1, numRuns: 2000 });
+    fc.assert(roundTrip, { numRuns: 2000 });
   });
 
   it('is letters and digits only, so that every serialiser leaves it alone', () => {
     const plain = fc.property(stamps, (stamp) => {
       assert.match(written(stamp).toString('latin1'), /^SB1[0-9a-f]{51}$/);
     });
-    fc.assert(plain, { seed: 2, numRuns: 300 });
+    fc.assert(plain, { numRuns: 300 });
   });
 
   it('cuts times to whole microseconds', () => {
@@ -73,7 +73,7 @@ describe('a stamp', () => {
         assert.equal(readStamp(bytes, 0, emptyStamp()), false);
       },
     );
-    fc.assert(wrong, { seed: 3, numRuns: 1000 });
+    fc.assert(wrong, { numRuns: 1000 });
   });
 
   it('is refused when it is cut off', () => {
@@ -91,6 +91,6 @@ describe('a stamp', () => {
         assert.equal(readStamp(bytes, 0, emptyStamp()), hexadecimal);
       },
     );
-    fc.assert(garbage, { seed: 4, numRuns: 500 });
+    fc.assert(garbage, { numRuns: 500 });
   });
 });

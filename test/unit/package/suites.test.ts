@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly triedAgain: number;
+}
+
+interface Report {
+  readonly counts: Counts;
+  readonly notes: readonly string[];
+}
+
+interface Suite {
+  readonly name: string;
+  readonly retries: number;
+}
+
+interface SuiteModule {
+  readonly turns: readonly (readonly Suite[])[];
+  readonly judged: (suite: Suite, report: Report) => Report;
+}
+
+const mocha = path.resolve('node_modules', 'mocha', 'bin', 'mocha.js');
+
+/** Runs a test file as a suite does, and reads the report it leaves. */
+function reportOf(text: string, env: Readonly<Record<string, string>> = {}) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'suite-'));
+  const [file, report] = [path.join(folder, 'sample.test.cjs'), path.join(folder, 'report.json')];
+  writeFileSync(file, text);
+  const args = [mocha, '--reporter=scripts/suiteReporter.mjs', file];
+  const { stdout } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env, SUITE_REPORT: report },
+  });
+  const { counts, notes } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  rmSync(folder, { recursive: true });
+  return { counts, notes, stdout };
+}
+
+const suiteModule = async (): Promise<SuiteModule> =>
+  (await import(pathToFileURL(path.resolve('scripts', 'suite.mjs')).href)) as SuiteModule;
+
+describe('suites', () => {
+  it('have no second tries in unit and interop, and at most one elsewhere', async () => {
+    const { turns } = await suiteModule();
+    for (const { name, retries } of turns.flat())
+      assert.ok(retries === (/^(unit|interop)$/.test(name) ? 0 : 1), `${name}: ${retries}`);
+  });
+
+  it('count what was tried again, which fails a suite that has no second tries', async () => {
+    const { counts, notes } = reportOf(`
+      let tries = 0;
+      it('at the second try', function () {
+        this.retries(3);
+        tries += 1;
+        if (tries < 3) throw new Error('not yet');
+      });
+      it('at once', () => {});
+      it('never', () => { throw new Error('no'); });
+      it('later');
+    `);
+    assert.deepEqual(counts, { passed: 2, failed: 1, skipped: 1, triedAgain: 1 });
+    assert.deepEqual(notes, [
+      'tried again: at the second try: not yet',
+      'tried again: at the second try: not yet',
+      'failed: never: no',
+    ]);
+    const { judged } = await suiteModule();
+    const once = { counts: { passed: 2, failed: 0, skipped: 0, triedAgain: 1 }, notes: [] };
+    assert.equal(judged({ name: 'load', retries: 1 }, once).counts.failed, 0);
+    assert.equal(judged({ name: 'unit', retries: 0 }, once).counts.failed, 1);
+  });
+
+  it('draw random tests from a new seed each time, which a failure says and TEST_SEED repeats', () => {
+    const text = `
+      const fc = require(${JSON.stringify(require.resolve('fast-check'))});
+      it('random', () => fc.assert(fc.property(fc.integer(), () => false)));
+    `;
+    assert.match(reportOf(text, { TEST_SEED: '4711' }).stdout, /\bseed: 4711\b/);
+    const draw = ['--import', './scripts/randomSeed.mjs', '--print', 'process.env.TEST_SEED'];
+    const drawn = [1, 2].map(() => {
+      const env = { ...process.env, TEST_SEED: '' };
+      return spawnSync(process.execPath, draw, { encoding: 'utf8', env }).stdout.trim();
+    });
+    for (const seed of drawn) assert.match(seed, /^\d+$/);
+    assert.notEqual(drawn[0], drawn[1]);
+  });
+});
