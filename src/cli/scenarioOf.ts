@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario/scenario';
 import type { SetKey } from '../results/scenarioCopy';
 import { printable } from './views/line';
 import { hasErrors, placeProblems, problemText } from './views/problemText';
-import { namedScenario } from './scenarioFile';
+import { namedScenario } from '../session/scenarioFile';
 import type { Surroundings } from './surroundings';
 
 /** The scenario parser, as far as commands use it. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { loadNumbers, loadNumbersWords } from '../cli/views/loadWords';
+import { loadNumbers, loadNumbersWords } from '../session/runWords';
 import type { LoadBeyond } from '../targets/loadBeyond';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';

@@ -1,6 +1,6 @@
 /**
  * The templates of what is said of runs: verdicts with their reasons, and the line on the load. They are made
- * in `src/measure` and `src/cli/views/loadWords.ts`; a test makes all of them and finds each here.
+ * in `src/measure` and `src/session/runWords.ts`; a test makes all of them and finds each here.
  */
 export const saidTexts: readonly string[] = [
   // Verdicts.

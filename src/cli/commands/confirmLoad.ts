@@ -2,7 +2,7 @@ import { ExpectedError } from '../../base/expectedError';
 import type { LoadBeyond } from '../../targets/loadBeyond';
 import type { Scenario } from '../../scenario/scenario';
 import { printable } from '../views/line';
-import { loadNumbers, loadNumbersWords } from '../views/loadWords';
+import { loadNumbers, loadNumbersWords } from '../../session/runWords';
 import type { Surroundings } from '../surroundings';
 
 /**

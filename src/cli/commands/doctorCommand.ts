@@ -15,7 +15,7 @@ import { hubSnippet, measureSnippet } from './hubSnippet';
 import { jsonDocument } from '../views/jsonDocument';
 import { paintAll, wrap, type Line } from '../views/line';
 import { referenceValue } from '../referenceValue';
-import { readScenarioFile } from '../scenarioFile';
+import { readScenarioFile } from '../../session/scenarioFile';
 import type { ScenarioParser } from '../scenarioOf';
 import { confirmRedirect } from './confirmLoad';
 import { canColour, type Surroundings } from '../surroundings';

@@ -29,7 +29,7 @@ import { lazyCommands } from '../loadLazyCommands';
 import { createPlainView } from '../views/plainView';
 import { referenceValue } from '../referenceValue';
 import type { RunView } from '../views/runView';
-import { readScenarioFile } from '../scenarioFile';
+import { readScenarioFile } from '../../session/scenarioFile';
 import { scenarioOf, type ScenarioParser } from '../scenarioOf';
 import { stopOnSignal, type SignalStop } from '../signalStop';
 import { canColour, canRedraw, widthOf, type Surroundings } from '../surroundings';

@@ -8,9 +8,10 @@ import { exitCode } from '../exitCode';
 import { jsonDocument } from '../views/jsonDocument';
 import { paint, printable, type Tone } from '../views/line';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../views/problemText';
-import { namedScenario } from '../scenarioFile';
+import { namedScenario } from '../../session/scenarioFile';
 import type { ScenarioParser } from '../scenarioOf';
-import { referenceValue, secretVariable } from '../referenceValue';
+import { secretVariable } from '../../targets/connect/secretVariable';
+import { referenceValue } from '../referenceValue';
 import { canColour, type Surroundings } from '../surroundings';
 
 export interface ValidateDeps {

@@ -9,8 +9,7 @@ import { errorLines } from './errorWords';
 import { plannedLines } from './estimateText';
 import { fixedBlank, wrap, type Line, type Tone } from './line';
 import { connectingText } from './runTexts';
-import { marksOf } from './howWords';
-import { loadWords, plural } from './loadWords';
+import { loadWords, marksOf, plural } from '../../session/runWords';
 import { spectrumLines } from './spectrum';
 import {
   entryHead,

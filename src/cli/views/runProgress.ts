@@ -1,4 +1,5 @@
 import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
+import { timeLeft } from '../../session/runWords';
 import { rowOfProgress, type StepRow } from './stepTable';
 
 /** State of a run as the views show it; a new value for each snapshot. */
@@ -38,18 +39,4 @@ export function rowsOf(progress: RunProgress): StepRow[] {
     const left = latest.phase === 'measuring' ? { left: timeLeft(seen) } : {};
     return { ...row, current: true, ...left };
   });
-}
-
-/** `0:12`, `9:59`, `12 m`, `3 h`: the measuring time a step has left. */
-export function timeLeft({ elapsedS, totalS }: StepProgress): string {
-  const seconds = Math.max(0, Math.round(totalS - elapsedS));
-  if (seconds >= 100 * 60) return `${Math.round(seconds / 3600)} h`;
-  if (seconds >= 600) return `${Math.round(seconds / 60)} m`;
-  return clock(seconds);
-}
-
-/** `1:05` for 65 seconds. */
-export function clock(seconds: number): string {
-  const whole = Math.floor(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }

@@ -2,7 +2,8 @@ import { formatCount, formatLatencyUs } from '../../base/units';
 import type { Phase, Snapshot } from '../../measure/show/snapshot';
 import { stallOf } from '../../measure/judge/stall';
 import { errorWords } from './errorWords';
-import { lastStepIsOver, timeLeft, type RunProgress } from './runProgress';
+import { timeLeft } from '../../session/runWords';
+import { lastStepIsOver, type RunProgress } from './runProgress';
 
 /** `connecting   1,900 of 1,900   p99 84ms   3 failed`. */
 export function connectingText({ phase, connections }: Snapshot): string {

@@ -1,7 +1,6 @@
 import type { Snapshot } from '../../measure/show/snapshot';
 import type { Dialect, Scenario } from '../../scenario/scenario';
-import { marksOf } from './howWords';
-import { loadWords } from './loadWords';
+import { loadWords, marksOf } from '../../session/runWords';
 
 /** Shows a run while it goes on, on standard error. */
 export interface RunView {

@@ -2,7 +2,7 @@ import { countOf } from '../../base/errorClass';
 import { latencyAt } from '../../measure/tails';
 import type { MessageSummary, StepSummary } from '../../measure/show/summary';
 import type { Result } from '../../results/result';
-import { marksOf } from './howWords';
+import { marksOf } from '../../session/runWords';
 
 type Columns<T> = readonly (readonly [name: string, value: (of: T) => string | number])[];
 

@@ -1,6 +1,5 @@
 import type { Disposable, Event } from '../../base/event';
-import { marksOf } from '../../cli/views/howWords';
-import { loadWords } from '../../cli/views/loadWords';
+import { loadWords, marksOf } from '../../session/runWords';
 import { thinSnapshots } from '../../measure/show/thinSnapshots';
 import type { MessageSummary } from '../../measure/show/summary';
 import type { FromPanel, PanelResult, ToPanel } from '../../protocol/panel';

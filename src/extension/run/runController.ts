@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { readScenarioFile } from '../../cli/scenarioFile';
+import { readScenarioFile } from '../../session/scenarioFile';
 import { verdictSentence } from '../../measure/judge/verdictSentence';
 import type { Result } from '../../results/result';
 import type { MissingMethods } from '../../session/missingMethods';

@@ -1,5 +1,5 @@
 import { formatCount } from '../../base/units';
-import { timeLeft } from '../../cli/views/runProgress';
+import { timeLeft } from '../../session/runWords';
 import { latencyWords } from '../../measure/judge/sloWords';
 import type { Snapshot } from '../../measure/show/snapshot';
 import type { Translate } from '../translate';

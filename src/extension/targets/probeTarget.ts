@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
-import { readScenarioFile } from '../../cli/scenarioFile';
+import { readScenarioFile } from '../../session/scenarioFile';
 import { hideSecrets } from '../../runner/lead/hideSecrets';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { defaultSlo } from '../../../src/base/slo';
-import { loadWords } from '../../../src/cli/views/loadWords';
+import { loadWords } from '../../../src/session/runWords';
 import { english } from '../../../src/extension/language/english';
 import { sayIn } from '../../../src/extension/said';
 import { saidTexts } from '../../../src/extension/saidTexts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
-import { loadWords } from '../../../../src/cli/views/loadWords';
+import { loadWords } from '../../../../src/session/runWords';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 const parse = (...lines: readonly string[]): ReturnType<typeof parseScenario> =>

@@ -1,9 +1,17 @@
-import { formatBytes, formatCount, formatDurationMs } from '../../base/units';
-import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
-import { maximumSteps, stepCount, stepsOf } from '../../scenario/steps';
-import { largestGroup } from '../../usecases/groups';
-import { findUseCase, streamsOf } from '../../usecases/registry';
-import { itemsUp } from '../../usecases/streams';
+import { formatBytes, formatCount, formatDurationMs } from '../base/units';
+import { emulatedBy, type Emulated } from '../measure/emulated';
+import type { StepProgress } from '../measure/show/snapshot';
+import type { RunSummary } from '../measure/show/summary';
+import { emulatedTexts, howTexts } from '../protocol/howTexts';
+import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
+import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';
+import { largestGroup } from '../usecases/groups';
+import { findUseCase, streamsOf } from '../usecases/registry';
+import { itemsUp } from '../usecases/streams';
+
+/**
+ * What every shell says of a run: its load, how it is driven, and the time a step has left.
+ */
 
 /** Entries of a mix that are told one by one. */
 const mostEntries = 10;
@@ -95,4 +103,55 @@ const decimals = (value: number): number => (Number.isInteger(value) || value >=
 
 export function plural(noun: string, count: number): string {
   return count === 1 ? noun : `${noun}s`;
+}
+
+type HowTexts = Readonly<Record<keyof typeof howTexts, string>>;
+
+type Driven = Pick<Scenario, 'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing'>;
+
+/**
+ * What a reader must know beside target and load: that it was no service, and {@link howWords}. Empty when
+ * there is nothing to say.
+ */
+export function marksOf(
+  scenario: Driven & Pick<Scenario, 'service'>,
+  target: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>> & { readonly dialect?: Dialect },
+  texts: HowTexts & Readonly<Record<Emulated, string>> = { ...howTexts, ...emulatedTexts },
+): string {
+  const emulated = emulatedBy(target, scenario.service);
+  return [emulated === undefined ? '' : texts[emulated], howWords(scenario, target.dialect, texts)]
+    .filter((words) => words !== '')
+    .join(', ');
+}
+
+/**
+ * How a run is driven, as far as that is not the usual way: `over LongPolling, messagepack`. Empty for
+ * WebSockets, JSON, our own client, the dialect recordLatency and open pacing. Values of a stored file
+ * may be anything; what is not known is not said.
+ *
+ * @param dialect the one that is spoken; absent: that of the scenario
+ */
+export function howWords(
+  scenario: Driven,
+  dialect: Dialect = scenario.dialect,
+  texts: HowTexts = howTexts,
+): string {
+  const { transport, protocol, driver, pacing } = scenario;
+  const ways: readonly string[] = [transport, protocol, driver, dialect, pacing];
+  const said = (Object.keys(howTexts) as (keyof HowTexts)[]).filter((way) => ways.includes(way));
+  return said.map((way) => texts[way]).join(', ');
+}
+
+/** `0:12`, `9:59`, `12 m`, `3 h`: the measuring time a step has left. */
+export function timeLeft({ elapsedS, totalS }: StepProgress): string {
+  const seconds = Math.max(0, Math.round(totalS - elapsedS));
+  if (seconds >= 100 * 60) return `${Math.round(seconds / 3600)} h`;
+  if (seconds >= 600) return `${Math.round(seconds / 60)} m`;
+  return clock(seconds);
+}
+
+/** `1:05` for 65 seconds. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
