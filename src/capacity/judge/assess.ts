@@ -1,6 +1,6 @@
 import { appServersAt, type AppServers, type Stack } from './appServers';
 import { bindingOf, fillAt } from './binding';
-import { checkNumber, inputError } from './inputCheck';
+import { checkNumber, inputError } from '../tables/inputCheck';
 import type {
   Estimate,
   EstimateLoad,

@@ -5,7 +5,7 @@ import { billingOf } from './billing';
 import { assess, checkAssignment } from './assess';
 import { connectionsOnly } from '../load/connectionsOnly';
 import { measuredFormula } from '../words/formula';
-import { checkNumber, inputError } from './inputCheck';
+import { checkNumber, inputError } from '../tables/inputCheck';
 import { undated, type Edition, type Estimate, type Product, type TableSource } from '../model';
 import { rounded } from '../tables/rounded';
 import { kindsOf, ratesOf, tableFor, type ServiceLoad } from '../load/serviceLoad';

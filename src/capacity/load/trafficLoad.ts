@@ -1,5 +1,5 @@
 import type { Traffic } from '../../usecases/traffic';
-import { checkNumber, inputError } from '../judge/inputCheck';
+import { checkNumber, inputError } from '../tables/inputCheck';
 import type { Product } from '../model';
 import { isRest, kindsOf, ratesOf, tableFor, type ServiceLoad } from './serviceLoad';
 import { nominalFormula } from '../words/formula';

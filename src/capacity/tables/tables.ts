@@ -1,5 +1,5 @@
 import { limitBetween } from './interpolation';
-import { inputError } from '../judge/inputCheck';
+import { inputError } from './inputCheck';
 import { signalrEditions, type Edition, type Product, type TableSource } from '../model';
 import type { Direction, PublishedEdition, PublishedTable, TableName } from './publishedEdition';
 import { later, sr2023, wps } from './resolved';
