@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ExpectedError } from '../base/expectedError';
 import type { Edition } from '../capacity/estimate';
-import { groupShapes } from '../capacity/start/groupShape';
+import { groupShapes } from '../capacity/start/startingFile';
 import { redactText } from '../results/redact';
 import { toolVersion } from '../results/toolVersion';
 import type { DoctorDeps, DoctorFlags } from './commands/doctorCommand';

@@ -1,5 +1,5 @@
 import { appServersAt, type AppServers, type Stack } from './appServers';
-import { bindingOf, fillAt } from './binding';
+import { bindingOf, fillAt, neighboursOf } from './binding';
 import { checkNumber, inputError } from '../tables/inputCheck';
 import type {
   Estimate,
@@ -9,7 +9,6 @@ import type {
   OtherEdition,
   Product,
 } from '../model';
-import { neighboursOf } from './neighbours';
 import { adviceOf, notesOf } from '../words/notes';
 import type { PublishedEdition } from '../tables/publishedEdition';
 import { rounded } from '../tables/rounded';

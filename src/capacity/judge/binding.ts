@@ -1,8 +1,6 @@
-import type { Estimate } from '../model';
+import type { Estimate, NeighbourUse } from '../model';
 import { rounded } from '../tables/rounded';
-import type { Demand } from './search';
 import { baseMessageBytes, connectionLimit, connectionSource, sourceOf } from '../tables/tables';
-import { constraintUses, tolerance, trafficUtilisation, type ConstraintUse } from './utilisation';
 import {
   bandwidthScale,
   bandwidthWords,
@@ -11,6 +9,8 @@ import {
   shareWords,
   tableWords,
 } from '../words/wording';
+import { listedByAll, type Demand } from './search';
+import { constraintUses, tolerance, trafficUtilisation, type ConstraintUse } from './utilisation';
 
 /** How full a size is, and the constraints that fill it. */
 export interface Fill {
@@ -91,4 +91,21 @@ function bandwidthOf(load: number, limit: number): string {
     return `${bandwidthWords(load)} of ${bandwidthWords(limit)}`;
   const { divisor, name } = bandwidthScale(limit);
   return `${figure(load / divisor)} of ${figure(limit / divisor)} ${name}`;
+}
+
+/** The size itself between the nearest sizes that all tables of the demand list, rising. */
+export function neighboursOf(demand: Demand, unit: number, recommended: boolean): NeighbourUse[] {
+  const listed = listedByAll(demand);
+  const below = listed.filter((candidate) => candidate < unit).at(-1);
+  const above = listed.find((candidate) => candidate > unit);
+  const { edition, loads } = demand;
+  return [below, unit, above]
+    .filter((candidate) => candidate !== undefined)
+    .map((candidate) => ({
+      unit: candidate,
+      recommended: recommended && candidate === unit,
+      connections: rounded(demand.connections / connectionLimit(edition, candidate)),
+      inbound: rounded(trafficUtilisation(edition, loads, candidate, 'guide', 'in')),
+      outbound: rounded(trafficUtilisation(edition, loads, candidate, 'guide', 'out')),
+    }));
 }

@@ -1,9 +1,8 @@
-import { constraintsOf } from './constraints';
+import { constraintsOf, tolerance, trafficUtilisation } from './utilisation';
 import type { Product } from '../model';
 import type { PublishedEdition, TableName } from '../tables/publishedEdition';
 import type { ServiceLoad } from '../load/serviceLoad';
 import { baseMessageBytes, connectionLimit, limitAt, tableOf } from '../tables/tables';
-import { tolerance, trafficUtilisation } from './utilisation';
 
 /**
  * 1,024 / 1,000: the guides' two worked examples agree only when this much is left open in the reading

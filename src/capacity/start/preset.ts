@@ -3,10 +3,9 @@ import { formatCount } from '../../base/units';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { UseCase } from '../../usecases/useCase';
 import { estimate, type Estimate } from '../estimate';
-import type { GroupShape } from './groupShape';
+import { startingFile, type GroupShape, type StartingValues } from './startingFile';
 import { loadOf } from '../load/loadOf';
 import { offers, sr2023, wps } from '../tables/resolved';
-import { startingFile, type StartingValues } from './startingFile';
 
 /** What a set-up is made for. */
 export interface PresetChoice {

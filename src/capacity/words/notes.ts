@@ -1,14 +1,21 @@
 import { serverConnectionsProblem } from '../../scenario/check/serverConnectionsProblem';
 import { servedLoads, type AppServers, type Stack } from '../judge/appServers';
 import { fillAt, peakUse, type Fill } from '../judge/binding';
-import { cautionFrom } from './cautionMark';
-import type { OtherEdition } from '../model';
-import { noFitNotes } from './noFit';
 import { connectionsFit, fitsUnit, listedByAll, type Demand, type Sizes } from '../judge/search';
-import { connectionLimit, tableOf } from '../tables/tables';
-import { tolerance, trafficUtilisation } from '../judge/utilisation';
+import { tolerance, trafficUtilisation, constraintsOf } from '../judge/utilisation';
+import type { OtherEdition } from '../model';
+import { connectionLimit, tableOf, limitAt } from '../tables/tables';
 import { largestOf, type Warning } from './warnings';
-import { counted, figure, listed, shareWords, tableWords, unitWords } from './wording';
+import {
+  cautionFrom,
+  counted,
+  figure,
+  listed,
+  shareWords,
+  tableWords,
+  unitWords,
+  directionWords,
+} from './wording';
 
 /** Everything the sentences are made from. */
 export interface NoteContext {
@@ -204,4 +211,68 @@ export function adviceOf(
   const servers = counted(count, stack === 'aspnet' ? 'web app' : 'app server');
   const each = count === 1 ? '' : ' each';
   return `${servers} with ${serverConnections} server connections${each}`;
+}
+
+/** Why no size fits, and what would: sentences for people. */
+function noFitNotes(
+  demand: Demand,
+  fill: Fill,
+  largest: number,
+  warnings: readonly Warning[],
+  other: OtherEdition | undefined,
+): string[] {
+  const notes: string[] = [];
+  if (!connectionsFit(demand, largest)) {
+    const limit = connectionLimit(demand.edition, largest);
+    notes.push(
+      `${figure(demand.connections)} connections are more than the ${figure(limit)} of ${unitWords(largest)}, the largest size of this guide.`,
+    );
+  }
+  if (warnings.includes('more-units-do-not-help')) {
+    notes.push(ceilingNote(demand, fill, largest));
+  } else if (fill.traffic > demand.headroom) {
+    const planned = demand.headroom < 1 ? ` (planned for ${shareWords(demand.headroom)})` : '';
+    notes.push(
+      `Traffic would be ${shareWords(fill.traffic)} of ${unitWords(largest)}, the largest size of this guide${planned}.`,
+    );
+  }
+  notes.push(splitNote(demand, fill));
+  if (other !== undefined) {
+    const size =
+      other.unit === null
+        ? 'but has none for this load either'
+        : `and by it the load takes ${unitWords(other.unit)}`;
+    notes.push(
+      `This guide ends at ${unitWords(largest)}; the edition "${other.edition}" goes on, ${size}.`,
+    );
+  }
+  return notes;
+}
+
+/** "More units do not help", with the flat part of the row that stops them. */
+function ceilingNote({ edition, loads }: Demand, fill: Fill, largest: number): string {
+  const { table, direction } = peakUse(fill.uses);
+  const limit = limitAt(edition, table, direction, largest);
+  const flatFrom =
+    listedByAll({ edition, loads }).find(
+      (unit) => limitAt(edition, table, direction, unit) === limit,
+    ) ?? largest;
+  return (
+    `More units do not help: ${tableWords[table]} ${directionWords[direction]} reaches its routing ` +
+    `ceiling of ${figure(limit)} msg/s at ${unitWords(flatFrom)} and stays there up to ${unitWords(largest)}.`
+  );
+}
+
+/** How many instances would carry it, and when splitting works. */
+function splitNote({ headroom, loads }: Demand, fill: Fill): string {
+  const instances = Math.ceil(Math.max(fill.traffic / headroom, fill.connections) - 1e-9);
+  const routed = loads.some((load) =>
+    constraintsOf(load, 'guide').some(
+      ({ table }) => table === 'small_group' || table === 'send_to_connection',
+    ),
+  );
+  const condition = routed
+    ? ', provided that each group or conversation stays within one of them'
+    : '';
+  return `Split evenly it would take ${figure(instances)} instances of the largest size${condition}.`;
 }

@@ -1,7 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import { billingWords } from '../../capacity/judge/billing';
-import { priceOf, type Price } from '../../capacity/judge/price';
+import { billingWords, priceOf, type Price } from '../../capacity/judge/billing';
 import type { Edition, Estimate } from '../../capacity/estimate';
 import { estimateUnits, priceUnits } from '../../capacity/estimateUnits';
 import { scenarioEstimate, type EstimateModel } from '../../capacity/scenarioEstimate';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import type { GroupShape } from '../../capacity/start/groupShape';
+import type { GroupShape } from '../../capacity/start/startingFile';
 import { presetOf, type PresetChoice } from '../../capacity/start/preset';
 import { fileProblem } from '../../results/resultFolder';
 import { didYouMean } from '../../scenario/text/didYouMean';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { estimate } from '../../../../src/capacity/estimate';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
-import { groupShapes } from '../../../../src/capacity/start/groupShape';
+import { groupShapes } from '../../../../src/capacity/start/startingFile';
 import {
   guideUnits,
   presetOf,
