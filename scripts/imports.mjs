@@ -52,6 +52,7 @@ export const mayImport = {
  * the folder itself are its entrance and its common words; both may be imported from everywhere in it.
  */
 export const wings = {
+  capacity: ['tables', 'load', 'judge', 'start'],
   results: ['counters'],
   cli: ['views', 'commands'],
 };

@@ -2,7 +2,7 @@ import { formatCount } from '../base/units';
 import { billingWords } from '../capacity/judge/billing';
 import { estimate, type Edition } from '../capacity/estimate';
 import { loadOf } from '../capacity/load/loadOf';
-import { measuredLoadOf } from '../capacity/load/measuredLoadOf';
+import { measuredLoadOf } from '../capacity/judge/measuredLoadOf';
 import { recommend } from '../capacity/judge/recommend';
 import { scenarioEstimate, type EstimateModel } from '../capacity/scenarioEstimate';
 import { withVerdict } from '../capacity/judge/unitVerdict';

@@ -1,6 +1,6 @@
 import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
-import type { measuredLoadOf, MeasuredStep } from '../capacity/load/measuredLoadOf';
+import type { measuredLoadOf, MeasuredStep } from '../capacity/judge/measuredLoadOf';
 import type {
   Carried,
   recommend,

@@ -9,14 +9,14 @@ import type {
   OtherEdition,
   Product,
 } from '../model';
-import { adviceOf, notesOf } from '../words/notes';
+import { adviceOf, notesOf } from './notes';
 import type { PublishedEdition } from '../tables/publishedEdition';
 import { rounded } from '../tables/rounded';
 import { findSizes, type Demand } from './search';
 import type { ServiceLoad } from '../load/serviceLoad';
 import { editionOf, longerEdition, sourceOf } from '../tables/tables';
 import type { ConstraintUse } from './utilisation';
-import { largestOf, warningsOf } from '../words/warnings';
+import { largestOf, warningsOf } from './warnings';
 
 /** What estimate and recommendation are made for, checked and ready to compare with the tables. */
 export interface Assignment {

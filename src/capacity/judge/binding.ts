@@ -8,7 +8,7 @@ import {
   figure,
   shareWords,
   tableWords,
-} from '../words/wording';
+} from '../wording';
 import { listedByAll, type Demand } from './search';
 import { constraintUses, tolerance, trafficUtilisation, type ConstraintUse } from './utilisation';
 

@@ -4,13 +4,13 @@ import type { TrafficKind } from '../../usecases/traffic';
 import { billingOf } from './billing';
 import { assess, checkAssignment } from './assess';
 import { connectionsOnly } from '../load/connectionsOnly';
-import { measuredFormula } from '../words/formula';
+import { measuredFormula } from '../load/formula';
 import { checkNumber, inputError } from '../tables/inputCheck';
 import { undated, type Edition, type Estimate, type Product, type TableSource } from '../model';
 import { rounded } from '../tables/rounded';
 import { kindsOf, ratesOf, tableFor, type ServiceLoad } from '../load/serviceLoad';
 import { trafficLoad } from '../load/trafficLoad';
-import { figure, tableWords, unitWords } from '../words/wording';
+import { figure, tableWords, unitWords } from '../wording';
 
 /** Traffic of one use case as measured in one step. */
 export interface MeasuredTraffic {

@@ -3,7 +3,7 @@ import type { Scenario } from '../../scenario/scenario';
 import type { Estimate, UnitVerdict } from '../model';
 import type { Offer } from '../tables/publishedEdition';
 import { offers } from '../tables/resolved';
-import { figure, listed, unitWords } from '../words/wording';
+import { figure, listed, unitWords } from '../wording';
 
 /**
  * Compares an estimate or a recommendation with `unit` and `sku` of the scenario. Undefined when the

@@ -2,7 +2,7 @@ import type { Traffic } from '../../usecases/traffic';
 import { checkNumber, inputError } from '../tables/inputCheck';
 import type { Product } from '../model';
 import { isRest, kindsOf, ratesOf, tableFor, type ServiceLoad } from './serviceLoad';
-import { nominalFormula } from '../words/formula';
+import { nominalFormula } from './formula';
 
 /**
  * Load of one use case from its senders, interval and size: r = senders / interval messages per second

@@ -1,6 +1,6 @@
 import { formatCount, formatShare } from '../../base/units';
 import type { Estimate, NeighbourUse } from '../../capacity/estimate';
-import { tableWords, unitWords } from '../../capacity/words/wording';
+import { tableWords, unitWords } from '../../capacity/wording';
 
 const months =
   'January February March April May June July August September October November December'.split(

@@ -1,7 +1,7 @@
 import { formatBytes } from '../../base/units';
 import { entryTraffic } from '../../capacity/load/entryTraffic';
 import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
-import { bandwidthWords, figure } from '../../capacity/words/wording';
+import { bandwidthWords, figure } from '../../capacity/wording';
 import { stepsOf } from '../../scenario/steps';
 import { numberOf } from '../../usecases/parameterSpec';
 import { streamsOf } from '../../usecases/registry';

@@ -1,6 +1,6 @@
 import type { Estimate, NeighbourUse } from '../../capacity/estimate';
 import { undated } from '../../capacity/model';
-import { cautionFrom } from '../../capacity/words/wording';
+import { cautionFrom } from '../../capacity/wording';
 import { formatCount, formatShare } from '../../base/units';
 import { latestStep, type ShownRun } from '../panelState';
 import { fill } from '../wording';

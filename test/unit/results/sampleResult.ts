@@ -1,5 +1,5 @@
 import type { Estimate } from '../../../src/capacity/estimate';
-import type { MeasuredStep } from '../../../src/capacity/load/measuredLoadOf';
+import type { MeasuredStep } from '../../../src/capacity/judge/measuredLoadOf';
 import type { MeasuredLoad, Recommendation } from '../../../src/capacity/judge/recommend';
 import type { EntryProgress, Snapshot } from '../../../src/measure/show/snapshot';
 import type {

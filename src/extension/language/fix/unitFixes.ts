@@ -1,6 +1,6 @@
 import { formatCount } from '../../../base/units';
 import { offers } from '../../../capacity/tables/resolved';
-import { unitWords } from '../../../capacity/words/wording';
+import { unitWords } from '../../../capacity/wording';
 import type { Scenario } from '../../../scenario/scenario';
 import { lastSenders } from '../../../scenario/steps';
 import { estimateOf, type Analysis } from '../analyseScenario';

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/capacity/judge/billing';
 import { recommend } from '../../../../src/capacity/judge/recommend';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
-import { measuredLoadOf } from '../../../../src/capacity/load/measuredLoadOf';
+import { measuredLoadOf } from '../../../../src/capacity/judge/measuredLoadOf';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import type { Traffic } from '../../../../src/usecases/traffic';
 import { messages, scenarioWith } from '../scenarios';

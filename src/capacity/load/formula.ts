@@ -1,7 +1,7 @@
 import { formatCount } from '../../base/units';
 import type { TrafficKind } from '../../usecases/traffic';
-import { isRest, type ServiceLoad } from '../load/serviceLoad';
-import { bandwidthWords, counted, figure, messageSizeWords } from './wording';
+import { isRest, type ServiceLoad } from './serviceLoad';
+import { bandwidthWords, counted, figure, messageSizeWords } from '../wording';
 
 interface Nominal {
   readonly kind: TrafficKind;

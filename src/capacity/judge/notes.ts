@@ -1,8 +1,8 @@
 import { serverConnectionsProblem } from '../../scenario/check/serverConnectionsProblem';
-import { servedLoads, type AppServers, type Stack } from '../judge/appServers';
-import { fillAt, peakUse, type Fill } from '../judge/binding';
-import { connectionsFit, fitsUnit, listedByAll, type Demand, type Sizes } from '../judge/search';
-import { tolerance, trafficUtilisation, constraintsOf } from '../judge/utilisation';
+import { servedLoads, type AppServers, type Stack } from './appServers';
+import { fillAt, peakUse, type Fill } from './binding';
+import { connectionsFit, fitsUnit, listedByAll, type Demand, type Sizes } from './search';
+import { tolerance, trafficUtilisation, constraintsOf } from './utilisation';
 import type { OtherEdition } from '../model';
 import { connectionLimit, tableOf, limitAt } from '../tables/tables';
 import { largestOf, type Warning } from './warnings';
@@ -15,7 +15,7 @@ import {
   tableWords,
   unitWords,
   directionWords,
-} from './wording';
+} from '../wording';
 
 /** Everything the sentences are made from. */
 export interface NoteContext {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../../src/capacity/estimate';
-import { nominalFormula } from '../../../../src/capacity/words/formula';
+import { nominalFormula } from '../../../../src/capacity/load/formula';
 
 const broadcast = (intervalS: number): string =>
   nominalFormula({

@@ -1,8 +1,8 @@
-import { countsServers, servedLoads, type Stack } from '../judge/appServers';
-import { connectionsFit, listedByAll, type Demand, type Sizes } from '../judge/search';
+import { countsServers, servedLoads, type Stack } from './appServers';
+import { connectionsFit, listedByAll, type Demand, type Sizes } from './search';
 import { floorBytes } from '../load/serviceLoad';
 import { tableOf } from '../tables/tables';
-import { tolerance, trafficUtilisation } from '../judge/utilisation';
+import { tolerance, trafficUtilisation } from './utilisation';
 
 export type Warning =
   | 'message-floor'

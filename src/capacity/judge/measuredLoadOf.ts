@@ -1,11 +1,11 @@
 import { formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { stepsOf } from '../../scenario/steps';
-import { applicationOf, assumptionsOf } from './loadOf';
-import { entryTraffic, productOf } from './entryTraffic';
-import type { Carried, MeasuredLoad, StepStatus } from '../judge/recommend';
-import { trafficLoad } from './trafficLoad';
-import { figure } from '../words/wording';
+import { applicationOf, assumptionsOf } from '../load/loadOf';
+import { entryTraffic, productOf } from '../load/entryTraffic';
+import type { Carried, MeasuredLoad, StepStatus } from './recommend';
+import { trafficLoad } from '../load/trafficLoad';
+import { figure } from '../wording';
 
 /** Messages into the service, deliveries that were due out of it, and deliveries beyond those. */
 interface MeasuredCounts {

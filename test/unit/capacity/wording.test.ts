@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { bandwidthWords, figure, listed, shareWords } from '../../../../src/capacity/words/wording';
+import { bandwidthWords, figure, listed, shareWords } from '../../../src/capacity/wording';
 
 describe('wording', () => {
   it('shows figures with the decimals they deserve', () => {
