@@ -163,12 +163,6 @@ export const panelStrings = {
   stepsTable: 'Steps',
   entriesTable: 'Use cases of the mix',
   useCaseColumn: 'Use case',
-  step: 'Step',
-  sendersColumn: 'Senders',
-  sentColumn: 'Sent/s',
-  receivedColumn: 'Received/s',
-  lostColumn: 'Lost',
-  verdictColumn: 'Verdict',
   verdictPass: 'passed',
   verdictFail: 'failed',
   verdictInvalid: 'invalid',
@@ -177,4 +171,9 @@ export const panelStrings = {
   reasons: 'Reasons',
 } as const;
 
-export type PanelStrings = Readonly<Record<keyof typeof panelStrings, string>>;
+export type PanelText = keyof typeof panelStrings;
+
+/** With the heads of the tables of steps, which `src/measure/show/stepColumns.ts` has. */
+export type PanelStrings = Readonly<Record<PanelText, string>> & {
+  readonly [name: `column.${string}`]: string;
+};

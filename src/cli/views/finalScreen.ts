@@ -1,5 +1,6 @@
 import { formatCount, formatLatencyUs } from '../../base/units';
 import type { StepProgress } from '../../measure/show/snapshot';
+import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepRows';
 import type { StepSummary, VerdictStatus } from '../../measure/show/summary';
 import { verdictSentence } from '../../measure/judge/verdictSentence';
 import type { InterruptedRun } from '../../results/readResult';
@@ -12,15 +13,12 @@ import { connectingText } from './runTexts';
 import { loadWords, marksOf, plural } from '../../session/runWords';
 import { spectrumLines } from './spectrum';
 import {
-  entryHead,
-  entryLine,
+  entryTable,
   lostLines,
-  rowOfProgress,
-  rowOfStep,
-  stepHead,
-  stepLine,
+  stepTable,
   tailLines,
   warmupLines,
+  type StepTable,
 } from './stepTable';
 import { trafficLines } from './trafficTable';
 
@@ -46,8 +44,8 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
   return [
     ...titleOf(result, columns),
     blank,
-    ...stepsOf(result),
-    ...entriesOf(result.steps),
+    ...stepsOf(result.steps.map(rowOfStep), width),
+    ...entriesOf(result.steps, width),
     ...spaced(trafficLines(result.steps.slice(-mostRows))),
     ...spectrumOf(result, columns),
     ...verdictLines(result, columns),
@@ -94,34 +92,30 @@ function titleOf(result: Result, width: number): Line[] {
   ];
 }
 
-function stepsOf({ steps }: Result): Line[] {
-  if (steps.length === 0) return [];
-  const shown = steps.slice(-mostRows);
-  const hidden = steps.length - shown.length;
-  const rows = shown.map(rowOfStep);
-  return [
-    stepHead,
-    ...(hidden > 0
-      ? [{ text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const }]
-      : []),
-    ...rows.map(stepLine),
-    ...tailLines(rows),
-    ...lostLines(rows),
-    ...warmupLines(rows),
-    blank,
-  ];
+/** The last steps with what explains them; empty without any. */
+function stepsOf(all: readonly StepRow[], width: number): Line[] {
+  const rows = all.slice(-mostRows);
+  return rows.length === 0
+    ? []
+    : [
+        ...tableLines(stepTable(width), all),
+        ...tailLines(rows),
+        ...lostLines(rows),
+        ...warmupLines(rows),
+        blank,
+      ];
 }
 
 /** The use cases of a mix, step by step. */
-export function entriesOf(steps: readonly (StepSummary | StepProgress)[]): Line[] {
-  const rows = steps.flatMap(({ index, entries = [] }) =>
-    entries.map((entry) => entryLine(index, entry)),
-  );
-  if (rows.length === 0) return [];
-  const shown = rows.slice(-mostRows);
-  const hidden = rows.length - shown.length;
-  const more = { text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const };
-  return [entryHead, ...(hidden > 0 ? [more] : []), ...shown, blank];
+function entriesOf(steps: readonly (StepSummary | StepProgress)[], width: number): Line[] {
+  const rows = steps.flatMap(entryRows);
+  return rows.length === 0 ? [] : [...tableLines(entryTable(width), rows), blank];
+}
+
+function tableLines({ head, line }: StepTable, rows: readonly StepRow[]): Line[] {
+  const hidden = rows.length - mostRows;
+  const earlier: Line = { text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' };
+  return [head, ...(hidden > 0 ? [earlier] : []), ...rows.slice(-mostRows).map(line)];
 }
 
 function spectrumOf({ steps, scenario }: Result, width: number): Line[] {
@@ -191,7 +185,6 @@ const lowerFirst = (text: string): string =>
 export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   const { steps, lastSample } = run;
-  const rows = steps.slice(-mostRows).map(rowOfProgress);
   const errors = lastSample ? errorLines(lastSample.errors, [], columns) : [];
   const seen = lastSample
     ? `the last sample was taken ${formatCount(lastSample.atMs / 1000, 1)} s after the start`
@@ -199,10 +192,8 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const sentence = `■ interrupted; the run did not come to its end: ${seen}, ${formatCount(steps.length)} ${plural('step', steps.length)} begun. It is not judged and gives no Units.`;
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
-    ...(rows.length > 0
-      ? [stepHead, ...rows.map(stepLine), ...tailLines(rows), ...lostLines(rows), blank]
-      : []),
-    ...entriesOf(steps),
+    ...stepsOf(steps.map(rowOfProgress), width),
+    ...entriesOf(steps, width),
     ...spaced(errors),
     ...wrap(sentence, columns, '  ').map((text) => ({ text, tone: 'warn' as const })),
     { text: `result    ${run.path}` },

@@ -1,18 +1,11 @@
 import { formatCount } from '../../base/units';
 import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
+import { entryRows } from '../../measure/show/stepRows';
 import { cut, paint, type Line } from './line';
 import { noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
 import { connectingText, stallText, statusText } from './runTexts';
 import { titleLines, type RunTitle, type RunView } from './runView';
-import {
-  entryHead,
-  entryLine,
-  lostLines,
-  stepHead,
-  stepLine,
-  tailLines,
-  warmupLines,
-} from './stepTable';
+import { entryTable, lostLines, stepTable, tailLines, warmupLines } from './stepTable';
 import { widthOf, type Output } from '../surroundings';
 
 /** Use cases of a mix shown while it runs. */
@@ -26,8 +19,8 @@ export function createLiveView(output: Output, title: RunTitle, colour: boolean)
   let drawn = 0;
   const erase = (): string => (drawn === 0 ? '' : `\x1b[${drawn}A\r\x1b[J`);
   const draw = (): void => {
-    const lines = liveLines(title, progress, output.rows ?? 24);
     const width = widthOf(output);
+    const lines = liveLines(title, progress, output.rows ?? 24, width);
     const text = lines.map(({ text: whole, ...line }) => {
       const fitting: Line = { ...line, text: cut(whole, width) };
       return `${paint(fitting, colour)}\n`;
@@ -54,10 +47,16 @@ export function createLiveView(output: Output, title: RunTitle, colour: boolean)
 }
 
 /** All lines of the view, uncut. */
-export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: number): Line[] {
+export function liveLines(
+  title: RunTitle,
+  progress: RunProgress,
+  terminalRows: number,
+  width = 80,
+): Line[] {
   const { latest } = progress;
+  const table = stepTable(width);
   const rows = rowsOf(progress);
-  const entryLines = mixLines(latest?.step);
+  const entryLines = mixLines(latest?.step, width);
   const [heading = '', ...loadLines] = titleLines(title);
   const notes = [...tailLines(rows), ...lostLines(rows), ...warmupLines(rows)];
   const others = otherLines + loadLines.length + entryLines.length + notes.length;
@@ -69,11 +68,11 @@ export function liveLines(title: RunTitle, progress: RunProgress, terminalRows: 
     ...loadLines.map((text) => ({ text })),
     { text: '' },
     ...(latest ? [{ text: connectingText(latest) }, { text: '' }] : []),
-    ...(rows.length > 0 ? [stepHead] : []),
+    ...(rows.length > 0 ? [table.head] : []),
     ...(hidden > 0
       ? [{ text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const }]
       : []),
-    ...shown.map(stepLine),
+    ...shown.map(table.line),
     ...notes,
     ...entryLines,
     ...(latest ? [{ text: '' }, statusLine(latest, progress)] : []),
@@ -86,13 +85,8 @@ function statusLine(latest: Snapshot, progress: RunProgress): Line {
 }
 
 /** The use cases of a mix in the step that is going on. */
-function mixLines(step: StepProgress | undefined): Line[] {
-  if (step?.entries === undefined) return [];
-  const { index, over, entries } = step;
-  const shown = entries
-    .slice(0, mostEntries)
-    .map(({ outstanding, ...entry }) =>
-      entryLine(index, { ...entry, ...(over && { lost: outstanding }) }),
-    );
-  return [{ text: '' }, entryHead, ...shown];
+function mixLines(step: StepProgress | undefined, width: number): Line[] {
+  const rows = step ? entryRows(step).slice(0, mostEntries) : [];
+  const table = entryTable(width);
+  return rows.length === 0 ? [] : [{ text: '' }, table.head, ...rows.map(table.line)];
 }

@@ -1,14 +1,13 @@
-import { formatCount, formatShare } from '../../base/units';
-import type { EntryProgress, Snapshot } from '../../measure/show/snapshot';
-import { shownLatency } from '../../measure/judge/judgedLatency';
+import { formatCount } from '../../base/units';
 import { latencyWords } from '../../measure/judge/sloWords';
-import type { GeneratorHealth } from '../../measure/show/summary';
+import type { Snapshot } from '../../measure/show/snapshot';
+import { columnsOf, smallHead, tooFew, type StepColumn } from '../../measure/show/stepColumns';
+import { entryRows, type StepRow } from '../../measure/show/stepRows';
 import { printable } from './line';
-import { clock, plural } from '../../session/runWords';
+import { clock } from '../../session/runWords';
 import { connectingText, stallText, statusText } from './runTexts';
 import { noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
 import { titleLines, type RunTitle, type RunView } from './runView';
-import type { StepRow } from './stepTable';
 import type { Output } from '../surroundings';
 
 /** Least time between two lines that only say how far the run is. */
@@ -29,12 +28,12 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
   const tellFinished = (snapshot?: Snapshot): void => {
     for (const row of rowsOf(progress).slice(told)) {
       if (row.current) break;
-      const { elapsedS = 0, entries = [] } = progress.steps[told] ?? {};
-      told += 1;
+      const step = progress.steps[told++];
       // A run may be stopped in a warm-up.
-      if (elapsedS === 0) continue;
+      if (!step?.elapsedS) continue;
       say(`${stamp(snapshot)}${stepWords(row)}`);
-      for (const entry of entries) say(`${stamp(snapshot)}${entryWords(row.index, entry)}`);
+      for (const entry of entryRows({ ...step, over: true }))
+        say(`${stamp(snapshot)}${entryWords(entry)}`);
     }
   };
   return {
@@ -70,44 +69,32 @@ function lineOf(snapshot: Snapshot, progress: RunProgress, changed: boolean): st
 }
 
 /** `step 1 done: 700 senders, 700.0 sent/s, 7,000 received/s, p50 1.1 ms, …, 0 lost, generator ok`. */
-function stepWords(row: StepRow): string {
-  const { index, senders, lost = 0, errors = 0, warmupErrors = 0, generator } = row;
-  return [
-    `step ${index} done: ${formatCount(senders)} ${plural('sender', senders)}`,
-    ratesWords(row),
-    `${formatCount(lost)} lost`,
-    `${formatCount(errors)} ${plural('error', errors)}${warmupErrors > 0 ? ` and ${formatCount(warmupErrors)} in the warm-up` : ''}`,
-    ...(generator
-      ? [`generator ${generatorWords(generator)} (${formatShare(generator.cpuShare)} of a core)`]
-      : []),
-  ].join(', ');
-}
+const stepWords = (row: StepRow): string =>
+  `step ${row.index} done: ${wordsOf(columnsOf('log'), row)}`;
 
 /** `step 1, echo: 350 senders, 350.0 sent/s, …, 0 lost`. */
-function entryWords(index: number, entry: EntryProgress): string {
-  const { name, senders, outstanding } = entry;
-  return [
-    `step ${index}, ${name}: ${formatCount(senders)} ${plural('sender', senders)}`,
-    ratesWords(entry),
-    `${formatCount(outstanding)} lost`,
-  ].join(', ');
+const entryWords = (row: StepRow): string =>
+  `step ${row.index}, ${row.name}: ${wordsOf(columnsOf('log', 'entries'), row)}`;
+
+const ratesWords = (row: StepRow): string =>
+  wordsOf(
+    columnsOf('log').filter(({ unit }) => unit === 'perSecond' || unit === 'latency'),
+    row,
+  );
+
+/** What is known of a step, in the order of the tables. */
+function wordsOf(columns: readonly StepColumn[], row: StepRow): string {
+  return columns.flatMap((column) => columnWords(column, row) ?? []).join(', ');
 }
 
-function ratesWords({
-  sentPerSecond = 0,
-  receivedPerSecond = 0,
-  ...latencies
-}: Pick<StepRow, 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'>): string {
-  const rates = `${formatCount(sentPerSecond, 1)} sent/s, ${formatCount(receivedPerSecond)} received/s`;
-  const shown = shownLatency(latencies);
-  if (shown === undefined) return rates;
-  const words = (us: number | null | undefined): string =>
-    us === undefined ? '– (too few deliveries)' : us === null ? 'lost' : latencyWords(us);
-  const { p50, p99, p999, max } = shown;
-  return `${rates}, p50 ${words(p50)}, p99 ${words(p99)}, p99.9 ${words(p999)}, max ${words(max)}`;
-}
-
-function generatorWords({ valid, cause }: Pick<GeneratorHealth, 'valid' | 'cause'>): string {
-  if (valid) return 'ok';
-  return cause === 'starved' ? 'did not get the processor' : 'was the bottleneck';
+function columnWords(column: StepColumn, row: StepRow): string | undefined {
+  if (column.say) return column.say(row);
+  const value = column.value(row);
+  const head = smallHead(column);
+  if (value === undefined) return undefined;
+  if (value === null) return `${head} lost`;
+  if (value === tooFew) return `${head} ${tooFew} (too few deliveries)`;
+  if (typeof value === 'string') return `${head} ${value}`;
+  if (column.unit === 'latency') return `${head} ${latencyWords(value)}`;
+  return `${formatCount(value, column.terminal?.decimals)} ${head}`;
 }

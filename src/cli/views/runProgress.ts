@@ -1,6 +1,6 @@
 import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
+import { rowOfProgress, type StepRow } from '../../measure/show/stepRows';
 import { timeLeft } from '../../session/runWords';
-import { rowOfProgress, type StepRow } from './stepTable';
 
 /** State of a run as the views show it; a new value for each snapshot. */
 export interface RunProgress {

@@ -1,111 +1,80 @@
-import { formatCount, formatLatencyUs, formatShare } from '../../base/units';
-import { countOf } from '../../base/errorClass';
-import type { StepProgress } from '../../measure/show/snapshot';
-import type {
-  EntrySummary,
-  GeneratorHealth,
-  LatencySummary,
-  StepSummary,
-} from '../../measure/show/summary';
-import {
-  countsLost,
-  shownLatency,
-  type JudgedLatency,
-  type ShownPercentiles,
-} from '../../measure/judge/judgedLatency';
+import { formatCount, formatLatencyUs } from '../../base/units';
+import { countsLost } from '../../measure/judge/judgedLatency';
+import { columnsOf, lostNote, smallHead, type StepColumn } from '../../measure/show/stepColumns';
+import type { StepRow } from '../../measure/show/stepRows';
 import { tailReason } from '../../measure/tails';
-import type { Line } from './line';
+import type { Line, Tone } from './line';
 
-/** One row of the table of steps; what is not known yet is absent. */
-export interface StepRow {
-  readonly index: number;
-  readonly senders: number;
-  readonly sentPerSecond?: number;
-  readonly receivedPerSecond?: number;
-  readonly latencyUs?: LatencySummary;
-  readonly judgedUs?: JudgedLatency;
-  readonly lost?: number;
-  /** Of the measured time. */
-  readonly errors?: number;
-  /** Before it, in the warm-up of the step. */
-  readonly warmupErrors?: number;
-  readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'>;
-  /** The step that is going on. */
-  readonly current?: boolean;
-  /** Time left, e.g. `0:12`; at most 4 columns. */
-  readonly left?: string;
-  readonly failed?: boolean;
+/** Steps, or the use cases of a mix in them, as a table: head and rows. */
+export interface StepTable {
+  readonly head: Line;
+  readonly line: (row: StepRow) => Line;
 }
 
-/** What the table of a mix needs of an entry; its losses are known only when the step is over. */
-type EntryRow = Pick<
-  EntrySummary,
-  'name' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'
-> &
-  Partial<Pick<EntrySummary, 'lost'>>;
+const defaultWidth = 8;
 
-/** Heads of the table, 79 columns with the time left: every row fits into 80. */
-export const stepHead: Line = {
-  text: ' step senders  sent/s  recv/s   p50   p99 p99.9   max  lost  err generator',
-  tone: 'dim',
-};
+const widthOf = ({ terminal }: StepColumn): number => terminal?.width ?? defaultWidth;
 
-export function stepLine(row: StepRow): Line {
-  const { generator } = row;
-  const shown = shownLatency(row);
-  const text = [
-    `${row.current ? '▸' : ' '}${fit(row.index, 4)}`,
-    fit(row.senders, 8),
-    fit(row.sentPerSecond, 8, 1),
-    fit(row.receivedPerSecond, 8),
-    percentile(shown, 'p50'),
-    percentile(shown, 'p99'),
-    percentile(shown, 'p999'),
-    percentile(shown, 'max'),
-    fit(row.lost, 6),
-    fit(row.errors, 5),
-    ` ${generator ? generatorCell(generator).padEnd(9) : '-'.padEnd(9)}`,
-    ` ${(row.left ?? '').padStart(4)}`,
-  ].join('');
-  const tone = toneOf(row);
-  return { text: text.trimEnd(), ...(tone && { tone }) };
+/** The columns that have room, with one character before them for the mark of the step that is going on. */
+function fitting(of: 'steps' | 'entries', width: number): StepColumn[] {
+  let used = 1;
+  return columnsOf('terminal', of).filter((column) => (used += widthOf(column)) < width);
 }
 
-/** Head of the table of a mix, 79 columns. */
-export const entryHead: Line = {
-  text: ' step senders  sent/s  recv/s   p50   p99 p99.9   max  lost use case',
-  tone: 'dim',
-};
+/** All the steps of a run, fitting into 80 columns or into `width` where that is more. */
+export function stepTable(width = 80): StepTable {
+  const columns = fitting('steps', Math.max(80, width));
+  return {
+    head: { text: headOf(columns).trimEnd(), tone: 'dim' },
+    line: (row) => {
+      const tone = toneOf(row);
+      return { text: textOf(columns, row).trimEnd(), ...(tone && { tone }) };
+    },
+  };
+}
 
-/** Longest name of an entry in a row of 80 columns; a file may hold anything. */
+/** Longest name of an entry in a row; a file may hold anything. */
 const longestName = 22;
+/** That of most use cases. */
+const nameRoom = 20;
 
-/** Row of one use case of a mix in a step, under {@link entryHead}. */
-export function entryLine(index: number, { name, ...entry }: EntryRow): Line {
-  const shown = shownLatency(entry);
-  const text = [
-    ` ${fit(index, 4)}`,
-    fit(entry.senders, 8),
-    fit(entry.sentPerSecond, 8, 1),
-    fit(entry.receivedPerSecond, 8),
-    percentile(shown, 'p50'),
-    percentile(shown, 'p99'),
-    percentile(shown, 'p999'),
-    percentile(shown, 'max'),
-    fit(entry.lost, 6),
-    ` ${name.slice(0, longestName)}`,
-  ].join('');
-  return { text };
+/** The use cases of a mix in the steps of a run, their names last. */
+export function entryTable(width = 80): StepTable {
+  const columns = fitting('entries', Math.max(80, width) - nameRoom);
+  return {
+    head: { text: `${headOf(columns)} use case`, tone: 'dim' },
+    line: ({ name = '', ...row }) => ({
+      text: `${textOf(columns, row)} ${name.slice(0, longestName)}`,
+    }),
+  };
 }
 
-/** Six columns: a long dash where there are too few deliveries to tell, see {@link tailLines}. */
-function percentile(
-  shown: ShownPercentiles | undefined,
-  key: 'p50' | 'p99' | 'p999' | 'max',
-): string {
-  if (shown === undefined) return '-'.padStart(6);
-  const us = shown[key];
-  return (us === undefined ? '–' : us === null ? 'lost' : latencyCell(us)).padStart(6);
+const headOf = (columns: readonly StepColumn[]): string =>
+  ` ${columns.map((column) => (column.terminal?.head ?? smallHead(column)).padStart(widthOf(column))).join('')}`;
+
+const textOf = (columns: readonly StepColumn[], row: StepRow): string =>
+  `${row.current ? '▸' : ' '}${columns.map((column) => cellOf(column, row)).join('')}`;
+
+function cellOf(column: StepColumn, row: StepRow): string {
+  const width = widthOf(column);
+  const value = column.value(row);
+  // Words stand on the left of their column.
+  if (column.unit === 'word') return ` ${String(value ?? '-').padEnd(width - 1)}`;
+  if (value === null) return 'lost'.padStart(width);
+  if (typeof value === 'string') return value.padStart(width);
+  if (column.unit !== 'latency') return fit(value, width, column.terminal?.decimals);
+  return (value === undefined ? '-' : latencyCell(value)).padStart(width);
+}
+
+/** At most five columns. */
+function latencyCell(us: number): string {
+  return us < 999_500_000 ? formatLatencyUs(us) : '>999s';
+}
+
+function toneOf({ generator, verdict, current }: StepRow): Tone | undefined {
+  if (generator && !generator.valid) return 'warn';
+  if (verdict === 'fail') return 'bad';
+  return current ? 'bold' : undefined;
 }
 
 /** The reason of long dashes in the rows above it. */
@@ -114,37 +83,13 @@ export function tailLines(rows: readonly Pick<StepRow, 'latencyUs'>[]): Line[] {
   return reason === undefined ? [] : [{ text: ` ${reason}`, tone: 'dim' }];
 }
 
-/** What stands with a table in whose percentiles lost deliveries count. */
-export const lostNote = 'percentiles count what was lost as slower than all that arrived';
-
 /** Below rows in whose percentiles lost deliveries count. */
 export function lostLines(rows: readonly Pick<StepRow, 'latencyUs' | 'judgedUs'>[]): Line[] {
   return countsLost(rows) ? [{ text: ` ${lostNote}`, tone: 'dim' }] : [];
 }
 
-/** At most five columns. */
-function latencyCell(us: number): string {
-  return us < 999_500_000 ? formatLatencyUs(us) : '>999s';
-}
-
-function toneOf({ generator, failed, current }: StepRow): Line['tone'] {
-  if (generator && !generator.valid) return 'warn';
-  if (failed) return 'bad';
-  return current ? 'bold' : undefined;
-}
-
-/** `ok 21 %`: share of a core the busiest worker uses; `slow` when the generator is the bottleneck. */
-export function generatorCell({
-  valid,
-  cpuShare,
-}: Pick<GeneratorHealth, 'cpuShare' | 'valid'>): string {
-  const share = formatShare(cpuShare);
-  const text = `${valid ? 'ok' : 'slow'} ${share}`;
-  return text.length <= 9 ? text : text.replace(' %', '%').slice(0, 9);
-}
-
 /** A number right-aligned with at least one blank before it, shortened to `12.3K` where it is too long. */
-export function fit(value: number | undefined, width: number, decimals = 0): string {
+function fit(value: number | undefined, width: number, decimals = 0): string {
   if (value === undefined) return '-'.padStart(width);
   for (const places of decimals > 0 ? [decimals, 0] : [0]) {
     const text = formatCount(value, places);
@@ -165,17 +110,6 @@ export function fit(value: number | undefined, width: number, decimals = 0): str
   return '∞'.padStart(width);
 }
 
-/** Row of a step that is over. */
-export function rowOfStep(step: StepSummary): StepRow {
-  const { warmupErrors, ...row } = step;
-  return {
-    ...row,
-    errors: countOf(step.errors),
-    ...(warmupErrors !== undefined && { warmupErrors: countOf(warmupErrors) }),
-    failed: step.verdict.status === 'fail',
-  };
-}
-
 /** Errors of warm-ups, which are in no row; empty where there were none. */
 export function warmupLines(rows: readonly StepRow[]): Line[] {
   const had = rows.filter(({ warmupErrors = 0 }) => warmupErrors > 0);
@@ -185,10 +119,4 @@ export function warmupLines(rows: readonly StepRow[]): Line[] {
   const place = more === undefined ? `the warm-up of step ${formatCount(index)}` : 'warm-ups';
   const text = ` ${formatCount(sum)} more ${sum === 1 ? 'error' : 'errors'} in ${place}, which err leaves out`;
   return [{ text, tone: 'dim' }];
-}
-
-/** Row of a step as last seen; its losses are known only when it is over. */
-export function rowOfProgress(progress: StepProgress): StepRow {
-  const { outstanding, over, ...row } = progress;
-  return { ...row, ...(over && { lost: outstanding }) };
 }

@@ -3,10 +3,11 @@ import { formatCount, formatLatencyUs } from '../../base/units';
 import { visibleLine } from '../../base/visibleText';
 import { recoveryWords } from './connectionLines';
 import { loadWords, marksOf } from '../../session/runWords';
-import { lostNote } from './stepTable';
 import { trafficCells } from './trafficTable';
 import type { StepProgress } from '../../measure/show/snapshot';
-import { countsLost, shownLatency } from '../../measure/judge/judgedLatency';
+import { countsLost } from '../../measure/judge/judgedLatency';
+import { columnsOf, lostNote, smallHead, type StepColumn } from '../../measure/show/stepColumns';
+import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepRows';
 import type { StepSummary } from '../../measure/show/summary';
 import { tailReason } from '../../measure/tails';
 import { verdictSentence } from '../../measure/judge/verdictSentence';
@@ -106,15 +107,14 @@ function otherReasons({ verdict }: Result): string[] {
 
 /** The use cases of a mix, step by step. */
 function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
-  const rows = steps.flatMap(({ index, entries = [] }) =>
-    entries.map((entry): Cells => [
-      plain(entry.name).slice(0, 60),
-      ...cellsOf({ ...entry, index }, 'lost' in entry ? formatCount(entry.lost) : '–'),
-    ]),
-  );
-  return rows.length === 0
-    ? []
-    : ['', ...tableWith(['use case', ...head], rows.slice(-mostEntries))];
+  const rows = steps.flatMap(entryRows).slice(-mostEntries);
+  const columns = columnsOf('markdown', 'entries');
+  const cells = rows.map((row): Cells => [
+    plain(row.name ?? '').slice(0, 60),
+    ...columns.map((column) => cellOf(column, row)),
+  ]);
+  const heads = ['use case', ...columns.map(smallHead)];
+  return rows.length === 0 ? [] : ['', ...tableWith(heads, cells)];
 }
 
 /** Bytes of each step; `in` is client to service, `out` service to client. */
@@ -140,56 +140,25 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
 
 type Cells = readonly string[];
 
-const head: Cells = [
-  'step',
-  'senders',
-  'sent/s',
-  'received/s',
-  'p50',
-  'p99',
-  'p99.9',
-  'max',
-  'lost',
-];
+function tableOf(rows: readonly StepRow[]): string[] {
+  const columns = columnsOf('markdown');
+  const cells = rows.map((row) => columns.map((column) => cellOf(column, row)));
+  return tableWith(columns.map(smallHead), cells);
+}
 
-const tableOf = (rows: readonly Cells[]): string[] => tableWith(head, rows);
+function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow): string {
+  const value = valueOf(row);
+  if (value === undefined) return '–';
+  if (value === null) return 'lost';
+  if (typeof value === 'string') return plain(value);
+  return unit === 'latency'
+    ? formatLatencyUs(value)
+    : formatCount(value, unit === 'perSecond' ? 1 : 0);
+}
 
 function tableWith(heads: Cells, rows: readonly Cells[]): string[] {
   const row = (cells: Cells): string => `| ${cells.join(' | ')} |`;
   return [row(heads), row(heads.map(() => '---:')), ...rows.map(row)];
-}
-
-function rowOfStep(step: StepSummary): Cells {
-  return cellsOf(step, formatCount(step.lost));
-}
-
-function rowOfProgress(step: StepProgress): Cells {
-  return cellsOf(step, '–');
-}
-
-function cellsOf(
-  step: Pick<
-    StepSummary,
-    'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'
-  >,
-  lost: string,
-): Cells {
-  const shown = shownLatency(step);
-  const latency = (key: 'p50' | 'p99' | 'p999' | 'max'): string => {
-    const us = shown?.[key];
-    return us === undefined ? '–' : us === null ? 'lost' : formatLatencyUs(us);
-  };
-  return [
-    String(step.index),
-    formatCount(step.senders),
-    formatCount(step.sentPerSecond, 1),
-    formatCount(step.receivedPerSecond, 1),
-    latency('p50'),
-    latency('p99'),
-    latency('p999'),
-    latency('max'),
-    lost,
-  ];
 }
 
 /** One line without Markdown or HTML of its own. */

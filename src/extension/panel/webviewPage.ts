@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { Emitter, type Disposable } from '../../base/event';
+import { columnTexts } from '../../measure/show/stepColumns';
 import { panelStrings, type PanelStrings } from '../../protocol/panelStrings';
 import type { PanelSource } from '../panelSource';
 import { sayIn } from '../said';
@@ -22,7 +23,8 @@ export function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions 
 
 /** The panel's texts in the user's language. */
 export function localisedStrings(): PanelStrings {
-  const texts = Object.entries(panelStrings).map(([name, text]) => [name, vscode.l10n.t(text)]);
+  const english = { ...panelStrings, ...columnTexts() };
+  const texts = Object.entries(english).map(([name, text]) => [name, vscode.l10n.t(text)]);
   return Object.fromEntries(texts) as PanelStrings;
 }
 

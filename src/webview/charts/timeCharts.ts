@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../measure/show/snapshot';
 import type { LatencySummary } from '../../measure/show/summary';
 import { latencyAt } from '../../measure/tails';
-import type { PanelStrings } from '../../protocol/panelStrings';
+import type { PanelText } from '../../protocol/panelStrings';
 import type { ChartUnit } from '../wording';
 
 /** How several seconds become one point: latencies by their worst, rates by their mean, states by the last. */
@@ -11,7 +11,7 @@ export type Combine = 'max' | 'mean' | 'last';
 export interface SeriesSpec {
   readonly id: string;
   /** Of percentiles, which have the same name everywhere, or a text of the panel. */
-  readonly label: string | { readonly key: keyof PanelStrings };
+  readonly label: string | { readonly key: PanelText };
   /** Name of the colour in panel.css, without `--line-`. */
   readonly colour: string;
   /** Lengths of strokes and gaps; empty for a whole line. */
@@ -24,7 +24,7 @@ export interface SeriesSpec {
 
 export interface TimeChartSpec {
   readonly id: 'latency' | 'rates' | 'connections';
-  readonly title: keyof PanelStrings;
+  readonly title: PanelText;
   readonly unit: ChartUnit;
   readonly series: readonly SeriesSpec[];
   /** Lines that get an axis of their own on the right when they are of another size than the first. */

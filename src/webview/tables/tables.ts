@@ -1,15 +1,23 @@
 import { countOf, errorClasses } from '../../base/errorClass';
 import { formatCount, formatShare } from '../../base/units';
-import { countsLost, shownLatency } from '../../measure/judge/judgedLatency';
-import type { GeneratorHealth, StepSummary, VerdictStatus } from '../../measure/show/summary';
+import { countsLost, type ShownLatency } from '../../measure/judge/judgedLatency';
+import { latencyWords } from '../../measure/judge/sloWords';
 import type { StepProgress } from '../../measure/show/snapshot';
+import {
+  columnsOf as stepColumnsOf,
+  columnText,
+  tooFew,
+  type StepColumn,
+} from '../../measure/show/stepColumns';
+import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepRows';
+import type { GeneratorHealth } from '../../measure/show/summary';
 import { tailReason } from '../../measure/tails';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { columnsOf } from '../charts/columns';
 import { latestStep, problemOf, type ShownRun } from '../panelState';
 import { decisiveStep } from './tiles';
 import type { SeriesSpec, TimeChartSpec } from '../charts/timeCharts';
-import { fill, latencyOrDash, latencyOrLost, rateWords, timeLabel, valueWords } from '../wording';
+import { fill, latencyOrDash, rateWords, timeLabel, valueWords } from '../wording';
 
 /** A table of texts; `textColumns` are set from the left, the others from the right. */
 export interface TableView {
@@ -69,42 +77,51 @@ function lastSeen({ snapshots }: ShownRun): StepProgress[] {
   return [...steps.values()];
 }
 
-/** One row per step: of the result, or as last seen. */
-export function stepsTable(state: ShownRun): TableView {
-  const { strings, result, snapshots } = state;
-  const heads = [
-    strings.step,
-    strings.sendersColumn,
-    strings.sentColumn,
-    strings.receivedColumn,
-    'p50',
-    'p99',
-    'p99.9',
-    'max',
-    strings.lostColumn,
-    strings.verdictColumn,
-  ];
-  if (result) {
-    const rows = result.steps.map((step) => stepRow(step, strings));
-    return { heads, rows, textColumns: [9], ...noteOf(result.steps, strings) };
-  }
+/** The rows of steps: of the result, or as last seen. */
+function stepRows(state: ShownRun): StepRow[] {
+  const { result, snapshots } = state;
+  if (result) return result.steps.map(rowOfStep);
   const current = snapshots.at(-1)?.step?.index;
-  const seen = lastSeen(state);
-  const rows = seen.map((step) => {
+  return lastSeen(state).map((step) => {
     const over = step.over || step.index !== current;
-    const verdict = step.verdict && verdictWord(step.verdict, strings);
-    return [
-      ...stepNumbers(step, strings),
-      over ? formatCount(step.outstanding) : strings.noValue,
-      verdict ?? (over ? strings.noValue : strings.verdictRunning),
-    ];
+    return { ...rowOfProgress({ ...step, over }), ...(!over && { current: true }) };
   });
-  return { heads, rows, textColumns: [9], ...noteOf(seen, strings) };
+}
+
+/** One row per step. */
+export function stepsTable(state: ShownRun): TableView {
+  const { strings } = state;
+  const columns = stepColumnsOf('panel');
+  const rows = stepRows(state);
+  return {
+    heads: columns.map((column) => headOf(column, strings)),
+    rows: rows.map((row) => columns.map((column) => cellOf(column, row, strings))),
+    textColumns: textColumnsOf(columns),
+    ...noteOf(rows, strings),
+  };
+}
+
+const headOf = ({ id, head }: StepColumn, strings: PanelStrings): string =>
+  strings[columnText(id)] ?? head;
+
+const textColumnsOf = (columns: readonly StepColumn[]): number[] =>
+  columns.flatMap(({ unit }, at) => (unit === 'verdict' || unit === 'word' ? [at] : []));
+
+function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow, strings: PanelStrings): string {
+  const value = valueOf(row);
+  if (value === undefined || value === tooFew) return strings.noValue;
+  if (value === null) return strings.isLost;
+  if (typeof value === 'string') return unit === 'verdict' ? verdictWord(value, strings) : value;
+  return unit === 'latency'
+    ? latencyWords(value)
+    : unit === 'perSecond'
+      ? rateWords(value)
+      : formatCount(value);
 }
 
 /** Why a dash stands where p99.9 belongs, and whether lost deliveries count in the percentiles. */
 function noteOf(
-  steps: readonly Pick<StepSummary, 'latencyUs' | 'judgedUs'>[],
+  steps: readonly ShownLatency[],
   { tailNote, lostCounted }: PanelStrings,
 ): Pick<TableView, 'note'> {
   const missing = tailReason(steps.map(({ latencyUs }) => latencyUs)) !== undefined;
@@ -118,61 +135,33 @@ const mostEntryRows = 200;
 /** One row per use case of a mix and step: of the result, or as last seen. Without rows for one use case. */
 export function entriesTable(state: ShownRun): TableView {
   const { strings } = state;
-  const { heads } = stepsTable(state);
+  const columns = stepColumnsOf('panel', 'entries');
   const steps = state.result?.steps ?? lastSeen(state);
-  const rows = steps.flatMap((step) =>
-    (step.entries ?? []).map((entry) => {
-      const [index = '', ...numbers] = stepNumbers({ ...entry, index: step.index }, strings);
-      const lost = 'lost' in entry ? entry.lost : isOver(step) ? entry.outstanding : undefined;
-      const cell = lost === undefined ? strings.noValue : formatCount(lost);
-      return [index, entry.name.slice(0, longestName), ...numbers, cell];
-    }),
-  );
+  const rows = steps.flatMap(entryRows);
+  const [index = '', ...heads] = columns.map((column) => headOf(column, strings));
   return {
-    heads: [heads[0]!, strings.useCaseColumn, ...heads.slice(1, -1)],
-    rows: rows.slice(-mostEntryRows),
-    textColumns: [1],
-    ...noteOf(
-      steps.flatMap((step): readonly Pick<StepSummary, 'latencyUs'>[] => step.entries ?? []),
-      strings,
-    ),
+    heads: [index, strings.useCaseColumn, ...heads],
+    rows: rows.slice(-mostEntryRows).map((row) => {
+      const [place = '', ...cells] = columns.map((column) => cellOf(column, row, strings));
+      return [place, (row.name ?? '').slice(0, longestName), ...cells];
+    }),
+    textColumns: [1, ...textColumnsOf(columns).map((at) => at + 1)],
+    ...noteOf(rows, strings),
   };
 }
-
-function stepRow(step: StepSummary, strings: PanelStrings): string[] {
-  const numbers = stepNumbers(step, strings);
-  return [...numbers, formatCount(step.lost), verdictWord(step.verdict.status, strings)];
-}
-
-type StepNumbers = Pick<
-  StepSummary,
-  'index' | 'senders' | 'sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs'
->;
 
 /** Longest name of a use case that is shown; a file may hold anything. */
 const longestName = 60;
 
-const isOver = (step: StepSummary | StepProgress): boolean => !('over' in step) || step.over;
-
-function verdictWord(status: VerdictStatus, strings: PanelStrings): string {
-  const words = {
+function verdictWord(status: string, strings: PanelStrings): string {
+  const words: Readonly<Record<string, string>> = {
     pass: strings.verdictPass,
     fail: strings.verdictFail,
     invalid: strings.verdictInvalid,
     incomplete: strings.verdictIncomplete,
+    running: strings.verdictRunning,
   };
-  return words[status];
-}
-
-function stepNumbers(step: StepNumbers, strings: PanelStrings): string[] {
-  const shown = shownLatency(step);
-  return [
-    formatCount(step.index),
-    formatCount(step.senders),
-    rateWords(step.sentPerSecond),
-    rateWords(step.receivedPerSecond),
-    ...[shown?.p50, shown?.p99, shown?.p999, shown?.max].map((us) => latencyOrLost(us, strings)),
-  ];
+  return words[status] ?? status;
 }
 
 /** Longest error text shown; a server may send anything. */

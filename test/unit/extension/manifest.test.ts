@@ -4,6 +4,7 @@ import path from 'node:path';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { saidTexts } from '../../../src/extension/saidTexts';
+import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 
 interface Command {
@@ -189,14 +190,14 @@ describe('texts of the extension', () => {
     );
     assert.ok(keys.size > 50);
     // The panel's texts are translated from a table.
-    for (const key of [...keys, ...Object.values(panelStrings), ...saidTexts]) {
+    const ofPanel = [...Object.values<string>(panelStrings), ...Object.values(columnTexts())];
+    for (const key of [...keys, ...ofPanel, ...saidTexts]) {
       const translated = bundle[key];
       assert.ok(translated !== undefined, `not in the Chinese bundle: ${key}`);
       assert.deepEqual(placeholders(translated), placeholders(key), key);
     }
     const unused = Object.keys(bundle).filter(
-      (key) =>
-        !keys.has(key) && ![...Object.values<string>(panelStrings), ...saidTexts].includes(key),
+      (key) => !keys.has(key) && ![...ofPanel, ...saidTexts].includes(key),
     );
     assert.deepEqual(unused, [], 'translated, but used no more');
     const linked = (text: string): string[] => (text.match(/\(command:[\w.]+\)/g) ?? []).sort();

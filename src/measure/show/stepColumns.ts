@@ -1,0 +1,177 @@
+import { formatCount, formatShare } from '../../base/units';
+import { shownLatency, type ShownPercentiles } from '../judge/judgedLatency';
+import { latencyAt } from '../tails';
+import type { StepRow } from './stepRows';
+import type { GeneratorHealth, MessageSummary } from './summary';
+
+/** Where steps are shown: tables of the terminal, the log of a run, Markdown, CSV, the panel. */
+export type StepView = 'terminal' | 'log' | 'markdown' | 'csv' | 'panel';
+
+/** Null is a delivery that was lost; what is not known (yet) is undefined. */
+export type StepCell = number | string | null | undefined;
+
+/** The cell of a percentile that too few deliveries leave open. */
+export const tooFew = '–';
+
+/**
+ * One column of every table of steps. Each view writes the values in its own way, by their unit: `4,100`,
+ * `41ms`, `41 ms`; CSV has them as they are.
+ */
+export interface StepColumn {
+  /** Its name in CSV. */
+  readonly id: string;
+  /** In English; tables of texts begin it with a small letter, the panel translates it. */
+  readonly head: string;
+  readonly unit: 'count' | 'perSecond' | 'latency' | 'verdict' | 'word';
+  readonly views: readonly StepView[];
+  readonly value: (row: StepRow) => StepCell;
+  /** Place in tables, from the left; where there is no room, the last are left out. CSV has the order of the list. */
+  readonly place?: number;
+  /** In the terminal; without it 8 characters under its head. */
+  readonly terminal?: {
+    /** With at least one blank before the value. */
+    readonly width: number;
+    readonly head?: string;
+    readonly decimals?: number;
+  };
+  /** In the log, where the value before its head does not say enough; undefined says nothing. */
+  readonly say?: (row: StepRow) => string | undefined;
+  /** Of a step as a whole: tables of its use cases are without it, in CSV it is empty there. */
+  readonly stepOnly?: true;
+}
+
+const everywhere: readonly StepView[] = ['terminal', 'log', 'markdown', 'csv', 'panel'];
+const tables: readonly StepView[] = ['terminal', 'log', 'markdown', 'panel'];
+
+/** For CSV alone. */
+const csv = (id: string, value: StepColumn['value'], stepOnly?: true): StepColumn => ({
+  ...{ id, head: id, unit: 'count', views: ['csv'], value, ...(stepOnly && { stepOnly }) },
+});
+const csvOf = (...names: (keyof StepRow & keyof MessageSummary)[]): StepColumn[] =>
+  names.map((name) => csv(name, (row) => row[name] as number | undefined));
+
+/** As it was measured. Empty where there are too few deliveries to tell it; with none at all it is 0. */
+const measured = (
+  ...names: ('min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max')[]
+): StepColumn[] =>
+  names.map((name) =>
+    csv(`latencyUs.${name}`, ({ latencyUs }) =>
+      latencyUs?.count === 0 ? latencyUs[name] : latencyUs && latencyAt(latencyUs, name),
+    ),
+  );
+
+/** As it is judged, see {@link shownLatency}. */
+const percentile = (id: string, key: keyof ShownPercentiles, place: number): StepColumn => ({
+  ...{ id, head: id, unit: 'latency', views: tables, place, terminal: { width: 6 } },
+  value(row) {
+    const shown = shownLatency(row);
+    return shown && shown[key] === undefined ? tooFew : shown?.[key];
+  },
+});
+
+/** Every column; a new one is a line here. */
+export const stepColumns: readonly StepColumn[] = [
+  {
+    ...{ id: 'index', head: 'Step', unit: 'count', place: 1, terminal: { width: 4 } },
+    views: ['terminal', 'markdown', 'csv', 'panel'],
+    value: ({ index }) => index,
+  },
+  {
+    ...{ id: 'senders', head: 'Senders', unit: 'count', views: everywhere, place: 2 },
+    value: ({ senders }) => senders,
+    say: ({ senders }) => `${formatCount(senders)} ${senders === 1 ? 'sender' : 'senders'}`,
+  },
+  csv('seconds', ({ seconds }) => seconds),
+  ...csvOf('offered', 'sent', 'expected', 'received'),
+  {
+    ...{ id: 'lost', head: 'Lost', unit: 'count', views: everywhere, place: 9 },
+    terminal: { width: 6 },
+    value: ({ lost }) => lost,
+  },
+  ...csvOf('duplicated', 'outOfOrder', 'late', 'extra'),
+  {
+    ...{ id: 'sentPerSecond', head: 'Sent/s', unit: 'perSecond', views: everywhere, place: 3 },
+    terminal: { width: 8, decimals: 1 },
+    value: ({ sentPerSecond }) => sentPerSecond,
+  },
+  {
+    ...{ id: 'receivedPerSecond', head: 'Received/s', unit: 'perSecond', views: everywhere },
+    ...{ place: 4, terminal: { width: 8, head: 'recv/s' } },
+    value: ({ receivedPerSecond }) => receivedPerSecond,
+  },
+  ...csvOf('payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut'),
+  ...measured('min', 'mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'p9999', 'max'),
+  percentile('p50', 'p50', 5),
+  percentile('p99', 'p99', 6),
+  percentile('p99.9', 'p999', 7),
+  percentile('max', 'max', 8),
+  {
+    ...{ id: 'errors', head: 'Errors', unit: 'count', stepOnly: true, place: 10 },
+    views: ['terminal', 'log', 'csv'],
+    terminal: { width: 5, head: 'err' },
+    value: ({ errors }) => errors,
+    say: ({ errors = 0, warmupErrors = 0 }) =>
+      `${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'}${warmupErrors > 0 ? ` and ${formatCount(warmupErrors)} in the warm-up` : ''}`,
+  },
+  csv('generator.valid', ({ generator }) => generator && String(generator.valid), true),
+  {
+    ...{ id: 'generator', head: 'Generator', unit: 'word', stepOnly: true, place: 11 },
+    views: ['terminal', 'log'],
+    terminal: { width: 10 },
+    value: ({ generator }) => generator && generatorCell(generator),
+    say: ({ generator }) => generator && generatorWords(generator),
+  },
+  {
+    ...{ id: 'left', head: '', unit: 'word', views: ['terminal'], stepOnly: true, place: 12 },
+    terminal: { width: 5 },
+    value: ({ left = '' }) => left.padStart(4),
+  },
+  {
+    ...{ id: 'verdict', head: 'Verdict', unit: 'verdict', views: ['csv', 'panel'], place: 13 },
+    stepOnly: true,
+    value: ({ verdict, current }) => verdict ?? (current ? 'running' : undefined),
+  },
+  csv('warmupErrors', ({ warmupErrors }) => warmupErrors, true),
+];
+
+/** Columns of a view: CSV in the order of the list, tables by their places. */
+export function columnsOf(view: StepView, of: 'steps' | 'entries' = 'steps'): StepColumn[] {
+  const shown = stepColumns.filter(({ views }) => views.includes(view));
+  if (view === 'csv') return shown;
+  const last = stepColumns.length;
+  return shown
+    .filter(({ stepOnly }) => of === 'steps' || !stepOnly)
+    .sort((a, b) => (a.place ?? last) - (b.place ?? last));
+}
+
+/** The head in a table that begins its heads with small letters. */
+export const smallHead = ({ head }: StepColumn): string =>
+  head.charAt(0).toLowerCase() + head.slice(1);
+
+/** Where the texts that a panel is given have the head of a column. */
+export const columnText = (id: string): `column.${string}` => `column.${id}`;
+
+/** The heads of the panel in English, by {@link columnText}. */
+export const columnTexts = (): Record<`column.${string}`, string> =>
+  Object.fromEntries(columnsOf('panel').map(({ id, head }) => [columnText(id), head]));
+
+/** `ok 21 %`: share of a core the busiest worker uses; `slow` when the generator is the bottleneck. */
+export function generatorCell({
+  valid,
+  cpuShare,
+}: Pick<GeneratorHealth, 'cpuShare' | 'valid'>): string {
+  const text = `${valid ? 'ok' : 'slow'} ${formatShare(cpuShare)}`;
+  return text.length <= 9 ? text : text.replace(' %', '%').slice(0, 9);
+}
+
+function generatorWords({
+  valid,
+  cause,
+  cpuShare,
+}: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'>): string {
+  const was = cause === 'starved' ? 'did not get the processor' : 'was the bottleneck';
+  return `generator ${valid ? 'ok' : was} (${formatShare(cpuShare)} of a core)`;
+}
+
+/** What stands with a table in whose percentiles lost deliveries count. */
+export const lostNote = 'percentiles count what was lost as slower than all that arrived';
