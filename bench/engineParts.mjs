@@ -5,7 +5,7 @@ import { Recorder } from '../out/src/runner/receive/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
 import { openConnection } from '../out/src/targets/connectionString.js';
 import { WebSocketConnection } from '../out/src/wire/hub/hubConnection.js';
-import { codecOf } from '../out/src/wire/hub/hubCodec.js';
+import { codecOf } from '../out/src/wire/hub/codecs.js';
 import { emptyStamp } from '../out/src/wire/message/stamp.js';
 
 export const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };

@@ -4,7 +4,7 @@ import { closedPlan } from '../../out/src/runner/calibrate/closedPlan.js';
 import { AccessTokens } from '../../out/src/wire/connect/accessTokens.js';
 import { connectHub } from '../../out/src/wire/connect/connectHub.js';
 import { recordLatencyShape } from '../../out/src/wire/message/contractShape.js';
-import { codecOf } from '../../out/src/wire/hub/hubCodec.js';
+import { codecOf } from '../../out/src/wire/hub/codecs.js';
 import { Invocations } from '../../out/src/wire/hub/invocations.js';
 import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';
 import { negotiateAgents } from '../../out/src/wire/connect/negotiate.js';

@@ -4,7 +4,7 @@ import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { targetOf } from '../plan/targetOf';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
-import type { HubConnection } from '../wire/hub/hubConnection';
+import type { HubConnection } from '../wire/hub/clientConnection';
 import type { HubMessage } from '../wire/hub/hubMessage';
 import { shownText } from '../wire/connect/connectFailure';
 import { IssuedTokens } from '../wire/connect/issuedTokens';

@@ -1,4 +1,4 @@
-import type { HubConnection } from '../../src/wire/hub/hubConnection';
+import type { HubConnection } from '../../src/wire/hub/clientConnection';
 
 /** A connection that keeps what it is given to send. */
 export class FakeConnection {

@@ -1,6 +1,6 @@
 import type { ErrorClass } from '../../src/base/errorClass';
 import { readHubMessage } from '../../src/wire/hub/hubMessage';
-import type { HubConnection, HubListener } from '../../src/wire/hub/hubConnection';
+import type { HubConnection, HubListener } from '../../src/wire/hub/clientConnection';
 
 export interface Loss {
   readonly errorClass: ErrorClass;

@@ -4,7 +4,7 @@ import { populationsOf } from '../../src/plan/population';
 import { Receiver } from '../../src/runner/receive/receiver';
 import { Recorder, type StepRecorder } from '../../src/runner/receive/recorder';
 import { StreamSender } from '../../src/runner/send/streamSender';
-import { jsonCodec } from '../../src/wire/hub/hubCodec';
+import { jsonCodec } from '../../src/wire/hub/codecs';
 import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/hub/hubMessage';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';

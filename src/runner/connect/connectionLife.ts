@@ -1,7 +1,7 @@
 import { seededRandom } from '../../base/random';
 import type { Plan, PlanLife } from '../../plan/plan';
 import type { ConnectFailure } from '../../wire/connect/connectFailure';
-import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { HubConnection } from '../../wire/hub/clientConnection';
 import { leavingUs } from '../../base/leavingTime';
 import { Reconnector } from './reconnector';
 

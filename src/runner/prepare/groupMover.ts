@@ -4,7 +4,7 @@ import type { Plan, PlanStep } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
 import { numberOf } from '../../usecases/parameterSpec';
 import { shownText } from '../../wire/connect/connectFailure';
-import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { InvocationOutcome } from '../../wire/hub/invocations';
 import type { StepRecorder } from '../receive/recorder';
 

@@ -1,7 +1,7 @@
 import { entryRun } from '../../plan/entryRun';
 import type { Plan } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
-import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { HubMessage } from '../../wire/hub/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connect/connectFailure';
 import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations';

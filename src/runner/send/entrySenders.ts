@@ -1,7 +1,7 @@
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import { entryRun } from '../../plan/entryRun';
-import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import { MessageSender } from './messageSender';
 import type { EntryRecorder, StepRecorder } from '../receive/recorder';

@@ -6,8 +6,8 @@ import type { Plan, PlanStep } from '../../plan/plan';
 import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
 import type { Population } from '../../plan/population';
 import type { Audience } from '../../usecases/useCase';
-import type { HubConnection } from '../../wire/hub/hubConnection';
-import { codecOf } from '../../wire/hub/hubCodec';
+import type { HubConnection } from '../../wire/hub/clientConnection';
+import { codecOf } from '../../wire/hub/codecs';
 import {
   holeLengths,
   MessageTemplate,

@@ -1,5 +1,5 @@
 import { mostOpenStreams } from '../../usecases/streams';
-import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { HubConnection } from '../../wire/hub/clientConnection';
 import { readHex, writeHex } from '../../wire/message/stamp';
 import { streamIdLength } from '../../wire/message/messageLayout';
 import type { EntryRecorder } from '../receive/recorder';

@@ -1,5 +1,5 @@
 import type { WireProtocol } from '../../base/wireProtocol';
-import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { HubMessage } from '../../wire/hub/hubMessage';
 import { streamLayoutOf } from '../../wire/message/streamLayout';
 import { ItemForm } from './itemForm';

@@ -2,7 +2,8 @@ import { digitsOf } from '../../base/digits';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import { argumentBytes, ownArguments, type OwnArgument } from '../../usecases/ownArguments';
 import type { StreamShape } from '../../usecases/streams';
-import { codecOf, type HubCodec } from '../../wire/hub/hubCodec';
+import type { HubCodec } from '../../wire/hub/hubCodec';
+import { codecOf } from '../../wire/hub/codecs';
 import type { HoleLengths, MessageLayout } from '../../wire/message/messageLayout';
 import {
   holeLengths,

@@ -2,7 +2,7 @@ import type { Plan, PlanEntry } from '../../plan/plan';
 import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
 import type { StreamShape } from '../../usecases/streams';
 import { HoleFrame } from '../../wire/message/holeFrame';
-import { codecOf } from '../../wire/hub/hubCodec';
+import { codecOf } from '../../wire/hub/codecs';
 import { stampLength, writeStamp, type Stamp } from '../../wire/message/stamp';
 import { streamLayoutOf } from '../../wire/message/streamLayout';
 import type { OpenStream } from './openStream';

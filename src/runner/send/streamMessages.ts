@@ -1,7 +1,7 @@
 import type { Plan } from '../../plan/plan';
 import { HoleFrame } from '../../wire/message/holeFrame';
-import type { HubConnection } from '../../wire/hub/hubConnection';
-import { codecOf } from '../../wire/hub/hubCodec';
+import type { HubConnection } from '../../wire/hub/clientConnection';
+import { codecOf } from '../../wire/hub/codecs';
 import type { Stamp } from '../../wire/message/stamp';
 import { streamLayoutOf } from '../../wire/message/streamLayout';
 import type { OpenStream } from './openStream';

@@ -4,7 +4,7 @@ import { entryRun } from '../../plan/entryRun';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
-import type { HubConnection } from '../../wire/hub/hubConnection';
+import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import { emptyStamp } from '../../wire/message/stamp';
 import type { EntrySender } from './entrySenders';

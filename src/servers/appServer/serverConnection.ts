@@ -15,7 +15,7 @@ import { readServiceMessage } from '../../wire/service/serviceReader';
 import { encodeServiceMessage } from '../../wire/service/serviceWriter';
 import { openSocket, type WaySettings } from '../../wire/socket/socket';
 import type { ConnectionEnd } from './connectionEnd';
-import type { ServiceClient } from './serviceClient';
+import type { ClientLine, ServiceClient } from './serviceClient';
 
 /** Whom a server connection works for. */
 export interface ServerConnectionHost {
@@ -58,7 +58,7 @@ const batchBytes = 64 * 1024;
 const maxUnsentBytes = 16 * 1024 * 1024;
 
 /** One connection of an app server to the service, with the clients that come through it. */
-export class ServerConnection {
+export class ServerConnection implements ClientLine {
   readonly clients = new Map<string, ServiceClient>();
   private readonly socket: WebSocket;
   /** The stream under it. */

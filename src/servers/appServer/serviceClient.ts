@@ -1,10 +1,29 @@
-import { clientHead, clientIdAt, plainTail } from '../../wire/service/serviceOutput';
-import { flowConnectionType, flowOperation, serviceType } from '../../wire/service/serviceMessage';
+import {
+  clientHead,
+  clientIdAt,
+  plainTail,
+  type ServiceOutput,
+} from '../../wire/service/serviceOutput';
+import {
+  flowConnectionType,
+  flowOperation,
+  serviceType,
+  type ServiceMessage,
+} from '../../wire/service/serviceMessage';
 import { payloadEnd, payloadStart } from '../hubProtocol/framePayloads';
 import type { HubTransport, TransportOwner } from '../http/hubTransport';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubDataType } from './hubDataType';
-import type { ServerConnection } from './serverConnection';
+
+/** The server connection through which a client comes. */
+export interface ClientLine extends Pick<ServiceOutput, 'payloads'> {
+  readonly isOpen: boolean;
+  /** Those that come through it. */
+  readonly clients: Map<string, ServiceClient>;
+  send(message: ServiceMessage): void;
+  /** Sends ConnectionData; see {@link ServiceOutput.connectionData}. */
+  data(id: Buffer, type: number, payload: Buffer, start: number, end: number): void;
+}
 
 /** A client of the service, as it comes to the hub through one server connection. */
 export class ServiceClient implements HubTransport {
@@ -24,7 +43,7 @@ export class ServiceClient implements HubTransport {
   /** @param instanceId of the service, where the client is connected */
   constructor(
     readonly id: string,
-    readonly connection: ServerConnection,
+    readonly connection: ClientLine,
     readonly instanceId: string | undefined,
   ) {
     this.head = clientHead(id);

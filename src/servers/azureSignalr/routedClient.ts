@@ -15,8 +15,7 @@ import {
   type HeaderList,
 } from './clientIdentity';
 import { handshakeAnswer, HeldFrames } from './heldFrames';
-import type { ServerConnection } from './serverConnection';
-import type { ServiceClient } from './serviceHub';
+import type { AppServerLine, LineClient } from './serviceHub';
 
 /** What clients of the default mode need from the service. */
 export interface RoutedClientHost {
@@ -24,7 +23,7 @@ export interface RoutedClientHost {
   /** Milliseconds, as of the last tick. */
   readonly tickMs: number;
   /** Finds the server connection for a client whose hub handshake has come. */
-  route(client: RoutedClient): ServerConnection | undefined;
+  route(client: RoutedClient): AppServerLine | undefined;
   /** It takes and sends no more messages. */
   closing(client: RoutedClient): void;
   /** Its transport is no more. */
@@ -48,12 +47,12 @@ function protocolIn(text: string): string | undefined {
 }
 
 /** A client whose hub is run by an app server: what it sends goes there as it came. */
-export class RoutedClient implements TransportOwner, ServiceClient {
+export class RoutedClient implements TransportOwner, LineClient {
   groups: Set<string> | undefined;
   protocolName = 'json';
   /** The id in MessagePack, for every message that carries its data. */
   readonly idText: Buffer;
-  line: ServerConnection | undefined;
+  line: AppServerLine | undefined;
   private state: 'handshake' | 'routed' | 'open' | 'closing' = 'handshake';
   private rest: ByteRest | undefined;
   private held: HeldFrames | undefined;

@@ -14,8 +14,7 @@ import { readServiceMessage } from '../../wire/service/serviceReader';
 import { encodeServiceMessage } from '../../wire/service/serviceWriter';
 import { serverFrame } from '../hubProtocol/serverFrame';
 import { claimPairs } from './clientIdentity';
-import type { RoutedClient } from './routedClient';
-import type { ServiceHub } from './serviceHub';
+import type { AppServerLine, LineClient, ServiceHub } from './serviceHub';
 
 /** What a server connection needs from the service. */
 export interface ServerConnectionHost {
@@ -42,9 +41,9 @@ const lostBytes = 64 * 1024 * 1024;
 const pingFrame = encodeServiceMessage({ type: serviceType.ping, messages: [] });
 
 /** One connection of an app server, speaking the service protocol. */
-export class ServerConnection {
+export class ServerConnection implements AppServerLine {
   /** Clients that are served over it. */
-  readonly clients = new Map<string, RoutedClient>();
+  readonly clients = new Map<string, LineClient>();
   private state: 'handshake' | 'open' | 'leaving' | 'closed' = 'handshake';
   private kind: number = serverConnectionType.default;
   private readonly input: ServiceFrames;
@@ -86,7 +85,7 @@ export class ServerConnection {
   }
 
   /** Tells the app server of a new client. */
-  open(client: RoutedClient): void {
+  open(client: LineClient): void {
     this.clients.set(client.id, client);
     const { claims, query } = client.identity;
     this.send({
@@ -101,13 +100,13 @@ export class ServerConnection {
   }
 
   /** Hands on what a client sent, as it came. */
-  forward(client: RoutedClient, data: Buffer): void {
+  forward(client: LineClient, data: Buffer): void {
     this.output.connectionData(client.idText, 0, data, 0, data.length);
     this.flushSoon();
   }
 
   /** A client is gone, or closed by the service. */
-  clientClosed(client: RoutedClient, errorMessage: string): void {
+  clientClosed(client: LineClient, errorMessage: string): void {
     if (!this.clients.delete(client.id)) return;
     this.send({ type: serviceType.closeConnection, connectionId: client.id, errorMessage });
   }

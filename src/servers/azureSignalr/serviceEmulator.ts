@@ -21,7 +21,7 @@ import { RoutedClient, type RoutedClientHost } from './routedClient';
 import { ServerConnection, type ServerConnectionHost } from './serverConnection';
 import { ServerlessClient } from './serverlessClient';
 import { ServerlessEvents } from './serverlessEvents';
-import { ServiceHub } from './serviceHub';
+import { ServiceHub, type AppServerLine } from './serviceHub';
 import { publicAccessKey, type AzureSignalrOptions, type ServiceMode } from './serviceOptions';
 import {
   admitServiceUpgrade,
@@ -197,7 +197,7 @@ export class ServiceEmulator
     if (connection instanceof ServerlessClient) this.events.invoked(connection, message);
   }
 
-  route(client: RoutedClient): ServerConnection | undefined {
+  route(client: RoutedClient): AppServerLine | undefined {
     const { hub, claims } = client.identity;
     const line = this.hub(hub).servers.choose(wantedServer(claims));
     if (line !== undefined) this.hub(hub).add(client);

@@ -4,8 +4,7 @@ import {
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
 import { RoutedClient } from './routedClient';
-import type { ServerConnection } from './serverConnection';
-import type { ServiceHub } from './serviceHub';
+import type { AppServerLine, ServiceHub } from './serviceHub';
 
 /** What a real service does now and then, on demand: for tests of app servers. */
 export class ServiceFaults {
@@ -45,7 +44,7 @@ export class ServiceFaults {
     for (const connection of this.connectionsOf(hub)) connection.send(message);
   }
 
-  private connectionsOf(hub: string): ServerConnection[] {
+  private connectionsOf(hub: string): AppServerLine[] {
     return [...this.hub(hub).servers.connections];
   }
 }

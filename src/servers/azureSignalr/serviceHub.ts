@@ -1,6 +1,6 @@
+import type { ServiceMessage } from '../../wire/service/serviceMessage';
 import { HubGroups, type GroupMember } from '../hub/hubGroups';
-import { AppServers } from './appServers';
-import type { ClientIdentity } from './clientIdentity';
+import type { ClientIdentity, HeaderList } from './clientIdentity';
 import { UserGroups, type MembershipCount } from './userGroups';
 
 /** A client of the service, in either mode. */
@@ -14,10 +14,77 @@ export interface ServiceClient extends GroupMember {
   close(error?: string, allowReconnect?: boolean): void;
 }
 
+/** A client whose hub is run by an app server. */
+export interface LineClient extends ServiceClient {
+  /** The id in MessagePack, for every message that carries its data. */
+  readonly idText: Buffer;
+  /** The headers of its request, once. */
+  takeHeaders(): HeaderList;
+  /** Takes what its own app server sends, whole hub messages or a part of one. */
+  receive(payload: Buffer, isPartial: boolean): void;
+  /** Its app server has closed it, or is gone. */
+  closeByServer(error: string, allowReconnect?: boolean): void;
+  pause(): void;
+  resume(): void;
+}
+
+/** A connection of an app server, as its hub and its clients know it. */
+export interface AppServerLine {
+  /** Which process it belongs to. */
+  readonly serverId: string;
+  /** Whether new clients may be routed to it. */
+  readonly takesClients: boolean;
+  /** Clients that are served over it. */
+  readonly clients: ReadonlyMap<string, LineClient>;
+  /** Tells the app server of a new client. */
+  open(client: LineClient): void;
+  /** Hands on what a client sent, as it came. */
+  forward(client: LineClient, data: Buffer): void;
+  /** A client is gone, or closed by the service. */
+  clientClosed(client: LineClient, errorMessage: string): void;
+  send(message: ServiceMessage): void;
+  /** Ends it in order. */
+  close(): void;
+  terminate(): void;
+}
+
 /** One message, as the frames that carry it in each hub protocol. */
 export interface FrameSource {
   /** undefined when it cannot be said in that protocol. */
   in(protocolName: string): Buffer | undefined;
+}
+
+/** The connections of app servers to one hub. */
+class AppServers {
+  readonly connections = new Set<AppServerLine>();
+  /** Where the search for the next one begins, so that equals take turns. */
+  private turn = 0;
+
+  /** Whether clients are served by app servers. */
+  get takeClients(): boolean {
+    for (const { takesClients } of this.connections) if (takesClients) return true;
+    return false;
+  }
+
+  /**
+   * The connection with the fewest clients, of the wanted app server if there is one.
+   * @returns undefined when none can take the client
+   */
+  choose(wanted?: {
+    readonly serverId: string;
+    readonly isRequired: boolean;
+  }): AppServerLine | undefined {
+    const ready = [...this.connections].filter(({ takesClients }) => takesClients);
+    const own = ready.filter(({ serverId }) => serverId === wanted?.serverId);
+    const candidates = own.length > 0 || wanted?.isRequired === true ? own : ready;
+    const start = candidates.length === 0 ? 0 : this.turn++ % candidates.length;
+    let best: AppServerLine | undefined;
+    for (let index = 0; index < candidates.length; index++) {
+      const next = candidates[(start + index) % candidates.length]!;
+      if (best === undefined || next.clients.size < best.clients.size) best = next;
+    }
+    return best;
+  }
 }
 
 /** Who is on one hub: clients, users, groups, app servers. */

@@ -1,7 +1,7 @@
-import { DownloadStream } from './downloadStream';
-import type { HubConnection } from './hubConnection';
+import type { HubConnection, OpenStreams } from './hubConnection';
 import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
+import { performance } from 'node:perf_hooks';
 
 /** What streams need from their hub. */
 export interface StreamHost {
@@ -45,7 +45,7 @@ const uploadFailed = "An unexpected error occurred invoking 'StreamingUpload' on
  * other. When too much waits, {@link isFull} asks the connection to read nothing more, and the
  * connection is told to go on once there is room.
  */
-export class ConnectionStreams {
+export class ConnectionStreams implements OpenStreams {
   private readonly calls = new Map<string, UpStream>();
   /** Streams the client has not ended, by stream id. */
   private readonly uploads = new Map<string, UpStream>();
@@ -235,4 +235,89 @@ export class ConnectionStreams {
     if (stream.counted === undefined) this.host.sendBehind(this.connection, completion);
     else this.host.deliver(this.connection, completion);
   }
+}
+
+/** What a client has asked for. */
+interface Download {
+  readonly id: string;
+  /** The dictionary that is given back. */
+  readonly item: Buffer;
+  readonly items: number;
+  readonly delayMs: number;
+}
+
+/** Items in one go, so that other clients are served in between. */
+const burst = 64;
+/** A client that has left too much unread is asked again after this. */
+const retryMs = 2;
+
+/**
+ * One `StreamingDownload` call: item k is due k × delay after the call, however late the ones before
+ * were, and leaves when the client has read enough of what it was sent.
+ */
+class DownloadStream {
+  private readonly startMs = performance.now();
+  private sent = 0;
+  private timer: NodeJS.Timeout | undefined;
+  /** Something became due while the hub was held. */
+  private isDue = false;
+  private isOver = false;
+
+  constructor(
+    private readonly connection: HubConnection,
+    private readonly host: StreamHost,
+    private readonly download: Download,
+    private readonly ended: () => void,
+  ) {}
+
+  start(): void {
+    this.send();
+  }
+
+  resume(): void {
+    if (this.isDue) this.send();
+  }
+
+  dispose(): void {
+    this.isOver = true;
+    clearTimeout(this.timer);
+  }
+
+  /** Completes the call, whatever is left of it. */
+  finish(): void {
+    if (this.isOver) return;
+    this.dispose();
+    this.ended();
+    this.host.sendBehind(
+      this.connection,
+      this.connection.protocol.streamEndFrame(this.download.id),
+    );
+  }
+
+  private readonly send = (): void => {
+    const { connection, host } = this;
+    const { id, item, items, delayMs } = this.download;
+    this.isDue = host.isHeld;
+    if (this.isDue) return;
+    for (let count = 0; this.sent < items; count++) {
+      const waitMs = this.startMs + this.sent * Math.max(0, delayMs) - performance.now();
+      if (waitMs > 0) {
+        // Timers may be early by a part of a millisecond: the time is asked again.
+        this.timer = setTimeout(this.send, Math.ceil(waitMs));
+        return;
+      }
+      if (count === burst || connection.isBehind) {
+        this.timer = setTimeout(this.send, connection.isBehind ? retryMs : 0);
+        return;
+      }
+      const numbered = connection.protocol.numberedItem(item, 0, item.length, this.sent);
+      this.sent += 1;
+      host.deliver(
+        connection,
+        connection.protocol.streamItemFrame(id, numbered, 0, numbered.length),
+      );
+      if (this.isOver) return;
+    }
+    this.finish();
+  };
 }

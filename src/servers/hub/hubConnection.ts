@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { ByteRest } from '../../wire/socket/byteRest';
-import type { ConnectionStreams } from './connectionStreams';
 import { handshakeErrorFrame } from '../hubProtocol/hubFrames';
 import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from './hubHandshake';
 import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
@@ -27,6 +26,18 @@ export interface ConnectionHost {
   gone(connection: HubConnection): void;
 }
 
+/** The streams of a connection, as far as it hands their messages on. */
+export interface OpenStreams {
+  /** Nothing more is to be read for now. */
+  readonly isFull: boolean;
+  /** Takes a stream item, the completion of an upload, or a cancellation. */
+  received(message: HubMessage): void;
+  /** Sends what became due while the hub was held. */
+  resume(): void;
+  /** Ends all streams without a word. */
+  dispose(): void;
+}
+
 /** Text of .NET for every failure it does not explain to the client. */
 const closedWithError = 'Connection closed with an error.';
 
@@ -35,7 +46,7 @@ export class HubConnection implements TransportOwner {
   /** Names of the groups it is in; undefined until it joins its first. */
   groups: Set<string> | undefined;
   /** undefined until it starts its first stream. */
-  streams: ConnectionStreams | undefined;
+  streams: OpenStreams | undefined;
   invocations = 0;
   /** What the client asked for in its handshake, which itself is JSON. */
   protocol: ServerProtocol = jsonProtocol;

@@ -1,6 +1,7 @@
 import { withoutEnd } from '../../base/withoutEnd';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { codecOf, type HubCodec } from '../../wire/hub/hubCodec';
+import { codecOf } from '../../wire/hub/codecs';
+import type { HubCodec } from '../../wire/hub/hubCodec';
 import { HubMessageError, type Invocation } from '../../wire/hub/hubMessage';
 import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
 import type { ServiceFailure } from '../../wire/rest/serviceFailure';

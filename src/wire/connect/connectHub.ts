@@ -2,12 +2,8 @@ import type { ClientTokens } from './accessTokens';
 import { StatusFailure } from './connectFailure';
 import type { ConnectStopwatch } from './connectStopwatch';
 import type { Endpoint } from './endpoint';
-import {
-  WebSocketConnection,
-  type HubConnection,
-  type HubConnectionOptions,
-  type HubListener,
-} from '../hub/hubConnection';
+import { WebSocketConnection } from '../hub/webSocketConnection';
+import type { HubConnection, HubConnectionOptions, HubListener } from '../hub/clientConnection';
 import { HttpConnection } from '../http/httpConnection';
 import { negotiate, withQuery, type NegotiateAgents, type Negotiated } from './negotiate';
 import { numberedEndpoint } from './numberedEndpoint';

@@ -3,7 +3,7 @@ import { measureMethods, onlyMeasure, recordLatencyMethods } from '../../base/be
 import { ConnectFailure, LeavesLoopback, shownText } from './connectFailure';
 import { connectHub } from './connectHub';
 import type { Endpoint } from './endpoint';
-import type { HubConnection } from '../hub/hubConnection';
+import type { HubConnection } from '../hub/clientConnection';
 import type { InvocationOutcome } from '../hub/invocations';
 import { negotiateAgents } from './negotiate';
 import { ProbeListener } from './probeListener';

@@ -1,5 +1,5 @@
 import type { Span } from '../hub/hubCodec';
-import type { HubConnection, HubListener } from '../hub/hubConnection';
+import type { HubConnection, HubListener } from '../hub/clientConnection';
 import { Invocations } from '../hub/invocations';
 
 /** Listens on a connection that only asks: answers to its calls, and the greeting of a bench hub. */

@@ -1,5 +1,5 @@
 import type { Completion } from './hubMessage';
-import type { HubConnection } from './hubConnection';
+import type { HubConnection } from './clientConnection';
 
 /** The hub's answer to an invocation, or why there is none. */
 export type InvocationOutcome =

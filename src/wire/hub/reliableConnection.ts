@@ -4,12 +4,8 @@ import { ConnectFailure } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import type { Endpoint } from '../connect/endpoint';
 import type { Recoverable, RecoveryForm } from './hubCodec';
-import {
-  WebSocketConnection,
-  type HubConnection,
-  type HubConnectionOptions,
-  type HubListener,
-} from './hubConnection';
+import { WebSocketConnection } from './webSocketConnection';
+import type { HubConnection, HubConnectionOptions, HubListener } from './clientConnection';
 import type { Negotiated } from '../connect/negotiate';
 
 /** The service keeps 1000 messages or 16 MB that nobody has acknowledged, and then closes for good. */

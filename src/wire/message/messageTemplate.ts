@@ -1,5 +1,6 @@
 import { HoleFrame } from './holeFrame';
-import { jsonCodec, type HubCodec } from '../hub/hubCodec';
+import type { HubCodec } from '../hub/hubCodec';
+import { jsonCodec } from '../hub/codecs';
 import type { Hole, HoleLengths, MessageLayout, MessageShape } from './messageLayout';
 import { stampLength, writeStamp, type Stamp } from './stamp';
 

@@ -8,7 +8,7 @@ import {
   textOfSystemError,
 } from '../connect/connectFailure';
 import type { Endpoint, ServiceAccess, SigningKey } from '../connect/endpoint';
-import { jsonCodec } from '../hub/hubCodec';
+import { jsonCodec } from '../hub/codecs';
 import type { MessageShape } from '../message/messageLayout';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
 import { negotiateAgents, type NegotiateAgents } from '../connect/negotiate';

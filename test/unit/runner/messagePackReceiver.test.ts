@@ -4,7 +4,7 @@ import type { StepSample } from '../../../src/measure/sample';
 import { populationsOf } from '../../../src/plan/population';
 import { Receiver } from '../../../src/runner/receive/receiver';
 import { Recorder } from '../../../src/runner/receive/recorder';
-import { messagePackCodec } from '../../../src/wire/hub/hubCodec';
+import { messagePackCodec } from '../../../src/wire/hub/codecs';
 import { HubMessageError, type HubMessage } from '../../../src/wire/hub/hubMessage';
 import { framed } from '../../../src/wire/message/messagePackFraming';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import type { Plan } from '../../../src/plan/plan';
-import { jsonCodec } from '../../../src/wire/hub/hubCodec';
+import { jsonCodec } from '../../../src/wire/hub/codecs';
 import { holeLengths, MessageTemplate } from '../../../src/wire/message/messageTemplate';
 import type { RestCalls } from '../../../src/wire/rest/restCalls';
 import { restLayout } from '../../../src/wire/rest/restLayout';

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { opcode } from '../../../src/wire/socket/frame';
-import { messagePackCodec, type Span } from '../../../src/wire/hub/hubCodec';
-import {
-  WebSocketConnection,
-  type HubConnection,
-  type HubListener,
-} from '../../../src/wire/hub/hubConnection';
+import type { Span } from '../../../src/wire/hub/hubCodec';
+import { messagePackCodec } from '../../../src/wire/hub/codecs';
+import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
+import type { HubConnection, HubListener } from '../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../src/wire/hub/hubMessage';
 import { Invocations } from '../../../src/wire/hub/invocations';
 import { endpointOf } from '../../fakes/endpoint';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { opcode } from '../../../src/wire/socket/frame';
-import { WebSocketConnection, type HubListener } from '../../../src/wire/hub/hubConnection';
-import { codecOf } from '../../../src/wire/hub/hubCodec';
+import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
+import type { HubListener } from '../../../src/wire/hub/clientConnection';
+import { codecOf } from '../../../src/wire/hub/codecs';
 import { endpointOf } from '../../fakes/endpoint';
 import { startRawHub, type Peer, type RawHub } from '../../fakes/rawHub';
 import { normalClose, webSocketCases } from './webSocketTable';

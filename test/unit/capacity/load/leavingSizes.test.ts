@@ -6,12 +6,8 @@ import { findUseCase } from '../../../../src/usecases/registry';
 import { hubRunOf } from '../../../../src/usecases/useCase';
 import { userOf } from '../../../../src/wire/connect/accessTokens';
 import { measureShape, recordLatencyShape } from '../../../../src/wire/message/contractShape';
-import {
-  codecOf,
-  jsonCodec,
-  messagePackCodec,
-  type HubCodec,
-} from '../../../../src/wire/hub/hubCodec';
+import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
+import { codecOf, jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import type { HoleLengths, MessageShape } from '../../../../src/wire/message/messageLayout';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceWriter';
 import { streamLayoutOf, type ItemPayload } from '../../../../src/wire/message/streamLayout';

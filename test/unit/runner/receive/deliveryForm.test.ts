@@ -4,7 +4,8 @@ import {
   completionForm,
   deliveryFormsOf,
 } from '../../../../src/runner/receive/deliveryForm';
-import { jsonCodec, messagePackCodec, type HubCodec } from '../../../../src/wire/hub/hubCodec';
+import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
+import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
 import { emptyStamp, readStamp, stampLength, writeStamp } from '../../../../src/wire/message/stamp';
 import { planOf } from '../../../fakes/plan';

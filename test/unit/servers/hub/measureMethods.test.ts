@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
-import { codecOf, type Span } from '../../../../src/wire/hub/hubCodec';
-import type { HubConnection } from '../../../../src/wire/hub/hubConnection';
+import type { Span } from '../../../../src/wire/hub/hubCodec';
+import { codecOf } from '../../../../src/wire/hub/codecs';
+import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
 import { negotiateAgents } from '../../../../src/wire/connect/negotiate';
 import { endpointOf } from '../../../fakes/endpoint';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { jsonCodec } from '../../../../src/wire/hub/hubCodec';
+import { jsonCodec } from '../../../../src/wire/hub/codecs';
 import { HttpAnswerReader, type AnswerListener } from '../../../../src/wire/http/httpAnswer';
 import { PollInput, type InputOwner } from '../../../../src/wire/http/httpInput';
 import { HttpRequests } from '../../../../src/wire/http/httpRequests';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { jsonCodec } from '../../../../src/wire/hub/hubCodec';
-import type { HubConnection } from '../../../../src/wire/hub/hubConnection';
+import { jsonCodec } from '../../../../src/wire/hub/codecs';
+import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import { Invocations } from '../../../../src/wire/hub/invocations';
 
 const hub = {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { clientFrame, opcode } from '../../../../src/wire/socket/frame';
 import { ReliableConnection } from '../../../../src/wire/hub/reliableConnection';
-import type { HubConnection } from '../../../../src/wire/hub/hubConnection';
+import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
 import { reliableProtobufWebPubSubCodec } from '../../../../src/wire/webpubsub/protobufWebPubSubCodec';
 import { reliableWebPubSubCodec } from '../../../../src/wire/webpubsub/webPubSubCodec';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { MessageArgument } from '../../../../src/base/messageArgument';
 import { measureShape, recordLatencyShape } from '../../../../src/wire/message/contractShape';
-import { jsonCodec, messagePackCodec, type HubCodec } from '../../../../src/wire/hub/hubCodec';
+import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
+import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import type { StreamInvocation } from '../../../../src/wire/hub/hubMessage';
 import type { MessageLayout, MessageShape } from '../../../../src/wire/message/messageLayout';
 import {

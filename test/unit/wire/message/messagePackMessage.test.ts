@@ -5,7 +5,8 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import * as fc from 'fast-check';
 import { opcode } from '../../../../src/wire/socket/frame';
 import { FrameReader, type FrameListener } from '../../../../src/wire/socket/frameReader';
-import { messagePackCodec, type Span } from '../../../../src/wire/hub/hubCodec';
+import type { Span } from '../../../../src/wire/hub/hubCodec';
+import { messagePackCodec } from '../../../../src/wire/hub/codecs';
 import { HubMessageError, type HubMessage } from '../../../../src/wire/hub/hubMessage';
 import { serverFrame } from '../../../fakes/frames';
 

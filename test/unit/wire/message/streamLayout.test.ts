@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { HoleFrame, type FramePiece } from '../../../../src/wire/message/holeFrame';
-import { codecOf, type Span } from '../../../../src/wire/hub/hubCodec';
+import type { Span } from '../../../../src/wire/hub/hubCodec';
+import { codecOf } from '../../../../src/wire/hub/codecs';
 import { itemKey, streamLayoutOf } from '../../../../src/wire/message/streamLayout';
 import { stampLength } from '../../../../src/wire/message/stamp';
 import { onlyClientFrame } from '../../../fakes/frames';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
 import { recordLatencyShape } from '../../../../src/wire/message/contractShape';
-import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/hubCodec';
+import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { PersistentSends } from '../../../../src/wire/service/persistentSends';
 import type { ServiceFailure } from '../../../../src/wire/rest/serviceFailure';

@@ -1,87 +1,19 @@
 import type * as net from 'node:net';
-import type { ErrorClass } from '../../base/errorClass';
 import {
   classOfClosing,
   ConnectFailure,
   failureOfSocket,
   shownText,
 } from '../connect/connectFailure';
-import { ClientConnection } from './clientConnection';
+import { ClientConnection, type HubConnectionOptions, type HubListener } from './clientConnection';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import type { Endpoint } from '../connect/endpoint';
 import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
 import { FrameError, FrameReader, type FrameListener } from '../socket/frameReader';
-import type { HubCodec } from './hubCodec';
 import { HubMessageError, readHandshakeAnswer, recordSeparator, textIn } from './hubMessage';
 import type { Negotiated } from '../connect/negotiate';
 import { connectSocket, type SocketOwner } from '../socket/socket';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from '../socket/upgrade';
-
-/** What an open connection tells. One listener serves all connections of a worker. */
-export interface HubListener {
-  /**
-   * One WebSocket message, one event or the answer to one poll: one or more hub messages, each with what
-   * marks its end, see {@link HubCodec.find}; none when a poll came back empty. The buffer is valid only
-   * during the call. `frameBytes` is the length with what the transport puts around it, HTTP heads excluded.
-   */
-  received(
-    connection: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    frameBytes: number,
-  ): void;
-  /** A connection that keeps itself alive has sent a ping. */
-  pinged?(connection: HubConnection): void;
-  /** The connection is gone without our asking; told once. */
-  lost(connection: HubConnection, errorClass: ErrorClass, text: string): void;
-  /** A connection that can be recovered has lost its socket; `recovered` or `lost` follows. */
-  interrupted?(connection: HubConnection, errorClass: ErrorClass, text: string): void;
-  recovered?(connection: HubConnection, tookMs: number): void;
-}
-
-export interface HubConnectionOptions {
-  /** Longest message accepted from the server. */
-  readonly maximumMessageBytes: number;
-  /** Bytes that may wait to be sent before the connection counts as blocked. */
-  readonly maximumUnsentBytes: number;
-  /** The hub protocol; JSON when absent. */
-  readonly codec?: HubCodec;
-}
-
-/** One client connection, whatever its transport. It knows nothing of what the messages mean. */
-export interface HubConnection {
-  /** Index of the connection among all of the run. */
-  readonly index: number;
-  /** What the hub knows it by, as far as negotiating told. */
-  readonly connectionId: string | undefined;
-  /** When something last came from the server, in the clock of the owner, which sets it. */
-  lastReceivedUs: number;
-  /** Text of a hub Close message, told when the connection ends after it. */
-  closeReason: string | undefined;
-  /** Code of the server's close frame, where there was one. */
-  readonly closeCode?: number | undefined;
-  /** How it writes and reads hub messages. */
-  readonly codec: HubCodec;
-  readonly isOpen: boolean;
-  readonly stopped: boolean;
-  /** It notices a dead server by itself: nobody else sends pings. */
-  readonly hasOwnKeepAlive: boolean;
-  /**
-   * Hands a whole frame, or a bare hub message where the transport has no frames, to an open connection.
-   *
-   * @returns whether the bytes were taken at once; otherwise they must not be changed any more
-   */
-  send(frame: Buffer): boolean;
-  /** Sends one hub message that is not worth a template; nothing happens on a closed connection. */
-  sendMessage(message: Buffer): void;
-  /** Closes in order; the listener is not told. */
-  close(): void;
-  /** Lets go of the sockets at once; the listener is not told. */
-  destroy(): void;
-  /** Gives the connection up for the given reason, which the listener or the opener is told. */
-  drop(errorClass: ErrorClass, text: string): void;
-}
 
 /** State that is needed only until the connection is open. */
 interface Upgrading {

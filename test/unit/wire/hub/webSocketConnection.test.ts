@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { clientFrame, opcode } from '../../../../src/wire/socket/frame';
-import { WebSocketConnection } from '../../../../src/wire/hub/hubConnection';
+import { WebSocketConnection } from '../../../../src/wire/hub/webSocketConnection';
 import { hubFrame, serverFrame } from '../../../fakes/frames';
 import {
   agreement,
