@@ -1,12 +1,12 @@
 import type { LoadTest } from '../load/loadRun';
 
-/** A way over which everything is run, and a column of the README's table. */
+/** A way over which everything is run, and a column of the table in docs/scenarios.md. */
 export interface TableColumn {
   readonly title: string;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** What is run over every way, and a row of the README's table: one step of 20 connections. */
+/** What is run over every way, and a row of the table in docs/scenarios.md: one step of 20 connections. */
 export interface TableRow {
   readonly title: string;
   readonly test: Omit<LoadTest, 'target'>;
@@ -96,7 +96,7 @@ export const tableRows: readonly TableRow[] = [
 export const isRun = ({ not = [] }: TableRow, { title }: TableColumn): boolean =>
   !not.includes(title);
 
-/** The table as it stands in the README, cells of each line. */
+/** The table as it stands in docs/scenarios.md, cells of each line. */
 export function tableCells(): string[][] {
   const head = ['`scenario.name`', ...tableColumns.map(({ title }) => title)];
   const body = tableRows.map((each) => [

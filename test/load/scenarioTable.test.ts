@@ -4,7 +4,7 @@ import { isRun, tableColumns, tableRows } from '../fakes/scenarioTable';
 import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
 import { sideBySide } from '../fakes/sideBySide';
 
-/** The ticks in the table of the README: each is a run here. */
+/** The ticks in the table of docs/scenarios.md: each is a run here. */
 describe('every scenario over every way', function () {
   this.timeout(60_000);
   let hub: LoadHub;
