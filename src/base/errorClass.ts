@@ -6,7 +6,7 @@ export const errorClasses = {
   refused: 'connection refused: nothing listens on that port',
   unreachable: 'host or network unreachable',
   dns: 'host name not found',
-  tls: 'TLS failed: certificate not trusted, one of the client missing, or the port does not speak TLS',
+  tls: 'TLS failed: the certificate is not trusted, the server wants one from the client, or the port does not speak TLS',
   timeout: 'no answer in time',
   reset: 'connection reset by the other side',
   unauthorized: 'refused with 401 or 403: access token missing, wrong or expired',

@@ -49,13 +49,13 @@ export const saidTexts: readonly string[] = [
   '{0} duplicate came on top of the {1} expected ({2}), above the limit of {3}',
   '{0} of {1} connections failed and {2} were dropped ({3}), above the limit of {4}',
   '{0} of {1} connections failed, {2} were dropped and {3} did not come back ({4}), above the limit of {5}',
-  'the hub refused messages of {0} of {1} senders, and no answer was expected that would tell of the others',
+  'the hub refused messages of {0} of {1} senders, and later messages ask for no answer, so more may have been refused',
 
   // Why it is invalid.
   'the one sender sent nothing, so there is nothing that was measured',
   '{0} senders sent nothing, so there is nothing that was measured',
   'the generator sent only {0} of {1} messages that were due ({2})',
-  '1 % of the messages left {0} or more after their time, above 10 % of the limit of {1}',
+  '1 % of the messages left {0} or more behind schedule, which is above 10 % of the limit of {1}',
   'a worker of the generator used {0} of a core',
   'take more workers or another machine, or send less',
   'calls waited for a free socket of their worker, which used {0} of a core',

@@ -31,6 +31,6 @@ export function tailReason(summaries: readonly (LatencySummary | undefined)[]): 
       summary !== undefined && summary.count > 0 && tailUs(summary, 'p999') === undefined,
   );
   return missing
-    ? `–: p99.9 is told from ${formatCount(countFor(tailShares.p999))} deliveries on, when ${leastBeyond} lie beyond it`
+    ? `–: p99.9 is shown from ${formatCount(countFor(tailShares.p999))} deliveries on, when ${leastBeyond} lie beyond it`
     : undefined;
 }

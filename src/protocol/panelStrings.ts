@@ -88,7 +88,7 @@ export const panelStrings = {
   criterion: 'criterion: {0} under {1}',
   everySeconds: 'Each row sums up {0} seconds: the worst of latencies, the mean of rates.',
   tailNote:
-    '–: p99.9 is told from 10,000 deliveries on, p99.99 from 100,000 on, when at least 10 lie beyond it.',
+    '–: p99.9 is shown from 10,000 deliveries on, p99.99 from 100,000 on, when at least 10 lie beyond it.',
   heatMapRange: 'deliveries from {0} to {1}',
   highestOfRun: 'highest of the run',
   meanOfRun: 'mean of the run',

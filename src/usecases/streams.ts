@@ -49,7 +49,7 @@ export const streamParameters = {
     default: 0,
     minimum: 0,
     maximum: 3_600_000,
-    summary: `Pause for each item: ours between those that go up; that of the hub before it gives one back or makes the next, which \`streamingEcho\` tells it, and \`invoke\` takes it to have by itself. A connection has at most ${mostOpenStreams} streams open at a time.`,
+    summary: `Pause for each item: ours between those that go up; that of the hub before it gives one back or makes the next, which \`streamingEcho\` asks of it, and which \`invoke\` expects it to have by itself. A connection has at most ${mostOpenStreams} streams open at a time.`,
     seedNote:
       'The Azure SignalR benchmark stamped the same object again for each item, so early items could look too fast.',
   },

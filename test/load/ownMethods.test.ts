@@ -155,7 +155,7 @@ describe('the own methods of a hub', function () {
       { warmup: 0, drain: '200ms' },
     );
     assert.deepEqual(result.errors, { other: sent });
-    assert.match(result.errorExamples[0]!.text, /^JoinGroup came without the text/);
+    assert.match(result.errorExamples[0]!.text, /^JoinGroup did not bring back the text/);
   });
 });
 

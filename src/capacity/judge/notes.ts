@@ -68,7 +68,7 @@ const warningNotes: Readonly<Record<(typeof noteOrder)[number], (context: NoteCo
     'rounding-edge': ({ sizes }) =>
       `Within the 2.4 % that the guides leave open in the reading of KB and MB it would be ${sizeOrNone(sizes.withinRounding)}.`,
     'faster-than-measured': ({ sizes }) =>
-      `Small messages: by bandwidth this is more messages per second than any table shows; held to the measured rates it would be ${sizeOrNone(sizes.strict)}.`,
+      `Small messages: by bandwidth this is more messages per second than any table shows; by the measured message rates it takes ${sizeOrNone(sizes.strict)}.`,
     'guide-sum-differs': ({ sizes }) =>
       `The guide's own method, adding bandwidths, says ${sizeOrNone(sizes.guideSum)}; it leaves out the cost of routing and of requests.`,
     'routing-cost-not-in-server-load': () =>

@@ -42,7 +42,7 @@ export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[]
   if (limits.length > 0 && generator.slipP99Us > mostSlipShare * strictest) {
     problems.push({
       code: 'slip',
-      message: `1 % of the messages left ${latencyWords(generator.slipP99Us)} or more after their time, above 10 % of the limit of ${latencyWords(strictest)}`,
+      message: `1 % of the messages left ${latencyWords(generator.slipP99Us)} or more behind schedule, which is above 10 % of the limit of ${latencyWords(strictest)}`,
     });
   }
   return [...causeOf(step, problems), ...problems];

@@ -71,7 +71,7 @@ function complaintAdvice({ method, kind }: HubComplaint): string {
         : 'Correct `arguments` in the scenario: the number and the types of the parameters of the method.';
     case 'failed':
       return key === undefined
-        ? 'See the log of the server; with EnableDetailedErrors it tells the exception here.'
+        ? 'See the log of the server; with EnableDetailedErrors the exception is shown here.'
         : `Over JSON the values of the dictionary are JsonElement, which no cast makes a text: in C# write data["${key}"].ToString() in place of (string)data["${key}"]. Else see the log of the server.`;
   }
 }

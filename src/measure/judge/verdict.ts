@@ -186,7 +186,7 @@ function refusal(
   const refused = Math.min(senders, errors.invocation ?? 0);
   const isJudged = steps.some(({ expected }) => expected > 0) || slo.delivered === undefined;
   if (refused === 0 || isJudged || 1 - refused / senders >= (slo.delivered ?? 0)) return undefined;
-  const message = `the hub refused messages of ${formatCount(refused)} of ${formatCount(senders)} senders, and no answer was expected that would tell of the others`;
+  const message = `the hub refused messages of ${formatCount(refused)} of ${formatCount(senders)} senders, and later messages ask for no answer, so more may have been refused`;
   return { code: 'refused', message };
 }
 

@@ -137,7 +137,7 @@ export function callbackForm(codec: HubCodec, callback: string, runId: number): 
     // What another run has sent has a stamp too.
     problemOf: (message) =>
       isCallback(message) && stampWithin(message.arguments, stampMarker, 0) === undefined
-        ? `${callback} came without the text that was sent, so nobody can tell whose message it answers`
+        ? `${callback} did not bring back the text that was sent, so it cannot be matched to a message`
         : undefined,
     keepName: (message) => {
       if (called || message.type !== 1 || others.size >= mostNames) return;

@@ -117,7 +117,7 @@ function checkConnectRate(reading: Reading, sources: Sources, scenario: Scenario
     'connect-rate',
     writtenPlace(reading, sources.config, 'arrivingRate', 'unit', 'sku') ??
       startPlace(reading, sources),
-    `${sizeWords(scenario)} may refuse more than ${formatCount(limit)} new connections per second with 429 (told by a maintainer of Azure SignalR, in no document).`,
+    `${sizeWords(scenario)} may refuse more than ${formatCount(limit)} new connections per second with 429 (a maintainer of Azure SignalR said so; no document does).`,
   );
 }
 

@@ -56,7 +56,7 @@ function checkTails(reading: Reading, sources: Sources, scenario: Scenario): voi
       writtenPlace(reading, sources.slo, metric) ??
         writtenPlace(reading, sources.config, 'latencyPercentage') ??
         startPlace(reading, sources),
-      `Too few messages for ${metric}: it takes ${formatCount(countFor(share))} deliveries, so that ${leastBeyond} lie beyond it, and step 1 expects ${formatCount(expected)}. ${finest === undefined ? 'They tell no percentile' : `The finest they can tell is ${finest}`}: let the step last longer, or send more.`,
+      `Too few messages for ${metric}: it takes ${formatCount(countFor(share))} deliveries, so that ${leastBeyond} lie beyond it, and step 1 expects ${formatCount(expected)}. ${finest === undefined ? 'That is too few for any percentile' : `It has enough for ${finest}`}: let the step last longer, or send more.`,
     );
   }
 }

@@ -46,7 +46,7 @@ const targetKeys: readonly KeySpec[] = [
     type: 'choice',
     choices: ['signalr', 'webpubsub'],
     defaultText:
-      'told from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
+      'found from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
     summary: 'Which service the target is; write it for emulators and with `target: local`.',
   },
   {

@@ -10,7 +10,7 @@ export const lifeKeys: readonly KeySpec[] = [
     summary:
       'Opens connections that were dropped, or could not be opened, again, and joins their groups; dropped ones count as dropped all the same.',
     seedNote:
-      'The Azure SignalR benchmark repaired once a second with kind: perf; ids of repaired connections were not told to their senders.',
+      'The Azure SignalR benchmark repaired once a second with kind: perf; senders did not learn the ids of repaired connections.',
   },
   {
     name: 'reconnectPolicy',

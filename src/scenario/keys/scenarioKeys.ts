@@ -67,7 +67,7 @@ export const sloKeys: readonly KeySpec[] = [
     maximum: 1,
     unitMistake: { from: 1, below: 100, unit: '%' },
     summary:
-      'Share of the requested connections that may fail, drop, or stay away when they were to be opened again.',
+      'Share of the requested connections that may fail to open, drop, or fail to come back.',
   },
   {
     name: 'delivered',

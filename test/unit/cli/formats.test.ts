@@ -144,17 +144,17 @@ describe('export, import and the old summary', () => {
     assert.notEqual(cell('latencyUs.p99'), '');
     const markdown = summaryMarkdown(few);
     assert.match(markdown, /\| – \|/);
-    assert.match(markdown, /–: p99\.9 is told from 10,000 deliveries on/);
+    assert.match(markdown, /–: p99\.9 is shown from 10,000 deliveries on/);
     assert.match(markdown, /3 of the errors came in warm-ups/);
     const screen = finalScreen(few, 80).map(({ text }) => text);
-    assert.ok(screen.some((line) => /^ –: p99\.9 is told from 10,000/.test(line)));
+    assert.ok(screen.some((line) => /^ –: p99\.9 is shown from 10,000/.test(line)));
     assert.ok(
       screen.some((line) => /^ +99\.9 % +– +– {2}too few deliveries$/.test(line)),
       screen.join('\n'),
     );
     assert.ok(screen.some((line) => / 3 more errors in the warm-up of step 1, /.test(line)));
     const many = summaryMarkdown({ ...result, steps: others });
-    assert.doesNotMatch(many, /is told from|warm-ups/);
+    assert.doesNotMatch(many, /is shown from|warm-ups/);
   });
 
   it('knows no other format, and wants one', async () => {

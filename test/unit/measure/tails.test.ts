@@ -30,7 +30,7 @@ describe('tails', () => {
     assert.equal(tailReason([summary(10_000), summary(0), undefined]), undefined);
     assert.equal(
       tailReason([summary(10_000), summary(9_999)]),
-      '–: p99.9 is told from 10,000 deliveries on, when 10 lie beyond it',
+      '–: p99.9 is shown from 10,000 deliveries on, when 10 lie beyond it',
     );
   });
 });

@@ -117,7 +117,7 @@ describe('tables of the panel', () => {
     const [step] = finishedRun().result!.steps;
     const few = { ...step!, latencyUs: { ...step!.latencyUs, count: 9_999 } };
     const many = { ...step!, latencyUs: { ...step!.latencyUs, count: 10_000 } };
-    assert.match(note(finishedRun({ steps: [few] })) ?? '', /^–: p99\.9 is told from 10,000/);
+    assert.match(note(finishedRun({ steps: [few] })) ?? '', /^–: p99\.9 is shown from 10,000/);
     assert.equal(note(finishedRun({ steps: [many] })), undefined);
     assert.equal(stepsTable(finishedRun({ steps: [few] })).rows[0]?.[6], '–');
     assert.match(

@@ -59,7 +59,10 @@ for (const codec of [jsonCodec, messagePackCodec]) {
         assert.ok(at < 0 || !readStamp(bytes, at, emptyStamp()));
         assert.equal(form.stampIn(message), undefined);
       }
-      assert.match(form.problemOf!(call('MEASURE', 1)) ?? '', /^Measure came without the text/);
+      assert.match(
+        form.problemOf!(call('MEASURE', 1)) ?? '',
+        /^Measure did not bring back the text/,
+      );
       assert.equal(form.problemOf!(call('Measure', stampOf(1, 5))), undefined);
       assert.equal(form.problemOf!(call('Other', 1)), undefined);
     });

@@ -30,15 +30,15 @@ describe('objectives', () => {
     assert.deepEqual(
       tooFine(text('p99.9: 1s, p99.99: 2s')).map(({ message }) => message),
       [
-        'Too few messages for p99.9: it takes 10,000 deliveries, so that 10 lie beyond it, and step 1 expects 1,000. The finest they can tell is p99: let the step last longer, or send more.',
-        'Too few messages for p99.99: it takes 100,000 deliveries, so that 10 lie beyond it, and step 1 expects 1,000. The finest they can tell is p99: let the step last longer, or send more.',
+        'Too few messages for p99.9: it takes 10,000 deliveries, so that 10 lie beyond it, and step 1 expects 1,000. It has enough for p99: let the step last longer, or send more.',
+        'Too few messages for p99.99: it takes 100,000 deliveries, so that 10 lie beyond it, and step 1 expects 1,000. It has enough for p99: let the step last longer, or send more.',
       ],
     );
     const fast = '  singleStepDuration: 200s\n';
     const [first, more] = tooFine(
       text('p99.9: 1s, p99.99: 2s').replace('  singleStepDuration: 20s\n', fast),
     );
-    assert.match(first?.message ?? '', /^Too few messages for p99\.99: .* can tell is p99\.9:/);
+    assert.match(first?.message ?? '', /^Too few messages for p99\.99: .* It has enough for p99\.9:/);
     assert.equal(more, undefined);
   });
 
