@@ -2,24 +2,11 @@ import type { Endpoint, ServicePass } from '../base/endpoint';
 import type { Plan } from '../plan/plan';
 import type { WorkerSample } from '../measure/sample';
 
-/** Memory that all workers of a run share, so that each knows the receivers of a message when it is due. */
-export interface SharedPopulation {
-  /** Int32 cells: version, lock, connections that take part. */
-  readonly state: SharedArrayBuffer;
-  /** Int32 per group: members joined; one entry, all open connections, when the audience is everyone. */
-  readonly members: SharedArrayBuffer;
-  /** Uint8 per connection: 1 while it is open and prepared. */
-  readonly open: SharedArrayBuffer;
-  /** Ids of the connections, in places of equal size, where messages are addressed by them; else empty. */
-  readonly ids: SharedArrayBuffer;
-}
-
-/** Everything a worker starts with. */
+/** Everything a worker starts with, wherever it runs. */
 export interface WorkerStart {
   readonly plan: Plan;
   readonly worker: number;
   readonly endpoint: Endpoint;
-  readonly population: SharedPopulation;
   /** Zero of the run on the machine's monotonic clock, microseconds. */
   readonly originUs: number;
 }

@@ -1,13 +1,24 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
+import type { Population } from '../plan/population';
+import type { FromWorker, ToWorker } from '../protocol/worker';
 import { machineClock } from './machineClock';
+import { SharedMembers, type ThreadStart } from './prepare/sharedMembers';
 import { WorkerRun } from './workerRun';
 
 // Entry of the worker bundle: a thread around a WorkerRun, nothing else.
 const port = parentPort;
 if (port === null) throw new Error('this script runs as a worker thread only');
 
-const run = new WorkerRun(workerData as WorkerStart, machineClock(), (fact: FromWorker) => {
+const start = workerData as ThreadStart;
+const napCell = new Int32Array(new SharedArrayBuffer(4));
+const surroundings = {
+  clock: machineClock(),
+  nap: (ms: number) => void Atomics.wait(napCell, 0, 0, ms),
+  membership: (populations: readonly Population[], nowUs: () => number) =>
+    new SharedMembers(start.memory, populations, nowUs),
+};
+
+const run = new WorkerRun(start, surroundings, (fact: FromWorker) => {
   port.postMessage(fact);
   // Sockets that still shake hands must not keep the thread.
   if (fact.type === 'closed') setTimeout(() => process.exit(0), 200);

@@ -1,4 +1,3 @@
-import type { Clock } from '../base/clock';
 import { entryRun } from '../plan/entryRun';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { targetOf } from '../plan/targetOf';
@@ -12,7 +11,7 @@ import { RestCalls } from '../wire/rest/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
 import type { ServiceFailure } from '../wire/rest/serviceFailure';
 import { ConnectionLife } from './connect/connectionLife';
-import { Connections } from './connect/connections';
+import { Connections, type WorkerSockets } from './connect/connections';
 import { EntrySenders } from './send/entrySenders';
 import { GroupMover } from './prepare/groupMover';
 import { PacingLoop } from './send/pacingLoop';
@@ -20,9 +19,17 @@ import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, toldApart } from './receive/recorder';
 import { SelfCheck } from './calibrate/selfCheck';
-import { SharedMembers } from './prepare/sharedMembers';
+import type { Membership } from './prepare/membership';
 
 const tickUs = 1_000_000;
+
+/** What a worker finds where it runs. */
+export interface WorkerSurroundings extends WorkerSockets {
+  /** Sleeps outside of the event loop. */
+  readonly nap: (ms: number) => void;
+  /** Joins the other workers of the run; `nowUs` is run time. */
+  readonly membership: (populations: readonly Population[], nowUs: () => number) => Membership;
+}
 
 /** Borders of the step that is going on, run time. */
 interface StepWindow {
@@ -39,7 +46,7 @@ export class WorkerRun {
   private readonly populations: readonly Population[];
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
-  private readonly members: SharedMembers;
+  private readonly members: Membership;
   private readonly connections: Connections;
   private readonly preparation: Preparation;
   private readonly receiver: Receiver;
@@ -60,7 +67,7 @@ export class WorkerRun {
 
   constructor(
     private readonly start: WorkerStart,
-    private readonly clock: Clock,
+    private readonly surroundings: WorkerSurroundings,
     private readonly post: (fact: FromWorker) => void,
   ) {
     const { plan, endpoint } = start;
@@ -68,7 +75,7 @@ export class WorkerRun {
     const target = (index: number): number => targetOf(plan, targets, index);
     this.recorder = new Recorder(targets, target, plan.entries.length);
     this.populations = populationsOf(plan);
-    this.members = new SharedMembers(start.population, this.populations, () => this.nowUs());
+    this.members = surroundings.membership(this.populations, () => this.nowUs());
     const service = accessOf(
       start,
       ({ errorClass, text }) => {
@@ -80,7 +87,7 @@ export class WorkerRun {
     this.rest = service?.rest;
     this.persistent = service?.persistent;
     this.preparation = new Preparation(plan, this.populations, this.members, this.joinFor());
-    this.connections = new Connections(start, clock, this.recorder, service?.clientTokens, {
+    this.connections = new Connections(start, surroundings, this.recorder, service?.clientTokens, {
       received: (connection, buffer, from, to, frameBytes) => {
         const nowUs = this.nowUs();
         this.receiver.received(connection, buffer, from, to, frameBytes, nowUs);
@@ -128,6 +135,7 @@ export class WorkerRun {
       nextUs: () =>
         Math.min(this.senders.nextUs, this.nextMoveUs(), this.borderUs, this.nextTick * tickUs),
       work: () => this.work(),
+      nap: surroundings.nap,
       delayed: (us) => {
         this.selfCheck.delayed(us);
       },
@@ -266,7 +274,7 @@ export class WorkerRun {
   }
 
   private nowUs(): number {
-    return this.clock.nowUs() - this.start.originUs;
+    return this.surroundings.clock.nowUs() - this.start.originUs;
   }
 
   private handleOther(connection: HubConnection, message: HubMessage): void {

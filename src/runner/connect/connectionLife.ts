@@ -45,6 +45,7 @@ export class ConnectionLife {
   ) {
     this.random = seededRandom(plan.seed ^ 0x6c8e9cf5 ^ worker);
     this.reconnector = new Reconnector(plan, life, worker, {
+      nowUs: dependencies.nowUs,
       open: (index, signal) => this.reopen(index, signal),
       failed: dependencies.failed,
     });

@@ -4,7 +4,7 @@ import { largestPayload } from '../../usecases/payloadSizes';
 import type { WorkerStart } from '../../protocol/worker';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
 import type { ConnectFailure } from '../../wire/connect/connectFailure';
-import { connectHub, type ConnectContext } from '../../wire/connect/connectHub';
+import { connectHub, type ConnectContext, type OpenConnection } from '../../wire/connect/connectHub';
 import { targetOf } from '../../plan/targetOf';
 import { ConnectStopwatch } from '../../wire/connect/connectStopwatch';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
@@ -28,6 +28,13 @@ export interface ConnectionsListener {
   lost(connection: HubConnection): void;
   /** The connection could not be opened. */
   failed(index: number): void;
+}
+
+/** Where connections go. */
+export interface WorkerSockets {
+  readonly clock: Clock;
+  /** Opens connections by another client than ours. */
+  readonly open?: OpenConnection;
 }
 
 /** Client and server ping each other this often, as the official clients do. */
@@ -55,7 +62,7 @@ export class Connections implements HubListener {
 
   constructor(
     private readonly start: WorkerStart,
-    private readonly clock: Clock,
+    private readonly sockets: WorkerSockets,
     private readonly recorder: Recorder,
     tokens: ClientTokens | undefined,
     private readonly listener: ConnectionsListener,
@@ -71,6 +78,7 @@ export class Connections implements HubListener {
       listener: this,
       targetOf: (index) => targetOf(plan, endpoint.urls.length, index),
       ...(tokens !== undefined && { tokens }),
+      ...(sockets.open !== undefined && { open: sockets.open }),
       options: {
         codec,
         // Room for the envelope and for a server that escapes every character of the payload.
@@ -79,7 +87,7 @@ export class Connections implements HubListener {
       },
     };
     this.ramp = new Ramp(plan, worker, {
-      clock,
+      clock: sockets.clock,
       open: async (index, signal) => {
         const stopwatch = new ConnectStopwatch();
         await this.openOne(index, signal, stopwatch);
@@ -115,10 +123,10 @@ export class Connections implements HubListener {
    * @throws ConnectFailure
    */
   async reopen(index: number, signal: AbortSignal): Promise<HubConnection> {
-    const startedUs = this.clock.nowUs();
+    const startedUs = this.sockets.clock.nowUs();
     const stopwatch = new ConnectStopwatch();
     const connection = await this.openOne(index, signal, stopwatch);
-    const tookUs = this.clock.nowUs() - startedUs;
+    const tookUs = this.sockets.clock.nowUs() - startedUs;
     if (this.neverOpened.delete(index)) this.recorder.openedAfterAll(index, tookUs, stopwatch.us);
     else this.recorder.reopened(tookUs);
     this.notBack.delete(index);
@@ -249,6 +257,6 @@ export class Connections implements HubListener {
   }
 
   private nowUs(): number {
-    return this.clock.nowUs() - this.start.originUs;
+    return this.sockets.clock.nowUs() - this.start.originUs;
   }
 }

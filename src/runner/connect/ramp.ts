@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../base/clock';
 import type { PhaseTimes } from '../../base/connectPhase';
 import { seededRandom } from '../../base/random';
@@ -94,7 +93,7 @@ export class Ramp {
             failed(index, error);
             return;
           }
-          await sleep(pauseMs, undefined, { signal: controller.signal }).catch(() => undefined);
+          await sleep(pauseMs, controller.signal);
           if (controller.signal.aborted) {
             failed(index, error);
             return;
@@ -138,8 +137,21 @@ export class Ramp {
 
   private async until(atUs: number): Promise<void> {
     for (let leftUs = atUs - this.dependencies.clock.nowUs(); leftUs > 0 && !this.stopped;) {
-      await new Promise((resolve) => setTimeout(resolve, Math.min(500, Math.ceil(leftUs / 1000))));
+      await sleep(Math.min(500, Math.ceil(leftUs / 1000)));
       leftUs = atUs - this.dependencies.clock.nowUs();
     }
   }
+}
+
+/** Settles after that time, or when the signal is aborted. */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', settle);
+      resolve();
+    };
+    const timer = setTimeout(settle, ms);
+    signal?.addEventListener('abort', settle);
+  });
 }

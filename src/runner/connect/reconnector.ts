@@ -4,6 +4,7 @@ import type { Plan, PlanLife } from '../../plan/plan';
 import { ConnectFailure } from '../../wire/connect/connectFailure';
 
 export interface ReconnectorDependencies {
+  readonly nowUs: () => number;
   /** Opens the connection again and prepares it; false when it was lost while it was prepared. */
   readonly open: (index: number, signal: AbortSignal) => Promise<boolean>;
   /** A try has failed; there will be another one. */
@@ -43,7 +44,7 @@ export class Reconnector {
 
   /** The connection is down and is opened again when the ramp has a place for it. */
   exchange(index: number): void {
-    const nowMs = performance.now();
+    const nowMs = this.dependencies.nowUs() / 1000;
     this.nextSlotMs = Math.max(nowMs, this.nextSlotMs + this.betweenMs);
     this.later(index, this.nextSlotMs - nowMs);
   }

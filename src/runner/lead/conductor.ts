@@ -10,18 +10,39 @@ import { TickMerger, type MergedTick } from '../../measure/total/tickMerger';
 import { withConnections } from '../../measure/judge/verdict';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { sendersOf } from '../../plan/population';
-import type { FromWorker, WorkerStart } from '../../protocol/worker';
+import type { FromWorker } from '../../protocol/worker';
+import type { Passes } from '../../targets/target';
+import type { TargetProblems } from '../../targets/targetProblems';
 import { entryNames } from '../../usecases/entryNames';
 import { entryRun } from '../../plan/entryRun';
-import type { ConductorFacts } from './conductorFacts';
 import { CpuMeter } from './cpuMeter';
 import { complaintOf, firstErrorWords, lostWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';
 import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';
 import { RecoveryPolling } from './recoveryPolling';
 import type { Run, StopReason } from './run';
-import { ToldFacts } from './toldFacts';
-import { WorkerPool } from './workerPool';
+import type { StartWorkers, WorkerHost } from './workerHost';
+import { WorkerReports } from './workerReports';
+
+/** What a conductor knows of its run, beside the plan. */
+export interface ConductorContext {
+  readonly startWorkers: StartWorkers;
+  readonly keepGoing: boolean;
+  /** Time in which the target was asked something before the run: a silent one has had it already. */
+  readonly askedMs?: number;
+  /** Values that must not turn up in any text of the run. */
+  readonly secrets: readonly string[];
+  /** Run time in microseconds. */
+  readonly nowUs: () => number;
+  /** URLs that are told apart, as they may be shown. */
+  readonly targetUrls: readonly string[];
+  readonly target: RunSummary['target'];
+  /** Of the servers that were started for the run. */
+  readonly problems?: TargetProblems | undefined;
+  /** Renewed during the run, where somebody has signed in. */
+  readonly passes?: Passes;
+  readonly machine: RunSummary['machine'];
+}
 
 /** Thrown inside the conductor to leave whatever it was waiting for; the ending is already noted. */
 class EndedEarly extends Error {}
@@ -49,10 +70,10 @@ export class Conductor implements Run {
   private readonly totals: RunTotals;
   private readonly ticks = new TickMerger();
   private readonly windows = new RateWindows();
-  private readonly pool: WorkerPool;
+  private readonly workers: WorkerHost;
   private readonly startedAt = new Date();
   private readonly startedUs: number;
-  private readonly facts = new ToldFacts(() => this.pool.alive);
+  private readonly reports: WorkerReports;
   private readonly recovery: RecoveryPolling;
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
@@ -71,14 +92,12 @@ export class Conductor implements Run {
 
   constructor(
     private readonly plan: Plan,
-    starts: readonly WorkerStart[],
-    private readonly context: ConductorFacts,
+    private readonly context: ConductorContext,
   ) {
     this.startedUs = context.nowUs();
     const shown = (text: string): string => hideSecrets(text, context.secrets);
     this.totals = new RunTotals(plan.connections, shown, context.targetUrls);
-    this.recovery = new RecoveryPolling(plan, plan.slo, context.nowUs, context.openConnections);
-    this.pool = new WorkerPool(context.workerScript, starts, {
+    this.workers = context.startWorkers({
       fact: (worker, fact) => {
         this.handle(worker, fact);
       },
@@ -87,10 +106,13 @@ export class Conductor implements Run {
         this.end('workerLost', () => `A worker of the load generator was lost: ${error.message}`);
       },
     });
+    const { workers } = this;
+    this.reports = new WorkerReports(() => workers.alive);
+    this.recovery = new RecoveryPolling(plan, plan.slo, context.nowUs, () => workers.takingPart());
     context.problems?.listen((text, count) => {
       this.tellProblem('ownServer', text, count);
     });
-    context.passes?.onRenewed((pass) => this.pool.order({ type: 'renewed', pass }));
+    context.passes?.onRenewed((pass) => this.workers.order({ type: 'renewed', pass }));
     context.passes?.onProblem((text) => {
       this.tellProblem('unauthorized', text);
     });
@@ -99,7 +121,7 @@ export class Conductor implements Run {
 
   stop(reason: StopReason): void {
     if (this.ending === undefined) this.end(reason);
-    else void this.pool.terminate().then(() => this.facts.changed());
+    else void this.workers.end().then(() => this.reports.changed());
   }
 
   private async conduct(): Promise<RunSummary> {
@@ -126,8 +148,8 @@ export class Conductor implements Run {
   private async connect(requested: number): Promise<void> {
     this.enter('connecting');
     const atUs = this.context.nowUs() + 20_000;
-    this.facts.forget('connected');
-    this.pool.order({ type: 'connect', atUs, from: this.requested, to: requested });
+    this.reports.forget('connected');
+    this.workers.order({ type: 'connect', atUs, from: this.requested, to: requested });
     this.requested = requested;
     const patienceMs = Math.max(
       hopelessMs - (this.context.askedMs ?? 0),
@@ -150,10 +172,10 @@ export class Conductor implements Run {
   /** Lets the connections take part that do not yet, as the step needs it. */
   private async prepare(step: number): Promise<void> {
     this.enter('preparing');
-    this.facts.forget('prepared');
-    this.pool.order({ type: 'prepare', step });
+    this.reports.forget('prepared');
+    this.workers.order({ type: 'prepare', step });
     await this.told('prepared');
-    this.pool.order({ type: 'identify' });
+    this.workers.order({ type: 'identify' });
     await this.flush();
     this.throwIfEnded();
   }
@@ -174,8 +196,8 @@ export class Conductor implements Run {
     });
     this.step = { plan: step, totals, measureUs };
     this.windows.begin(measureUs / 1e6);
-    this.facts.forget('stepSent');
-    this.pool.order({ type: 'step', index: step.index, atUs: startUs });
+    this.reports.forget('stepSent');
+    this.workers.order({ type: 'step', index: step.index, atUs: startUs });
     this.enter('warmup');
     await this.reached(measureUs);
     this.enter('measuring');
@@ -196,9 +218,9 @@ export class Conductor implements Run {
     this.enter('draining');
     await this.drain(totals, step.drainMs);
     this.windows.drained(context.nowUs() / 1e6);
-    this.pool.order({ type: 'drained', index: step.index });
+    this.workers.order({ type: 'drained', index: step.index });
     const { held } = this.totals;
-    const open = context.openConnections();
+    const open = this.workers.takingPart();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     const { slo } = plan;
     const now = { ...this.totals.connections(), requested: this.requested };
@@ -212,7 +234,7 @@ export class Conductor implements Run {
   /** Waits until nothing is outstanding, at most `drainMs`: no worker without time to answer prolongs it. */
   private async drain(totals: StepTotals, drainMs: number): Promise<void> {
     const untilUs = this.context.nowUs() + drainMs * 1000;
-    this.pool.order({ type: 'drain', index: totals.facts.index, untilUs });
+    this.workers.order({ type: 'drain', index: totals.facts.index, untilUs });
     for (;;) {
       const isTold = await this.flush(untilUs + tellingUs);
       if (!isTold || totals.received >= totals.expected || this.context.nowUs() >= untilUs) return;
@@ -222,25 +244,25 @@ export class Conductor implements Run {
 
   /** After an early ending: stop sending, and give what is on its way a moment to arrive. */
   private async breakOff(): Promise<void> {
-    const { step, pool } = this;
-    if (pool.alive.size === 0 || step === undefined || step.totals.verdict !== undefined) return;
-    pool.order({ type: 'halt' });
+    const { step, workers } = this;
+    if (workers.alive.size === 0 || step === undefined || step.totals.verdict !== undefined) return;
+    workers.order({ type: 'halt' });
     const untilUs = this.context.nowUs() + Math.min(step.plan.drainMs, 1000) * 1000;
     do {
       const flush = (this.flushes += 1);
-      pool.order({ type: 'flush', flush });
-      await this.facts.until(() => this.facts.has(`flush ${flush}`), 500);
+      workers.order({ type: 'flush', flush });
+      await this.reports.until(() => this.reports.has(`flush ${flush}`), 500);
       if (step.totals.received >= step.totals.expected) return;
-      await this.facts.until(() => pool.alive.size === 0, drainPollMs);
-    } while (this.context.nowUs() < untilUs && pool.alive.size > 0);
+      await this.reports.until(() => workers.alive.size === 0, drainPollMs);
+    } while (this.context.nowUs() < untilUs && workers.alive.size > 0);
   }
 
   private async close(): Promise<void> {
     this.enter('closing');
-    this.pool.order({ type: 'close' });
+    this.workers.order({ type: 'close' });
     this.windows.drained(this.context.nowUs() / 1e6);
-    await this.facts.until(() => this.pool.alive.size === 0, closeMs);
-    await this.pool.terminate();
+    await this.reports.until(() => this.workers.alive.size === 0, closeMs);
+    await this.workers.end();
     for (const tick of this.ticks.rest()) this.emit(tick);
     this.enter('done');
   }
@@ -260,9 +282,9 @@ export class Conductor implements Run {
         this.lastSampleUs = this.context.nowUs();
         this.totals.add(fact.sample);
         this.problem ??= complaintOf(this.totals.errorExamples);
-        for (const tick of this.ticks.add(fact.sample, fact.due, this.pool.alive.size))
+        for (const tick of this.ticks.add(fact.sample, fact.due, this.workers.alive.size))
           this.emit(tick);
-        if (fact.flush !== undefined) this.facts.note(`flush ${fact.flush}`, worker);
+        if (fact.flush !== undefined) this.reports.note(`flush ${fact.flush}`, worker);
         this.checkTarget();
         break;
       case 'ready':
@@ -270,10 +292,10 @@ export class Conductor implements Run {
       case 'prepared':
       case 'stepSent':
       case 'closed':
-        this.facts.note(fact.type, worker);
+        this.reports.note(fact.type, worker);
         break;
     }
-    this.facts.changed();
+    this.reports.changed();
   }
 
   /** Ends the run when the target never answered, or has dropped everything and nothing comes back. */
@@ -285,7 +307,7 @@ export class Conductor implements Run {
       connected > 0 &&
       (this.plan.life === undefined
         ? // A client that recovers its socket was dropped, and takes part all the same.
-          connected === dropped && this.context.openConnections() === 0
+          connected === dropped && this.workers.takingPart() === 0
         : this.recovery.deadForMs() > deadMs) &&
       this.phase !== 'closing' &&
       this.phase !== 'done'
@@ -306,7 +328,7 @@ export class Conductor implements Run {
     if (this.ending !== undefined) return;
     this.ending = ending;
     this.endingMessage = message;
-    this.facts.changed();
+    this.reports.changed();
   }
 
   private throwIfEnded(): void {
@@ -316,7 +338,7 @@ export class Conductor implements Run {
   /** Whether all workers have told this, in time; leaves when the run has ended meanwhile. */
   private async told(what: string, untilUs = Infinity): Promise<boolean> {
     const leftMs = (): number => (untilUs - this.context.nowUs()) / 1000;
-    const isTold = await this.facts.told(what, leftMs, () => this.ending !== undefined);
+    const isTold = await this.reports.all(what, leftMs, () => this.ending !== undefined);
     this.throwIfEnded();
     return isTold;
   }
@@ -324,16 +346,16 @@ export class Conductor implements Run {
   /** Settles at a moment of run time; leaves when the run has ended meanwhile. */
   private async reached(atUs: number): Promise<void> {
     const leftMs = Math.max(0, (atUs - this.context.nowUs()) / 1000);
-    await this.facts.until(() => this.ending !== undefined, leftMs);
+    await this.reports.until(() => this.ending !== undefined, leftMs);
     this.throwIfEnded();
   }
 
   /** Whether all that was counted up to now has arrived here, in time. */
   private async flush(untilUs?: number): Promise<boolean> {
     const flush = (this.flushes += 1);
-    this.pool.order({ type: 'flush', flush });
+    this.workers.order({ type: 'flush', flush });
     const isTold = await this.told(`flush ${flush}`, untilUs);
-    this.facts.forget(`flush ${flush}`);
+    this.reports.forget(`flush ${flush}`);
     return isTold;
   }
 
@@ -359,7 +381,7 @@ export class Conductor implements Run {
       atMs: nowUs / 1000,
       tick: this.lastTick,
       phase,
-      connections: connectionProgress(totals.connections(), context.openConnections()),
+      connections: connectionProgress(totals.connections(), this.workers.takingPart()),
       ...(step === undefined ? {} : { step: stepProgress(step, plan.slo, this.lastSampleUs) }),
       stepCount: plan.steps.length,
       ...intervalOf(tick, this.windows),

@@ -5,11 +5,12 @@ import { populationsOf } from '../../plan/population';
 import type { WorkerStart } from '../../protocol/worker';
 import type { OpenTarget } from '../../targets/target';
 import { shownUrl, type Endpoint } from '../../wire/connect/endpoint';
+import { memberMemory } from '../prepare/sharedMembers';
 import { Conductor } from './conductor';
 import { machineClock } from '../machineClock';
 import { toldApart } from '../receive/recorder';
 import type { Run } from './run';
-import { openConnections, sharedPopulation } from '../prepare/sharedMembers';
+import { WorkerThreads } from './workerThreads';
 
 export interface RunDependencies {
   /** Path of the worker bundle. */
@@ -30,7 +31,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
   const endpoint = currentEndpoint(target);
   const { urls } = endpoint;
   const populations = populationsOf(plan);
-  const population = sharedPopulation(
+  const memory = memberMemory(
     plan.connections,
     populations.reduce((sum, { groupCount }) => sum + groupCount, 0),
     plan.entries.some((entry) => {
@@ -42,17 +43,16 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
     plan,
     worker,
     endpoint,
-    population,
     originUs,
   }));
-  return new Conductor(plan, starts, {
-    workerScript: dependencies.workerScript,
+  return new Conductor(plan, {
+    startWorkers: (listener) =>
+      new WorkerThreads(dependencies.workerScript, starts, memory, listener),
     keepGoing: dependencies.keepGoing === true,
     askedMs: dependencies.askedMs ?? 0,
     secrets: target.secrets,
     ...(target.passes !== undefined && { passes: target.passes }),
     nowUs: () => clock.nowUs() - originUs,
-    openConnections: () => openConnections(population),
     problems: target.problems,
     targetUrls: urls.slice(0, toldApart(urls.length)).map(shownUrl),
     target: {

@@ -6,7 +6,7 @@ import type { HubMessage } from '../../wire/hub/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connect/connectFailure';
 import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations';
 import type { ServiceFailure } from '../../wire/rest/serviceFailure';
-import type { SharedMembers } from './sharedMembers';
+import type { Membership } from './membership';
 
 /** Connections of a worker that are being prepared at the same time. */
 const atOnce = 100;
@@ -31,7 +31,7 @@ export class Preparation {
   constructor(
     private readonly plan: Plan,
     private readonly populations: readonly Population[],
-    private readonly members: SharedMembers,
+    private readonly members: Membership,
     /** Puts a connection into a group from outside, where no hub does it; else the connection asks. */
     private readonly joinFor?: (
       index: number,

@@ -1,5 +1,6 @@
 import type { Population } from '../../plan/population';
-import type { SharedPopulation } from '../../protocol/worker';
+import type { WorkerStart } from '../../protocol/worker';
+import type { Membership } from './membership';
 
 /** Bytes for one connection id: its length, then the id. Those of ASP.NET Core and Azure have 22 to 40. */
 const idBytes = 256;
@@ -11,17 +12,28 @@ const openCell = 2;
 const spins = 1000;
 const napMs = 0.05;
 
+/** Memory that all worker threads of a run share. */
+export interface MemberMemory {
+  /** Int32 cells: version, lock, connections that take part. */
+  readonly state: SharedArrayBuffer;
+  /** Int32 per group: members joined; one entry, all open connections, when the audience is everyone. */
+  readonly members: SharedArrayBuffer;
+  /** Uint8 per connection: 1 while it is open and prepared. */
+  readonly open: SharedArrayBuffer;
+  /** Ids of the connections, in places of equal size, where messages are addressed by them; else empty. */
+  readonly ids: SharedArrayBuffer;
+}
+
+/** Everything a worker thread starts with. */
+export interface ThreadStart extends WorkerStart {
+  readonly memory: MemberMemory;
+}
+
 /**
- * Bytes and cells of the memory that all workers of a run share.
- *
  * @param groupCount groups of all entries; an entry without groups counts as one
  * @param ids whether messages are addressed by connection ids
  */
-export function sharedPopulation(
-  connections: number,
-  groupCount: number,
-  ids = false,
-): SharedPopulation {
+export function memberMemory(connections: number, groupCount: number, ids = false): MemberMemory {
   return {
     state: new SharedArrayBuffer(4 * 3),
     members: new SharedArrayBuffer(4 * groupCount),
@@ -31,21 +43,15 @@ export function sharedPopulation(
 }
 
 /** Connections that take part now, for whoever only watches. */
-export function openConnections({ state }: SharedPopulation): number {
+export function openConnections({ state }: MemberMemory): number {
   return Atomics.load(new Int32Array(state), openCell);
 }
 
 /**
- * Which connections take part, over all workers, so that the receivers of a message are known at the
- * moment it is due, and under which id they are reached.
- *
- * Connections join and leave while others send. A sender must count exactly those receivers that will
- * count the message as meant for them, so both sides go by one moment: a change takes place at a whole
- * microsecond of run time, under a lock and a version; a sender looks at the version before and after
- * it has read clock and counts, and does it again when the version has changed. The send time in the
- * stamp then tells the receiver on which side of its own joining and leaving the message was counted.
+ * {@link Membership} of threads: changes take place under a lock and a version in shared memory. A sender looks
+ * at the version before and after it has read clock and counts, and does it again when it has changed.
  */
-export class SharedMembers {
+export class SharedMembers implements Membership {
   private readonly state: Int32Array;
   private readonly members: Int32Array;
   private readonly open: Uint8Array;
@@ -62,7 +68,7 @@ export class SharedMembers {
   private readonly nap = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(
-    shared: SharedPopulation,
+    shared: MemberMemory,
     private readonly populations: readonly Population[],
     private readonly nowUs: () => number,
   ) {
@@ -75,7 +81,6 @@ export class SharedMembers {
     this.untilUs = [never(), never()];
   }
 
-  /** Rises with every change; what was read between two equal versions belongs together. */
   version(): number {
     for (let tries = 0; ; tries++) {
       const version = Atomics.load(this.state, versionCell);
@@ -88,22 +93,15 @@ export class SharedMembers {
     return Atomics.load(this.open, index) === 1;
   }
 
-  /**
-   * Whether a message that was counted at `sentUs` (run time) was meant for this worker's connection.
-   *
-   * @param othersMove whether it was a message of an entry in whose groups connections may move
-   */
-  wasMember(index: number, sentUs: number, othersMove = false): boolean {
+  wasMember(index: number, sentUs: number, othersMove: boolean): boolean {
     const kind = othersMove ? 1 : 0;
     return sentUs >= this.sinceUs[kind]![index]! && sentUs < this.untilUs[kind]![index]!;
   }
 
-  /** Members of a group, counted over all entries; of everyone where the audience has no groups. */
   count(group: number): number {
     return Atomics.load(this.members, group);
   }
 
-  /** Id of any connection that was ever prepared, as it is written into messages. */
   idOf(index: number): Buffer | undefined {
     const at = index * idBytes;
     const length = this.ids[at] ?? 0;
@@ -114,10 +112,6 @@ export class SharedMembers {
     return known;
   }
 
-  /**
-   * @param id what the connection is reached by, where the use case needs it
-   * @returns false when the id is too long to be kept
-   */
   join(index: number, id?: Buffer): boolean {
     if (id !== undefined && id.length >= idBytes) return false;
     this.change(index, 1, () => {
@@ -128,14 +122,12 @@ export class SharedMembers {
     return true;
   }
 
-  /** The same for one that moves in and out of its groups, where connections do: there it is no receiver. */
   joinOutside(index: number, id?: Buffer): boolean {
     if (this.isOpen(index)) return true;
     this.outside.add(index);
     return this.join(index, id);
   }
 
-  /** Whether the connection is open and a receiver everywhere. */
   isInside(index: number): boolean {
     return this.isOpen(index) && !this.outside.has(index);
   }

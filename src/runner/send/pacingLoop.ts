@@ -9,7 +9,9 @@ export interface PacingLoopDependencies {
   readonly work: () => boolean;
   /** The loop's timer fired that much too late. */
   readonly delayed: (us: number) => void;
-  /** The thread slept that long outside of its event loop. */
+  /** Sleeps outside of the event loop. */
+  readonly nap: (ms: number) => void;
+  /** The thread has slept that long so. */
   readonly napped: (us: number) => void;
 }
 
@@ -29,7 +31,6 @@ export class PacingLoop {
   private immediate: NodeJS.Immediate | undefined;
   private running = false;
   private dueUs = 0;
-  private readonly napCell = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(private readonly dependencies: PacingLoopDependencies) {}
 
@@ -81,7 +82,7 @@ export class PacingLoop {
     const before = this.dependencies.nowUs();
     const leftMs = (this.dependencies.nextUs() - before) / 1000;
     if (leftMs > 0) {
-      Atomics.wait(this.napCell, 0, 0, Math.min(napMs, leftMs));
+      this.dependencies.nap(Math.min(napMs, leftMs));
       this.dependencies.napped(this.dependencies.nowUs() - before);
     }
     this.run();

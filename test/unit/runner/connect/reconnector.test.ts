@@ -22,6 +22,7 @@ class Bench {
   ) {
     const plan = planOf({ connectInFlight: 3, arrivingRate: 50 });
     this.reconnector = new Reconnector(plan, { ...life, ...changes }, 0, {
+      nowUs: () => performance.now() * 1000,
       open: async (index, signal) => {
         this.tries.push({ index, atMs: performance.now() - this.startMs });
         this.mostInFlight = Math.max(this.mostInFlight, (this.inFlight += 1));

@@ -4,7 +4,7 @@ import { populationsOf } from '../../../../src/plan/population';
 import {
   openConnections,
   SharedMembers,
-  sharedPopulation,
+  memberMemory,
 } from '../../../../src/runner/prepare/sharedMembers';
 import { planOf } from '../../../fakes/plan';
 
@@ -21,7 +21,7 @@ describe('SharedMembers', () => {
       };
       const parameters = { messageSize: 1, sendingInterval: 1, ...groups };
       const population = populationsOf(planOf({ useCase: 'sendToGroup', parameters }));
-      const shared = sharedPopulation(10, 4);
+      const shared = memberMemory(10, 4);
       const workers = [0, 1].map(() => new SharedMembers(shared, population, nowUs));
       const open = new Set<number>();
       for (const [index, joins, worker] of list) {
@@ -44,7 +44,7 @@ describe('SharedMembers', () => {
 
   it('counts everyone where there are no groups', () => {
     const shared = new SharedMembers(
-      sharedPopulation(10, 1),
+      memberMemory(10, 1),
       populationsOf(planOf({ useCase: 'broadcast' })),
       nowUs,
     );
@@ -56,22 +56,22 @@ describe('SharedMembers', () => {
   it('tells by the send time on which side of a change a message was counted', () => {
     let atUs = 10.2;
     const clock = (): number => (atUs += 0.3);
-    const members = new SharedMembers(sharedPopulation(2, 1), populationsOf(planOf()), clock);
-    assert.equal(members.wasMember(1, 1e9), false, 'never joined');
+    const members = new SharedMembers(memberMemory(2, 1), populationsOf(planOf()), clock);
+    assert.equal(members.wasMember(1, 1e9, false), false, 'never joined');
     const before = members.version();
     const beforeUs = Math.floor(clock());
     members.join(1);
     const joinedUs = Math.floor(clock());
     assert.ok(members.version() > before && members.version() % 2 === 0);
     assert.deepEqual(
-      [members.wasMember(1, beforeUs), members.wasMember(1, joinedUs)],
+      [members.wasMember(1, beforeUs, false), members.wasMember(1, joinedUs, false)],
       [false, true],
     );
     members.leave(1);
     const leftUs = Math.floor(clock());
-    assert.deepEqual([members.wasMember(1, joinedUs), members.wasMember(1, leftUs)], [true, false]);
+    assert.deepEqual([members.wasMember(1, joinedUs, false), members.wasMember(1, leftUs, false)], [true, false]);
     members.join(1);
-    assert.deepEqual([members.wasMember(1, leftUs), members.wasMember(1, clock())], [false, true]);
+    assert.deepEqual([members.wasMember(1, leftUs, false), members.wasMember(1, clock(), false)], [false, true]);
   });
 
   it('counts one that moves in the groups of entries where all stay, and there alone', () => {
@@ -81,7 +81,7 @@ describe('SharedMembers', () => {
       useCase,
       parameters,
     }));
-    const shared = sharedPopulation(10, 5);
+    const shared = memberMemory(10, 5);
     const members = new SharedMembers(shared, populationsOf(planOf({ entries })), nowUs);
     const counts = (): number[] => [0, 1, 2, 3, 4].map((group) => members.count(group));
     members.join(1);
@@ -102,7 +102,7 @@ describe('SharedMembers', () => {
   });
 
   it('keeps ids for all workers, new ones included, and refuses those that are too long', () => {
-    const shared = sharedPopulation(3, 1, true);
+    const shared = memberMemory(3, 1, true);
     const population = populationsOf(planOf({ useCase: 'sendToClient' }));
     const [mine, other] = [0, 1].map(() => new SharedMembers(shared, population, nowUs));
     assert.equal(other!.idOf(2), undefined);

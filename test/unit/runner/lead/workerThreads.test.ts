@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FromWorker, WorkerStart } from '../../../../src/protocol/worker';
-import { sharedPopulation } from '../../../../src/runner/prepare/sharedMembers';
-import { WorkerPool } from '../../../../src/runner/lead/workerPool';
+import { memberMemory } from '../../../../src/runner/prepare/sharedMembers';
+import { WorkerThreads } from '../../../../src/runner/lead/workerThreads';
 import { endpointOf } from '../../../fakes/endpoint';
 import { planOf } from '../../../fakes/plan';
 
@@ -13,19 +13,18 @@ const starts = [0, 1].map((worker): WorkerStart => ({
   plan,
   worker,
   endpoint: endpointOf('http://127.0.0.1:1/'),
-  population: sharedPopulation(10, 1),
   originUs: 0,
 }));
 
 const head = `const { parentPort, workerData } = require('node:worker_threads');\n`;
 
-describe('WorkerPool', () => {
+describe('WorkerThreads', () => {
   let folder: string;
-  let pool: WorkerPool | undefined;
+  let pool: WorkerThreads | undefined;
 
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'signalr-bench-'))));
   after(() => rm(folder, { recursive: true }));
-  afterEach(() => pool?.terminate());
+  afterEach(() => pool?.end());
 
   /** Two workers that run the script; everything they tell, in order. */
   async function poolOf(
@@ -40,7 +39,7 @@ describe('WorkerPool', () => {
         told.push(text);
         if (enough(told)) resolve();
       };
-      pool = new WorkerPool(path, starts, {
+      pool = new WorkerThreads(path, starts, memberMemory(10, 1), {
         fact: (worker, fact: FromWorker) => tell(`${worker} ${fact.type}`),
         lost: (worker, error) => tell(`${worker} lost: ${error.message}`),
       });
@@ -90,10 +89,10 @@ describe('WorkerPool', () => {
   it('ends threads that are busy, and does not call them lost', async () => {
     const script = `parentPort.postMessage({ type: 'ready' }); for (;;);`;
     const told = await poolOf(script, both);
-    await pool!.terminate();
+    await pool!.end();
     await settle();
     assert.deepEqual(told.sort(), ['0 ready', '1 ready']);
-    await pool!.terminate();
+    await pool!.end();
   });
 
   it('keeps the orders going to those that are left', async () => {

@@ -1,23 +1,23 @@
 import { Worker } from 'node:worker_threads';
 import type { FromWorker, ToWorker, WorkerStart } from '../../protocol/worker';
+import { openConnections, type MemberMemory, type ThreadStart } from '../prepare/sharedMembers';
+import type { WorkerHost, WorkerListener } from './workerHost';
 
-export interface PoolListener {
-  fact(worker: number, fact: FromWorker): void;
-  /** The thread ended without having been told to, or threw. Told once for each worker. */
-  lost(worker: number, error: Error): void;
-}
-
-/** The worker threads of one run. Every way a thread can end leads to exactly one call. */
-export class WorkerPool {
-  private readonly threads: Worker[];
-  /** Workers that can still be given orders. */
+/** The workers of one run as threads that share memory. Every way a thread can end leads to exactly one call. */
+export class WorkerThreads implements WorkerHost {
   readonly alive = new Set<number>();
+  private readonly threads: Worker[];
 
-  constructor(workerScript: string, starts: readonly WorkerStart[], listener: PoolListener) {
+  constructor(
+    workerScript: string,
+    starts: readonly WorkerStart[],
+    private readonly memory: MemberMemory,
+    listener: WorkerListener,
+  ) {
     this.threads = starts.map((start, index) => {
       this.alive.add(index);
       const thread = new Worker(workerScript, {
-        workerData: start,
+        workerData: { ...start, memory } satisfies ThreadStart,
         name: `signalr-bench ${index}`,
       });
       thread.on('message', (fact: FromWorker) => {
@@ -38,12 +38,15 @@ export class WorkerPool {
     });
   }
 
+  takingPart(): number {
+    return openConnections(this.memory);
+  }
+
   order(order: ToWorker): void {
     for (const index of this.alive) this.threads[index]!.postMessage(order);
   }
 
-  /** Ends all threads, whatever they are doing. */
-  async terminate(): Promise<void> {
+  async end(): Promise<void> {
     this.alive.clear();
     await Promise.all(this.threads.map((thread) => thread.terminate()));
   }

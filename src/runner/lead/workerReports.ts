@@ -1,36 +1,36 @@
 /** Timers bear no infinity. */
 const longestWaitMs = 60_000;
 
-/** What workers have told so far, and who waits for it or for anything else to change. */
-export class ToldFacts {
-  private readonly tellers = new Map<string, Set<number>>();
+/** What workers have reported so far, and who waits for it or for anything else to change. */
+export class WorkerReports {
+  private readonly reporters = new Map<string, Set<number>>();
   private wake: () => void = () => undefined;
 
-  /** @param alive workers whose word is waited for */
+  /** @param alive workers whose report is waited for */
   constructor(private readonly alive: () => ReadonlySet<number>) {}
 
   note(what: string, worker: number): void {
-    const workers = this.tellers.get(what) ?? new Set();
+    const workers = this.reporters.get(what) ?? new Set();
     workers.add(worker);
-    this.tellers.set(what, workers);
+    this.reporters.set(what, workers);
   }
 
   /** Waits for it anew. */
   forget(what: string): void {
-    this.tellers.delete(what);
+    this.reporters.delete(what);
   }
 
-  /** Whether all living workers have told this. */
+  /** Whether all living workers have reported this. */
   has(what: string): boolean {
-    const workers = this.tellers.get(what);
+    const workers = this.reporters.get(what);
     return [...this.alive()].every((worker) => workers?.has(worker) === true);
   }
 
   /**
-   * Waits until all living workers have told this, the time is up, or there is nothing to wait for.
+   * Waits until all living workers have reported this, the time is up, or there is nothing to wait for.
    * @returns whether they have
    */
-  async told(what: string, leftMs: () => number, isOver: () => boolean): Promise<boolean> {
+  async all(what: string, leftMs: () => number, isOver: () => boolean): Promise<boolean> {
     for (let ms = leftMs(); ms > 0 && !this.has(what) && !isOver(); ms = leftMs())
       await this.until(() => this.has(what) || isOver(), Math.min(longestWaitMs, Math.ceil(ms)));
     return this.has(what);

@@ -1,0 +1,115 @@
+import type { Clock } from '../../src/base/clock';
+
+interface Timer {
+  atUs: number;
+  /** Of an interval. */
+  readonly everyUs?: number;
+  readonly run: () => void;
+}
+
+const names = [
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'clearTimeout',
+  'clearInterval',
+  'clearImmediate',
+] as const;
+type Timers = Record<(typeof names)[number], unknown>;
+const real = Object.fromEntries(names.map((name) => [name, globalThis[name]])) as Timers;
+const nextTurn = globalThis.setImmediate;
+
+/**
+ * A clock that a test moves by hand, and the timers of this process by it: between {@link install} and
+ * {@link restore} no time passes but that of {@link to}.
+ */
+export class VirtualTime implements Clock {
+  private us = 0;
+  private readonly timers = new Set<Timer>();
+
+  install(): this {
+    const once = (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): object =>
+      this.add({ atUs: this.us + Math.max(0, ms) * 1000, run: () => run(...args) });
+    const clear = (timer: unknown): void => void this.timers.delete(timer as Timer);
+    const fakes: Timers = {
+      setTimeout: once,
+      setImmediate: (run: (...args: unknown[]) => void, ...args: unknown[]) => once(run, 0, ...args),
+      setInterval: (run: () => void, ms: number) =>
+        this.add({ atUs: this.us + ms * 1000, everyUs: ms * 1000, run }),
+      clearTimeout: clear,
+      clearInterval: clear,
+      clearImmediate: clear,
+    };
+    Object.assign(globalThis, fakes);
+    return this;
+  }
+
+  restore(): void {
+    Object.assign(globalThis, real);
+    this.timers.clear();
+  }
+
+  nowUs(): number {
+    return this.us;
+  }
+
+  get nowMs(): number {
+    return this.us / 1000;
+  }
+
+  /** The thread does something else meanwhile; timers fire late. */
+  pass(ms: number): void {
+    this.us += ms * 1000;
+  }
+
+  /** Timers that are waited for. */
+  get pending(): number {
+    return this.timers.size;
+  }
+
+  /** Goes on to that moment, timer by timer in their order; all promises settle in between. */
+  async to(ms: number): Promise<void> {
+    await this.settle();
+    for (let next = this.next(ms * 1000); next !== undefined; next = this.next(ms * 1000)) {
+      this.us = Math.max(this.us, next.atUs);
+      if (next.everyUs === undefined) this.timers.delete(next);
+      else next.atUs += next.everyUs;
+      next.run();
+      await this.settle();
+    }
+    this.us = Math.max(this.us, ms * 1000);
+  }
+
+  /** Goes on until the promise settles, at most that long. */
+  async until<T>(promise: Promise<T>, withinMs: number): Promise<T> {
+    let settled = false;
+    const done = promise.finally(() => (settled = true));
+    // Whoever awaits it below hears of its failure.
+    done.catch(() => undefined);
+    const endUs = this.us + withinMs * 1000;
+    await this.settle();
+    while (!settled) {
+      const next = this.next(endUs);
+      if (next === undefined) throw new Error(`nothing settled within ${withinMs} ms`);
+      await this.to(Math.max(this.us, next.atUs) / 1000);
+    }
+    return done;
+  }
+
+  private next(untilUs: number): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of this.timers)
+      if (timer.atUs <= untilUs && timer.atUs < (first?.atUs ?? Infinity)) first = timer;
+    return first;
+  }
+
+  private settle(): Promise<void> {
+    return new Promise((resolve) => nextTurn(resolve));
+  }
+
+  private add(timer: Timer): object {
+    this.timers.add(timer);
+    // Handles of real timers know these.
+    return Object.assign(timer, { unref: () => timer, ref: () => timer });
+  }
+}

@@ -1,0 +1,106 @@
+import type { FromWorker, ToWorker } from '../../src/protocol/worker';
+import type { WorkerHost, WorkerListener } from '../../src/runner/lead/workerHost';
+import type { WorkerSample } from '../../src/measure/sample';
+import type { PlanStep } from '../../src/plan/plan';
+import { workerSampleOf } from './sample';
+
+type OrderOf<T extends ToWorker['type']> = Extract<ToWorker, { readonly type: T }>;
+/** What a worker does at an order, in place of what it does by itself; `false`: it is silent. */
+export type Deviations = {
+  readonly [T in ToWorker['type']]?: (worker: number, order: OrderOf<T>) => void | false;
+};
+
+/**
+ * Workers that answer every order at once, but for what a test says: they open ten connections together and
+ * count what the test gives them.
+ */
+export class FakeWorkers implements WorkerHost {
+  readonly alive = new Set<number>();
+  readonly orders: ToWorker[] = [];
+  ends = 0;
+  open = 10;
+  /** Of each worker. */
+  connections: WorkerSample['connections'] = { connected: 10, failed: 0, dropped: 0 };
+  private listener!: WorkerListener;
+
+  constructor(
+    private readonly nowUs: () => number,
+    readonly count = 1,
+    private readonly deviations: Deviations = {},
+    private readonly step?: PlanStep,
+  ) {}
+
+  /** To be given to the conductor. */
+  readonly start = (listener: WorkerListener): this => {
+    this.listener = listener;
+    for (let worker = 0; worker < this.count; worker++) {
+      this.alive.add(worker);
+      setImmediate(() => this.tell(worker, { type: 'ready' }));
+    }
+    return this;
+  };
+
+  takingPart(): number {
+    return this.open;
+  }
+
+  order(order: ToWorker): void {
+    this.orders.push(order);
+    for (const worker of this.alive) setImmediate(() => this.obey(worker, order));
+  }
+
+  end(): Promise<void> {
+    this.ends += 1;
+    this.alive.clear();
+    return Promise.resolve();
+  }
+
+  /** What was ordered, in order. */
+  get ordered(): string[] {
+    return this.orders.map(({ type }) => type);
+  }
+
+  tell(worker: number, fact: FromWorker): void {
+    if (!this.alive.has(worker)) return;
+    if (fact.type === 'closed') this.alive.delete(worker);
+    this.listener.fact(worker, fact);
+  }
+
+  /** Tells a sample in which nothing happened but what is given. */
+  sample(worker: number, changes: Partial<WorkerSample> = {}, flush?: number, due = false): void {
+    const { connections } = this;
+    const tick = Math.floor(this.nowUs() / 1e6) + 1;
+    const sample = workerSampleOf({ worker, tick, atUs: this.nowUs(), connections, ...changes });
+    this.tell(worker, { type: 'sampled', sample, due, ...(flush !== undefined && { flush }) });
+  }
+
+  lose(worker: number, error: Error): void {
+    if (this.alive.delete(worker)) this.listener.lost(worker, error);
+  }
+
+  private obey(worker: number, order: ToWorker): void {
+    const deviation = this.deviations[order.type] as
+      ((worker: number, order: ToWorker) => void | false) | undefined;
+    if (deviation !== undefined && deviation(worker, order) === false) return;
+    switch (order.type) {
+      case 'connect':
+        this.tell(worker, { type: 'connected' });
+        break;
+      case 'prepare':
+        this.tell(worker, { type: 'prepared' });
+        break;
+      case 'flush':
+        this.sample(worker, {}, order.flush);
+        break;
+      case 'step': {
+        const { warmupMs = 0, measureMs = 0 } = this.step ?? {};
+        const afterMs = (order.atUs - this.nowUs()) / 1000 + warmupMs + measureMs;
+        setTimeout(() => this.tell(worker, { type: 'stepSent', index: order.index }), afterMs);
+        break;
+      }
+      case 'close':
+        this.tell(worker, { type: 'closed' });
+        break;
+    }
+  }
+}
