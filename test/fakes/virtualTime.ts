@@ -33,7 +33,9 @@ export class VirtualTime implements Clock {
     const clear = (timer: unknown): void => void this.timers.delete(timer as Timer);
     const fakes: Timers = {
       setTimeout: once,
-      setImmediate: (run: (...args: unknown[]) => void, ...args: unknown[]) => once(run, 0, ...args),
+      // A turn of the event loop takes time, too.
+      setImmediate: (run: (...args: unknown[]) => void, ...args: unknown[]) =>
+        once(run, 0.001, ...args),
       setInterval: (run: () => void, ms: number) =>
         this.add({ atUs: this.us + ms * 1000, everyUs: ms * 1000, run }),
       clearTimeout: clear,
@@ -82,13 +84,13 @@ export class VirtualTime implements Clock {
 
   /** Goes on until the promise settles, at most that long. */
   async until<T>(promise: Promise<T>, withinMs: number): Promise<T> {
-    let settled = false;
-    const done = promise.finally(() => (settled = true));
+    const state = { settled: false };
+    const done = promise.finally(() => (state.settled = true));
     // Whoever awaits it below hears of its failure.
     done.catch(() => undefined);
     const endUs = this.us + withinMs * 1000;
     await this.settle();
-    while (!settled) {
+    while (!state.settled) {
       const next = this.next(endUs);
       if (next === undefined) throw new Error(`nothing settled within ${withinMs} ms`);
       await this.to(Math.max(this.us, next.atUs) / 1000);

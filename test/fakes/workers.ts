@@ -7,7 +7,7 @@ import { workerSampleOf } from './sample';
 type OrderOf<T extends ToWorker['type']> = Extract<ToWorker, { readonly type: T }>;
 /** What a worker does at an order, in place of what it does by itself; `false`: it is silent. */
 export type Deviations = {
-  readonly [T in ToWorker['type']]?: (worker: number, order: OrderOf<T>) => void | false;
+  readonly [T in ToWorker['type']]?: (worker: number, order: OrderOf<T>) => unknown;
 };
 
 /**
@@ -35,7 +35,7 @@ export class FakeWorkers implements WorkerHost {
     this.listener = listener;
     for (let worker = 0; worker < this.count; worker++) {
       this.alive.add(worker);
-      setImmediate(() => this.tell(worker, { type: 'ready' }));
+      setTimeout(() => this.tell(worker, { type: 'ready' }));
     }
     return this;
   };
@@ -46,7 +46,7 @@ export class FakeWorkers implements WorkerHost {
 
   order(order: ToWorker): void {
     this.orders.push(order);
-    for (const worker of this.alive) setImmediate(() => this.obey(worker, order));
+    for (const worker of this.alive) setTimeout(() => this.obey(worker, order));
   }
 
   end(): Promise<void> {
@@ -80,7 +80,7 @@ export class FakeWorkers implements WorkerHost {
 
   private obey(worker: number, order: ToWorker): void {
     const deviation = this.deviations[order.type] as
-      ((worker: number, order: ToWorker) => void | false) | undefined;
+      ((worker: number, order: ToWorker) => unknown) | undefined;
     if (deviation !== undefined && deviation(worker, order) === false) return;
     switch (order.type) {
       case 'connect':
@@ -101,6 +101,7 @@ export class FakeWorkers implements WorkerHost {
       case 'close':
         this.tell(worker, { type: 'closed' });
         break;
+      default:
     }
   }
 }

@@ -4,7 +4,11 @@ import { largestPayload } from '../../usecases/payloadSizes';
 import type { WorkerStart } from '../../protocol/worker';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
 import type { ConnectFailure } from '../../wire/connect/connectFailure';
-import { connectHub, type ConnectContext, type OpenConnection } from '../../wire/connect/connectHub';
+import {
+  connectHub,
+  type ConnectContext,
+  type OpenConnection,
+} from '../../wire/connect/connectHub';
 import { targetOf } from '../../plan/targetOf';
 import { ConnectStopwatch } from '../../wire/connect/connectStopwatch';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';

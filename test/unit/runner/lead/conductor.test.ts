@@ -72,7 +72,17 @@ describe('Conductor', () => {
         ...['connecting', 'preparing', 'warmup', 'measuring', 'draining', 'closing', 'done'],
       ]);
       assert.deepEqual(workers.ordered, [
-        ...['connect', 'flush', 'prepare', 'identify', 'flush', 'step', 'drain', 'flush', 'drained'],
+        ...[
+          'connect',
+          'flush',
+          'prepare',
+          'identify',
+          'flush',
+          'step',
+          'drain',
+          'flush',
+          'drained',
+        ],
         'close',
       ]);
       const [only] = summary.steps;
@@ -267,7 +277,10 @@ describe('Conductor', () => {
     });
 
     it('for the second time closes at once', async () => {
-      start({ close: () => false, flush: () => (workers.ordered.includes('halt') ? false : undefined) });
+      start({
+        close: () => false,
+        flush: () => (workers.ordered.includes('halt') ? false : undefined),
+      });
       await time.to(measuringMs + 400);
       conductor.stop('stopped');
       conductor.stop('stopped');
@@ -353,7 +366,10 @@ describe('Conductor', () => {
       drop();
       const summary = await ended();
       assert.equal(summary.ending, 'targetLost');
-      assert.match(summary.endingMessage ?? '', /^All 10 connections were lost\. First error: closed/);
+      assert.match(
+        summary.endingMessage ?? '',
+        /^All 10 connections were lost\. First error: closed/,
+      );
       assert.equal(summary.steps[0]?.seconds, 0.3);
     });
 

@@ -69,9 +69,15 @@ describe('SharedMembers', () => {
     );
     members.leave(1);
     const leftUs = Math.floor(clock());
-    assert.deepEqual([members.wasMember(1, joinedUs, false), members.wasMember(1, leftUs, false)], [true, false]);
+    assert.deepEqual(
+      [members.wasMember(1, joinedUs, false), members.wasMember(1, leftUs, false)],
+      [true, false],
+    );
     members.join(1);
-    assert.deepEqual([members.wasMember(1, leftUs, false), members.wasMember(1, clock(), false)], [false, true]);
+    assert.deepEqual(
+      [members.wasMember(1, leftUs, false), members.wasMember(1, clock(), false)],
+      [false, true],
+    );
   });
 
   it('counts one that moves in the groups of entries where all stay, and there alone', () => {

@@ -1,0 +1,129 @@
+import type { ErrorClass } from '../../src/base/errorClass';
+import { ConnectFailure } from '../../src/wire/connect/connectFailure';
+import type { ConnectContext, OpenConnection } from '../../src/wire/connect/connectHub';
+import { jsonCodec } from '../../src/wire/hub/hubCodec';
+import type { HubConnection, HubListener } from '../../src/wire/hub/hubConnection';
+import type { HubMessage, Invocation } from '../../src/wire/hub/hubMessage';
+import { onlyClientFrame } from './frames';
+
+/** A connection that hands what it sends to a hub of the test, and the hub's messages to its listener. */
+export class HubSideConnection implements HubConnection {
+  lastReceivedUs = 0;
+  closeReason: string | undefined;
+  readonly codec = jsonCodec;
+  isOpen = true;
+  hasOwnKeepAlive = false;
+  readonly sent: HubMessage[] = [];
+  /** How its end came about, where it is over. */
+  over: 'closed' | 'destroyed' | 'dropped' | undefined;
+
+  constructor(
+    readonly index: number,
+    private readonly listener: HubListener,
+    private readonly hub: HubSide,
+    readonly connectionId: string | undefined = `id-${index}`,
+  ) {}
+
+  get stopped(): boolean {
+    return !this.isOpen;
+  }
+
+  send(frame: Buffer): boolean {
+    this.take(onlyClientFrame(frame).payload);
+    return true;
+  }
+
+  sendMessage(message: Buffer): void {
+    if (this.isOpen) this.take(message);
+  }
+
+  close(): void {
+    this.end('closed');
+  }
+
+  destroy(): void {
+    this.over = 'destroyed';
+    this.isOpen = false;
+  }
+
+  drop(errorClass: ErrorClass, text: string): void {
+    if (!this.isOpen) return;
+    this.end('dropped');
+    this.listener.lost(this, errorClass, text);
+  }
+
+  /** The hub sends this. */
+  gets(...messages: readonly HubMessage[]): void {
+    if (!this.isOpen) return;
+    const bytes = Buffer.concat(messages.map((message) => jsonCodec.encode(message)));
+    this.listener.received(this, bytes, 0, bytes.length, bytes.length + 2);
+  }
+
+  /** Its socket is lost, and comes back. */
+  interrupt(): void {
+    this.listener.interrupted!(this, 'closed', 'the socket was lost');
+  }
+  recover(tookMs: number): void {
+    this.listener.recovered!(this, tookMs);
+  }
+
+  /** Pings that were sent. */
+  get pings(): number {
+    return this.sent.filter(({ type }) => type === 6).length;
+  }
+
+  private take(bytes: Buffer): void {
+    const message = jsonCodec.read(bytes, 0, bytes.length - 1)!;
+    this.sent.push(message);
+    this.hub.onMessage(this, message);
+  }
+
+  private end(how: 'closed' | 'dropped'): void {
+    this.over ??= how;
+    this.isOpen = false;
+  }
+}
+
+/** The other side of a worker's connections, as a test wants it. */
+export class HubSide {
+  readonly connections: HubSideConnection[] = [];
+  /** Each opening, in order. */
+  readonly opened: HubSideConnection[] = [];
+  context: ConnectContext | undefined;
+  /** Why a connection is not let in; undefined lets it in. */
+  refuses: (index: number) => ConnectFailure | undefined = () => undefined;
+  /** Time of an opening and of an answer. */
+  delayMs = 0;
+  /** What it does with a message that it gets. */
+  onMessage: (connection: HubSideConnection, message: HubMessage) => void = (...message) =>
+    this.answer(...message);
+
+  readonly open: OpenConnection = async (index, _url, context, signal) => {
+    this.context = context;
+    await new Promise<void>((resolve, reject) => {
+      const settle = (): void => {
+        const failure = this.refuses(index);
+        if (failure === undefined) resolve();
+        else reject(failure);
+      };
+      setTimeout(settle, this.delayMs);
+      signal.addEventListener('abort', () => reject(new ConnectFailure('timeout', 'given up')));
+    });
+    const connection = new HubSideConnection(index, context.listener, this);
+    this.connections[index] = connection;
+    this.opened.push(connection);
+    return connection;
+  };
+
+  /** As a hub of the bench contract: echoes, and completes what asks for it. */
+  answer(connection: HubSideConnection, message: HubMessage): void {
+    if (message.type !== 1) return;
+    const { invocationId } = message as Invocation & { invocationId?: string };
+    const answers: HubMessage[] = [];
+    if (message.target === 'Echo')
+      answers.push({ type: 1, target: 'RecordLatency', arguments: message.arguments });
+    if (invocationId !== undefined) answers.push({ type: 3, invocationId, result: null });
+    if (this.delayMs === 0) connection.gets(...answers);
+    else setTimeout(() => connection.gets(...answers), this.delayMs);
+  }
+}

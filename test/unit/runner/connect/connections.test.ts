@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import type { Plan } from '../../../../src/plan/plan';
+import { Connections } from '../../../../src/runner/connect/connections';
+import { Recorder } from '../../../../src/runner/receive/recorder';
+import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
+import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
+import { endpointOf } from '../../../fakes/endpoint';
+import { HubSide, type HubSideConnection } from '../../../fakes/hubSide';
+import { planOf } from '../../../fakes/plan';
+import { VirtualTime } from '../../../fakes/virtualTime';
+
+const ping = { type: 6 } as const;
+const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
+
+describe('Connections', () => {
+  let time: VirtualTime;
+  let hub: HubSide;
+  let recorder: Recorder;
+  let connections: Connections;
+  let events: string[];
+  let receive: () => void;
+
+  beforeEach(() => {
+    time = new VirtualTime().install();
+  });
+  afterEach(() => {
+    connections.close();
+    time.restore();
+  });
+
+  function make(changes: Partial<Plan> = {}): void {
+    const plan = planOf({ connections: 5, arrivingRate: 1000, ...changes });
+    const start = { plan, worker: 0, endpoint: endpointOf('http://127.0.0.1:1/'), originUs: 0 };
+    hub = new HubSide();
+    recorder = new Recorder();
+    events = [];
+    receive = () => undefined;
+    connections = new Connections(start, { clock: time, open: hub.open }, recorder, undefined, {
+      received: () => receive(),
+      lost: ({ index }) => events.push(`lost ${index}`),
+      failed: (index) => events.push(`failed ${index}`),
+    });
+  }
+  const open = (to = 5): Promise<void> => time.until(connections.open(0, 0, to), 60_000);
+  const counts = (): Record<string, number> => {
+    const { connected, failed, dropped, drops, closed, reconnected, openedLate, notBack } =
+      recorder;
+    const all = { connected, failed, dropped, drops, closed, reconnected, openedLate, notBack };
+    return Object.fromEntries(Object.entries(all).filter(([, count]) => count !== 0));
+  };
+  const at = (index: number): HubSideConnection => hub.connections[index]!;
+
+  it('opens each once and hands it out while it is open', async () => {
+    make();
+    await open();
+    assert.deepEqual(counts(), { connected: 5 });
+    assert.deepEqual(
+      connections.opened.map(({ index }) => index),
+      [0, 1, 2, 3, 4],
+    );
+    at(2).close();
+    assert.equal(connections.openAt(2), undefined);
+    assert.equal(connections.openAt(3), at(3));
+  });
+
+  it('counts what could not be opened, after three tries, and says who it was', async () => {
+    make();
+    let tries = 0;
+    hub.refuses = (index) =>
+      index === 1 ? ((tries += 1), new ConnectFailure('refused', 'no')) : undefined;
+    await open();
+    assert.equal(tries, 3);
+    assert.deepEqual(counts(), { connected: 4, failed: 1 });
+    assert.deepEqual(events, ['failed 1']);
+    // The tries in between are errors, too.
+    assert.deepEqual(recorder.take(0, 1, generator).errors, { refused: 3 });
+  });
+
+  it('counts one that is opened later after all, and no failure any more', async () => {
+    make();
+    hub.refuses = (index) => (index === 1 ? new ConnectFailure('unauthorized', 'no') : undefined);
+    await open();
+    hub.refuses = () => undefined;
+    await time.until(connections.reopen(1, new AbortController().signal), 1000);
+    assert.deepEqual(counts(), { connected: 5, openedLate: 1 });
+  });
+
+  it('counts a loss each time, and the connection once', async () => {
+    make();
+    await open();
+    at(0).drop('closed', 'gone');
+    await time.until(connections.reopen(0, new AbortController().signal), 1000);
+    at(0).drop('closed', 'gone again');
+    assert.deepEqual(counts(), { connected: 5, dropped: 1, drops: 2, reconnected: 1 });
+    assert.deepEqual(events, ['lost 0', 'lost 0']);
+  });
+
+  it('tells how long a lost one was open', async () => {
+    make();
+    await open();
+    await time.to(4000);
+    at(4).drop('closed', 'gone');
+    const [drop] = recorder.take(0, 1, generator).connections.droppedOnes ?? [];
+    assert.deepEqual(drop, {
+      ...{ connection: 4, atS: 4, openS: 3.996, errorClass: 'closed', text: 'gone' },
+    });
+  });
+
+  it('counts as not back what it has closed and could not open again, until it could', async () => {
+    make();
+    await open();
+    connections.closeOne(at(2));
+    assert.deepEqual(counts(), { connected: 5, closed: 1 });
+    connections.failedAgain(2, new ConnectFailure('refused', 'no'));
+    connections.failedAgain(2, new ConnectFailure('refused', 'no'));
+    assert.deepEqual(counts(), { connected: 5, closed: 1, notBack: 1 });
+    await time.until(connections.reopen(2, new AbortController().signal), 1000);
+    assert.deepEqual(counts(), { connected: 5, closed: 1, reconnected: 1 });
+  });
+
+  it('does not count one that was dropped as not back', async () => {
+    make();
+    await open();
+    at(3).drop('closed', 'gone');
+    connections.failedAgain(3, new ConnectFailure('refused', 'no'));
+    assert.deepEqual(counts(), { connected: 5, dropped: 1, drops: 1 });
+  });
+
+  it('gives a server five seconds to answer a goodbye', async () => {
+    make();
+    await open();
+    const closing = at(1);
+    connections.closeOne(closing);
+    await time.to(time.nowMs + 4999);
+    assert.equal(closing.over, 'closed');
+    await time.to(time.nowMs + 1);
+    assert.equal(closing.over, 'destroyed');
+  });
+
+  it('pings each connection every fifteen seconds, and all in turn', async () => {
+    make();
+    await open();
+    for (let second = 1; second <= 30; second++) connections.keepAlive(second);
+    assert.deepEqual(
+      hub.connections.map(({ pings }) => pings),
+      [2, 2, 2, 2, 2],
+    );
+    assert.equal(recorder.pingsSent, 10);
+  });
+
+  it('leaves those alone that keep themselves alive', async () => {
+    make();
+    await open();
+    at(0).hasOwnKeepAlive = true;
+    await time.to(100_000);
+    for (const second of [15, 30]) connections.keepAlive(second);
+    assert.deepEqual([at(0).pings, at(0).isOpen], [0, true]);
+    connections.pinged();
+    assert.equal(recorder.pingsSent, 1);
+  });
+
+  it('gives up a server that says nothing for more than 30 s', async () => {
+    make();
+    await open();
+    for (const connection of hub.connections) connection.lastReceivedUs = time.nowUs();
+    const openedMs = time.nowMs;
+    await time.to(openedMs + 30_000);
+    connections.keepAlive(30);
+    assert.equal(at(0).isOpen, true);
+    await time.to(openedMs + 30_001);
+    connections.keepAlive(30);
+    assert.deepEqual(events, ['lost 0']);
+    assert.deepEqual(recorder.take(0, 1, generator).errors, { timeout: 1 });
+    // It is the turn of others at other seconds.
+    connections.keepAlive(34);
+    assert.deepEqual(events, ['lost 0', 'lost 4']);
+  });
+
+  it('drops a connection whose hub breaks the protocol', async () => {
+    make();
+    await open();
+    receive = () => {
+      throw new HubMessageError('no JSON');
+    };
+    at(0).gets(ping);
+    assert.equal(at(0).over, 'dropped');
+    assert.deepEqual(recorder.take(0, 1, generator).errors, { protocol: 1 });
+  });
+
+  it('does not hide a defect of ours as one of the hub', async () => {
+    make();
+    await open();
+    receive = () => {
+      throw new TypeError('ours');
+    };
+    assert.throws(() => at(0).gets(ping), TypeError);
+  });
+
+  it('counts a lost socket that comes back as a drop and a reconnect', async () => {
+    make();
+    await open();
+    at(1).interrupt();
+    assert.deepEqual(counts(), { connected: 5, dropped: 1, drops: 1 });
+    at(1).recover(250);
+    assert.deepEqual(counts(), { connected: 5, dropped: 1, drops: 1, reconnected: 1 });
+    assert.deepEqual(events, []);
+  });
+
+  it('counts one that does not come back no second time', async () => {
+    make();
+    await open();
+    at(1).interrupt();
+    at(1).drop('closed', 'no recovery');
+    assert.deepEqual(counts(), { connected: 5, dropped: 1, drops: 1 });
+    assert.deepEqual(events, ['lost 1']);
+    assert.deepEqual(recorder.take(0, 1, generator).errors, { closed: 2 });
+  });
+
+  it('leaves room for payloads that a server escapes', async () => {
+    make({ ...planOf({ parameters: { messageSize: 1_000_000, sendingInterval: 100 } }) });
+    await open();
+    const { maximumMessageBytes, maximumUnsentBytes } = hub.context!.options;
+    assert.deepEqual([maximumMessageBytes, maximumUnsentBytes], [8_000_000, 4 * 1024 * 1024]);
+  });
+
+  it('sums up how long connections were up and down', async () => {
+    make({ connections: 1 });
+    await open(1);
+    await time.to(1000);
+    at(0).drop('closed', 'gone');
+    await time.to(1500);
+    await time.until(connections.reopen(0, new AbortController().signal), 1);
+    await time.to(2000);
+    connections.sumUpLives();
+    const { lifeUs, downUs } = recorder.life!;
+    assert.deepEqual([lifeUs, downUs], [2_000_000, 500_000]);
+  });
+});

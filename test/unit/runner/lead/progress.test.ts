@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { defaultSlo } from '../../../../src/base/slo';
+import { RateWindows } from '../../../../src/measure/judge/rateWindows';
+import { RunTotals } from '../../../../src/measure/total/runTotals';
+import { TickMerger } from '../../../../src/measure/total/tickMerger';
+import { connectionProgress, intervalOf, stepProgress } from '../../../../src/runner/lead/progress';
+import { shortStep } from '../../../fakes/plan';
+import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
+
+const plan = { ...shortStep, measureMs: 4000 };
+const measureUs = 10_000_000;
+
+describe('progress of a step', () => {
+  const totalsOf = (...samples: readonly Parameters<typeof stepSampleOf>[0][]) => {
+    const totals = new RunTotals(10).beginStep({ index: 1, senders: 10 });
+    for (const sample of samples) totals.add(stepSampleOf(sample));
+    return totals;
+  };
+  const at = (totals: ReturnType<typeof totalsOf>, sampledUs: number) =>
+    stepProgress({ plan, totals, measureUs }, defaultSlo, sampledUs);
+
+  it('gives rates over the measured time that the counts are known for', () => {
+    const totals = totalsOf({ offered: 30, sent: 30, expected: 60, received: 50 });
+    const shown = at(totals, measureUs + 2_000_000);
+    assert.deepEqual([shown.elapsedS, shown.totalS], [2, 4]);
+    assert.deepEqual([shown.sentPerSecond, shown.receivedPerSecond], [15, 25]);
+    assert.equal(shown.outstanding, 10);
+    assert.equal(shown.over, false);
+  });
+
+  it('has no rates before anything is measured', () => {
+    const shown = at(totalsOf({ offered: 3, sent: 3 }), measureUs - 1);
+    assert.deepEqual([shown.elapsedS, shown.sentPerSecond], [0, 0]);
+  });
+
+  it('goes by the measured time once it is over, and never beyond the plan', () => {
+    const totals = totalsOf({ sent: 40, offered: 40 });
+    assert.equal(at(totals, measureUs + 9_000_000).elapsedS, 4);
+    totals.seconds = 3.5;
+    assert.equal(at(totals, measureUs + 9_000_000).elapsedS, 3.5);
+  });
+
+  it('has nothing outstanding below zero, when a server invents messages', () => {
+    assert.equal(at(totalsOf({ expected: 1, received: 3 }), measureUs).outstanding, 0);
+  });
+
+  it('shows the errors of the warm-up apart, where there are any', () => {
+    const shown = at(totalsOf({ errors: { timeout: 2 }, warmupErrors: { closed: 1 } }), measureUs);
+    assert.deepEqual([shown.errors, shown.warmupErrors], [2, 1]);
+    assert.equal('warmupErrors' in at(totalsOf({}), measureUs), false);
+  });
+
+  it('shows each entry of a mix', () => {
+    const entries = [
+      { name: 'echo', senders: 4 },
+      { name: 'broadcast', senders: 6 },
+    ];
+    const totals = new RunTotals(10).beginStep({ index: 1, senders: 10, entries });
+    const [echo, broadcast] = [4, 12].map((sent) => stepSampleOf({ sent, offered: sent }));
+    totals.add(stepSampleOf({ sent: 16, offered: 16, entries: [echo!, broadcast!] }));
+    const shown = at(totals, measureUs + 2_000_000).entries;
+    assert.deepEqual(
+      shown?.map(({ name, sent, sentPerSecond }) => [name, sent, sentPerSecond]),
+      [
+        ['echo', 4, 2],
+        ['broadcast', 12, 6],
+      ],
+    );
+  });
+
+  it('is over, with its verdict, when it was judged', () => {
+    const totals = totalsOf({ offered: 10, sent: 10, expected: 10, received: 5 });
+    totals.verdict = totals.judge(defaultSlo);
+    const shown = at(totals, measureUs);
+    assert.deepEqual([shown.over, shown.verdict], [true, 'fail']);
+  });
+});
+
+describe('progress of connections', () => {
+  it('names those that take part, and those that are back only where there are any', () => {
+    const totals = new RunTotals(10);
+    const connected = { connected: 9, failed: 1, dropped: 2, connectTimes: countsOf(1000) };
+    totals.add(workerSampleOf({ connections: connected }));
+    const shown = connectionProgress(totals.connections(), 7);
+    assert.deepEqual(shown, {
+      ...{ requested: 10, connected: 9, failed: 1, dropped: 2, takingPart: 7, connectP99Us: 1000 },
+    });
+    totals.add(workerSampleOf({ tick: 2, connections: { ...connected, reconnected: 2 } }));
+    assert.equal(connectionProgress(totals.connections(), 9).reconnected, 2);
+  });
+});
+
+describe('progress of a tick', () => {
+  const tickOf = (changes: Parameters<typeof stepSampleOf>[0]) =>
+    new TickMerger().add(workerSampleOf({ steps: [stepSampleOf(changes)] }), true, 1)[0];
+
+  it('is what was due, sent and received in it', () => {
+    const windows = new RateWindows();
+    windows.begin(0);
+    const tick = tickOf({ offered: 3, sent: 2, received: 1, latency: countsOf(500) });
+    const { interval } = intervalOf(tick, windows);
+    assert.deepEqual([interval?.offered, interval?.sent, interval?.received], [3, 2, 1]);
+    assert.equal(interval?.latencyUs.max, 500);
+  });
+
+  it('is nothing where nothing was due or received, or no tick is told', () => {
+    assert.deepEqual(intervalOf(tickOf({}), new RateWindows()), {});
+    assert.deepEqual(intervalOf(undefined, new RateWindows()), {});
+  });
+});

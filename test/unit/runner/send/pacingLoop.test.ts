@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { PacingLoop } from '../../../../src/runner/send/pacingLoop';
+import { VirtualTime } from '../../../fakes/virtualTime';
+
+describe('PacingLoop', () => {
+  let time: VirtualTime;
+  let loop: PacingLoop;
+  /** Moments at which something is due, microseconds, rising. */
+  let due: number[];
+  let done: { readonly dueUs: number; readonly atUs: number }[];
+  let delays: number[];
+  let naps: number[];
+  /** Due moments that are handled in one go. */
+  let most: number;
+
+  beforeEach(() => {
+    time = new VirtualTime().install();
+    due = [];
+    done = [];
+    delays = [];
+    naps = [];
+    most = Infinity;
+    loop = new PacingLoop({
+      nowUs: () => time.nowUs(),
+      nextUs: () => due[0] ?? Infinity,
+      work: () => {
+        for (let count = 0; due[0] !== undefined && due[0] <= time.nowUs(); count++) {
+          if (count === most) return true;
+          done.push({ dueUs: due.shift()!, atUs: time.nowUs() });
+        }
+        return false;
+      },
+      nap: (ms) => time.pass(ms),
+      delayed: (us) => delays.push(us),
+      napped: (us) => naps.push(us),
+    });
+  });
+  afterEach(() => {
+    loop.end();
+    time.restore();
+  });
+
+  it('does what is due within a nap of its time, never before', async () => {
+    due = [3000, 10_000, 10_500, 200_000.5, 999_999];
+    loop.begin();
+    await time.to(1000);
+    assert.equal(done.length, 5);
+    for (const { dueUs, atUs } of done)
+      assert.ok(atUs >= dueUs && atUs - dueUs <= 60, `${dueUs} was handled at ${atUs}`);
+    assert.ok(naps.every((us) => us <= 50 + 1e-6));
+  });
+
+  it('sleeps by a timer while nothing is due, and naps only in the last two milliseconds', async () => {
+    due = [500_000];
+    loop.begin();
+    await time.to(497);
+    assert.equal(naps.length, 0);
+    await time.to(501);
+    const nappedUs = naps.reduce((sum, us) => sum + us, 0);
+    assert.ok(nappedUs > 500 && nappedUs <= 2000, `napped ${nappedUs} us`);
+  });
+
+  it('wakes at least every 50 ms, so that its delay is known, and says how late that was', async () => {
+    loop.begin();
+    await time.to(500);
+    assert.deepEqual(delays, Array(10).fill(0));
+    time.pass(30 + 50);
+    await time.to(580);
+    assert.deepEqual(delays.slice(10), [30_000]);
+  });
+
+  it('looks after input, when something has become due', () => {
+    due = [40_000];
+    loop.begin();
+    time.pass(30);
+    loop.inputHandled(time.nowUs());
+    assert.deepEqual(done, []);
+    time.pass(12);
+    loop.inputHandled(time.nowUs());
+    assert.deepEqual(done, [{ dueUs: 40_000, atUs: 42_000 }]);
+  });
+
+  it('is woken for what is due earlier than it was', async () => {
+    loop.begin();
+    await time.to(1);
+    due = [20_000];
+    loop.wake();
+    await time.to(21);
+    assert.equal(done[0]?.dueUs, 20_000);
+    assert.ok(done[0].atUs < 20_100);
+  });
+
+  it('lets input in between, where there is more than one go can hold', async () => {
+    most = 2;
+    due = [10_000, 10_000, 10_000, 10_000, 10_000];
+    loop.begin();
+    await time.to(11);
+    assert.equal(done.length, 5);
+    assert.equal(new Set(done.map(({ atUs }) => atUs)).size, 3);
+  });
+
+  it('does nothing before it has begun, nor when it has ended', async () => {
+    due = [1000, 50_000];
+    loop.wake();
+    loop.inputHandled(2000);
+    await time.to(10);
+    assert.deepEqual(done, []);
+    loop.begin();
+    await time.to(20);
+    loop.end();
+    await time.to(100);
+    loop.inputHandled(time.nowUs());
+    assert.equal(done.length, 1);
+    assert.equal(time.pending, 0);
+  });
+});

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { ConnectFailure } from '../../../src/wire/connect/connectFailure';
+import { planOf, shortStep } from '../../fakes/plan';
+import { WorkerBench } from '../../fakes/workerBench';
+
+/** 10 senders, each every 100 ms: 20 messages in 200 ms of warm-up, 100 in the measured second. */
+const step = shortStep;
+const overMs = step.warmupMs + step.measureMs;
+
+describe('WorkerRun', () => {
+  let bench: WorkerBench;
+  const start = async (changes: Parameters<typeof planOf>[0] = {}, workers = 1): Promise<void> => {
+    bench = new WorkerBench(planOf(changes, workers));
+    await bench.ready();
+  };
+  afterEach(() => bench.dispose());
+
+  it('sends each message that is due and counts each that comes back', async () => {
+    await start();
+    bench.hub.delayMs = 7;
+    const totals = await bench.step(1, overMs + 20);
+    await bench.flush();
+    const { offered, sent, expected, received, duplicated, extra, outOfOrder } = totals;
+    assert.deepEqual(
+      { offered, sent, expected, received, duplicated, extra, outOfOrder },
+      {
+        offered: 100,
+        sent: 100,
+        expected: 100,
+        received: 100,
+        duplicated: 0,
+        extra: 0,
+        outOfOrder: 0,
+      },
+    );
+    assert.equal(totals.payloadBytesIn, 100 * 20);
+    assert.equal(totals.payloadBytesOut, 100 * 20);
+    assert.equal(totals.latency.count, 100);
+    const { min, max } = {
+      min: totals.latency.valueAtShare(0),
+      max: totals.latency.valueAtShare(1),
+    };
+    // The answer takes 7 ms, and the loop ends its last nap within 0.05 ms of the moment.
+    assert.ok(min >= 6990 && max <= 7120, `${min} to ${max} us`);
+    const messages = bench.hub.connections.map(({ sent: all }) => all.length - pingsIn(all));
+    assert.deepEqual(messages, Array(10).fill(12));
+    assert.deepEqual(bench.facts, ['0 connected', '0 prepared', '0 stepSent']);
+  });
+
+  it('shares the connections and the messages among workers', async () => {
+    await start({}, 3);
+    const totals = await bench.step(1, overMs + 20);
+    await bench.flush();
+    assert.deepEqual([totals.sent, totals.received], [100, 100]);
+    assert.deepEqual(bench.facts.filter((fact) => fact.endsWith('stepSent')).sort(), [
+      '0 stepSent',
+      '1 stepSent',
+      '2 stepSent',
+    ]);
+  });
+
+  it('samples once a second, and at the borders of the measured time', async () => {
+    await start();
+    await bench.step(1, 2500);
+    const due = bench.samples.filter((sample) => sample.due);
+    const ticks = due.map(({ sample }) => sample.tick);
+    assert.deepEqual(
+      ticks,
+      ticks.map((_, at) => ticks[0]! + at),
+    );
+    const measured = bench.samples.filter(({ sample }) => sample.generator.step === 1);
+    // One up to the tick of the second, one up to the end.
+    assert.equal(measured.length, 2);
+    assert.equal(bench.samples.filter((sample) => !sample.due).length, 2);
+  });
+
+  it('answers a flush with its number', async () => {
+    await start();
+    await bench.obeyed({ type: 'flush', flush: 42 });
+    assert.deepEqual(bench.samples.at(-1)?.flush, 42);
+  });
+
+  it('counts errors of the warm-up apart', async () => {
+    await start();
+    bench.hub.onMessage = (connection, message) => {
+      if (message.type === 1)
+        connection.gets({ type: 3, invocationId: 'unknown', error: 'no such method' });
+    };
+    const totals = await bench.step(1, overMs + 20);
+    await bench.flush();
+    assert.deepEqual(totals.errors, { invocation: 100 });
+    assert.deepEqual(totals.warmupErrors, { invocation: 20 });
+    assert.deepEqual([totals.received, totals.expected], [0, 100]);
+  });
+
+  it('stops sending at a halt, wherever the step is', async () => {
+    await start();
+    const totals = await bench.step(1, step.warmupMs + 455);
+    await bench.obeyed({ type: 'halt' });
+    const sent = totals.sent;
+    assert.equal(sent, 46, 'one each 10 ms from 0 to 450');
+    await bench.time.to(bench.time.nowMs + 1000);
+    await bench.flush();
+    assert.equal(totals.sent, sent);
+    assert.ok(!bench.facts.includes('0 stepSent'));
+  });
+
+  it('counts as late what comes after the drain, at what time ever it is read', async () => {
+    await start();
+    bench.hub.delayMs = 1500;
+    const totals = await bench.step(1, overMs + 20);
+    const untilUs = (Math.floor(bench.time.nowMs) + 100) * 1000;
+    await bench.obeyed({ type: 'drain', index: 1, untilUs });
+    await bench.time.to(untilUs / 1000);
+    await bench.flush();
+    assert.equal(totals.received, 0, 'the first measured one comes 300 ms after the end');
+    await bench.obeyed({ type: 'drained', index: 1 });
+    await bench.time.to(bench.time.nowMs + 3000);
+    await bench.flush();
+    assert.deepEqual([totals.received, totals.late], [100, 100]);
+  });
+
+  it('expects nothing of a connection that is lost, and tells of the loss', async () => {
+    await start();
+    const totals = await bench.step(1, step.warmupMs + 505);
+    const lost = bench.hub.connections[3]!;
+    lost.drop('closed', 'the server went away');
+    await bench.time.to(bench.time.nowMs + 1000);
+    await bench.flush();
+    const summary = bench.totals.connections();
+    assert.deepEqual([summary.connected, summary.dropped, summary.failed], [10, 1, 0]);
+    assert.deepEqual(
+      summary.drops?.map(({ connection }) => connection),
+      [3],
+    );
+    // It sent 5 or 6 of its 10, by its place among the senders; all others sent all of theirs.
+    const { sent, expected, received } = totals;
+    assert.deepEqual([sent, received], [expected, expected]);
+    assert.ok(sent === 95 || sent === 96, `${sent} sent`);
+    assert.equal(bench.members[0]!.isOpen(3), false);
+  });
+
+  it('runs steps with those that could be opened', async () => {
+    bench = new WorkerBench(planOf());
+    bench.hub.refuses = (index) =>
+      index === 4 ? new ConnectFailure('refused', 'not you') : undefined;
+    await bench.ready();
+    const totals = await bench.step(1, overMs + 20);
+    await bench.flush();
+    assert.deepEqual([totals.sent, totals.received], [90, 90]);
+    const { connected, failed } = bench.totals.connections();
+    assert.deepEqual([connected, failed], [9, 1]);
+  });
+
+  it('opens rounds of connections where they are asked for', async () => {
+    bench = new WorkerBench(planOf());
+    await bench.obeyed({ type: 'connect', atUs: 0, from: 0, to: 4 });
+    assert.equal(bench.hub.opened.length, 4);
+    await bench.obeyed({ type: 'connect', atUs: 1_000_000, from: 4, to: 10 });
+    assert.deepEqual(
+      bench.hub.opened.map(({ index }) => index),
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    );
+  });
+
+  it('counts a message that comes twice once, and a stranger’s not at all', async () => {
+    await start();
+    bench.hub.onMessage = (connection, message) => {
+      if (message.type !== 1) return;
+      const answer = { type: 1, target: 'RecordLatency', arguments: message.arguments } as const;
+      connection.gets(answer, answer);
+      const other = bench.hub.connections[(connection.index + 1) % 10]!;
+      other.gets(answer);
+    };
+    const totals = await bench.step(1, overMs + 20);
+    await bench.flush();
+    const { received, duplicated, extra } = totals;
+    assert.deepEqual(
+      { received, duplicated, extra },
+      { received: 100, duplicated: 100, extra: 100 },
+    );
+  });
+
+  it('closes everything and says so last', async () => {
+    await start();
+    await bench.obeyed({ type: 'close' });
+    assert.deepEqual([...new Set(bench.hub.opened.map(({ over }) => over))], ['closed']);
+    assert.equal(bench.facts.at(-1), '0 closed');
+    const { length } = bench.samples;
+    await bench.time.to(bench.time.nowMs + 5000);
+    assert.equal(bench.samples.length, length, 'nothing follows');
+  });
+
+  describe('with groups', () => {
+    const groups = {
+      useCase: 'sendToGroup',
+      parameters: {
+        ...{ messageSize: 20, sendingInterval: 100, groupCount: 5, groupsPerConnection: 1 },
+        ...{ targets: 'fixed', sendersPer: 'connection' },
+      },
+    };
+    const members = new Map<string, Set<number>>();
+
+    beforeEach(async () => {
+      members.clear();
+      await start(groups, 2);
+    });
+
+    const start = async (changes: Parameters<typeof planOf>[0], workers: number): Promise<void> => {
+      bench = new WorkerBench(planOf(changes, workers));
+      bench.hub.onMessage = (connection, message) => {
+        if (message.type !== 1) return;
+        if (message.target === 'JoinGroup') {
+          const group = String(message.arguments[0]);
+          members.set(group, (members.get(group) ?? new Set()).add(connection.index));
+          bench.hub.answer(connection, message);
+        } else if (message.target === 'SendToGroup') {
+          const [dictionary] = message.arguments as [Record<string, string>];
+          for (const index of members.get(dictionary['information.GroupName']!) ?? [])
+            bench.hub.connections[index]!.gets({
+              ...{ type: 1, target: 'RecordLatency', arguments: message.arguments },
+            });
+        }
+      };
+      await bench.ready();
+    };
+
+    it('joins each connection before it takes part, and expects one delivery for each member', async () => {
+      const joined = [...members.values()].map((all) => [...all].sort((one, other) => one - other));
+      assert.deepEqual(
+        joined.sort(([one = 0], [other = 0]) => one - other),
+        [0, 1, 2, 3, 4].map((group) => [group, group + 5]),
+      );
+      const totals = await bench.step(1, overMs + 20);
+      await bench.flush();
+      assert.deepEqual([totals.sent, totals.expected, totals.received], [100, 200, 200]);
+    });
+
+    it('expects one less from the moment a member is lost', async () => {
+      const totals = await bench.step(1, step.warmupMs + 505);
+      bench.hub.connections[7]!.drop('closed', 'gone');
+      await bench.time.to(bench.time.nowMs + 1000);
+      await bench.flush();
+      const { sent, expected, received } = totals;
+      assert.equal(received, expected);
+      assert.ok(expected < 2 * sent && expected > 180, `${expected} of ${sent}`);
+    });
+  });
+});
+
+const pingsIn = (messages: readonly { readonly type: number }[]): number =>
+  messages.filter(({ type }) => type === 6).length;
