@@ -1,8 +1,8 @@
 import type { ErrorClass } from '../../src/base/errorClass';
 import { ConnectFailure } from '../../src/wire/connect/connectFailure';
 import type { ConnectContext, OpenConnection } from '../../src/wire/connect/connectHub';
-import { jsonCodec } from '../../src/wire/hub/hubCodec';
-import type { HubConnection, HubListener } from '../../src/wire/hub/hubConnection';
+import { jsonCodec } from '../../src/wire/hub/codecs';
+import type { HubConnection, HubListener } from '../../src/wire/hub/clientConnection';
 import type { HubMessage, Invocation } from '../../src/wire/hub/hubMessage';
 import { onlyClientFrame } from './frames';
 

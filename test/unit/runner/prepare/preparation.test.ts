@@ -3,7 +3,7 @@ import type { Plan } from '../../../../src/plan/plan';
 import { populationsOf } from '../../../../src/plan/population';
 import { Preparation } from '../../../../src/runner/prepare/preparation';
 import { memberMemory, SharedMembers } from '../../../../src/runner/prepare/sharedMembers';
-import type { HubListener } from '../../../../src/wire/hub/hubConnection';
+import type { HubListener } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage, Invocation } from '../../../../src/wire/hub/hubMessage';
 import { HubSide, HubSideConnection } from '../../../fakes/hubSide';
 import { planOf, shortStep } from '../../../fakes/plan';
