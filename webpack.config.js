@@ -25,6 +25,7 @@ const minimizer = new Minimizer({
  * @param {number} options.budget size in KB (1,024 bytes) that must not be passed
  * @param {number} [options.lazyBudget] the same for each part that is loaded later
  * @param {string} [options.firstLine] put before everything else
+ * @param {Record<string, string>} [options.parts] files of lazy parts that two bundles have, by the names of the parts
  * @param {string} [options.shared] name of a lazy part with what several others have in common
  * @param {webpack.WebpackPluginInstance[]} [options.plugins] further plugins
  * @returns {webpack.Configuration}
@@ -37,6 +38,7 @@ function bundle({
   budget,
   lazyBudget = budget,
   firstLine,
+  parts = {},
   shared,
   plugins = [],
 }) {
@@ -50,7 +52,7 @@ function bundle({
       path: path.join(__dirname, 'dist'),
       filename: '[name].js',
       // What two bundles load lazily is another file for each of them.
-      chunkFilename: ({ chunk }) => (chunk.name === 'azure' ? `${name}Azure.js` : '[name].js'),
+      chunkFilename: ({ chunk }) => parts[chunk.name] ?? '[name].js',
     },
     externals: external,
     devtool: 'source-map',
@@ -151,6 +153,7 @@ module.exports = [
     external: { vscode: 'commonjs vscode', ...signIn },
     budget: 50,
     lazyBudget: 380,
+    parts: { azure: 'extensionAzure.js' },
   }),
   bundle({
     name: 'cli',
@@ -158,6 +161,7 @@ module.exports = [
     entry: './src/cli/main.ts',
     external: signIn,
     budget: 450,
+    parts: { azure: 'cliAzure.js', run: 'commands.js' },
     shared: 'services',
     firstLine: '#!/usr/bin/env node',
   }),

@@ -27,3 +27,8 @@ export function visibleJson(json: string): string {
           .join(''),
   );
 }
+
+/** A value as one JSON document, safe to be shown by a terminal. */
+export function jsonDocument(value: unknown): string {
+  return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
+}

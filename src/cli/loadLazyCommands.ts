@@ -2,4 +2,4 @@ import type * as Commands from './lazyCommands';
 
 /** Loads what few runs need. */
 export const lazyCommands = (): Promise<typeof Commands> =>
-  import(/* webpackChunkName: "commands" */ './lazyCommands.js');
+  import(/* webpackChunkName: "run" */ './lazyCommands.js');

@@ -6,7 +6,7 @@ import { redactText } from '../results/redact';
 import { toolVersion } from '../results/toolVersion';
 import type { DoctorDeps, DoctorFlags } from './commands/doctorCommand';
 import type { EstimateDeps, EstimateFlags } from './commands/estimateCommand';
-import { exportFormats, type ExportFormat } from './commands/exportFormats';
+import { exporters } from '../session/export/exporters';
 import { exitCode, exitCodeOfError, exitCodeText, SignalError } from './exitCode';
 import { amount, edition, headroom, hours, setKey, wholeNumber } from './flagValue';
 import type { InitFlags } from './commands/initCommand';
@@ -221,11 +221,11 @@ const addFormats: Add = (program, surroundings, _deps, done) => {
   const formats = exporting
     .createOption(
       '--format <format>',
-      'json: all; csv: the steps; md: a report; counters: the Azure SignalR benchmark’s file',
+      exporters.map(({ name, words }) => `${name}: ${words}`).join('; '),
     )
-    .choices(exportFormats)
+    .choices(exporters.map(({ name }) => name))
     .makeOptionMandatory();
-  exporting.addOption(formats).action(async (location: string, flags: { format: ExportFormat }) => {
+  exporting.addOption(formats).action(async (location: string, flags: { format: string }) => {
     const { exportCommand } = await lazyCommands();
     done(await exportCommand(location, flags, surroundings));
   });

@@ -36,6 +36,7 @@ export function commandHandlers(parts: CommandParts): Readonly<Record<string, Co
     'signalrBenchmark.openResult': (node) => results.open(node),
     'signalrBenchmark.runAgain': (node) => results.runAgain(node),
     'signalrBenchmark.copySummary': (node) => results.copySummary(node),
+    'signalrBenchmark.exportResult': (node) => results.export(node),
     'signalrBenchmark.deleteResult': (node) => results.delete(node),
     'signalrBenchmark.renameResult': (node) => results.rename(node),
     'signalrBenchmark.revealResult': (node) => results.reveal(node),

@@ -2,6 +2,7 @@ import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import { emulatedBy, type Emulated } from '../measure/emulated';
 import type { StepProgress } from '../measure/show/snapshot';
 import type { RunSummary } from '../measure/show/summary';
+import type { Recovery } from '../measure/total/connectionSummary';
 import { emulatedTexts, howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';
@@ -154,4 +155,12 @@ export function timeLeft({ elapsedS, totalS }: StepProgress): string {
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** `at 10.0 s 200 connections were missing; connections back after 1.2 s, latency after 2 s`. */
+export function recoveryWords({ atS, missing, connectionsS, latencyS }: Recovery): string {
+  const after = (seconds: number | null): string =>
+    seconds === null ? 'not back within the step' : `back after ${seconds.toFixed(1)} s`;
+  const latency = latencyS === undefined ? '' : `, latency ${after(latencyS)}`;
+  return `at ${atS.toFixed(1)} s ${formatCount(missing)} connections were missing; connections ${after(connectionsS)}${latency}`;
 }

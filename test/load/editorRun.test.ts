@@ -6,7 +6,7 @@ import { resultEntry } from '../../src/extension/results/resultEntry';
 import { english } from '../../src/extension/language/english';
 import { startSession, type RunHost, type RunSession } from '../../src/extension/run/runSession';
 import { scanResults } from '../../src/extension/results/scanResults';
-import { summaryMarkdown } from '../../src/cli/views/summaryMarkdown';
+import { summaryMarkdown } from '../../src/session/export/summaryMarkdown';
 import type { Snapshot } from '../../src/measure/show/snapshot';
 import { readResult } from '../../src/results/readResult';
 import { startHub, withHub } from '../fakes/loadHub';

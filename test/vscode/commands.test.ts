@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
@@ -61,6 +61,58 @@ describe('commands', () => {
     }
     assert.equal(said.length, 2);
     for (const text of said) assert.match(text, /is a SignalR scenario by its name/);
+  });
+
+  it('export a result to a file, in a format of the command line', async () => {
+    const messages = recordMessages();
+    const window = vscode.window as unknown as Record<string, unknown>;
+    const { showQuickPick, showSaveDialog } = window;
+    const offered: string[][] = [];
+    window['showQuickPick'] = (items: readonly vscode.QuickPickItem[]) => {
+      offered.push(items.map(({ label }) => label));
+      return Promise.resolve(
+        items.find(({ label }) => label === (offered.length > 1 ? 'md' : 'csv')),
+      );
+    };
+    let proposed: vscode.SaveDialogOptions | undefined;
+    window['showSaveDialog'] = (options: vscode.SaveDialogOptions) => {
+      proposed = options;
+      return Promise.resolve(options.defaultUri);
+    };
+    const written: string[] = [];
+    const exportedTo = async (folder: string): Promise<string> => {
+      await run('exportResult', folder);
+      const file = proposed!.defaultUri!.fsPath;
+      written.push(file);
+      return readFileSync(file, 'utf8');
+    };
+    try {
+      messages.press = 'Open';
+      const name = '2026-11-21T09-00-00-exported';
+      const text = await exportedTo(storedFolder(name, { finished: true }));
+      assert.match(text, /^index,senders,.*\r\n1,700,/);
+      assert.deepEqual(proposed!.filters, { csv: ['csv'] });
+      assert.equal(written[0], path.join(workspaceFolder().fsPath, `${name}.csv`));
+      await until('the opened file', () =>
+        vscode.workspace.textDocuments.find(({ fileName }) => fileName === written[0]),
+      );
+      assert.ok(messages.find(/^Result exported to .*exported\.csv\.$/));
+      const left = storedFolder('2026-11-21T09-00-01-left', { finished: false });
+      assert.match(await exportedTo(left), /interrupted/);
+      assert.deepEqual(offered, [
+        ['json', 'csv', 'md', 'counters'],
+        ['md', 'counters'],
+      ]);
+      messages.forget();
+      window['showSaveDialog'] = () =>
+        Promise.resolve(vscode.Uri.file(path.join(left, 'scenario.yaml', 'x.md')));
+      await run('exportResult', left);
+      assert.equal(messages.find(/x\.md cannot be written \(/)?.level, 'error');
+    } finally {
+      Object.assign(window, { showQuickPick, showSaveDialog });
+      messages.dispose();
+      for (const file of written) rmSync(file);
+    }
   });
 
   it('move a token out of a file, and say which one cannot be moved', async () => {

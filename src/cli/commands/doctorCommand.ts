@@ -12,7 +12,7 @@ import type { ServiceProbe } from '../../targets/service/probeService';
 import type { OpenTarget, TargetContext } from '../../targets/target';
 import { exitCode } from '../exitCode';
 import { hubSnippet, measureSnippet } from './hubSnippet';
-import { jsonDocument } from '../views/jsonDocument';
+import { jsonDocument } from '../../base/visibleText';
 import { paintAll, wrap, type Line } from '../views/line';
 import { referenceValue } from '../referenceValue';
 import { readScenarioFile } from '../../session/scenarioFile';

@@ -6,7 +6,7 @@ import { estimateUnits, priceUnits } from '../../capacity/estimateUnits';
 import { scenarioEstimate, type EstimateModel } from '../../capacity/scenarioEstimate';
 import { exitCode } from '../exitCode';
 import { estimateLines } from '../views/estimateText';
-import { jsonDocument } from '../views/jsonDocument';
+import { jsonDocument } from '../../base/visibleText';
 import { paintAll } from '../views/line';
 import type { Scenario } from '../../scenario/scenario';
 import { scenarioOf, type ScenarioParser } from '../scenarioOf';

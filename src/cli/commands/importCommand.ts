@@ -1,7 +1,7 @@
 import { counterSummaryLines } from '../../results/counters/counterSummary';
 import { readCounters } from '../../results/counters/readCounters';
 import { exitCode } from '../exitCode';
-import { jsonDocument } from '../views/jsonDocument';
+import { jsonDocument } from '../../base/visibleText';
 import { printable } from '../views/line';
 import type { Surroundings } from '../surroundings';
 

@@ -1,5 +1,5 @@
 import { exitCode } from '../exitCode';
-import { jsonDocument } from '../views/jsonDocument';
+import { jsonDocument } from '../../base/visibleText';
 import { keysNamed, listedKeys, type ListedKey } from './keyList';
 import { paintAll, wrap, type Line } from '../views/line';
 import { canColour, widthOf, type Surroundings } from '../surroundings';

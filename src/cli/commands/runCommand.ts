@@ -23,7 +23,7 @@ import type { Scenario } from '../../scenario/scenario';
 import type { OpenTarget, TargetContext } from '../../targets/target';
 import { confirmLoad } from './confirmLoad';
 import { exitCodeOfResult } from '../exitCode';
-import { jsonDocument } from '../views/jsonDocument';
+import { jsonDocument } from '../../base/visibleText';
 import { paintAll, printable } from '../views/line';
 import { lazyCommands } from '../loadLazyCommands';
 import { createPlainView } from '../views/plainView';

@@ -5,7 +5,7 @@ import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import { referencesIn } from '../../scenario/target/references';
 import { exitCode } from '../exitCode';
-import { jsonDocument } from '../views/jsonDocument';
+import { jsonDocument } from '../../base/visibleText';
 import { paint, printable, type Tone } from '../views/line';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../views/problemText';
 import { namedScenario } from '../../session/scenarioFile';

@@ -6,6 +6,7 @@ import type {
   Recovery,
 } from '../../measure/total/connectionSummary';
 import type { MembershipSummary } from '../../measure/show/summary';
+import { recoveryWords } from '../../session/runWords';
 import { fixedBlank, wrap, type Line } from './line';
 
 /** Dropped connections shown one by one; the result has more. */
@@ -141,14 +142,6 @@ function lifeWords({
     `${formatCount(reconnects)} reconnects${reconnects > 0 ? ` (p99 ${formatLatencyUs(reconnectUs.p99)})` : ''}`,
   ];
   return `life: ${counts.join(', ')}; life span p50 ${ms(lifeSpanMs.p50)}; down p50 ${ms(downMs.p50)}, p99 ${ms(downMs.p99)}; SLA mean ${percent(sla.mean)}, p50 ${percent(sla.p50)}, p99 ${percent(sla.p99)}`;
-}
-
-/** `at 10.0 s 200 connections were missing; connections back after 1.2 s, latency after 2 s`. */
-export function recoveryWords({ atS, missing, connectionsS, latencyS }: Recovery): string {
-  const after = (seconds: number | null): string =>
-    seconds === null ? 'not back within the step' : `back after ${seconds.toFixed(1)} s`;
-  const latency = latencyS === undefined ? '' : `, latency ${after(latencyS)}`;
-  return `at ${atS.toFixed(1)} s ${formatCount(missing)} connections were missing; connections ${after(connectionsS)}${latency}`;
 }
 
 const indent = ' '.repeat(10);

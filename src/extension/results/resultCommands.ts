@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { readResult } from '../../results/readResult';
 import { fileProblem, scenarioFile } from '../../results/resultFolder';
 import { redactedKeys } from '../../results/scenarioCopy';
+import { exported } from '../../session/export/exporters';
 import { errorText } from '../log';
 import { closeStoredPanel, openRunPanel } from '../panel/runPanel';
 import type { PanelSource } from '../panelSource';
 import { trusted } from '../questions';
+import { exportItems } from './exportItems';
 import { folderAt, nameWithOrigin, resultEntry, resultPath, type ResultEntry } from './resultEntry';
 import { entryDescription, groupsOf } from './resultsModel';
 import { labelsOf } from './resultsTree';
@@ -129,15 +132,35 @@ export class ResultCommands {
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
     const run = await readResult(folder);
-    const { interruptedMarkdown, summaryMarkdown } = await import(
-      /* webpackChunkName: "run" */ '../../cli/views/summaryMarkdown.js'
+    const { storedMarkdown } = await import(
+      /* webpackChunkName: "run" */ '../../session/export/summaryMarkdown.js'
     );
-    const text =
-      run.kind === 'result'
-        ? summaryMarkdown(run.result)
-        : interruptedMarkdown(path.basename(folder), run);
-    await vscode.env.clipboard.writeText(text);
+    await vscode.env.clipboard.writeText(storedMarkdown(run));
     void vscode.window.setStatusBarMessage(vscode.l10n.t('Summary copied as Markdown.'), 3000);
+  }
+
+  /** Writes a result to a file that the person chooses, in one of the formats of the command line. */
+  async export(argument: unknown): Promise<void> {
+    const folder = await this.folderOf(argument);
+    if (folder === undefined) return;
+    const run = await readResult(folder);
+    const items = exportItems(run, vscode.l10n.t);
+    const answer = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Export As') });
+    if (answer === undefined) return;
+    const { name, extension } = answer.exporter;
+    const near = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder))?.uri.fsPath;
+    const file = `${path.basename(folder)}.${extension}`;
+    const target = await vscode.window.showSaveDialog({
+      title: vscode.l10n.t('Export Result'),
+      defaultUri: vscode.Uri.file(path.join(near ?? homedir(), file)),
+      filters: { [name]: [extension] },
+    });
+    if (target === undefined) return;
+    await written(target, await exported(run, name));
+    const open = vscode.l10n.t('Open');
+    const said = vscode.l10n.t('Result exported to {0}.', path.basename(target.path));
+    const wanted = await vscode.window.showInformationMessage(said, open);
+    if (wanted === open) await vscode.commands.executeCommand('vscode.open', target);
   }
 
   /** Puts the folder aside first: it is gone for good when the way back was not taken. */
@@ -257,6 +280,18 @@ function openResult(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const ours = input instanceof vscode.TabInputCustom && input.viewType === resultEditorType;
   return ours ? input.uri : undefined;
+}
+
+async function written(file: vscode.Uri, text: string): Promise<void> {
+  try {
+    await vscode.workspace.fs.writeFile(file, Buffer.from(text));
+  } catch (error) {
+    throw new ExpectedError(
+      'export-failed',
+      vscode.l10n.t('{0} cannot be written ({1}).', file.fsPath, fileProblem(error)),
+      { cause: error },
+    );
+  }
 }
 
 async function moved(from: string, to: string): Promise<void> {

@@ -345,7 +345,7 @@ export async function copySummary(result: Result | undefined): Promise<void> {
     return;
   }
   const { summaryMarkdown } = await import(
-    /* webpackChunkName: "run" */ '../../cli/views/summaryMarkdown.js'
+    /* webpackChunkName: "run" */ '../../session/export/summaryMarkdown.js'
   );
   await vscode.env.clipboard.writeText(summaryMarkdown(result));
   void vscode.window.setStatusBarMessage(vscode.l10n.t('Summary copied as Markdown.'), 3000);

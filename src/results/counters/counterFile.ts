@@ -26,6 +26,11 @@ export async function countersOfRun(run: StoredRun): Promise<CounterLine[]> {
   return withResultCounters(counted, run.result);
 }
 
+/** The counter file of a stored run. */
+export async function counterFile(run: StoredRun): Promise<string> {
+  return (await countersOfRun(run)).map((line) => `${counterText(line)}\n`).join('');
+}
+
 /** Begin of a run, milliseconds since 1970; of an interrupted one from the name of its folder. */
 async function startOf(run: StoredRun, samples: string): Promise<number> {
   if (run.kind === 'result') return Date.parse(run.result.startedAt);
@@ -54,8 +59,7 @@ export async function writeCounters(
   if (resultFilePath === undefined) return undefined;
   const file = path.join(folder, counterFileName(resultFilePath));
   try {
-    const lines = await countersOfRun({ kind: 'result', path: folder, result });
-    await writeFile(file, lines.map((line) => `${counterText(line)}\n`).join(''));
+    await writeFile(file, await counterFile({ kind: 'result', path: folder, result }));
     return file;
   } catch (error) {
     warn(`The counters cannot be written to ${file} (${fileProblem(error)}).`);

@@ -6,6 +6,7 @@ import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { saidTexts } from '../../../src/extension/saidTexts';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { panelStrings } from '../../../src/protocol/panelStrings';
+import { exporters } from '../../../src/session/export/exporters';
 
 interface Command {
   readonly command: string;
@@ -189,16 +190,19 @@ describe('texts of the extension', () => {
       ),
     );
     assert.ok(keys.size > 50);
-    // The panel's texts are translated from a table.
-    const ofPanel = [...Object.values<string>(panelStrings), ...Object.values(columnTexts())];
-    for (const key of [...keys, ...ofPanel, ...saidTexts]) {
+    // Those of the panel, of verdicts and of export formats are translated from tables.
+    const tables = [
+      ...Object.values<string>(panelStrings),
+      ...Object.values(columnTexts()),
+      ...exporters.map(({ words }) => words),
+      ...saidTexts,
+    ];
+    for (const key of [...keys, ...tables]) {
       const translated = bundle[key];
       assert.ok(translated !== undefined, `not in the Chinese bundle: ${key}`);
       assert.deepEqual(placeholders(translated), placeholders(key), key);
     }
-    const unused = Object.keys(bundle).filter(
-      (key) => !keys.has(key) && ![...ofPanel, ...saidTexts].includes(key),
-    );
+    const unused = Object.keys(bundle).filter((key) => !keys.has(key) && !tables.includes(key));
     assert.deepEqual(unused, [], 'translated, but used no more');
     const linked = (text: string): string[] => (text.match(/\(command:[\w.]+\)/g) ?? []).sort();
     for (const [key, text] of Object.entries(english)) {

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { finalScreen } from '../../../src/cli/views/finalScreen';
 import { textWidth } from '../../../src/cli/views/line';
 import { liveLines } from '../../../src/cli/views/liveView';
 import { createPlainView } from '../../../src/cli/views/plainView';
 import { noProgress, withSnapshot } from '../../../src/cli/views/runProgress';
-import { stepsCsv } from '../../../src/cli/views/stepsCsv';
-import { summaryMarkdown } from '../../../src/cli/views/summaryMarkdown';
+import { exportItems } from '../../../src/extension/results/exportItems';
+import { readResult } from '../../../src/results/readResult';
+import { exported, exporters, type Exporter } from '../../../src/session/export/exporters';
+import { stepsCsv } from '../../../src/session/export/stepsCsv';
+import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
 import { columnTexts, stepColumns, type StepColumn } from '../../../src/measure/show/stepColumns';
 import { entriesTable, stepsTable } from '../../../src/webview/tables/tables';
+import { commandLine, type CommandLine } from '../cli/commandLine';
 import { mixedStep, sampleResult, sampleScenario, sampleSnapshot } from '../results/sampleResult';
 import { finishedRun, shownRun } from '../webview/shownRun';
 
@@ -17,11 +22,15 @@ import { finishedRun, shownRun } from '../webview/shownRun';
  */
 
 /** With `entry` in the registry while `test` runs. */
-function registered<T>(registry: readonly T[], entry: T, test: () => void): void {
+async function registered<T>(
+  registry: readonly T[],
+  entry: T,
+  test: () => void | Promise<void>,
+): Promise<void> {
   const entries = registry as T[];
   entries.push(entry);
   try {
-    test();
+    await test();
   } finally {
     entries.splice(entries.indexOf(entry), 1);
   }
@@ -40,8 +49,8 @@ describe('a step column', () => {
   const title = { file: 'a.yaml', url: 'http://localhost/hub', scenario: sampleScenario };
   const live = [sampleSnapshot(80, 1), sampleSnapshot(150, 2)];
 
-  it('is in the tables of the terminal, in those of mixes too', () => {
-    registered(stepColumns, column, () => {
+  it('is in the tables of the terminal, in those of mixes too', async () => {
+    await registered(stepColumns, column, () => {
       const screen = finalScreen(result, 100).map(({ text }) => text);
       assert.ok(screen.some((line) => / err generator +made up$/.test(line)));
       assert.ok(screen.some((line) => / ok 21 % +1,000,700$/.test(line)));
@@ -52,19 +61,19 @@ describe('a step column', () => {
     });
   });
 
-  it('leaves the last columns no room where it stands before them', () => {
+  it('leaves the last columns no room where it stands before them', async () => {
     const heads = (width: number): string =>
       finalScreen(result, width).find(({ text }) => text.startsWith(' step'))!.text;
-    registered(stepColumns, { ...column, place: 8.5 }, () => {
+    await registered(stepColumns, { ...column, place: 8.5 }, () => {
       assert.match(heads(80), / max +made up +lost +err$/);
       assert.ok(textWidth(heads(80)) < 80);
       assert.match(heads(91), / max +made up +lost +err generator$/);
     });
-    registered(stepColumns, column, () => assert.match(heads(80), / err generator$/));
+    await registered(stepColumns, column, () => assert.match(heads(80), / err generator$/));
     assert.match(heads(91), / max +lost +err generator$/);
   });
 
-  it('is in the log of a run', () => {
+  it('is in the log of a run', async () => {
     const log: string[] = [];
     const output = {
       isTerminal: false,
@@ -72,15 +81,15 @@ describe('a step column', () => {
       rows: 24,
       write: (text: string) => void log.push(text),
     };
-    registered(stepColumns, column, () => {
+    await registered(stepColumns, column, () => {
       const view = createPlainView(output, title);
       for (const snapshot of live) view.update(snapshot);
     });
     assert.match(log.join(''), /step 1 done: 700 senders, .*, 1,000,700 made up$/m);
   });
 
-  it('is in Markdown and CSV', () => {
-    registered(stepColumns, column, () => {
+  it('is in Markdown and CSV', async () => {
+    await registered(stepColumns, column, () => {
       assert.match(summaryMarkdown(result), /\| step \|.*\| lost \| made up \|\n/);
       assert.match(summaryMarkdown(result), /\| 2 \| 1,300 \|.*\| 2,001,300 \|\n/);
       const [head, first] = stepsCsv(result).split('\r\n');
@@ -89,8 +98,8 @@ describe('a step column', () => {
     });
   });
 
-  it('is in the tables of the panel, and its head among the texts that are translated', () => {
-    registered(stepColumns, column, () => {
+  it('is in the tables of the panel, and its head among the texts that are translated', async () => {
+    await registered(stepColumns, column, () => {
       assert.equal(columnTexts()['column.madeUp'], 'Made up');
       const strings = { 'column.madeUp': 'Erfunden' };
       for (const [state, head] of [
@@ -104,5 +113,58 @@ describe('a step column', () => {
       const mix = entriesTable(finishedRun({ steps: [mixedStep(2)] }));
       assert.deepEqual([mix.heads.at(-1), mix.rows[0]!.at(-1)], ['Made up', '2,000,975']);
     });
+  });
+});
+
+describe('an exporter', () => {
+  const exporter: Exporter = {
+    name: 'madeUp',
+    extension: 'made',
+    words: 'something made up',
+    write: ({ result }) => Promise.resolve(`${result.steps.length} steps\n`),
+  };
+  let at: CommandLine;
+  before(async () => {
+    at = await commandLine();
+    await at.file('result.json', JSON.stringify(sampleResult()));
+    await at.file('samples.jsonl', `${JSON.stringify(sampleSnapshot(3))}\n`);
+  });
+  after(() => at.dispose());
+
+  it('is a format of the command line, in its help and completion too', async () => {
+    await registered(exporters, exporter, async () => {
+      const file = path.join(at.folder, 'result.json');
+      const { code, out } = await at.run(['export', file, '--format', 'madeUp']);
+      assert.deepEqual([code, out], [0, '3 steps\n']);
+      const help = (await at.run(['export', '--help'])).out.replace(/\s+/g, ' ');
+      assert.match(help, /madeUp: something made up \(choices: "json", .*"madeUp"\)/);
+      const words = await at.run(['__complete', '--', 'export', file, '--format', '']);
+      assert.ok(words.out.split('\n').some((line) => line.startsWith('madeUp')));
+    });
+    const gone = await at.run(['export', at.folder, '--format', 'madeUp']);
+    assert.equal(gone.code, 2);
+  });
+
+  it('is a choice in the editor, of an interrupted run where it can hold one', async () => {
+    const finished = await readResult(at.folder);
+    const left = { kind: 'interrupted', path: at.folder, steps: [] } as const;
+    const t = (text: string): string => `<${text}>`;
+    await registered(exporters, exporter, () => {
+      const [chosen] = exportItems(finished, t).slice(-1);
+      assert.deepEqual(
+        [chosen!.label, chosen!.description, chosen!.exporter.extension],
+        ['madeUp', '<something made up>', 'made'],
+      );
+      assert.deepEqual(
+        exportItems(left, t).map(({ label }) => label),
+        ['md', 'counters'],
+      );
+    });
+    const holding = { ...exporter, writeInterrupted: () => 'left' };
+    await registered(exporters, holding, async () => {
+      assert.equal(exportItems(left, t).at(-1)?.label, 'madeUp');
+      assert.equal(await exported(left, 'madeUp'), 'left');
+    });
+    await assert.rejects(exported(left, 'csv'), /export it as md or counters\.$/);
   });
 });

@@ -6,7 +6,7 @@ import { hydrateMessage } from '../../../src/extension/panel/panelSession';
 import { storedSource } from '../../../src/extension/results/storedSource';
 import { resultEntry } from '../../../src/extension/results/resultEntry';
 import { entryDescription } from '../../../src/extension/results/resultsModel';
-import { summaryMarkdown } from '../../../src/cli/views/summaryMarkdown';
+import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { readResult } from '../../../src/results/readResult';
 import { english } from '../extension/english';

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { interruptedMarkdown, summaryMarkdown } from '../../../../src/cli/views/summaryMarkdown';
+import {
+  interruptedMarkdown,
+  summaryMarkdown,
+} from '../../../../src/session/export/summaryMarkdown';
 import {
   failedResult,
   mixedStep,

@@ -1,7 +1,7 @@
 import { columnsOf } from '../../measure/show/stepColumns';
 import { entryRows, rowOfStep } from '../../measure/show/stepRows';
 import type { Result } from '../../results/result';
-import { marksOf } from '../../session/runWords';
+import { marksOf } from '../runWords';
 
 /**
  * The steps of a result as CSV (RFC 4180) with a line of names; every value is a number or a fixed word, in the

@@ -1,19 +1,19 @@
+import path from 'node:path';
 import { countOf } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { visibleLine } from '../../base/visibleText';
-import { recoveryWords } from './connectionLines';
-import { loadWords, marksOf } from '../../session/runWords';
-import { trafficCells } from './trafficTable';
 import type { StepProgress } from '../../measure/show/snapshot';
 import { countsLost } from '../../measure/judge/judgedLatency';
 import { columnsOf, lostNote, smallHead, type StepColumn } from '../../measure/show/stepColumns';
 import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepRows';
 import type { StepSummary } from '../../measure/show/summary';
+import { trafficRows } from '../../measure/show/traffic';
 import { tailReason } from '../../measure/tails';
 import { verdictSentence } from '../../measure/judge/verdictSentence';
 import { redactText } from '../../results/redact';
-import type { InterruptedRun } from '../../results/readResult';
+import type { InterruptedRun, StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
+import { loadWords, marksOf, recoveryWords } from '../runWords';
 
 /** Steps shown of a long run; the file has them all. */
 const mostSteps = 40;
@@ -119,11 +119,16 @@ function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
 
 /** Bytes of each step; `in` is client to service, `out` service to client. */
 function trafficTable(steps: readonly StepSummary[]): string[] {
-  const moved = steps.filter(({ wireBytesIn, wireBytesOut }) => wireBytesIn + wireBytesOut > 0);
-  if (moved.length === 0) return [];
+  const rows = trafficRows(steps);
   const way = (name: string): Cells => [`${name}: payload`, 'on wire', 'MB/s'];
-  return ['', ...tableWith(['step', ...way('in'), ...way('out')], moved.map(trafficCells))];
+  return rows.length === 0 ? [] : ['', ...tableWith(['step', ...way('in'), ...way('out')], rows)];
 }
+
+/** A stored run as Markdown; without a result, what is left of it. */
+export const storedMarkdown = (run: StoredRun): string =>
+  run.kind === 'result'
+    ? summaryMarkdown(run.result)
+    : interruptedMarkdown(path.basename(path.resolve(run.path)), run);
 
 /** What is left of a run without a result. */
 export function interruptedMarkdown(name: string, run: InterruptedRun): string {
