@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario/scenario';
 import { silentRounds, stepsOf } from '../scenario/steps';
 import type { Plan, PlanLife, WorkerPlan } from './plan';
+import { planEntryOf } from './planEntry';
 
 export interface PlanOptions {
   /** Worker threads to split the load over; at most one per connection is used. */
@@ -27,7 +28,6 @@ export function split(total: number, parts: number): number[] {
  * Fixes who connects when and who sends what when. The same scenario and options give the same plan.
  */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
-  const { entries } = scenario;
   const workers = Math.max(1, Math.min(options.workers, scenario.connections));
   const mode = scenario.arrivingBatchMode;
   const connectInFlight = connectInFlightOf(scenario);
@@ -60,7 +60,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
       scenario.service === 'webpubsub' ? bySubprotocol[scenario.subprotocol] : scenario.protocol,
     ...(scenario.service === 'webpubsub' && scenario.acks === 'all' && { acks: 'all' as const }),
     dialect: scenario.dialect,
-    entries: entries.map(({ name, parameters }) => ({ useCase: name, parameters })),
+    entries: scenario.entries.map(planEntryOf),
     steps,
     slo: scenario.slo,
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({

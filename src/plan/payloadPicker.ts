@@ -1,4 +1,4 @@
-import { payloadSizesOf, type PayloadSize } from '../usecases/payloadSizes';
+import type { PayloadSize } from '../usecases/payloadSizes';
 import type { PlanEntry } from './plan';
 
 /** Which size the payload of a message has. */
@@ -13,8 +13,8 @@ export interface PayloadPicker {
 }
 
 /** The picker of an entry; the same seed of the plan picks the same sizes. */
-export function payloadPicker({ parameters }: PlanEntry, seed: number): PayloadPicker {
-  const found = payloadSizesOf(parameters);
+export function payloadPicker({ payload }: PlanEntry, seed: number): PayloadPicker {
+  const found = payload.sizes;
   const sizes = found.map(({ bytes }) => bytes);
   if (sizes.length <= 1) return { sizes, pick: () => 0 };
   const bounds = boundsOf(found);

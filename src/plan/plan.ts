@@ -1,7 +1,8 @@
 import type { Slo } from '../base/slo';
 import type { WireProtocol } from '../base/wireProtocol';
 import type { BatchMode, ReconnectPolicy, TargetChoice } from '../scenario/scenario';
-import type { Parameters } from '../usecases/parameterSpec';
+import type { PayloadSize } from '../usecases/payloadSizes';
+import type { HubRun } from '../usecases/useCase';
 
 /** One step as all workers run it. */
 export interface PlanStep {
@@ -18,13 +19,38 @@ export interface PlanStep {
   readonly drainMs: number;
 }
 
-/** One of the use cases that a plan runs side by side. */
+/** Groups that connections join; connection i joins `perConnection` groups from group i mod `count` on. */
+export interface PlanGroups {
+  readonly count: number;
+  readonly perConnection: number;
+  /** Whether senders are dealt over the groups in turn. */
+  readonly dealsSenders: boolean;
+}
+
+/** What messages carry. */
+export interface PlanPayload {
+  /** Empty where nothing is sent. */
+  readonly sizes: readonly PayloadSize[];
+  readonly content: 'random' | 'text' | 'binary';
+  /** Name of the file that payloads are made of, and its content once it is read. */
+  readonly file?: string;
+  readonly text?: string;
+}
+
+/** One of the use cases that a plan runs side by side: its parameters, read once. */
 export interface PlanEntry {
   /** Name of the use case in the registry. */
   readonly useCase: string;
-  readonly parameters: Parameters;
-  /** Content of `payloadFile`, which payloads are made of. */
-  readonly payloadText?: string;
+  readonly run: HubRun;
+  /** Time between two messages of one sender; 0 where nothing is sent. */
+  readonly intervalMs: number;
+  /** Time between two moves of one connection, where connections move in and out of groups. */
+  readonly moveIntervalMs?: number;
+  /** Absent where messages do not go to groups. */
+  readonly groups?: PlanGroups;
+  /** Whether receivers stay the same for the whole run or change with each message. */
+  readonly targets: 'fixed' | 'random';
+  readonly payload: PlanPayload;
   /** Content of the files that arguments name. */
   readonly files?: Readonly<Record<string, string>>;
 }

@@ -1,8 +1,6 @@
 import { derangement, seededRandom, shuffled, type Random } from '../base/random';
-import { numberOf } from '../usecases/parameterSpec';
 import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
-import { entryRun } from './entryRun';
 import type { Plan, PlanStep } from './plan';
 
 /**
@@ -50,10 +48,9 @@ export function populationsOf(plan: Plan): Population[] {
   let left = shuffled(plan.connections, random);
   let [firstSource, firstGroup] = [0, 0];
   return plan.entries.map((entry, position) => {
-    const { audience, othersMove = false } = entryRun(entry);
+    const { audience, othersMove = false } = entry.run;
     const { groupCount = 1, sourcesPerSender = 1, ...meant } = meantBy(plan, position, random);
-    if (audience === 'group' && entry.parameters['sendersPer'] === 'group')
-      left = dealtOverGroups(left, groupCount);
+    if (entry.groups?.dealsSenders === true) left = dealtOverGroups(left, groupCount);
     // The last one's order goes on with those that never send.
     const last = position === plan.entries.length - 1;
     const mine = last ? left.length : sendersUpTo(plan, position, plan.steps.length);
@@ -81,8 +78,7 @@ export function populationsOf(plan: Plan): Population[] {
 
 function meantBy(plan: Plan, position: number, random: Random): Meant {
   const entry = plan.entries[position]!;
-  const { parameters } = entry;
-  const { audience, streams } = entryRun(entry);
+  const { audience, streams } = entry.run;
   switch (audience) {
     case 'nobody':
       return { isReceiver: () => false };
@@ -92,7 +88,7 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
     case 'everyone':
       return { isReceiver: () => true };
     case 'client': {
-      if (parameters['targets'] === 'random') return { isReceiver: () => true };
+      if (entry.targets === 'random') return { isReceiver: () => true };
       const fixedTargets = derangement(plan.connections, random);
       return {
         fixedTargets,
@@ -100,9 +96,8 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
       };
     }
     case 'group': {
-      const groupCount = numberOf(parameters, 'groupCount');
-      const perConnection = Math.min(numberOf(parameters, 'groupsPerConnection'), groupCount);
-      const sourcesPerSender = parameters['targets'] === 'random' ? groupCount : perConnection;
+      const { count: groupCount, perConnection } = entry.groups!;
+      const sourcesPerSender = entry.targets === 'random' ? groupCount : perConnection;
       const groupOf = (connection: number, slot: number): number =>
         (connection + slot) % groupCount;
       return {

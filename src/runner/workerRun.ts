@@ -1,4 +1,3 @@
-import { entryRun } from '../plan/entryRun';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { targetOf } from '../plan/targetOf';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
@@ -164,7 +163,7 @@ export class WorkerRun {
       case 'identify':
         this.populations.forEach(({ fixedTargets }, position) => {
           // A service knows users by their names, a hub connections by the ids that they have told.
-          const byName = entryRun(this.start.plan.entries[position]!).via !== undefined;
+          const byName = this.start.plan.entries[position]!.run.via !== undefined;
           const { members } = this;
           if (fixedTargets !== undefined)
             leaveOut(fixedTargets, (index) =>
@@ -366,7 +365,7 @@ function accessOf(
   const tokens = new AccessTokens(service, plan.runId);
   const rest = new RestCalls(endpoint, service, tokens, told, freed);
   const areIssued = service.kind === 'webpubsub' && 'bearer' in service;
-  const persists = plan.entries.some((entry) => entryRun(entry).via === 'persistent');
+  const persists = plan.entries.some((entry) => entry.run.via === 'persistent');
   return {
     tokens,
     clientTokens: areIssued ? new IssuedTokens(rest) : tokens,

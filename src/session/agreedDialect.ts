@@ -1,5 +1,4 @@
 import { ExpectedError } from '../base/expectedError';
-import { entryRun } from '../plan/entryRun';
 import type { Plan } from '../plan/plan';
 import { measureProblem, needsContract, ticksProblem } from '../scenario/check/measureProblem';
 import type { OpenTarget } from '../targets/target';
@@ -27,15 +26,15 @@ export async function agreedDialect(
   { kind, endpoint }: OpenTarget,
   ask: AskHub,
 ): Promise<Plan> {
-  const needsOne = plan.entries.some((entry) => needsContract(entryRun(entry)));
+  const needsOne = plan.entries.some(({ run }) => needsContract(run));
   if (plan.dialect !== 'auto' || kind !== 'hubUrl' || !needsOne) return plan;
   const dialect = (await commonDialect(plan, endpoint, ask)) ?? 'recordLatency';
   const { driver } = endpoint;
   const unsent = dialect === 'measure' && ticksProblem({ driver, protocol: plan.protocol });
   if (typeof unsent === 'string')
     throw new ExpectedError('dialect', `The hub speaks the dialect measure. ${unsent}`);
-  for (const { useCase, parameters } of dialect === 'measure' ? plan.entries : []) {
-    const problem = measureProblem({ name: useCase, parameters });
+  for (const { useCase: name, run, payload } of dialect === 'measure' ? plan.entries : []) {
+    const problem = measureProblem({ name, run, payload });
     if (problem !== undefined) {
       throw new ExpectedError(
         'dialect',

@@ -1,5 +1,4 @@
 import { ExpectedError } from '../base/expectedError';
-import { entryRun } from '../plan/entryRun';
 import type { Plan } from '../plan/plan';
 import { needsContract } from '../scenario/check/measureProblem';
 import type { HubRun } from '../usecases/useCase';
@@ -48,7 +47,10 @@ function methodsOf({
 
 /** What the use cases of a plan call of the bench contracts. */
 const contractsOf = (plan: Plan): ContractMethods[] =>
-  plan.entries.map(entryRun).filter(needsContract).map(methodsOf);
+  plan.entries
+    .map(({ run }) => run)
+    .filter(needsContract)
+    .map(methodsOf);
 
 /** Bench methods that a hub may be asked about before a run, in both dialects. */
 export function methodsToAskFor(plan: Plan): string[] {

@@ -8,6 +8,7 @@ import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';
 import { largestGroup } from '../usecases/groups';
 import { findUseCase, streamsOf } from '../usecases/registry';
+import { payloadOf } from '../usecases/payloadSizes';
 import { itemsUp } from '../usecases/streams';
 
 /**
@@ -30,17 +31,18 @@ export function loadWords(scenario: Scenario): string {
 }
 
 function entryWords({ name, parameters }: ScenarioEntry, connections: number): string {
-  const { groupCount, messageSize, messageSizes, method, sendingInterval } = parameters;
+  const { groupCount, messageSizes, method, sendingInterval } = parameters;
+  const payload = payloadOf(parameters);
   const words = [typeof method === 'string' ? `${name} ${method.slice(0, 60)}` : name];
   if (typeof groupCount === 'number' && groupCount > 0) {
     const members = largestGroup({ groupsPerConnection: 1, ...parameters }, connections);
     words.push(`groups of ${formatCount(members)}`);
   }
-  if (typeof messageSize === 'number' && typeof sendingInterval === 'number') {
+  if (payload.sizes.length > 0 && typeof sendingInterval === 'number') {
     const size =
       typeof messageSizes === 'string'
-        ? `${messageSizes.slice(0, 60)} (mean ${formatBytes(messageSize)})`
-        : formatBytes(messageSize);
+        ? `${messageSizes.slice(0, 60)} (mean ${formatBytes(payload.meanBytes)})`
+        : formatBytes(payload.meanBytes);
     const streams = streamsOf({ name, parameters });
     const count = streams === undefined ? '' : `${formatCount(streams.items)} items of `;
     words.push(`${count}${size} ${intervalWords(sendingInterval)}`);
@@ -68,7 +70,7 @@ export function loadNumbers(scenario: Scenario): LoadNumbers {
   const last = steps.at(-1);
   let [inPerSecond, outPerSecond, bytesPerSecond] = [0, 0, 0];
   for (const [position, { name, parameters }] of scenario.entries.entries()) {
-    const { messageSize, sendingInterval } = parameters;
+    const { sendingInterval } = parameters;
     if (typeof sendingInterval !== 'number' || sendingInterval <= 0) continue;
     const senders = last?.perEntry[position] ?? 0;
     const load = { connections: scenario.connections, senders };
@@ -78,7 +80,7 @@ export function loadNumbers(scenario: Scenario): LoadNumbers {
     const out = sendings * (findUseCase(name)?.deliveries(parameters, load) ?? 0);
     inPerSecond += into;
     outPerSecond += out;
-    bytesPerSecond += (into + out) * (typeof messageSize === 'number' ? messageSize : 0);
+    bytesPerSecond += (into + out) * payloadOf(parameters).meanBytes;
   }
   const rampS = scenario.connections / scenario.arrivingRate;
   const stepMs = scenario.warmupMs + scenario.singleStepDurationMs + scenario.drainMs;

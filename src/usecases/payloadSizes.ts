@@ -1,4 +1,6 @@
 import { parseSizeBytes } from '../base/units';
+import { argumentBytes, ownArguments } from './ownArguments';
+import { itemBytes, ownStreamOf } from './ownStreams';
 import type { Parameters } from './parameterSpec';
 
 /** One size of payloads and how often it is drawn against the others. */
@@ -93,19 +95,37 @@ export function meanOf(
 }
 
 /** Mean payload in bytes, rounded. */
-export const meanBytes = (sizes: readonly PayloadSize[]): number =>
+const meanBytes = (sizes: readonly PayloadSize[]): number =>
   Math.round(meanOf(sizes, (bytes) => bytes));
 
-/** Sizes of the payloads of a use case; none for one that sends nothing. */
-export function payloadSizesOf(parameters: Parameters): readonly PayloadSize[] {
-  const { messageSizes, messageSize } = parameters;
+/** Payloads of one entry of a scenario. */
+export interface EntryPayload {
+  /** Empty for a use case that sends nothing. */
+  readonly sizes: readonly PayloadSize[];
+  /** Mean of one message in bytes, rounded; 0 where nothing is sent. */
+  readonly meanBytes: number;
+}
+
+/**
+ * Payloads as the parameters give them: arguments of one's own as they measure, else `messageSizes` where it
+ * can be read, else `messageSize`.
+ */
+export function payloadOf(parameters: Parameters): EntryPayload {
+  const sizes = sizesOf(parameters);
+  return { sizes, meanBytes: sizes.length === 0 ? 0 : meanBytes(sizes) };
+}
+
+function sizesOf(parameters: Parameters): readonly PayloadSize[] {
+  const { messageSizes, messageSize, arguments: args } = parameters;
+  if (typeof args === 'string') {
+    const stream = ownStreamOf(parameters);
+    const bytes =
+      stream === undefined ? argumentBytes(ownArguments(args)) : itemBytes(stream, parameters);
+    return [{ bytes, weight: 1 }];
+  }
   if (typeof messageSizes === 'string') {
     const read = parsePayloadSizes(messageSizes);
     if ('sizes' in read) return read.sizes;
   }
   return typeof messageSize === 'number' ? [{ bytes: messageSize, weight: 1 }] : [];
 }
-
-/** The largest payload in bytes; 0 for a use case that sends nothing. */
-export const largestPayload = (parameters: Parameters): number =>
-  Math.max(0, ...payloadSizesOf(parameters).map(({ bytes }) => bytes));

@@ -1,6 +1,8 @@
 import { defaultSlo } from '../../src/base/slo';
 import { split } from '../../src/plan/buildPlan';
 import type { Plan, PlanEntry, PlanStep } from '../../src/plan/plan';
+import { planEntryOf } from '../../src/plan/planEntry';
+import type { Parameters } from '../../src/usecases/parameterSpec';
 
 export const shortStep: PlanStep = {
   index: 1,
@@ -10,9 +12,20 @@ export const shortStep: PlanStep = {
   drainMs: 100,
 };
 
-const echo: PlanEntry = {
-  useCase: 'echo',
-  parameters: { messageSize: 20, sendingInterval: 100 },
+const echo = { messageSize: 20, sendingInterval: 100 };
+
+/** An entry as it stands in a scenario. */
+export interface EntrySpec {
+  readonly useCase: string;
+  readonly parameters: Parameters;
+}
+
+export const entryOf = ({ useCase, parameters }: EntrySpec): PlanEntry =>
+  planEntryOf({ name: useCase, parameters });
+
+type PlanChanges = Partial<Omit<Plan, 'entries'> & EntrySpec> & {
+  readonly payloadText?: string;
+  readonly entries?: readonly (PlanEntry | EntrySpec)[];
 };
 
 /**
@@ -20,15 +33,13 @@ const echo: PlanEntry = {
  * change its only one.
  */
 export function planOf(
-  { useCase, parameters, payloadText, ...changes }: Partial<Plan> & Partial<PlanEntry> = {},
+  { useCase = 'echo', parameters = echo, payloadText, entries, ...changes }: PlanChanges = {},
   workerCount = 1,
 ): Plan {
   const connectInFlight = changes.connectInFlight ?? 10;
-  const entry = {
-    useCase: useCase ?? echo.useCase,
-    parameters: parameters ?? echo.parameters,
-    ...(payloadText !== undefined && { payloadText }),
-  };
+  const plain = entryOf({ useCase, parameters });
+  const text = payloadText !== undefined && { text: payloadText };
+  const only = { ...plain, payload: { ...plain.payload, ...text } };
   return {
     runId: 0xdeadbeef,
     seed: 7,
@@ -39,7 +50,7 @@ export function planOf(
     pacing: 'open',
     protocol: 'json',
     dialect: 'recordLatency',
-    entries: [entry],
+    entries: entries?.map((entry) => ('run' in entry ? entry : entryOf(entry))) ?? [only],
     steps: [shortStep],
     slo: defaultSlo,
     workers: split(connectInFlight, workerCount).map((inFlight, worker) => ({

@@ -67,7 +67,7 @@ export class SenderBench {
   run(step = shortStep, pausesUs: readonly number[] = [1000]): this {
     this.nowUs = 5_000_000;
     this.sender.begin(step, this.nowUs, this.recorder);
-    for (let turn = 0; turn < 100_000; turn++) {
+    for (let turn = 0; turn < 1_000_000; turn++) {
       const state = this.sender.pump();
       if (state === 'done') return this;
       if (state === 'idle') this.nowUs += pausesUs[turn % pausesUs.length]!;

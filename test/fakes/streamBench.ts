@@ -6,6 +6,7 @@ import { Recorder, type StepRecorder } from '../../src/runner/receive/recorder';
 import { StreamSender } from '../../src/runner/send/streamSender';
 import { jsonCodec } from '../../src/wire/hub/codecs';
 import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/hub/hubMessage';
+import type { Parameters } from '../../src/usecases/parameterSpec';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';
 import { planOf, shortStep } from './plan';
@@ -14,7 +15,7 @@ export const step = { ...shortStep, senders: 2, warmupMs: 0 };
 export const startUs = 5_000_000.4;
 const ms = 1000;
 
-export function streamPlan(parameters: Plan['entries'][number]['parameters'] = {}): Plan {
+export function streamPlan(parameters: Parameters = {}): Plan {
   return planOf({
     connections: 2,
     useCase: 'streamingEcho',
@@ -37,11 +38,7 @@ export class StreamBench {
   readonly sender: StreamSender;
   private readonly receiver: Receiver;
 
-  constructor(
-    parameters?: Plan['entries'][number]['parameters'],
-    plan = streamPlan(parameters),
-    warmupMs = 0,
-  ) {
+  constructor(parameters?: Parameters, plan = streamPlan(parameters), warmupMs = 0) {
     const populations = populationsOf(plan);
     this.counts = this.recorder.beginStep(1);
     this.sender = new StreamSender(plan, 0, 0, populations[0]!, {

@@ -1,7 +1,7 @@
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import type { StepSenders } from '../../scenario/steps';
 import { findUseCase } from '../../usecases/registry';
-import { payloadSizesOf } from '../../usecases/payloadSizes';
+import { payloadOf } from '../../usecases/payloadSizes';
 import type { Traffic } from '../../usecases/traffic';
 import type { Product } from '../model';
 import { leavingSizes } from './leavingSizes';
@@ -44,11 +44,10 @@ export function entryTraffic(
       const guide = productOf(scenario) === 'webpubsub' ? 'Web PubSub' : 'SignalR';
       return { problem: `The ${guide} guide has no table for ${useCase.name}.` };
     }
-    // Use cases tell the mean only, in which a limit that holds for each message is lost.
-    const several = entry.parameters['messageSizes'] !== undefined && {
-      messageSizes: payloadSizesOf(entry.parameters),
-    };
-    const sent = { ...traffic, ...several };
+    const { sizes, meanBytes } = payloadOf(entry.parameters);
+    // A limit that holds for each message is lost in the mean.
+    const several = sizes.length > 1 && { messageSizes: sizes };
+    const sent = { ...traffic, messageBytes: meanBytes, ...several };
     const leaving = leavingSizes(scenario, entry, sizesOf(sent));
     sending.push({ entry, position, traffic: { ...sent, leaving } });
   }

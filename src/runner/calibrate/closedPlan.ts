@@ -1,14 +1,17 @@
 import { defaultSlo } from '../../base/slo';
 import type { WireProtocol } from '../../base/wireProtocol';
-import type { Plan, PlanEntry } from '../../plan/plan';
+import type { Plan } from '../../plan/plan';
+import { planEntryOf } from '../../plan/planEntry';
+import type { Parameters } from '../../usecases/parameterSpec';
 
 /** A plan for code that paces itself in a closed loop: only what sending and receiving need is real. */
 export function closedPlan(
   connections: number,
   protocol: WireProtocol,
   useCase: string,
-  parameters: PlanEntry['parameters'],
+  parameters: Parameters,
 ): Plan {
+  const all = { sendingInterval: 1000, ...parameters };
   return {
     runId: 1,
     seed: 1,
@@ -19,7 +22,7 @@ export function closedPlan(
     pacing: 'closed',
     protocol,
     dialect: 'recordLatency',
-    entries: [{ useCase, parameters: { sendingInterval: 1000, ...parameters } }],
+    entries: [planEntryOf({ name: useCase, parameters: all })],
     steps: [],
     slo: defaultSlo,
     workers: [{ worker: 0, workers: 1, connectInFlight: connections }],

@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock';
 import type { ErrorClass } from '../../base/errorClass';
-import { largestPayload } from '../../usecases/payloadSizes';
 import type { WorkerStart } from '../../protocol/worker';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
 import type { ConnectFailure } from '../../wire/connect/connectFailure';
@@ -73,7 +72,8 @@ export class Connections implements HubListener {
   ) {
     const { plan, worker, endpoint } = start;
     const codec = codecOf(plan.protocol);
-    const payload = Math.max(...plan.entries.map(({ parameters }) => largestPayload(parameters)));
+    const sizes = plan.entries.flatMap((entry) => entry.payload.sizes);
+    const payload = Math.max(0, ...sizes.map(({ bytes }) => bytes));
     this.ping = codec.encode({ type: 6 });
     this.agents = negotiateAgents(endpoint, plan.workers[worker]!.connectInFlight);
     this.context = {

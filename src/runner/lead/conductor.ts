@@ -14,7 +14,6 @@ import type { FromWorker } from '../../protocol/worker';
 import type { Passes } from '../../targets/target';
 import type { TargetProblems } from '../../targets/targetProblems';
 import { entryNames } from '../../usecases/entryNames';
-import { entryRun } from '../../plan/entryRun';
 import { CpuMeter } from './cpuMeter';
 import { complaintOf, firstErrorWords, lostWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';
@@ -127,7 +126,7 @@ export class Conductor implements Run {
   private async conduct(): Promise<RunSummary> {
     try {
       await this.told('ready');
-      const othersMove = this.plan.entries.some((entry) => entryRun(entry).othersMove === true);
+      const othersMove = this.plan.entries.some((entry) => entry.run.othersMove === true);
       for (const step of this.plan.steps) {
         const connections = step.connections ?? this.plan.connections;
         const more = connections > this.requested;
@@ -189,7 +188,7 @@ export class Conductor implements Run {
     const totals = this.totals.beginStep({
       index: step.index,
       senders: step.senders,
-      byCalls: plan.entries.some((entry) => entryRun(entry).via === 'rest'),
+      byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
       ...(names.length > 1 && {
         entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),
       }),

@@ -1,5 +1,4 @@
 import { ExpectedError } from '../../base/expectedError';
-import { entryRun } from '../../plan/entryRun';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import {
   assumedFileBytes,
@@ -7,7 +6,6 @@ import {
   placeholdersIn,
   type OwnArgument,
 } from '../../usecases/ownArguments';
-import { numberOf } from '../../usecases/parameterSpec';
 
 /**
  * The plan with the content of the files its messages are made of, where it names them.
@@ -29,16 +27,16 @@ async function withFiles(
   entry: PlanEntry,
   readFile: (name: string) => Promise<string>,
 ): Promise<PlanEntry> {
-  const { parameters } = entry;
-  const name = parameters['payloadFile'];
-  if (typeof name === 'string') {
-    const payloadText = await readFile(name);
-    if (payloadText === '') {
+  const { payload, run } = entry;
+  const { file: name } = payload;
+  if (name !== undefined) {
+    const text = await readFile(name);
+    if (text === '') {
       throw new ExpectedError('payload-file', `${name} is empty: there is nothing to send of it.`);
     }
-    return { ...entry, payloadText };
+    return { ...entry, payload: { ...payload, text } };
   }
-  const { ownCall, streams } = entryRun(entry);
+  const { ownCall, streams } = run;
   if (ownCall === undefined) return entry;
   const items = [ownCall.arguments, streams?.own?.items ?? '[]'].flatMap(ownArguments);
   const names = filesIn(items);
@@ -47,8 +45,9 @@ async function withFiles(
   for (const file of names) files[file] ??= await readFile(file);
   // What goes through streams is counted item by item.
   if (streams !== undefined) return { ...entry, files };
-  const messageSize = numberOf(parameters, 'messageSize') + bytesBeyondEstimate(items, files);
-  return { ...entry, files, parameters: { ...parameters, messageSize } };
+  const beyond = bytesBeyondEstimate(items, files);
+  const sizes = payload.sizes.map((size) => ({ ...size, bytes: size.bytes + beyond }));
+  return { ...entry, files, payload: { ...payload, sizes } };
 }
 
 /** How many bytes the files in arguments or items have beyond what the estimate takes them for. */

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { entryRun } from '../../plan/entryRun';
 import type { Plan } from '../../plan/plan';
 import { populationsOf } from '../../plan/population';
 import type { WorkerStart } from '../../protocol/worker';
@@ -35,7 +34,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
     plan.connections,
     populations.reduce((sum, { groupCount }) => sum + groupCount, 0),
     plan.entries.some((entry) => {
-      const { preparation, needsId = false } = entryRun(entry);
+      const { preparation, needsId = false } = entry.run;
       return preparation === 'connectionId' || needsId;
     }),
   );

@@ -2,7 +2,6 @@ import type { ErrorClass } from '../../base/errorClass';
 import { Pace } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
-import { numberOf } from '../../usecases/parameterSpec';
 import { shownText } from '../../wire/connect/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { InvocationOutcome } from '../../wire/hub/invocations';
@@ -53,7 +52,7 @@ export class GroupMover {
     private readonly dependencies: MoverDependencies,
   ) {
     this.population = populations[position]!;
-    this.intervalUs = numberOf(plan.entries[position]!.parameters, 'joinLeaveInterval') * 1000;
+    this.intervalUs = plan.entries[position]!.moveIntervalMs! * 1000;
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {

@@ -1,4 +1,3 @@
-import { entryRun } from '../../plan/entryRun';
 import type { Plan } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
@@ -38,7 +37,7 @@ export class Preparation {
       group: string,
     ) => Promise<ServiceFailure | undefined>,
   ) {
-    const runs = plan.entries.map(entryRun);
+    const runs = plan.entries.map(({ run }) => run);
     this.needsId = runs.some(
       ({ preparation, needsId = false }) => preparation === 'connectionId' || needsId,
     );

@@ -1,4 +1,3 @@
-import { entryRun } from '../../plan/entryRun';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import { shownText } from '../../wire/connect/connectFailure';
 import { isAt, type HubCodec } from '../../wire/hub/hubCodec';
@@ -26,7 +25,7 @@ export interface DeliveryForm {
 type Bringer = 'stream' | 'ownStream' | 'completion' | { readonly callback: string };
 
 function bringerOf(plan: Plan, entry: PlanEntry): Bringer {
-  const { ownCall, streams } = entryRun(entry);
+  const { ownCall, streams } = entry.run;
   if (streams !== undefined) return streams.own === undefined ? 'stream' : 'ownStream';
   if (ownCall?.reply === 'completion') return 'completion';
   return { callback: ownCall?.callback ?? callbackOf(plan) };

@@ -5,7 +5,6 @@ import { SequenceTracker } from '../../measure/sequence';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/hub/hubCodec';
 import { codecOf } from '../../wire/hub/codecs';
-import { entryRun } from '../../plan/entryRun';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubMessage } from '../../wire/hub/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
@@ -63,7 +62,7 @@ export class Receiver {
     this.forms = [...new Set(this.formOf)];
     this.kinds = deliveryKindsOf(plan);
     this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
-    this.streams = plan.entries.map((entry) => entryRun(entry).streams);
+    this.streams = plan.entries.map((entry) => entry.run.streams);
     const { ownItem } = dependencies;
     if (ownItem !== undefined && this.streams.some((streams) => streams?.own !== undefined))
       this.ownItems = new OwnItems(plan.protocol, ownItem);

@@ -1,6 +1,5 @@
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
-import { entryRun } from '../../plan/entryRun';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import { MessageSender } from './messageSender';
@@ -39,7 +38,7 @@ function entrySenderOf(
   population: Population,
   dependencies: StreamDependencies,
 ): EntrySender {
-  if (entryRun(plan.entries[position]!).streams !== undefined)
+  if (plan.entries[position]!.run.streams !== undefined)
     return new StreamSender(plan, position, worker, population, dependencies);
   return new MessageSender(plan, position, worker, population, dependencies);
 }

@@ -1,7 +1,6 @@
 import { digitsOf } from '../../base/digits';
 import { seededRandom, type Random } from '../../base/random';
 import { PairTable } from '../../measure/pairTable';
-import { entryRun } from '../../plan/entryRun';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
 import type { Population } from '../../plan/population';
@@ -99,7 +98,7 @@ export class MessageSender implements EntrySender {
     private readonly dependencies: SenderDependencies,
   ) {
     const entry = plan.entries[position]!;
-    const { via, ownCall } = entryRun(entry);
+    const { via, ownCall } = entry.run;
     this.rest = via === 'rest' ? dependencies.rest : undefined;
     this.persistent = via === 'persistent' ? dependencies.persistent : undefined;
     if (via !== undefined && (this.rest ?? this.persistent) === undefined)

@@ -1,5 +1,4 @@
 import type { MessageArgument, NumberHole, TextPart } from '../../base/messageArgument';
-import { entryRun } from '../../plan/entryRun';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import {
   numberPlaceholders,
@@ -33,7 +32,7 @@ export function messageMaker(
   entry: PlanEntry,
   largest: number,
 ): MessageMaker | undefined {
-  const { message, ownCall } = entryRun(entry);
+  const { message, ownCall } = entry.run;
   if (ownCall !== undefined) {
     const { method, reply } = ownCall;
     const args = ownMessage(ownArguments(ownCall.arguments), entry, seed);
@@ -44,8 +43,8 @@ export function messageMaker(
     };
   }
   if (message === undefined) return undefined;
-  const letters = payloadBytes(entry, seed, largest);
-  const binary = entry.parameters['payload'] === 'binary';
+  const letters = payloadBytes(entry.payload, seed, largest);
+  const binary = entry.payload.content === 'binary';
   return {
     firstAsks: true,
     shape: (sizeBytes, asks) => {
@@ -72,7 +71,7 @@ export function ownMessage(
   // The first random text carries the stamp, where it has room for one; not every reply needs it.
   let stamped = false;
   const random = (bytes: number): TextPart[] => {
-    const letters = payloadBytes({ ...entry, parameters: {} }, seed, bytes).toString('latin1');
+    const letters = payloadBytes({ content: 'random' }, seed, bytes).toString('latin1');
     const carries = !stamped && bytes >= stampLength;
     stamped ||= carries;
     return carries ? [{ hole: 'stamp' }, letters.slice(stampLength)] : [letters];

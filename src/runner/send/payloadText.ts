@@ -1,5 +1,5 @@
 import { seededRandom } from '../../base/random';
-import type { PlanEntry } from '../../plan/plan';
+import type { PlanPayload } from '../../plan/plan';
 
 /** Syllables of the compressible text; ordinary words shrink to about a third. */
 const words =
@@ -12,13 +12,13 @@ const words =
  * content of a file over and over.
  */
 export function payloadBytes(
-  { parameters, payloadText }: PlanEntry,
+  { content, text }: Pick<PlanPayload, 'content' | 'text'>,
   seed: number,
   length: number,
 ): Buffer {
-  if (payloadText !== undefined) return repeated(Buffer.from(payloadText, 'utf8'), length);
+  if (text !== undefined) return repeated(Buffer.from(text, 'utf8'), length);
   const random = seededRandom(seed ^ 0x9e3779b9);
-  if (parameters['payload'] === 'text') {
+  if (content === 'text') {
     const parts: string[] = [];
     for (let bytes = 0; bytes < length;) {
       const word = words[random.below(words.length)]!;

@@ -3,7 +3,6 @@ import { ClosedPace } from '../../plan/closedPace';
 import { Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
-import { numberOf } from '../../usecases/parameterSpec';
 
 /** Who of one worker sends when in a step of one entry. */
 export interface StepPacing {
@@ -21,10 +20,7 @@ export function stepPacing(
   step: PlanStep,
   random: Random,
 ): StepPacing {
-  const { parameters } = plan.entries[position]!;
-  // What sends nothing has no interval, and no senders.
-  const intervalUs =
-    'sendingInterval' in parameters ? numberOf(parameters, 'sendingInterval') * 1000 : 0;
+  const intervalUs = plan.entries[position]!.intervalMs * 1000;
   const senders = sendersOf(step, position);
   const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
   const pace =

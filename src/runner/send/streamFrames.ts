@@ -37,7 +37,7 @@ export class StreamFrames implements StreamMessages {
     this.codec = codecOf(plan.protocol);
     this.layout = streamLayoutOf(plan.protocol);
     this.payload = payloadPicker(entry, plan.seed);
-    this.letters = payloadBytes(entry, plan.seed, Math.max(0, ...this.payload.sizes));
+    this.letters = payloadBytes(entry.payload, plan.seed, Math.max(0, ...this.payload.sizes));
     this.time = this.layout.timestamp(0);
     const { layout, codec } = this;
     if (direction === 'download') return;
@@ -93,7 +93,7 @@ export class StreamFrames implements StreamMessages {
     const { direction, delayMs, method } = this.shape;
     const payload = {
       blob: textOfLength(this.letters, this.payload.sizes[size]!),
-      binary: this.entry.parameters['payload'] === 'binary',
+      binary: this.entry.payload.content === 'binary',
     };
     const download = direction === 'download';
     const pieces = download ? layout.openDown(method, payload, delayMs) : layout.item(payload);

@@ -1,6 +1,5 @@
 import type { ErrorClass } from '../../base/errorClass';
 import { seededRandom } from '../../base/random';
-import { entryRun } from '../../plan/entryRun';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
@@ -68,7 +67,7 @@ export class StreamSender implements EntrySender {
     private readonly dependencies: StreamDependencies,
   ) {
     const entry = plan.entries[position]!;
-    const shape = entryRun(entry).streams!;
+    const shape = entry.run.streams!;
     this.shape = shape;
     this.frames =
       shape.own === undefined

@@ -1,3 +1,5 @@
+import { payloadOf } from '../../usecases/payloadSizes';
+import { hubRunOf } from '../../usecases/useCase';
 import { measureProblem } from './measureProblem';
 import { entryPlace, writtenPlace, type Sources } from '../text/places';
 import type { ReadEntry } from '../read/readEntries';
@@ -12,9 +14,16 @@ export function checkDialect(
   { dialect }: Scenario,
 ): void {
   if (dialect !== 'measure' || !read.named) return;
-  const problem = measureProblem(read.entry);
+  const { name, parameters } = read.entry;
+  const problem = measureProblem({
+    name,
+    run: hubRunOf(read.useCase, parameters),
+    payload: { sizes: payloadOf(parameters).sizes, content: parameters['payload'] },
+  });
   if (problem === undefined) return;
-  const { parameter, message } = problem;
+  const { message } = problem;
+  const severalSizes = problem.parameter === 'messageSize' && 'messageSizes' in parameters;
+  const parameter = severalSizes ? 'messageSizes' : problem.parameter;
   const place =
     parameter === undefined ? undefined : writtenPlace(reading, read.parameters, parameter);
   reading.report('error', 'dialect', place ?? entryPlace(reading, sources, read), message);

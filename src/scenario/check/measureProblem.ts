@@ -1,18 +1,20 @@
 import { stampBytes } from '../../base/stampBytes';
-import { payloadSizesOf } from '../../usecases/payloadSizes';
-import type { Parameters } from '../../usecases/parameterSpec';
+import type { PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase } from '../../usecases/registry';
 import { hubRunOf, type HubRun } from '../../usecases/useCase';
+import type { ScenarioEntry } from '../scenario';
 
 /** Why an entry cannot be run in the dialect measure, and the parameter at fault, if one is. */
 export interface MeasureProblem {
-  readonly parameter?: string;
+  readonly parameter?: 'payload' | 'messageSize';
   readonly message: string;
 }
 
 interface Entry {
+  /** Of the use case. */
   readonly name: string;
-  readonly parameters: Parameters;
+  readonly run: HubRun;
+  readonly payload: { readonly sizes: readonly PayloadSize[]; readonly content: unknown };
 }
 
 /** Whether a use case needs a hub with methods of the bench contract. */
@@ -23,22 +25,20 @@ export const needsContract = ({ audience, ownCall }: HubRun): boolean =>
  * Checks an entry against the contract `Measure(ticks, payload)`; undefined when it can be run there, or
  * needs no contract at all.
  */
-export function measureProblem({ name, parameters }: Entry): MeasureProblem | undefined {
-  const useCase = findUseCase(name);
-  const run = useCase === undefined ? undefined : hubRunOf(useCase, parameters);
-  if (run === undefined || !needsContract(run)) return undefined;
+export function measureProblem({ name, run, payload }: Entry): MeasureProblem | undefined {
+  if (!needsContract(run)) return undefined;
   if (run.message?.measureMethod === undefined) {
     return { message: `The dialect measure has no hub method for ${name}.` };
   }
-  if (parameters['payload'] === 'binary') {
+  if (payload.content === 'binary') {
     return {
       parameter: 'payload',
       message: 'In the dialect measure payloads are text: remove payload: binary.',
     };
   }
-  if (payloadSizesOf(parameters).every(({ bytes }) => bytes >= stampBytes)) return undefined;
+  if (payload.sizes.every(({ bytes }) => bytes >= stampBytes)) return undefined;
   return {
-    parameter: parameters['messageSizes'] === undefined ? 'messageSize' : 'messageSizes',
+    parameter: 'messageSize',
     message: `In the dialect measure the payload begins with the ${stampBytes} bytes by which a message is recognised: messages of ${name} need at least ${stampBytes} bytes.`,
   };
 }
@@ -59,7 +59,7 @@ export const ticksProblem = ({ driver, protocol }: NumberWay): string | undefine
     : undefined;
 
 /** Whether an entry's messages have ticks for a number. */
-export function sendsTicks({ name, parameters }: Entry, dialect: string): boolean {
+export function sendsTicks({ name, parameters }: ScenarioEntry, dialect: string): boolean {
   const useCase = findUseCase(name);
   const run = useCase === undefined ? undefined : hubRunOf(useCase, parameters);
   if (run === undefined) return false;

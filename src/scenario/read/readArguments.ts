@@ -11,7 +11,6 @@ import {
   placeholderWords,
   type BadPlaceholder,
 } from '../../usecases/ownArguments';
-import { itemBytes, ownStreamOf } from '../../usecases/ownStreams';
 import type { Parameters } from '../../usecases/parameterSpec';
 import { checkReferences, partOf } from '../check/checkReferences';
 import { didYouMean } from '../text/didYouMean';
@@ -25,28 +24,20 @@ import { readYaml } from '../text/yamlDocument';
 /** Values of all depths together; a hub method takes a few. */
 const mostValues = 1000;
 
-/**
- * The parameters of a call of the user's own method, with its lists as JSON text and with what its messages
- * measure as `messageSize`, so that everything that counts with one size counts with it. Reports
- * arguments and items that cannot be read.
- */
+/** The parameters of a call of the user's own method, with its lists as JSON text. Reports what cannot be read. */
 export function withArguments(
   reading: Reading,
   section: Section,
   parameters: Parameters,
 ): Parameters {
   const items = readJson(reading, section, 'streamingItems');
-  const read = {
+  return {
     ...parameters,
     // A missing one is a problem, but what is computed goes on.
     method: parameters['method'] ?? '',
     arguments: readJson(reading, section, 'arguments') ?? '[]',
     ...(items !== undefined && { streamingItems: items }),
   };
-  const stream = ownStreamOf(read);
-  const messageSize =
-    stream === undefined ? argumentBytes(ownArguments(read.arguments)) : itemBytes(stream, read);
-  return { ...read, messageSize };
 }
 
 /** The list under a key as JSON text; undefined when there is none. */

@@ -4,7 +4,7 @@ import type { UseCase } from '../../usecases/useCase';
 import { didYouMean } from '../text/didYouMean';
 import type { Reading } from '../text/reading';
 import { withArguments } from './readArguments';
-import { withPayload } from './readPayload';
+import { checkPayload } from './readPayload';
 import { readSection, sectionOf, type Section } from './readSection';
 import { readSenders } from './readSenders';
 import { listed, placeOfValue, sourceOf, type Written } from './readValue';
@@ -83,7 +83,8 @@ function readEntry(reading: Reading, section: Section, node: Node | undefined): 
   );
   const written = section.written.get('senders');
   const senders = written === undefined ? undefined : readSenders(reading, written);
-  const plain = withPayload(reading, parameters, Object.fromEntries(parameters.values));
+  const plain = Object.fromEntries(parameters.values);
+  checkPayload(reading, parameters, plain);
   const hasArguments = useCase.parameters.some(({ type }) => type === 'list');
   const values = hasArguments ? withArguments(reading, parameters, plain) : plain;
   return {

@@ -1,19 +1,12 @@
 import type { Parameters } from '../../usecases/parameterSpec';
-import { meanBytes, parsePayloadSizes } from '../../usecases/payloadSizes';
+import { parsePayloadSizes } from '../../usecases/payloadSizes';
 import type { Reading } from '../text/reading';
 import type { Section } from './readSection';
 import { isBelow } from './isBelow';
 import { placeOfValue } from './readValue';
 
-/**
- * The parameters with the mean of `messageSizes` as their `messageSize`, so that everything that counts
- * with one size shows the mean; the estimate counts each size. Reports sizes that cannot be read and keys that exclude each other.
- */
-export function withPayload(
-  reading: Reading,
-  section: Section,
-  parameters: Parameters,
-): Parameters {
+/** Reports sizes that cannot be read, and keys of payloads that exclude each other. */
+export function checkPayload(reading: Reading, section: Section, parameters: Parameters): void {
   const { messageSizes, payload, payloadFile } = parameters;
   const written = (name: string) => section.written.get(name);
   // Of a file, too, the content may go as bytes.
@@ -31,12 +24,12 @@ export function withPayload(
       message,
     );
   }
-  if (typeof messageSizes !== 'string') return parameters;
+  if (typeof messageSizes !== 'string') return;
   const place = placeOfValue(reading, written('messageSizes')!);
   const read = parsePayloadSizes(messageSizes);
   if ('problem' in read) {
     reading.report('error', 'message-sizes', place, read.problem);
-    return parameters;
+    return;
   }
   if (written('messageSize') !== undefined) {
     const message = 'messageSize and messageSizes are both given; messageSizes counts. Remove one.';
@@ -47,5 +40,4 @@ export function withPayload(
       message,
     );
   }
-  return { ...parameters, messageSize: meanBytes(read.sizes) };
 }

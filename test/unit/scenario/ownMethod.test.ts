@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { payloadOf } from '../../../src/usecases/payloadSizes';
 import { estimate } from '../../../src/capacity/estimate';
 import { loadOf } from '../../../src/capacity/load/loadOf';
 import { streamsOf } from '../../../src/usecases/registry';
@@ -38,7 +39,7 @@ describe('a call of the user’s own method', () => {
       ['x {text:100} {{brace}'],
     ]);
     assert.equal(parameters['reply'], 'completion');
-    assert.ok(Number(parameters['messageSize']) > 160 && Number(parameters['messageSize']) < 220);
+    assert.ok(payloadOf(parameters).meanBytes > 160 && payloadOf(parameters).meanBytes < 220);
   });
 
   for (const [title, lines, expected] of [

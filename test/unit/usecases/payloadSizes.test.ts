@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { meanBytes, parsePayloadSizes } from '../../../src/usecases/payloadSizes';
+import { parsePayloadSizes, payloadOf } from '../../../src/usecases/payloadSizes';
 
 const sizesOf = (text: string): number[] => {
   const read = parsePayloadSizes(text);
   assert.ok('sizes' in read, text);
   return read.sizes.map(({ bytes }) => bytes);
 };
-const meanOf = (text: string): number => {
-  const read = parsePayloadSizes(text);
-  assert.ok('sizes' in read, text);
-  return meanBytes(read.sizes);
-};
+const meanOf = (text: string): number => payloadOf({ messageSizes: text }).meanBytes;
 
 describe('parsePayloadSizes', () => {
   it('reads a range as evenly spread sizes around its middle', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { leavingSizes } from '../../../../src/capacity/load/leavingSizes';
 import type { Scenario, ScenarioEntry } from '../../../../src/scenario/scenario';
-import { largestPayload } from '../../../../src/usecases/payloadSizes';
+import { payloadOf } from '../../../../src/usecases/payloadSizes';
 import { findUseCase } from '../../../../src/usecases/registry';
 import { hubRunOf } from '../../../../src/usecases/useCase';
 import { userOf } from '../../../../src/wire/connect/accessTokens';
@@ -212,7 +212,7 @@ describe('leavingSizes', () => {
 
   it('keep the weights of several sizes', () => {
     const parameters = { ...messages, messageSizes: '256B 90%, 16KB 10%' };
-    assert.equal(largestPayload(parameters), 16_384);
+    assert.equal(payloadOf(parameters).sizes.at(-1)?.bytes, 16_384);
     const entry = { name: 'echo', parameters };
     const sizes = [
       { bytes: 256, weight: 90 },

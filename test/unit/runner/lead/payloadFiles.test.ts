@@ -11,7 +11,6 @@ describe('files of messages', () => {
         method: 'M',
         reply: 'none',
         arguments: JSON.stringify(list),
-        messageSize: 5000,
         sendingInterval: 100,
       },
     });
@@ -25,7 +24,7 @@ describe('files of messages', () => {
     const [entry] = plan.entries;
     assert.deepEqual(asked, ['a.json', 'b.txt']);
     // Each was taken for 2 KB; the first has 8 bytes, the second 4.
-    assert.equal(entry!.parameters['messageSize'], 5000 - 2 * 2048 + 8 + 4);
+    assert.equal(entry!.payload.sizes[0]?.bytes, 4106 - 2 * 2048 + 8 + 4);
     assert.deepEqual(messageMaker(plan, entry!, 0)!.shape(0, false).arguments, [
       { kind: 'text', parts: ['{"ü":1}'] },
       { kind: 'list', items: [{ kind: 'text', parts: ['x', 'text'] }] },
@@ -33,16 +32,15 @@ describe('files of messages', () => {
   });
 
   it('are put into items that go up in a stream', async () => {
-    const plan = own([1]);
-    const [entry] = plan.entries;
-    const parameters = {
-      ...entry!.parameters,
-      ...{ reply: 'stream', streamingItems: '["{file:a}"]' },
-      ...{ streamingItemCount: 2, streamingItemSendDelay: 0 },
-    };
-    const read = await withPayloadFile({ ...plan, entries: [{ ...entry!, parameters }] }, (name) =>
-      Promise.resolve(`of ${name}`),
-    );
+    const plan = planOf({
+      useCase: 'invoke',
+      parameters: {
+        ...{ method: 'M', arguments: '[1]', sendingInterval: 100 },
+        ...{ reply: 'stream', streamingItems: '["{file:a}"]' },
+        ...{ streamingItemCount: 2, streamingItemSendDelay: 0 },
+      },
+    });
+    const read = await withPayloadFile(plan, (name) => Promise.resolve(`of ${name}`));
     assert.deepEqual(read.entries[0]!.files, { a: 'of a' });
   });
 

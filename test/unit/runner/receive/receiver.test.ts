@@ -237,7 +237,8 @@ describe('Receiver', () => {
 
 describe('received payload bytes', () => {
   const sizes = { messageSize: 46, messageSizes: '10B 50%, 40B 30%, 140B 20%' };
-  const plan = planOf({ parameters: { ...sizes, sendingInterval: 10 } });
+  const mixed = { ...sizes, sendingInterval: 10 };
+  const plan = planOf({ parameters: mixed });
 
   it('are those of the sizes the sender has chosen, each first delivery once', () => {
     const bench = new Bench(plan);
@@ -253,7 +254,7 @@ describe('received payload bytes', () => {
   });
 
   it('follow the receiver where senders choose another one each time', () => {
-    const parameters = { ...plan.entries[0]!.parameters, targets: 'random' };
+    const parameters = { ...mixed, targets: 'random' };
     const random = planOf({ useCase: 'sendToClient', parameters });
     const bench = new Bench(random);
     const picker = payloadPicker(random.entries[0]!, random.seed);

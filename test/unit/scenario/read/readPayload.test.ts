@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { loadWords } from '../../../../src/session/runWords';
+import { payloadOf } from '../../../../src/usecases/payloadSizes';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 const parse = (...lines: readonly string[]): ReturnType<typeof parseScenario> =>
@@ -16,7 +17,7 @@ describe('payload keys', () => {
   it('make the mean the size that everything else counts with', () => {
     const { scenario } = parse('messageSizes: 1KB-4KB');
     assert.deepEqual(problemsOf('messageSizes: 256B 90%, 16KB 10%'), []);
-    assert.equal(scenario!.entries[0]!.parameters['messageSize'], 2560);
+    assert.equal(payloadOf(scenario!.entries[0]!.parameters).meanBytes, 2560);
     const load = loadOf(scenario!);
     assert.ok('input' in load);
     assert.equal(load.input.useCases[0]!.messageBytes, 2560);
