@@ -19,7 +19,10 @@ export function counting(plan, other = () => {}) {
   const recorder = new Recorder();
   const step = recorder.beginStep(1);
   const populations = populationsOf(plan);
-  const receiver = new Receiver(plan, populations, recorder, { isMember: () => true, other });
+  const receiver = new Receiver(plan, populations, recorder, {
+    members: { wasMember: () => true },
+    other,
+  });
   return {
     step,
     receiver,

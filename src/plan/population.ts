@@ -1,7 +1,8 @@
-import { derangement, seededRandom, shuffled, type Random } from '../base/random';
+import { derangement, shuffled, type Random } from '../base/random';
 import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
 import type { Plan, PlanStep } from './plan';
+import { randomFor } from './randomFor';
 
 /**
  * Who sends to whom in one entry of a plan. A *source* is a sender's stream to one audience: sequence
@@ -44,7 +45,7 @@ type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
 
 /** Derives the populations from the plan, one for each entry in their order; every worker gets the same. */
 export function populationsOf(plan: Plan): Population[] {
-  const random = seededRandom(plan.seed);
+  const random = randomFor(plan, 'population');
   let left = shuffled(plan.connections, random);
   let [firstSource, firstGroup] = [0, 0];
   return plan.entries.map((entry, position) => {

@@ -10,10 +10,11 @@ import { RestCalls } from '../wire/rest/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
 import type { ServiceFailure } from '../wire/rest/serviceFailure';
 import { ConnectionLife } from './connect/connectionLife';
-import { Connections, type WorkerSockets } from './connect/connections';
+import { Connections, type ConnectionsListener, type WorkerSockets } from './connect/connections';
 import { EntrySenders } from './send/entrySenders';
+import { OpenConnections } from './connect/openConnections';
 import { GroupMover } from './prepare/groupMover';
-import { PacingLoop } from './send/pacingLoop';
+import { PacingLoop, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, toldApart } from './receive/recorder';
@@ -41,11 +42,12 @@ interface StepWindow {
  * One worker's part of a run, callable without a thread: takes orders, posts facts. It owns its
  * connections, sends what is due on them and counts what comes back.
  */
-export class WorkerRun {
+export class WorkerRun implements ConnectionsListener, Driven {
   private readonly populations: readonly Population[];
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
   private readonly members: Membership;
+  private readonly open: OpenConnections;
   private readonly connections: Connections;
   private readonly preparation: Preparation;
   private readonly receiver: Receiver;
@@ -57,6 +59,8 @@ export class WorkerRun {
   private readonly tokens: AccessTokens | undefined;
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
+  /** Run time in microseconds. */
+  private readonly nowUs: () => number;
   private nextTick: number;
   private window: StepWindow | undefined;
   /** Step whose measured time is going on; 0 outside. */
@@ -66,93 +70,104 @@ export class WorkerRun {
 
   constructor(
     private readonly start: WorkerStart,
-    private readonly surroundings: WorkerSurroundings,
+    surroundings: WorkerSurroundings,
     private readonly post: (fact: FromWorker) => void,
   ) {
-    const { plan, endpoint } = start;
+    const { plan, endpoint, worker } = start;
     const targets = toldApart(endpoint.urls.length);
     const target = (index: number): number => targetOf(plan, targets, index);
-    this.recorder = new Recorder(targets, target, plan.entries.length);
-    this.populations = populationsOf(plan);
-    this.members = surroundings.membership(this.populations, () => this.nowUs());
-    const service = accessOf(
-      start,
-      ({ errorClass, text }) => {
-        this.recorder.error(errorClass, text);
-      },
-      () => this.loop.wake(),
-    );
+    const { clock } = surroundings;
+    const nowUs = (): number => clock.nowUs() - start.originUs;
+    this.nowUs = nowUs;
+    const recorder = (this.recorder = new Recorder(targets, target, plan.entries.length));
+    const populations = (this.populations = populationsOf(plan));
+    const members = (this.members = surroundings.membership(populations, nowUs));
+    const { nap } = surroundings;
+    const loop = (this.loop = new PacingLoop({ nowUs, nap, watch: this.selfCheck }));
+    const service = accessOf(start, recorder, loop);
     this.tokens = service?.tokens;
     this.rest = service?.rest;
     this.persistent = service?.persistent;
-    this.preparation = new Preparation(plan, this.populations, this.members, this.joinFor());
-    this.connections = new Connections(start, surroundings, this.recorder, service?.clientTokens, {
-      received: (connection, buffer, from, to, frameBytes) => {
-        const nowUs = this.nowUs();
-        this.receiver.received(connection, buffer, from, to, frameBytes, nowUs);
-        this.loop.inputHandled(nowUs);
-      },
-      lost: (connection) => {
-        this.takesNoPart(connection);
-        this.life?.lost(connection.index);
-      },
-      failed: (index) => this.life?.lost(index),
-    });
-    this.life = this.lifeOf(start);
-    this.receiver = new Receiver(plan, this.populations, this.recorder, {
-      isMember: (index, sentUs, othersMove) => this.members.wasMember(index, sentUs, othersMove),
-      arrived: (entry, index, source, sequence) => {
-        this.senders.arrived(entry, index, source, sequence);
-      },
-      other: (connection, message) => {
-        this.handleOther(connection, message);
-      },
-      ownItem: (...item) => this.senders.itemCame(...item),
-    });
-    this.senders = new EntrySenders(plan, start.worker, this.populations, {
-      version: () => this.members.version(),
-      connection: (index) =>
-        this.members.isOpen(index) ? this.connections.openAt(index) : undefined,
-      isOpen: (index) => this.members.isOpen(index),
-      members: (group) => this.members.count(group),
-      idOf: (index) => this.members.idOf(index),
-      framed: start.endpoint.transport === undefined,
+    const preparation = new Preparation(plan, populations, members, this.joinFor());
+    this.preparation = preparation;
+    const open = (this.open = new OpenConnections());
+    const connection = (index: number): HubConnection | undefined =>
+      members.isOpen(index) ? open.at(index) : undefined;
+    this.senders = new EntrySenders(plan, worker, populations, {
+      version: () => members.version(),
+      connection,
+      isOpen: (index) => members.isOpen(index),
+      members: (group) => members.count(group),
+      idOf: (index) => members.idOf(index),
+      framed: endpoint.transport === undefined,
       ...(this.rest !== undefined && { rest: this.rest }),
       ...(this.persistent !== undefined && { persistent: this.persistent }),
-      nowUs: () => this.nowUs(),
+      nowUs,
       error: (errorClass, text) => {
-        this.recorder.error(errorClass, text);
+        recorder.error(errorClass, text);
       },
-      delivered: (...delivery) => {
-        this.recorder.delivered(...delivery);
-      },
+      recorder,
     });
-    this.movers = this.moversOf(start);
-    this.nextTick = Math.floor(this.nowUs() / tickUs) + 1;
-    this.loop = new PacingLoop({
-      nowUs: () => this.nowUs(),
-      nextUs: () =>
-        Math.min(this.senders.nextUs, this.nextMoveUs(), this.borderUs, this.nextTick * tickUs),
-      work: () => this.work(),
-      nap: surroundings.nap,
-      delayed: (us) => {
-        this.selfCheck.delayed(us);
-      },
-      napped: (us) => {
-        this.selfCheck.napped(us);
-      },
+    this.movers = populations.flatMap(({ othersMove }, position) => {
+      if (!othersMove) return [];
+      const mover = new GroupMover(plan, position, worker, populations, {
+        nowUs,
+        openAt: connection,
+        invoke: (each, method, group) => preparation.invoke(each, method, [group]),
+        failed: (errorClass, text) => recorder.error(errorClass, text),
+      });
+      return [mover];
     });
+    const { senders: streams } = this;
+    this.receiver = new Receiver(plan, populations, recorder, {
+      members,
+      streams,
+      other: this.handleOther,
+    });
+    const { clientTokens } = service ?? {};
+    this.connections = new Connections(start, surroundings, recorder, open, clientTokens, this);
+    this.life = this.lifeOf(start);
+    this.nextTick = Math.floor(nowUs() / tickUs) + 1;
+  }
+
+  /** Something came on a connection; see {@link ConnectionsListener}. */
+  received(
+    connection: HubConnection,
+    buffer: Buffer,
+    start: number,
+    end: number,
+    frameBytes: number,
+  ): void {
+    const nowUs = this.nowUs();
+    this.receiver.received(connection, buffer, start, end, frameBytes, nowUs);
+    this.loop.inputHandled(nowUs);
+  }
+
+  lost(connection: HubConnection): void {
+    this.takesNoPart(connection);
+    this.life?.lost(connection.index);
+  }
+
+  failed(index: number): void {
+    this.life?.lost(index);
+  }
+
+  /** When there is something to do again; see {@link PacingLoop}. */
+  get nextUs(): number {
+    let nextUs = Math.min(this.senders.nextUs, this.borderUs, this.nextTick * tickUs);
+    for (const mover of this.movers) nextUs = Math.min(nextUs, mover.nextUs);
+    return nextUs;
   }
 
   /** Carries out an order. */
   async handle(order: ToWorker): Promise<void> {
     switch (order.type) {
       case 'connect':
-        this.loop.begin();
+        this.loop.begin(this);
         // The server connection goes first: clients may take all that the size of the service has.
         await Promise.all([
           this.persistent?.open(),
-          this.connections.open(order.atUs, order.from, order.to),
+          this.connections.openAll(order.atUs, order.from, order.to),
         ]);
         this.post({ type: 'connected' });
         break;
@@ -179,7 +194,7 @@ export class WorkerRun {
         break;
       case 'drained':
         this.recorder.steps[order.index]!.drained = true;
-        this.receiver.tellWrongNames();
+        this.receiver.reportWrongNames();
         break;
       case 'halt':
         this.life?.stop();
@@ -203,13 +218,13 @@ export class WorkerRun {
 
   /** Lets the open connections take part, but for those in their last moment, whose messages would be lost. */
   private async prepare(step: number): Promise<void> {
-    const { connections, life, members, preparation } = this;
+    const { open, life, members, preparation } = this;
     const leaves = (connection: HubConnection): boolean => life?.isLeaving(connection) === true;
     await preparation.run(
-      connections.opened.filter((connection) => !leaves(connection)),
+      open.all().filter((connection) => !leaves(connection)),
       step,
     );
-    for (const connection of connections.opened) {
+    for (const connection of open.all()) {
       const { index } = connection;
       if (leaves(connection)) members.leave(index);
       else if (members.isOpen(index)) life?.joined(index);
@@ -227,11 +242,11 @@ export class WorkerRun {
 
   private lifeOf({ plan, worker }: WorkerStart): ConnectionLife | undefined {
     if (plan.life === undefined) return undefined;
-    const { connections, members, preparation } = this;
+    const { connections, members, open, preparation } = this;
     return new ConnectionLife(plan, plan.life, worker, {
-      nowUs: () => this.nowUs(),
-      opened: () => connections.opened,
-      openAt: (index) => connections.openAt(index),
+      nowUs: this.nowUs,
+      opened: () => open.all(),
+      openAt: (index) => open.at(index),
       reopen: (index, signal) => connections.reopen(index, signal),
       prepare: (connection) => preparation.runOne(connection),
       leave: (index) => members.leave(index),
@@ -252,31 +267,7 @@ export class WorkerRun {
     this.senders.lost(index);
   }
 
-  private moversOf({ plan, worker }: WorkerStart): GroupMover[] {
-    return this.populations.flatMap(({ othersMove }, position) => {
-      if (!othersMove) return [];
-      const mover = new GroupMover(plan, position, worker, this.populations, {
-        nowUs: () => this.nowUs(),
-        openAt: (index) =>
-          this.members.isOpen(index) ? this.connections.openAt(index) : undefined,
-        invoke: (connection, method, group) => this.preparation.invoke(connection, method, [group]),
-        failed: (errorClass, text) => this.recorder.error(errorClass, text),
-      });
-      return [mover];
-    });
-  }
-
-  private nextMoveUs(): number {
-    let nextUs = Infinity;
-    for (const mover of this.movers) nextUs = Math.min(nextUs, mover.nextUs);
-    return nextUs;
-  }
-
-  private nowUs(): number {
-    return this.surroundings.clock.nowUs() - this.start.originUs;
-  }
-
-  private handleOther(connection: HubConnection, message: HubMessage): void {
+  private readonly handleOther = (connection: HubConnection, message: HubMessage): void => {
     if (message.type === 6) this.recorder.pingsReceived += 1;
     else if (message.type === 7) connection.closeReason = shownText(message.error ?? '');
     else if (message.type === 3 && this.senders.completed(connection, message, this.nowUs()))
@@ -284,7 +275,7 @@ export class WorkerRun {
     else if (this.preparation.handle(connection, message)) return;
     else if (message.type === 3 && typeof message.error === 'string')
       this.recorder.error('invocation', shownText(message.error));
-  }
+  };
 
   private beginStep(index: number, atUs: number): void {
     const step = this.start.plan.steps[index - 1]!;
@@ -300,7 +291,7 @@ export class WorkerRun {
   }
 
   /** Everything that is due now; see {@link PacingLoop}. */
-  private work(): boolean {
+  work(): boolean {
     const nowUs = this.nowUs();
     if (nowUs >= this.borderUs) this.crossBorder();
     let moreMoves = false;
@@ -334,7 +325,7 @@ export class WorkerRun {
   }
 
   private close(): void {
-    this.receiver.tellWrongNames();
+    this.receiver.reportWrongNames();
     this.life?.stop();
     if (this.life !== undefined) this.connections.sumUpLives();
     this.connections.close();
@@ -357,19 +348,25 @@ interface WorkerAccess {
 
 function accessOf(
   { plan, endpoint }: WorkerStart,
-  told: (failure: ServiceFailure) => void,
-  freed: () => void,
+  recorder: Recorder,
+  loop: PacingLoop,
 ): WorkerAccess | undefined {
   const { service } = endpoint;
   if (service === undefined) return undefined;
+  const failed = ({ errorClass, text }: ServiceFailure): void => {
+    recorder.error(errorClass, text);
+  };
+  const freed = (): void => {
+    loop.wake();
+  };
   const tokens = new AccessTokens(service, plan.runId);
-  const rest = new RestCalls(endpoint, service, tokens, told, freed);
+  const rest = new RestCalls(endpoint, service, tokens, failed, freed);
   const areIssued = service.kind === 'webpubsub' && 'bearer' in service;
   const persists = plan.entries.some((entry) => entry.run.via === 'persistent');
   return {
     tokens,
     clientTokens: areIssued ? new IssuedTokens(rest) : tokens,
     rest,
-    ...(persists && { persistent: new PersistentSends(endpoint, service, tokens, told) }),
+    ...(persists && { persistent: new PersistentSends(endpoint, service, tokens, failed) }),
   };
 }

@@ -50,12 +50,14 @@ export class StreamBench {
       framed: true,
       nowUs: () => this.nowUs,
       error: (errorClass, text) => this.errors.push(`${errorClass}: ${text}`),
-      delivered: (...delivery) => this.recorder.delivered(...delivery),
+      recorder: this.recorder,
     });
     this.receiver = new Receiver(plan, populations, this.recorder, {
-      isMember: () => true,
-      arrived: (_entry, index, source, sequence) => this.sender.arrived(index, source, sequence),
-      ownItem: (...item) => this.sender.itemCame(...item),
+      members: { wasMember: () => true },
+      streams: {
+        arrived: (_entry, index, source, sequence) => this.sender.arrived(index, source, sequence),
+        itemCame: (...item) => this.sender.itemCame(...item),
+      },
       other: (connection, message) => {
         assert.equal(message.type, 3);
         assert.ok(this.sender.completed(connection, message, this.nowUs));

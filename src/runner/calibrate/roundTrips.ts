@@ -47,7 +47,7 @@ export class RoundTrips implements HubListener {
     const recorder = new Recorder();
     this.step = recorder.beginStep(1);
     this.receiver = new Receiver(plan, populationsOf(plan), recorder, {
-      isMember: () => true,
+      members: { wasMember: () => true },
       other: () => undefined,
     });
     this.agents = negotiateAgents(endpoint, connections);

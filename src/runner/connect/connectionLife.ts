@@ -1,5 +1,5 @@
-import { seededRandom } from '../../base/random';
 import type { Plan, PlanLife } from '../../plan/plan';
+import { randomFor } from '../../plan/randomFor';
 import type { ConnectFailure } from '../../wire/connect/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { leavingUs } from '../../base/leavingTime';
@@ -43,7 +43,7 @@ export class ConnectionLife {
     worker: number,
     private readonly dependencies: LifeDependencies,
   ) {
-    this.random = seededRandom(plan.seed ^ 0x6c8e9cf5 ^ worker);
+    this.random = randomFor(plan, 'lives', worker);
     this.reconnector = new Reconnector(plan, life, worker, {
       nowUs: dependencies.nowUs,
       open: (index, signal) => this.reopen(index, signal),

@@ -15,6 +15,7 @@ import { codecOf } from '../../wire/hub/codecs';
 import { HubMessageError } from '../../wire/hub/hubMessage';
 import { negotiateAgents, type NegotiateAgents } from '../../wire/connect/negotiate';
 import { Lifespans } from './lifespans';
+import type { OpenConnections } from './openConnections';
 import { loadSdk } from './loadSdk';
 import { Ramp } from './ramp';
 import type { Recorder } from '../receive/recorder';
@@ -50,7 +51,6 @@ const maximumUnsentBytes = 4 * 1024 * 1024;
 
 /** The connections of one worker: opening, keeping alive, losing, closing. */
 export class Connections implements HubListener {
-  private readonly all = new Map<number, HubConnection>();
   private readonly lifespans = new Lifespans();
   private readonly everDropped = new Set<number>();
   private readonly neverOpened = new Set<number>();
@@ -67,6 +67,7 @@ export class Connections implements HubListener {
     private readonly start: WorkerStart,
     private readonly sockets: WorkerSockets,
     private readonly recorder: Recorder,
+    private readonly open: OpenConnections,
     tokens: ClientTokens | undefined,
     private readonly listener: ConnectionsListener,
   ) {
@@ -112,7 +113,7 @@ export class Connections implements HubListener {
   }
 
   /** Opens connections `from` … `to` − 1 at the plan's rate; settles when each has succeeded or failed. */
-  async open(atUs: number, from: number, to: number): Promise<void> {
+  async openAll(atUs: number, from: number, to: number): Promise<void> {
     if (this.start.endpoint.driver === 'sdk' && this.context.open === undefined) {
       this.context = { ...this.context, open: await loadSdk(this.start.endpoint) };
     }
@@ -153,7 +154,7 @@ export class Connections implements HubListener {
   closeOne(connection: HubConnection): void {
     this.recorder.closed += 1;
     this.lifespans.closed(connection.index, this.nowUs());
-    this.all.delete(connection.index);
+    this.open.delete(connection.index);
     connection.close();
     // A server that does not answer must not keep descriptors while new connections are opened.
     setTimeout(() => connection.destroy(), goodbyeMs).unref();
@@ -169,25 +170,15 @@ export class Connections implements HubListener {
     // It may have been lost again before this thread came to it.
     if (connection.isOpen) {
       this.lifespans.opened(index, this.nowUs());
-      this.all.set(index, connection);
+      this.open.set(connection);
     }
     return connection;
-  }
-
-  /** The open connection of that index. */
-  openAt(index: number): HubConnection | undefined {
-    const connection = this.all.get(index);
-    return connection?.isOpen === true ? connection : undefined;
-  }
-
-  get opened(): HubConnection[] {
-    return [...this.all.values()].filter((connection) => connection.isOpen);
   }
 
   /** Pings the connections whose turn it is and gives up those whose server has fallen silent. */
   keepAlive(second: number): void {
     const silentSinceUs = this.nowUs() - serverTimeoutUs;
-    for (const connection of this.all.values()) {
+    for (const connection of this.open) {
       if (!connection.isOpen || connection.index % pingSeconds !== second % pingSeconds) continue;
       if (connection.hasOwnKeepAlive) continue;
       if (connection.lastReceivedUs < silentSinceUs)
@@ -208,7 +199,7 @@ export class Connections implements HubListener {
     this.ramp.stop();
     this.agents.http.destroy();
     this.agents.https.destroy();
-    for (const connection of this.all.values()) connection.close();
+    for (const connection of this.open) connection.close();
   }
 
   received(
@@ -234,7 +225,7 @@ export class Connections implements HubListener {
     // Already counted when its socket was lost; this is why no other could be had.
     if (this.interruptedOnes.delete(connection.index)) this.recorder.error(errorClass, text);
     else this.countLoss(connection, errorClass, text);
-    this.all.delete(connection.index);
+    this.open.delete(connection.index);
     this.listener.lost(connection);
   }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock';
 import type { PhaseTimes } from '../../base/connectPhase';
-import { seededRandom } from '../../base/random';
 import { Arrivals } from '../../plan/arrivals';
 import { split } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
+import { randomFor } from '../../plan/randomFor';
 import { ConnectFailure, mayRetry } from '../../wire/connect/connectFailure';
 
 /** Tries after the first one. */
@@ -41,7 +41,7 @@ export class Ramp {
     private readonly worker: number,
     private readonly dependencies: RampDependencies,
   ) {
-    this.random = seededRandom(plan.seed ^ (worker + 1));
+    this.random = randomFor(plan, 'ramp', worker);
   }
 
   /**

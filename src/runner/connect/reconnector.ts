@@ -1,6 +1,6 @@
-import { seededRandom } from '../../base/random';
 import { reconnectDelayMs } from '../../plan/reconnectDelay';
 import type { Plan, PlanLife } from '../../plan/plan';
+import { randomFor } from '../../plan/randomFor';
 import { ConnectFailure } from '../../wire/connect/connectFailure';
 
 export interface ReconnectorDependencies {
@@ -31,7 +31,7 @@ export class Reconnector {
     private readonly worker: number,
     private readonly dependencies: ReconnectorDependencies,
   ) {
-    this.random = seededRandom(plan.seed ^ 0x2545f491 ^ worker);
+    this.random = randomFor(plan, 'reconnects', worker);
     this.betweenMs = (1000 * plan.workers.length) / plan.arrivingRate;
   }
 

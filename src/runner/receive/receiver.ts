@@ -10,19 +10,25 @@ import type { HubMessage } from '../../wire/hub/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
 import { deliveryFormsOf, deliveryKindsOf, type DeliveryForm } from './deliveryForm';
 import type { EntryRecorder, Recorder } from './recorder';
+import type { Membership } from '../prepare/membership';
 import { OwnItems, type TakeItem } from '../send/ownItems';
 import { StreamItemForm } from './streamItemForm';
 
-/** What the receiver cannot judge by itself. */
-export interface ReceiverDependencies {
-  /** Whether the connection counted as a receiver when a message left at `sentUs` (run time). */
-  readonly isMember: (index: number, sentUs: number, othersMove: boolean) => boolean;
-  /** A delivery of an entry has come, from a source counted within the entry. */
-  readonly arrived?: (entry: number, index: number, source: number, sequence: number) => void;
+/** Whom the receiver asks and whom it hands on to. */
+export interface ReceiverContext {
+  readonly members: Pick<Membership, 'wasMember'>;
   /** Any hub message that is no delivery of this run. */
   readonly other: (connection: HubConnection, message: HubMessage) => void;
-  /** Takes items of the user's own streams. */
-  readonly ownItem?: TakeItem;
+  /** Follows the streams that are open; absent where there are none. */
+  readonly streams?: StreamFollower;
+}
+
+/** Who has opened streams and waits for what comes back in them. */
+export interface StreamFollower {
+  /** A delivery of an entry has come, from a source counted within the entry. */
+  arrived(entry: number, index: number, source: number, sequence: number): void;
+  /** Takes an item of the user's own streams; see {@link TakeItem}. */
+  readonly itemCame: TakeItem;
 }
 
 /** What a counter of 32 bits can follow; no sender gets there. */
@@ -55,7 +61,7 @@ export class Receiver {
     private readonly plan: Plan,
     private readonly populations: readonly Population[],
     private readonly recorder: Recorder,
-    private readonly dependencies: ReceiverDependencies,
+    private readonly context: ReceiverContext,
   ) {
     this.codec = codecOf(plan.protocol);
     this.formOf = deliveryFormsOf(plan, this.codec);
@@ -63,9 +69,9 @@ export class Receiver {
     this.kinds = deliveryKindsOf(plan);
     this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
     this.streams = plan.entries.map((entry) => entry.run.streams);
-    const { ownItem } = dependencies;
-    if (ownItem !== undefined && this.streams.some((streams) => streams?.own !== undefined))
-      this.ownItems = new OwnItems(plan.protocol, ownItem);
+    const follower = context.streams;
+    if (follower !== undefined && this.streams.some((streams) => streams?.own !== undefined))
+      this.ownItems = new OwnItems(plan.protocol, follower);
     this.tracker = new SequenceTracker(Math.ceil(plan.connections / plan.workers.length));
   }
 
@@ -97,7 +103,7 @@ export class Receiver {
   }
 
   /** Counts as errors, once each, what hubs called in place of a callback that has never come. */
-  tellWrongNames(): void {
+  reportWrongNames(): void {
     for (const form of this.forms)
       for (const text of form.wrongNames?.() ?? []) this.recorder.error('other', text);
   }
@@ -137,7 +143,7 @@ export class Receiver {
       if (problem !== undefined) this.recorder.error('other', problem);
       form.keepName?.(message);
     }
-    this.dependencies.other(connection, message);
+    this.context.other(connection, message);
     return false;
   }
 
@@ -188,13 +194,13 @@ export class Receiver {
     const meant =
       population !== undefined &&
       population.isReceiver(stamp.source - population.firstSource, index) &&
-      this.dependencies.isMember(index, stamp.sentUs, population.othersMove) &&
+      this.context.members.wasMember(index, stamp.sentUs, population.othersMove) &&
       (shape?.direction !== 'download' || this.moveToItem(shape, counted)) &&
       stamp.sequence <= highestSequence;
     const arrival = meant ? this.tracker.arrived(index, stamp.source, stamp.sequence) : 'first';
     if (meant && shape !== undefined && shape.wanted < shape.items) {
       const source = stamp.source - population.firstSource;
-      this.dependencies.arrived?.(entry, index, source, stamp.sequence);
+      this.context.streams?.arrived(entry, index, source, stamp.sequence);
     }
     if (stamp.warmup) return;
     counted.wireBytesOut += wireBytes;

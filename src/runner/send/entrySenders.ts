@@ -103,11 +103,21 @@ export class EntrySenders {
     this.senders[position]!.arrived?.(index, source, sequence);
   }
 
-  itemCame(...item: Parameters<TakeItem>): boolean {
-    return this.senders.some((sender) => sender.itemCame?.(...item) === true);
+  itemCame(
+    connection: HubConnection,
+    call: number,
+    payloadBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    for (const sender of this.senders)
+      if (sender.itemCame?.(connection, call, payloadBytes, wireBytes, nowUs) === true) return true;
+    return false;
   }
 
   completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
-    return this.senders.some((sender) => sender.completed?.(connection, message, nowUs) === true);
+    for (const sender of this.senders)
+      if (sender.completed?.(connection, message, nowUs) === true) return true;
+    return false;
   }
 }

@@ -1,9 +1,10 @@
 import { digitsOf } from '../../base/digits';
-import { seededRandom, type Random } from '../../base/random';
+import type { Random } from '../../base/random';
 import { PairTable } from '../../measure/pairTable';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
 import type { Population } from '../../plan/population';
+import { randomFor } from '../../plan/randomFor';
 import type { Audience } from '../../usecases/useCase';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
@@ -103,7 +104,7 @@ export class MessageSender implements EntrySender {
     this.persistent = via === 'persistent' ? dependencies.persistent : undefined;
     if (via !== undefined && (this.rest ?? this.persistent) === undefined)
       throw new Error(`${entry.useCase} needs a service to call`);
-    this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker ^ (position << 16));
+    this.random = randomFor(plan, 'sending', worker, position);
     this.payload = payloadPicker(entry, plan.seed);
     this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
     this.stamp.runId = plan.runId;

@@ -22,7 +22,7 @@ export class OwnItems {
 
   constructor(
     protocol: WireProtocol,
-    private readonly taken: TakeItem,
+    private readonly follower: { readonly itemCame: TakeItem },
   ) {
     const { any, endBytes } = streamLayoutOf(protocol);
     this.form = new ItemForm(any);
@@ -65,6 +65,6 @@ export class OwnItems {
     nowUs: number,
   ): boolean {
     const payloadBytes = Math.max(0, bodyBytes - this.envelopeBytes);
-    return call >= 0 && this.taken(connection, call, payloadBytes, wireBytes, nowUs);
+    return call >= 0 && this.follower.itemCame(connection, call, payloadBytes, wireBytes, nowUs);
   }
 }

@@ -1,19 +1,28 @@
 import { napMs } from '../../base/judging';
 
 /** What the loop drives. Times are run time in microseconds. */
-export interface PacingLoopDependencies {
-  readonly nowUs: () => number;
+export interface Driven {
   /** When there is something to do again. */
-  readonly nextUs: () => number;
+  readonly nextUs: number;
   /** Does what is due; true when it stopped before it was done, so that input can be handled in between. */
-  readonly work: () => boolean;
-  /** The loop's timer fired that much too late. */
-  readonly delayed: (us: number) => void;
+  work(): boolean;
+}
+
+/** How a thread passes its time, and who watches how well. */
+export interface ThreadTime {
+  /** Run time in microseconds. */
+  readonly nowUs: () => number;
   /** Sleeps outside of the event loop. */
   readonly nap: (ms: number) => void;
-  /** The thread has slept that long so. */
-  readonly napped: (us: number) => void;
+  readonly watch: {
+    /** A timer of the loop fired that much too late. */
+    delayed(us: number): void;
+    /** The thread slept that long where its event loop counts as busy. */
+    napped(us: number): void;
+  };
 }
+
+const nothing: Driven = { nextUs: Infinity, work: () => false };
 
 /** Sleeps at most this long, so that the loop's delay is known even when little is sent. */
 const longestSleepMs = 50;
@@ -32,9 +41,12 @@ export class PacingLoop {
   private running = false;
   private dueUs = 0;
 
-  constructor(private readonly dependencies: PacingLoopDependencies) {}
+  private driven = nothing;
 
-  begin(): void {
+  constructor(private readonly time: ThreadTime) {}
+
+  begin(driven: Driven): void {
+    this.driven = driven;
     this.running = true;
     this.sleep();
   }
@@ -51,13 +63,13 @@ export class PacingLoop {
 
   /** To be called after input; `nowUs` is the time of the input. */
   inputHandled(nowUs: number): void {
-    if (this.running && nowUs >= this.dependencies.nextUs()) this.dependencies.work();
+    if (this.running && nowUs >= this.driven.nextUs) this.driven.work();
   }
 
   private sleep(): void {
     this.cancel();
-    const now = this.dependencies.nowUs();
-    const leftUs = this.dependencies.nextUs() - now;
+    const now = this.time.nowUs();
+    const leftUs = this.driven.nextUs - now;
     if (leftUs < nappingUs) {
       this.immediate = setImmediate(this.napped);
       return;
@@ -74,23 +86,23 @@ export class PacingLoop {
   }
 
   private readonly fired = (): void => {
-    this.dependencies.delayed(this.dependencies.nowUs() - this.dueUs);
+    this.time.watch.delayed(this.time.nowUs() - this.dueUs);
     this.run();
   };
 
   private readonly napped = (): void => {
-    const before = this.dependencies.nowUs();
-    const leftMs = (this.dependencies.nextUs() - before) / 1000;
+    const before = this.time.nowUs();
+    const leftMs = (this.driven.nextUs - before) / 1000;
     if (leftMs > 0) {
-      this.dependencies.nap(Math.min(napMs, leftMs));
-      this.dependencies.napped(this.dependencies.nowUs() - before);
+      this.time.nap(Math.min(napMs, leftMs));
+      this.time.watch.napped(this.time.nowUs() - before);
     }
     this.run();
   };
 
   private readonly run = (): void => {
     if (!this.running) return;
-    if (this.dependencies.work()) this.immediate = setImmediate(this.run);
+    if (this.driven.work()) this.immediate = setImmediate(this.run);
     else this.sleep();
   };
 }

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../base/random';
+import { randomFor } from '../../plan/randomFor';
 import type { PlanPayload } from '../../plan/plan';
 
 /** Syllables of the compressible text; ordinary words shrink to about a third. */
@@ -17,7 +17,7 @@ export function payloadBytes(
   length: number,
 ): Buffer {
   if (text !== undefined) return repeated(Buffer.from(text, 'utf8'), length);
-  const random = seededRandom(seed ^ 0x9e3779b9);
+  const random = randomFor({ seed }, 'payloads');
   if (content === 'text') {
     const parts: string[] = [];
     for (let bytes = 0; bytes < length;) {

@@ -15,7 +15,7 @@ export class StreamCounts {
 
   constructor(
     private readonly shape: StreamShape,
-    private readonly delivered: Recorder['delivered'],
+    private readonly recorder: Pick<Recorder, 'delivered'>,
   ) {
     this.delayUs = shape.delayMs * 1000;
   }
@@ -95,7 +95,7 @@ export class StreamCounts {
     stream.isAnswered = true;
     if (intendedUs < measureUs) return;
     if (isAnswered) recorder.duplicated += 1;
-    else this.delivered(index, recorder, sender, intendedUs, sentUs, nowUs);
+    else this.recorder.delivered(index, recorder, sender, intendedUs, sentUs, nowUs);
   }
 
   /**
@@ -134,7 +134,7 @@ export class StreamCounts {
     if (dueUs < measureUs) return true;
     recorder.wireBytesOut += wireBytes;
     recorder.payloadBytesOut += payloadBytes;
-    this.delivered(index, recorder, stream.sender, dueUs, leftUs, nowUs);
+    this.recorder.delivered(index, recorder, stream.sender, dueUs, leftUs, nowUs);
     return true;
   }
 

@@ -1,7 +1,7 @@
 import type { ErrorClass } from '../../base/errorClass';
-import { seededRandom } from '../../base/random';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
+import { randomFor } from '../../plan/randomFor';
 import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
@@ -27,8 +27,8 @@ import { StreamEnds, type StreamMessages } from './streamMessages';
 /** What streams need besides the connections. */
 export interface StreamDependencies extends SenderDependencies {
   readonly error: (errorClass: ErrorClass, text: string) => void;
-  /** A delivery has come that is no message of its own. */
-  readonly delivered: Recorder['delivered'];
+  /** Counts deliveries that are no messages of their own. */
+  readonly recorder: Pick<Recorder, 'delivered'>;
 }
 
 /** Items in one go at most, so that receiving is not starved while a backlog is worked off. */
@@ -74,8 +74,8 @@ export class StreamSender implements EntrySender {
         ? new StreamFrames(plan, entry, shape, dependencies.framed)
         : new OwnStreamFrames(plan, entry, shape, dependencies);
     this.ends = new StreamEnds(plan, dependencies.framed);
-    this.random = seededRandom(plan.seed ^ 0x5bd1e995 ^ worker ^ (position << 16));
-    this.counts = new StreamCounts(shape, dependencies.delivered);
+    this.random = randomFor(plan, 'sending', worker, position);
+    this.counts = new StreamCounts(shape, dependencies.recorder);
     this.stamp.runId = plan.runId;
   }
 

@@ -78,7 +78,7 @@ class Bench {
   readonly step = this.recorder.beginStep(1);
   readonly others: HubMessage[] = [];
   private readonly receiver = new Receiver(plan, populationsOf(plan), this.recorder, {
-    isMember: () => true,
+    members: { wasMember: () => true },
     other: (_connection, message) => this.others.push(message),
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../../../src/plan/plan';
 import { Connections } from '../../../../src/runner/connect/connections';
+import { OpenConnections } from '../../../../src/runner/connect/openConnections';
 import { Recorder } from '../../../../src/runner/receive/recorder';
 import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
 import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
@@ -17,6 +18,7 @@ describe('Connections', () => {
   let hub: HubSide;
   let recorder: Recorder;
   let connections: Connections;
+  let openOnes: OpenConnections;
   let events: string[];
   let receive: () => void;
 
@@ -35,13 +37,15 @@ describe('Connections', () => {
     recorder = new Recorder();
     events = [];
     receive = () => undefined;
-    connections = new Connections(start, { clock: time, open: hub.open }, recorder, undefined, {
+    openOnes = new OpenConnections();
+    const sockets = { clock: time, open: hub.open };
+    connections = new Connections(start, sockets, recorder, openOnes, undefined, {
       received: () => receive(),
       lost: ({ index }) => events.push(`lost ${index}`),
       failed: (index) => events.push(`failed ${index}`),
     });
   }
-  const open = (to = 5): Promise<void> => time.until(connections.open(0, 0, to), 60_000);
+  const open = (to = 5): Promise<void> => time.until(connections.openAll(0, 0, to), 60_000);
   const counts = (): Record<string, number> => {
     const { connected, failed, dropped, drops, closed, reconnected, openedLate, notBack } =
       recorder;
@@ -55,12 +59,12 @@ describe('Connections', () => {
     await open();
     assert.deepEqual(counts(), { connected: 5 });
     assert.deepEqual(
-      connections.opened.map(({ index }) => index),
+      openOnes.all().map(({ index }) => index),
       [0, 1, 2, 3, 4],
     );
     at(2).close();
-    assert.equal(connections.openAt(2), undefined);
-    assert.equal(connections.openAt(3), at(3));
+    assert.equal(openOnes.at(2), undefined);
+    assert.equal(openOnes.at(3), at(3));
   });
 
   it('counts what could not be opened, after three tries, and says who it was', async () => {

@@ -58,7 +58,7 @@ class Bench {
     this.recorder = new Recorder(0, undefined, plan.entries.length);
     this.step = this.recorder.beginStep(1);
     this.receiver = new Receiver(plan, populationsOf(plan), this.recorder, {
-      isMember: (index) => !this.away.has(index),
+      members: { wasMember: (index) => !this.away.has(index) },
       other: (_connection, message) => this.others.push(message),
     });
   }

@@ -28,7 +28,7 @@ describe('EntrySenders', () => {
       idOf: () => undefined,
       framed: true,
       error: () => assert.fail(),
-      delivered: () => assert.fail(),
+      recorder: { delivered: () => assert.fail() },
       nowUs: () => clock.nowUs,
     });
     return { senders, recorder: new StepRecorder(1, 3), clock };
@@ -86,7 +86,7 @@ describe('EntrySenders', () => {
       idOf: () => undefined,
       framed: true,
       error: () => assert.fail(),
-      delivered: (...delivery) => recorder.delivered(...delivery),
+      recorder,
       nowUs: () => 150_000,
     });
     const counts = recorder.beginStep(1);

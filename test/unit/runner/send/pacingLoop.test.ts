@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PacingLoop } from '../../../../src/runner/send/pacingLoop';
+import { PacingLoop, type Driven } from '../../../../src/runner/send/pacingLoop';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
 describe('PacingLoop', () => {
@@ -22,19 +22,22 @@ describe('PacingLoop', () => {
     most = Infinity;
     loop = new PacingLoop({
       nowUs: () => time.nowUs(),
-      nextUs: () => due[0] ?? Infinity,
-      work: () => {
-        for (let count = 0; due[0] !== undefined && due[0] <= time.nowUs(); count++) {
-          if (count === most) return true;
-          done.push({ dueUs: due.shift()!, atUs: time.nowUs() });
-        }
-        return false;
-      },
       nap: (ms) => time.pass(ms),
-      delayed: (us) => delays.push(us),
-      napped: (us) => naps.push(us),
+      watch: { delayed: (us) => delays.push(us), napped: (us) => naps.push(us) },
     });
   });
+  const driven: Driven = {
+    get nextUs() {
+      return due[0] ?? Infinity;
+    },
+    work: () => {
+      for (let count = 0; due[0] !== undefined && due[0] <= time.nowUs(); count++) {
+        if (count === most) return true;
+        done.push({ dueUs: due.shift()!, atUs: time.nowUs() });
+      }
+      return false;
+    },
+  };
   afterEach(() => {
     loop.end();
     time.restore();
@@ -42,7 +45,7 @@ describe('PacingLoop', () => {
 
   it('does what is due within a nap of its time, never before', async () => {
     due = [3000, 10_000, 10_500, 200_000.5, 999_999];
-    loop.begin();
+    loop.begin(driven);
     await time.to(1000);
     assert.equal(done.length, 5);
     for (const { dueUs, atUs } of done)
@@ -52,7 +55,7 @@ describe('PacingLoop', () => {
 
   it('sleeps by a timer while nothing is due, and naps only in the last two milliseconds', async () => {
     due = [500_000];
-    loop.begin();
+    loop.begin(driven);
     await time.to(497);
     assert.equal(naps.length, 0);
     await time.to(501);
@@ -61,7 +64,7 @@ describe('PacingLoop', () => {
   });
 
   it('wakes at least every 50 ms, so that its delay is known, and says how late that was', async () => {
-    loop.begin();
+    loop.begin(driven);
     await time.to(500);
     assert.deepEqual(delays, Array(10).fill(0));
     time.pass(30 + 50);
@@ -71,7 +74,7 @@ describe('PacingLoop', () => {
 
   it('looks after input, when something has become due', () => {
     due = [40_000];
-    loop.begin();
+    loop.begin(driven);
     time.pass(30);
     loop.inputHandled(time.nowUs());
     assert.deepEqual(done, []);
@@ -81,7 +84,7 @@ describe('PacingLoop', () => {
   });
 
   it('is woken for what is due earlier than it was', async () => {
-    loop.begin();
+    loop.begin(driven);
     await time.to(1);
     due = [20_000];
     loop.wake();
@@ -93,7 +96,7 @@ describe('PacingLoop', () => {
   it('lets input in between, where there is more than one go can hold', async () => {
     most = 2;
     due = [10_000, 10_000, 10_000, 10_000, 10_000];
-    loop.begin();
+    loop.begin(driven);
     await time.to(11);
     assert.equal(done.length, 5);
     assert.equal(new Set(done.map(({ atUs }) => atUs)).size, 3);
@@ -105,7 +108,7 @@ describe('PacingLoop', () => {
     loop.inputHandled(2000);
     await time.to(10);
     assert.deepEqual(done, []);
-    loop.begin();
+    loop.begin(driven);
     await time.to(20);
     loop.end();
     await time.to(100);
