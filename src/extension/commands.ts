@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { LanguageProviders } from './language/languageProviders';
 import type { ResultCommands } from './results/resultCommands';
 import type { RunController } from './run/runController';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
@@ -11,6 +12,7 @@ export interface CommandParts {
   readonly files: ScenarioFiles;
   readonly controller: RunController;
   readonly results: ResultCommands;
+  readonly language: LanguageProviders;
   readonly context: vscode.ExtensionContext;
 }
 
@@ -19,7 +21,7 @@ export type CommandHandler = (...args: unknown[]) => unknown;
 
 /** All commands by their ids; a test compares them with the manifest. */
 export function commandHandlers(parts: CommandParts): Readonly<Record<string, CommandHandler>> {
-  const { services, files, controller, results, context } = parts;
+  const { services, files, controller, results, language, context } = parts;
   const { extensionPath } = context;
   const walkthrough = `${context.extension.id}#signalrBenchmark.start`;
   return {
@@ -32,7 +34,7 @@ export function commandHandlers(parts: CommandParts): Readonly<Record<string, Co
     'signalrBenchmark.newScenario': async (useCase, url) =>
       (await runCommands()).newScenario(useCase, url),
     'signalrBenchmark.markScenario': (uri) => markScenario(uri, files),
-    'signalrBenchmark.showEstimate': (uri) => showEstimate(uri),
+    'signalrBenchmark.showEstimate': (uri) => showEstimate(uri, language),
     'signalrBenchmark.openResult': (node) => results.open(node),
     'signalrBenchmark.runAgain': (node) => results.runAgain(node),
     'signalrBenchmark.copySummary': (node) => results.copySummary(node),

@@ -41,7 +41,7 @@ export function createFeatures(parts: FeatureParts): Features {
   const results = new ResultCommands(services, controller, extensionUri);
   const language = languageProviders(languageContext(services, files, onRelevantChange));
   return {
-    commands: commandHandlers({ services, files, controller, results, context }),
+    commands: commandHandlers({ services, files, controller, results, language, context }),
     language,
     resultViewer: resultViewer(extensionUri, results, services),
     restorePanel: (panel, state) =>

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { resultEntry } from '../../src/extension/results/resultEntry';
-import { english } from '../../src/extension/language/english';
+import { english } from '../../src/extension/translate';
 import { startSession, type RunHost, type RunSession } from '../../src/extension/run/runSession';
 import { scanResults } from '../../src/extension/results/scanResults';
 import { summaryMarkdown } from '../../src/session/export/summaryMarkdown';

@@ -3,7 +3,7 @@ import { scenarioEstimate } from '../../capacity/scenarioEstimate';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
-import { outlineOf, type Outline } from './outline/outline';
+import { outlineOf, type Outline } from '../../scenario/text/outline';
 
 /** Everything the language features know about one version of a text. */
 export interface Analysis {
@@ -22,9 +22,7 @@ export interface Analysis {
 /** Reads a scenario text once for all features. Never throws; bounded as `parseScenario` is. */
 export function analyseScenario(text: string): Analysis {
   const { scenario, problems, sizePlaces } = parseScenario(text);
-  const unread = scenario === undefined && problems.some(({ code }) => code === 'too-large');
-  const outline = outlineOf(unread ? '' : text);
-  const read = { text, outline, problems };
+  const read = { text, outline: outlineOf(text), problems };
   if (scenario === undefined) return { ...read, noEstimate: 'There is no scenario yet.' };
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   if (errors > 0) {

@@ -1,7 +1,6 @@
 import type { Analysis } from './analyseScenario';
 import { estimateHeadline } from './estimateMarkdown';
-import type { Translate } from '../translate';
-import { english } from './english';
+import { english, type Translate } from '../translate';
 
 /** One entry of the line above a file. */
 export interface LensText {

@@ -1,6 +1,6 @@
+import { plainValue, type OutlineNode } from '../../scenario/text/outline';
 import type { Analysis } from './analyseScenario';
-import { specOf } from './outline/keysBelow';
-import { plainValue, type OutlineNode } from './outline/outlineNode';
+import { specOf } from './keysBelow';
 
 /** An entry of the outline view. */
 export interface SymbolText {
@@ -57,5 +57,5 @@ function symbolOf(node: OutlineNode, children: readonly SymbolText[]): SymbolTex
 function shown(node: OutlineNode): string {
   const spec = specOf(node);
   if (spec === undefined || spec.references === true) return '';
-  return node.value.slice(0, 60);
+  return node.value.slice(0, 60).replace(/\s+/g, ' ');
 }

@@ -2,11 +2,10 @@ import { billingWords } from '../../capacity/judge/billing';
 import { expected } from '../../scenario/keys/expected';
 import type { KeySpec } from '../../scenario/keys/keySpec';
 import { shownNumber } from '../../scenario/text/numberText';
+import { pathOf, type OutlineNode } from '../../scenario/text/outline';
 import type { Analysis } from './analyseScenario';
 import { estimateMarkdown } from './estimateMarkdown';
-import { estimatePlace, showsEstimate } from './estimatePlace';
-import { specOf, useCaseOf } from './outline/keysBelow';
-import type { OutlineNode } from './outline/outlineNode';
+import { specOf, useCaseOf } from './keysBelow';
 
 /** What is shown at a place. */
 export interface HoverText {
@@ -97,4 +96,26 @@ function kindWords(spec: KeySpec): string {
       ? ''
       : `, ${shownNumber(known, minimum)} to ${shownNumber(known, maximum)}`;
   return `${expected[known]}${bounds}`;
+}
+
+/** Whether the hover of a key begins with the estimate wherever it is written. */
+function showsEstimate(node: OutlineNode): boolean {
+  const path = pathOf(node)
+    .map((name) => (/^\d+$/.test(name) ? '*' : name))
+    .join('.');
+  return /^(config\.(connections|unit)|(scenario|scenarios\.\*)\.(name|parameters\.(messageSize|sendingInterval)))$/.test(
+    path,
+  );
+}
+
+/**
+ * Where a text surely shows its estimate: its connections, else the first key that makes up the load.
+ * Files that leave all of that to the defaults, and pipelines, show it where they begin.
+ */
+export function estimatePlace({ text, outline }: Analysis): { offset: number; length: number } {
+  const keys = outline.nodes.filter(({ item }) => !item);
+  const own = keys.filter(showsEstimate);
+  const node = own.find(({ name }) => name === 'connections') ?? own[0] ?? keys[0];
+  if (node !== undefined) return { offset: node.offset, length: node.length };
+  return { offset: Math.max(0, text.search(/^[^\s#]/m)), length: 1 };
 }

@@ -3,15 +3,14 @@ import { entryTraffic } from '../../capacity/load/entryTraffic';
 import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
 import { bandwidthWords, figure } from '../../capacity/wording';
 import { stepsOf } from '../../scenario/steps';
+import { childOf, type OutlineNode } from '../../scenario/text/outline';
 import { numberOf } from '../../usecases/parameterSpec';
 import { streamsOf } from '../../usecases/registry';
 import { itemsDown, itemsUp } from '../../usecases/streams';
-import type { Translate } from '../translate';
 import type { Analysis } from './analyseScenario';
-import { english } from './english';
+import { english, type Translate } from '../translate';
 import { wordsOfTable } from './estimateMarkdown';
-import { entryNodes } from './outline/keysBelow';
-import { childOf, type OutlineNode } from './outline/outlineNode';
+import { entryNodes } from './keysBelow';
 
 /** A few words behind a value. */
 export interface InlayText {

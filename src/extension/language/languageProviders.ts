@@ -3,18 +3,16 @@ import { secretInFile } from '../../scenario/text/moveSecret';
 import type { Problem } from '../../scenario/problem';
 import { setting } from '../settings';
 import { analysisCache, type AnalysisCache } from './analysisCache';
-import { takeAskedEstimate } from './askedEstimate';
 import { codeLenses, type LensText } from './codeLenses';
-import { completionsAt, type Completion } from './complete/completionsAt';
+import type { Completion } from './complete/completion';
+import { completionsAt } from './complete/completionsAt';
+import { environmentNames } from './complete/valueCompletions';
 import { diagnosticsOf } from './diagnosticsOf';
 import { documentSymbols, type SymbolText } from './documentSymbols';
-import { environmentNames } from './environmentNames';
 import { hoverAt } from './hoverAt';
 import { inlayHints } from './inlayHints';
-import { isWorkedOn } from './isWorkedOn';
-import { publishDiagnostics } from './publishDiagnostics';
+import { isWorkedOn, publishDiagnostics, rangeOf } from './publishDiagnostics';
 import { quickFixes } from './fix/quickFixes';
-import { rangeOf } from './outline/rangeOf';
 
 type DocumentCache = AnalysisCache<vscode.TextDocument>;
 
@@ -48,6 +46,8 @@ export interface LanguageProviders {
   readonly inlayHints: vscode.InlayHintsProvider;
   readonly symbols: vscode.DocumentSymbolProvider;
   readonly codeActions: vscode.CodeActionProvider;
+  /** The next hover of a document shows the estimate, even when hovers are set not to; once. */
+  showEstimateNext(uri: vscode.Uri): void;
   /** Ends the diagnostics, which are published from the beginning. */
   dispose(): void;
 }
@@ -60,9 +60,16 @@ export function languageProviders(context: LanguageContext): LanguageProviders {
     sizeOf: (document) => document.offsetAt(new vscode.Position(document.lineCount, 0)),
   });
   const diagnostics = publishDiagnostics(cache, context.onRelevantChange);
+  let asked: string | undefined;
+  const takeAsked = (uri: vscode.Uri): boolean => {
+    const found = asked === uri.toString();
+    if (found) asked = undefined;
+    return found;
+  };
   return {
     completion: completionProvider(cache, context),
-    hover: hoverProvider(cache),
+    hover: hoverProvider(cache, takeAsked),
+    showEstimateNext: (uri) => (asked = uri.toString()),
     codeLens: lensProvider(cache, context),
     inlayHints: hintsProvider(cache),
     symbols: symbolProvider(cache),
@@ -81,13 +88,16 @@ function tickEstimate(): () => void {
   };
 }
 
-function hoverProvider(cache: DocumentCache): vscode.HoverProvider {
+function hoverProvider(
+  cache: DocumentCache,
+  takeAsked: (uri: vscode.Uri) => boolean,
+): vscode.HoverProvider {
   const seen = tickEstimate();
   return {
     provideHover(document, position) {
       const analysis = cache.analysisOf(document);
       if (analysis === undefined) return undefined;
-      const asked = takeAskedEstimate(document.uri.toString());
+      const asked = takeAsked(document.uri);
       const options = { estimate: asked || setting('hoverEstimate') };
       const hover = hoverAt(analysis, document.offsetAt(position), options);
       if (hover === undefined) return undefined;

@@ -2,10 +2,7 @@ import * as vscode from 'vscode';
 import type { Problem, Severity } from '../../scenario/problem';
 import { tooLarge } from '../../scenario/text/tooLarge';
 import type { AnalysisCache } from './analysisCache';
-import { diagnosticsOf } from './diagnosticsOf';
-import { isWorkedOn } from './isWorkedOn';
-import { isYamlTooling, notRepeated } from './notRepeated';
-import { rangeOf } from './outline/rangeOf';
+import { diagnosticsOf, hasPlace, isYamlTooling, notRepeated } from './diagnosticsOf';
 
 type DocumentCache = AnalysisCache<vscode.TextDocument>;
 
@@ -112,4 +109,19 @@ function linesOfOthers(uri: vscode.Uri): readonly number[] {
     .filter(({ source }) => isYamlTooling(source))
     .map(({ range }) => range.start.line)
     .sort((a, b) => a - b);
+}
+
+/** See {@link hasPlace}; others get neither problems nor lenses. */
+export const isWorkedOn = ({ uri }: vscode.TextDocument): boolean =>
+  hasPlace(
+    uri.scheme,
+    (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme),
+  );
+
+/** Lines and columns of a range of the text. */
+export function rangeOf(
+  document: vscode.TextDocument,
+  { offset, length }: { readonly offset: number; readonly length: number },
+): vscode.Range {
+  return new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
 }

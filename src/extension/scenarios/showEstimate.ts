@@ -1,14 +1,17 @@
 import * as vscode from 'vscode';
 import { analyseScenario } from '../language/analyseScenario';
-import { askEstimate } from '../language/askedEstimate';
-import { estimatePlace } from '../language/estimatePlace';
+import { estimatePlace } from '../language/hoverAt';
+import type { LanguageProviders } from '../language/languageProviders';
 
 /**
  * Shows where the estimate of a scenario comes from: the hover of its connections, or of what stands for
  * them, by keyboard as well.
  * Errors that keep it from having one are gone through instead.
  */
-export async function showEstimate(argument: unknown): Promise<void> {
+export async function showEstimate(
+  argument: unknown,
+  language: Pick<LanguageProviders, 'showEstimateNext'>,
+): Promise<void> {
   const uri =
     argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
   if (!uri) return;
@@ -22,6 +25,6 @@ export async function showEstimate(argument: unknown): Promise<void> {
   const place = document.positionAt(estimatePlace(analysis).offset);
   editor.selection = new vscode.Selection(place, place);
   editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-  askEstimate(uri.toString());
+  language.showEstimateNext(uri);
   await vscode.commands.executeCommand('editor.action.showHover', { focus: 'noAutoFocus' });
 }

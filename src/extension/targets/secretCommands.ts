@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { moveSecret, secretInFile, type TextRange } from '../../scenario/text/moveSecret';
+import type { TextRange } from '../../scenario/text/editYaml';
+import { moveSecret, secretInFile } from '../../scenario/text/moveSecret';
 import { parseScenario } from '../../scenario/parseScenario';
 import { freeSecretName } from './freeSecretName';
 import { isSecretNameText } from './secretStore';

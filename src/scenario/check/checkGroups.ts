@@ -1,6 +1,7 @@
 import { formatCount } from '../../base/units';
 import { hubRunOf, type UseCase } from '../../usecases/useCase';
-import { insertBelow, insertIntoMap } from '../text/insertKey';
+import { setKey } from '../text/editYaml';
+import { nodeAt } from '../text/outline';
 import { entryPlace, writtenPlace, type Sources } from '../text/places';
 import type { ReadEntry } from '../read/readEntries';
 import type { FixDraft, Reading } from '../text/reading';
@@ -47,7 +48,7 @@ export function checkGroups(
       'group-count',
       entryPlace(reading, sources, read),
       `${read.useCase.name} needs the parameter groupCount: the number of groups. ${formatCount(suggested)} makes groups of about ${smallGroup}.`,
-      missingFix(reading, read, `groupCount: ${suggested}`),
+      missingFix(reading, read, 'groupCount', String(suggested)),
     );
     return;
   }
@@ -103,13 +104,16 @@ export function nearestDivisors(total: number, count: number): [number, number] 
   return above - count <= count - below ? [above, below] : [below, above];
 }
 
-/** Writes the parameter where parameters stand already, else below the name. */
-export function missingFix(reading: Reading, read: ReadEntry, line: string): FixDraft | undefined {
-  const { map } = read.parameters;
-  if (map !== undefined) return insertIntoMap(reading, map, line);
-  const holder = read.section.written.get('parameters');
-  if (holder !== undefined) return insertBelow(reading, holder.key, holder.value, [`  ${line}`]);
-  const name = read.section.written.get('name');
-  if (name === undefined || read.section.map?.flow === true) return undefined;
-  return insertBelow(reading, name.key, name.value, ['parameters:', `  ${line}`]);
+/** A fix that writes a parameter of an entry of the text. */
+export function missingFix(
+  reading: Reading,
+  { section }: ReadEntry,
+  name: string,
+  value: string,
+): FixDraft | undefined {
+  const path = section.path.split('.');
+  // Pipelines and overrides make entries that do not stand in the text.
+  if (nodeAt(reading.outline(), path) === undefined) return undefined;
+  const change = setKey(reading.text, reading.outline(), [...path, 'parameters', name], value);
+  return change && { title: `Write ${name}: ${value}`, text: change.text, at: change };
 }

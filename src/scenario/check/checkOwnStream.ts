@@ -27,7 +27,7 @@ export function checkOwnStream(
         ? ['reply', 'reply: stream needs', 'how many items the method makes for one call']
         : ['streamingItems', 'streamingItems need', 'how many items go up in one stream'];
     const message = `${needs} the parameter streamingItemCount: ${many}.`;
-    const fix = missingFix(reading, read, 'streamingItemCount: 10');
+    const fix = missingFix(reading, read, 'streamingItemCount', '10');
     reading.report('error', 'missing-item-count', placeOf(key), message, fix);
   }
   const size = writtenPlace(reading, read.parameters, 'streamingItemSize');

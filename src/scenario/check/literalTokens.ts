@@ -1,11 +1,10 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { partOf } from './checkReferences';
 import type { Sources } from '../text/places';
-import type { Place, Reading } from '../text/reading';
+import { scalarContent, type Place, type Reading } from '../text/reading';
 import { nameOf } from '../read/readSection';
 import { sourceOf, type Written } from '../read/readValue';
 import { referencesIn } from '../target/references';
-import { scalarContent } from '../text/scalarContent';
 import type { Scenario } from '../scenario';
 
 /** More URLs with passwords than anybody has; looking on would only repeat the advice. */

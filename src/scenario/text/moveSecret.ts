@@ -1,24 +1,16 @@
 import { visit, type Document, type Scalar } from 'yaml';
-import { parseScenario, type ParsedScenario } from '../parseScenario';
+import { freshErrors, isSolved } from '../isSolved';
+import { parseScenario } from '../parseScenario';
 import type { Problem } from '../problem';
 import { sourceOf } from '../read/readValue';
-import { scalarContent } from './scalarContent';
+import { replacements, withChanges, type TextChange, type TextRange } from './editYaml';
+import { scalarContent } from './reading';
 import { readYaml } from './yamlDocument';
 
-/** A range of a text. */
-export interface TextRange {
-  readonly offset: number;
-  readonly length: number;
-}
-
 /** What puts a reference in the place of a secret. */
-export interface SecretMove {
+export interface SecretMove extends TextChange {
   /** The secret as the scenario means it: without quotes and escapes. */
   readonly secret: string;
-  /** The change of the text. */
-  readonly offset: number;
-  readonly length: number;
-  readonly text: string;
 }
 
 /** Code of the problem that a secret stands in the file. */
@@ -33,24 +25,26 @@ export const secretInFile = 'secret-in-file';
  */
 export function moveSecret(text: string, at: TextRange, name: string): SecretMove | undefined {
   const before = parseScenario(text);
-  if (!before.problems.some((problem) => isSecret(problem) && sameRange(problem, at))) {
-    return undefined;
-  }
-  const found = secretAt(text, at);
-  if (found === undefined) return undefined;
+  const problem = before.problems.find((one) => isSecret(one) && sameRange(one, at));
+  const found = problem && secretAt(text, at);
+  if (problem === undefined || found === undefined) return undefined;
   const reference = `\${secret:${name}}`;
   const { scalar, secret } = found;
-  const bare = { secret, ...at, text: reference };
-  const moves: SecretMove[] = [bare];
   const meant = found.lead + reference + found.rest;
-  if (scalar?.type === 'PLAIN') {
-    moves.push({ secret, ...scalarContent(text, scalar), text: JSON.stringify(meant) });
-  }
-  return moves.find((move) => {
-    const after = text.slice(0, move.offset) + move.text + text.slice(move.offset + move.length);
-    if (scalar !== undefined && valueAt(after, move) !== meant) return false;
-    return isSolved(before, parseScenario(after), move);
+  const plain =
+    scalar?.type === 'PLAIN' ? { content: scalarContent(text, scalar), meant } : undefined;
+  const change = replacements(at, reference, plain).find((one) => {
+    const changed = withChanges(text, [one]);
+    const put = { offset: one.offset, length: one.text.length };
+    if (scalar !== undefined && valueAt(changed, put) !== meant) return false;
+    const after = parseScenario(changed);
+    return (
+      isSolved(problem, [one], before.problems, after.problems) &&
+      freshErrors(before.problems, after.problems).length === 0 &&
+      before.scenario?.target?.kind === after.scenario?.target?.kind
+    );
   });
+  return change && { secret, ...change };
 }
 
 /** The secret, and what stands before and behind it in its scalar; no scalar in a comment. */
@@ -85,28 +79,11 @@ function scalarAt(document: Document.Parsed | undefined, at: TextRange): Scalar 
   return found;
 }
 
-function valueAt(text: string, { offset, text: { length } }: SecretMove): string | undefined {
-  const scalar = scalarAt(readYaml(text).document, { offset, length });
+function valueAt(text: string, at: TextRange): string | undefined {
+  const scalar = scalarAt(readYaml(text).document, at);
   return scalar && sourceOf(scalar);
 }
 
-/** Whether the problem is gone, nothing else went wrong, and the target is of the same kind. */
-function isSolved(before: ParsedScenario, after: ParsedScenario, move: SecretMove): boolean {
-  const end = move.offset + move.text.length;
-  const left = after.problems.filter(isSecret);
-  if (left.length >= before.problems.filter(isSecret).length) return false;
-  if (left.some(({ offset, length }) => offset < end && offset + length > move.offset))
-    return false;
-  const known = before.problems.filter(isError).map(({ code }) => code);
-  const fresh = after.problems.filter(isError).filter(({ code }) => {
-    const position = known.indexOf(code);
-    if (position >= 0) known.splice(position, 1);
-    return position < 0;
-  });
-  return fresh.length === 0 && before.scenario?.target?.kind === after.scenario?.target?.kind;
-}
-
-const isError = ({ severity }: Problem): boolean => severity === 'error';
 const isSecret = ({ code }: Problem): boolean => code === secretInFile;
 const sameRange = (a: TextRange, b: TextRange): boolean =>
   a.offset === b.offset && a.length === b.length;

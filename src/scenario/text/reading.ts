@@ -1,7 +1,7 @@
 import { isAlias, isCollection, isPair, isScalar, visit } from 'yaml';
-import type { Alias, Document, Node } from 'yaml';
+import type { Alias, Document, Node, Scalar } from 'yaml';
 import type { Fix, Problem, Severity } from '../problem';
-import { scalarContent } from './scalarContent';
+import { outlineOf, type Outline } from './outline';
 
 /** More problems than anybody reads; the rest is counted as one. */
 const maximumProblems = 100;
@@ -31,6 +31,8 @@ export interface Reading {
   /** Whether further problems would be dropped, so that looking for them is a waste of time. */
   full(): boolean;
   placeOf(node: Node): Place;
+  /** Where keys stand, for fixes that write one; made when it is asked for. */
+  outline(): Outline;
   /** Notes that nodes were put in by an override. */
   markOverride(nodes: readonly Node[], path: string): void;
   /** The node itself, or what an alias stands for; undefined (with a problem) for an unknown anchor. */
@@ -47,6 +49,7 @@ export function createReading(
   const overrides = new WeakMap<Node, string>();
   const { anchors, aliases } = anchorsOf(document);
   let dropped = 0;
+  let outline: Outline | undefined;
 
   const placeOf = (node: Node): Place => {
     const override = overrides.get(node);
@@ -62,6 +65,7 @@ export function createReading(
   const reading: Reading = {
     text,
     placeOf,
+    outline: () => (outline ??= outlineOf(text)),
     report(severity, code, at, message, fix) {
       if (problems.length >= maximumProblems) {
         dropped += 1;
@@ -136,6 +140,18 @@ const tooMany = (dropped: number): Problem => ({
   offset: 0,
   length: 0,
 });
+
+/** Range of the text in which a scalar's value stands: without quotes and without the end of the line. */
+export function scalarContent(
+  text: string,
+  { range, type }: Scalar,
+): { readonly offset: number; readonly length: number } {
+  const [start, end] = range ?? [0, 0];
+  if (type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') {
+    return { offset: start + 1, length: Math.max(0, end - start - 2) };
+  }
+  return { offset: start, length: text.slice(start, end).trimEnd().length };
+}
 
 /** The target has a flag of its own on each command line that has `--set`, and `doctor` has no other. */
 const flagOf = (override: string): string =>

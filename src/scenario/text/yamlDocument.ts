@@ -1,4 +1,4 @@
-import { Composer, Lexer, Parser, type CST, type Document, type YAMLError } from 'yaml';
+import { Composer, CST, Lexer, Parser, type Document, type YAMLError } from 'yaml';
 import type { Problem } from '../problem';
 import { maximumCharacters, tooLarge } from './tooLarge';
 
@@ -21,11 +21,8 @@ export interface YamlText {
  * document holds the parts that could be read; without any, it is absent. Never throws.
  */
 export function readYaml(text: string): YamlText {
-  const unreadable = notText(text) ?? tooManyTokens(text);
-  if (unreadable !== undefined) return { problems: [unreadable] };
-  const tokens = [...new Parser().parse(text)];
-  const deep = tooDeep(tokens);
-  if (deep !== undefined) return { problems: [deep] };
+  const read = readTokens(text);
+  if ('problem' in read) return { problems: [read.problem] };
   // Duplicate keys are looked for where sections are read: the library compares all pairs.
   const composer = new Composer({
     prettyErrors: false,
@@ -35,20 +32,114 @@ export function readYaml(text: string): YamlText {
     resolveKnownTags: false,
     strict: true,
   });
-  const [document, further] = composer.compose(tokens, true, text.length);
+  const [document, further] = composer.compose(read.tokens, true, text.length);
   if (document === undefined) return { problems: [] };
-  const open = unclosed(tokens);
+  const { bracket, quotes } = read;
+  const inQuotes = (at: number): boolean =>
+    quotes.some(({ offset, source }) => offset <= at && at <= offset + source.length);
   const problems = [
-    // What stands behind an open bracket is read as if it were inside, so its errors tell nothing.
-    ...(open === undefined ? [] : [unclosedProblem(text, open)]),
+    ...[...quotes.map(({ offset }) => offset), bracket]
+      // What stands behind an open bracket is read as if it were inside, so its errors tell nothing.
+      .filter((offset) => offset <= bracket && offset < Infinity)
+      .map((offset) => unclosedProblem(text, offset)),
     ...document.errors
-      .filter(({ pos }) => open === undefined || pos[0] < open)
+      .filter(({ pos: [at] }) => at < bracket && !inQuotes(at))
       .slice(0, maximumYamlErrors)
       .map((error) => yamlProblem(text, error)),
     ...document.warnings.slice(0, maximumYamlErrors).map((warning) => tagProblem(text, warning)),
   ];
   if (further !== undefined) problems.push(secondDocument(text, further));
   return { document: document, problems };
+}
+
+/** The concrete syntax of a text, or why it was not read. */
+export type YamlTokens =
+  | {
+      readonly tokens: readonly CST.Token[];
+      /** Offset of the first bracket that is never closed; `Infinity` when all are. */
+      readonly bracket: number;
+      /** The first texts whose quote is never closed. */
+      readonly quotes: readonly CST.FlowScalar[];
+    }
+  | { readonly problem: Problem };
+
+/** The first half of {@link readYaml}, within the same bounds. Never throws; linear in the text. */
+export function readTokens(text: string): YamlTokens {
+  const unreadable = notText(text);
+  if (unreadable !== undefined) return { problem: unreadable };
+  const pieces = piecesOf(text);
+  if (pieces === undefined) return { problem: tooManyTokens };
+  const parser = new Parser();
+  const tokens = [...pieces.flatMap((piece) => [...parser.next(piece)]), ...parser.end()];
+  let bracket = Infinity;
+  const quotes: CST.FlowScalar[] = [];
+  for (const { token, depth } of nested(tokens)) {
+    if (depth > maximumDepth) return { problem: tooDeep(token.offset) };
+    if (token.type === 'flow-collection') {
+      const ends = token.end.some(({ type }) => /^flow-(seq|map)-end$/.test(type));
+      if (!ends) bracket = Math.min(bracket, token.offset);
+    } else if (/quoted/.test(token.type) && openQuote((token as CST.FlowScalar).source)) {
+      if (quotes.length < maximumYamlErrors) quotes.push(token as CST.FlowScalar);
+    }
+  }
+  return { tokens, bracket, quotes };
+}
+
+/** Pieces as {@link Lexer} cuts them; undefined when there are too many. */
+function piecesOf(text: string): string[] | undefined {
+  const pieces = cut(text, text.length);
+  const quote = openQuote(pieces?.at(-1) ?? '');
+  // One quote more at the end lets the lexer end the open one where the indentation says so.
+  return quote === undefined ? pieces : cut(`${text}\n${quote}`, text.length);
+}
+
+function cut(text: string, end: number): string[] | undefined {
+  const pieces: string[] = [];
+  let escapes = 0;
+  let left = end;
+  for (const piece of new Lexer().lex(text)) {
+    if (piece.startsWith('"')) escapes += piece.split('\\').length - 1;
+    if (pieces.length >= maximumTokens || escapes > maximumEscapes) return undefined;
+    pieces.push(piece.slice(0, left));
+    if (![CST.DOCUMENT, CST.FLOW_END, CST.SCALAR].includes(piece)) left -= piece.length;
+    if (left <= 0) break;
+  }
+  return pieces;
+}
+
+/** The quote that a piece begins with and does not end with. */
+function openQuote(piece: string): string | undefined {
+  const quote = piece.charAt(0);
+  const inner = piece.slice(1);
+  if (quote === "'") return endingWith(inner, "'") % 2 === 0 ? quote : undefined;
+  if (quote !== '"') return undefined;
+  const closed = inner.endsWith('"') && endingWith(inner.slice(0, -1), '\\') % 2 === 0;
+  return closed ? undefined : quote;
+}
+
+/** How often a text has that character at its end. */
+function endingWith(text: string, character: string): number {
+  let count = 0;
+  while (text.charAt(text.length - 1 - count) === character) count += 1;
+  return count;
+}
+
+/** Walks the concrete syntax without recursion, since hostile nesting would exhaust the stack. */
+function* nested(tokens: readonly CST.Token[]): Generator<{ token: CST.Token; depth: number }> {
+  const open = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { token, depth } = next;
+    yield next;
+    if (token.type === 'document' && token.value !== undefined) {
+      open.push({ token: token.value, depth });
+    }
+    if ('items' in token) {
+      for (const { key, value } of token.items as CST.CollectionItem[]) {
+        if (key != null) open.push({ token: key, depth: depth + 1 });
+        if (value !== undefined) open.push({ token: value, depth: depth + 1 });
+      }
+    }
+  }
 }
 
 function error(code: string, message: string, offset = 0, length = 0): Problem {
@@ -68,69 +159,23 @@ function notText(text: string): Problem | undefined {
   );
 }
 
-function tooManyTokens(text: string): Problem | undefined {
-  const tokens = new Lexer().lex(text);
-  let escapes = 0;
-  for (let count = 0; count <= maximumTokens && escapes <= maximumEscapes; count++) {
-    const { done, value } = tokens.next();
-    if (done === true) return undefined;
-    if (value.startsWith('"')) escapes += value.split('\\').length - 1;
-  }
-  return error(
-    'too-large',
-    'This file has far more entries than a scenario can have, so it was not read. Is it the right file?',
+const tooManyTokens = error(
+  'too-large',
+  'This file has far more entries than a scenario can have, so it was not read. Is it the right file?',
+);
+
+const tooDeep = (offset: number): Problem =>
+  error(
+    'too-deep',
+    `This is nested deeper than ${maximumDepth} levels, so the file was not read. A scenario needs five.`,
+    offset,
+    1,
   );
-}
-
-/** Walks the concrete syntax without recursion, since hostile nesting would exhaust the stack. */
-function tooDeep(tokens: readonly CST.Token[]): Problem | undefined {
-  const open: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { token, depth } = next;
-    if (depth > maximumDepth) {
-      return error(
-        'too-deep',
-        `This is nested deeper than ${maximumDepth} levels, so the file was not read. A scenario needs five.`,
-        token.offset,
-        1,
-      );
-    }
-    if (token.type === 'document' && token.value !== undefined) {
-      open.push({ token: token.value, depth });
-    }
-    if ('items' in token) {
-      for (const { key, value } of token.items as CST.CollectionItem[]) {
-        if (key != null) open.push({ token: key, depth: depth + 1 });
-        if (value !== undefined) open.push({ token: value, depth: depth + 1 });
-      }
-    }
-  }
-  return undefined;
-}
-
-/** Position of the first bracket that is never closed; undefined when all are. */
-function unclosed(tokens: readonly CST.Token[]): number | undefined {
-  let first: number | undefined;
-  const left: CST.Token[] = [...tokens];
-  for (let token = left.pop(); token !== undefined; token = left.pop()) {
-    if (token.type === 'document' && token.value !== undefined) left.push(token.value);
-    if (token.type === 'flow-collection') {
-      const ends = token.end.some(({ type }) => /^flow-(seq|map)-end$/.test(type));
-      if (!ends && token.offset < (first ?? Infinity)) first = token.offset;
-    }
-    if ('items' in token) {
-      for (const { key, value } of token.items as CST.CollectionItem[]) {
-        if (key != null) left.push(key);
-        if (value !== undefined) left.push(value);
-      }
-    }
-  }
-  return first;
-}
 
 function unclosedProblem(text: string, offset: number): Problem {
-  const [open, close] = text[offset] === '{' ? ['{', '}'] : ['[', ']'];
-  const message = `Not valid YAML: this ${open} is never closed. Write ${close} where the ${open === '{' ? 'map' : 'list'} ends.`;
+  const open = text.charAt(offset);
+  const [close, what] = { '{': ['}', 'map'], '[': [']', 'list'] }[open] ?? [open, 'text'];
+  const message = `Not valid YAML: this ${open} is never closed. Write ${close} where the ${what} ends.`;
   return error('yaml', message, offset, 1);
 }
 

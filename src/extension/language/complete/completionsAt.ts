@@ -1,40 +1,13 @@
 import type { KeySpec } from '../../../scenario/keys/keySpec';
 import { descriptionOf } from '../../../scenario/keys/schema';
-import { useCases } from '../../../usecases/registry';
+import type { OutlineNode } from '../../../scenario/text/outline';
 import type { Analysis } from '../analyseScenario';
+import { english, type Translate } from '../../translate';
+import { keysBelow, specOf } from '../keysBelow';
+import type { Completion, ReferenceNames } from './completion';
 import { cursorPlace } from './cursorPlace';
-import { keysBelow, specOf } from '../outline/keysBelow';
-import type { OutlineNode } from '../outline/outlineNode';
-import { presetCompletions } from './presetCompletions';
-import { scenarioTemplate } from './scenarioTemplate';
 import { valueCompletions } from './valueCompletions';
-import type { Translate } from '../../translate';
-import { english } from '../english';
-
-/** One proposal at the cursor. */
-export interface Completion {
-  readonly kind: 'key' | 'value' | 'reference' | 'scenario';
-  readonly label: string;
-  /** What is written; in the notation of snippets when `snippet` is set. */
-  readonly insert: string;
-  readonly snippet: boolean;
-  /** Range of the text that it replaces. */
-  readonly offset: number;
-  readonly length: number;
-  readonly detail?: string;
-  /** Markdown. */
-  readonly documentation?: string;
-  /** Whether the values are proposed next. */
-  readonly goesOn?: boolean;
-}
-
-/** Names that references may name, whose values are never asked for, and hubs without secrets in them. */
-export interface ReferenceNames {
-  readonly environment: readonly string[];
-  readonly secrets: readonly string[];
-  /** URLs of hubs that were used, the last one first. */
-  readonly hubs: readonly string[];
-}
+import { presetCompletions, wholeScenarios } from './wholeScenarios';
 
 /**
  * What can be written at an offset, best first: keys of the section at the cursor that it does not have
@@ -112,16 +85,4 @@ function keyInsert(
     if (type === 'texts') return { insert: `${name}:\n  $0`, snippet: true };
   }
   return { insert: `${name}: `, snippet: false, goesOn: true };
-}
-
-function wholeScenarios(range: Pick<Completion, 'offset' | 'length'>, t: Translate): Completion[] {
-  return useCases.map((useCase) => ({
-    ...range,
-    kind: 'scenario',
-    label: useCase.name,
-    insert: scenarioTemplate(useCase),
-    snippet: true,
-    detail: t('A whole scenario'),
-    documentation: useCase.summary,
-  }));
 }

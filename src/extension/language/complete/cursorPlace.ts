@@ -1,114 +1,68 @@
-import { endOfLine, nodeAt, outlineOf, startOfLine, type Outline } from '../outline/outline';
-import { pathOf, type OutlineNode } from '../outline/outlineNode';
-import { readFlow } from '../outline/readFlow';
+import {
+  lastLine,
+  nodeAt,
+  outlineOf,
+  pathOf,
+  type Outline,
+  type OutlineNode,
+} from '../../../scenario/text/outline';
 
-/** What is typed at a place of the text. */
+/** What is typed at a place of the text, and where that begins. */
 export type CursorPlace =
+  /** A key below `parent`. */
   | {
       readonly kind: 'key';
-      /** The node the key hangs on. */
       readonly parent: OutlineNode;
-      /** Start of the word that is being typed. */
       readonly start: number;
       readonly flow: boolean;
     }
-  | {
-      readonly kind: 'value';
-      /** The key, or the list item, whose value it is. */
-      readonly node: OutlineNode;
-      /** Start of the value. */
-      readonly start: number;
-    };
+  /** The value of a key or list item. */
+  | { readonly kind: 'value'; readonly node: OutlineNode; readonly start: number };
 
 /**
- * Tells what the cursor is at from indentation and brackets, so that it also works in text that is no
- * YAML yet. Undefined in comments and in what no description knows.
+ * Finds out what the cursor is at: the text up to it is read as if a word ended there. Undefined in
+ * comments, and where YAML goes on with a value that begins on another line.
+ *
+ * @param outline that of the whole text
  */
 export function cursorPlace(
   text: string,
   outline: Outline,
   offset: number,
 ): CursorPlace | undefined {
-  const flow = outline.flows.find(
-    ({ start, end }) =>
-      offset > start && (offset < end || (offset === end && !/[}\]]/.test(text.charAt(end - 1)))),
-  );
-  if (flow !== undefined) return placeInFlow(text, flow.owner, flow.start, offset);
-  const lineStart = startOfLine(text, offset);
-  const before = text.slice(lineStart, offset);
-  if (before.length > 2000 || inComment(before)) return undefined;
-  const key = /^(\s*(?:-\s+)*)["']?([\w-]*)$/.exec(before);
-  const dashed = key?.[1]?.includes('-') === true;
-  if (key !== null) {
-    const prefix = key[1]!;
-    const parent = parentBefore(text, outline, lineStart, prefix);
-    const list = dashed ? parent : undefined;
-    const start = lineStart + prefix.length;
-    if (list !== undefined && holdsValues(list)) return { kind: 'value', node: list, start };
-    return { kind: 'key', parent, start, flow: false };
+  // The braces of a reference that is being typed mean something else to YAML in brackets.
+  const before = text.slice(0, offset).replace(/\$(?:\{[\w:-]*)?$/, '');
+  const probe = `${before}_`;
+  const { root, nodes, words } = outlineOf(probe);
+  const whole = (node: OutlineNode): OutlineNode => nodeAt(outline, pathOf(node)) ?? node;
+  const keyBelow = (
+    parent: OutlineNode,
+    { start, flow }: { readonly start: number; readonly flow: boolean },
+  ): CursorPlace | undefined =>
+    /^["']?[\w-]*$/.test(text.slice(start, offset))
+      ? { kind: 'key', parent: whole(parent), start, flow }
+      : undefined;
+  const word = words.at(-1);
+  if (word !== undefined && word.offset + word.length === probe.length) {
+    return keyBelow(word.parent, { ...word, start: word.offset });
   }
-  const node = outline.nodes
-    .filter(({ offset: from, length }) => from >= lineStart && from + length < offset)
+  const node = [root, ...nodes]
+    .filter(({ valueOffset, valueLength }) => valueOffset + valueLength === probe.length)
     .at(-1);
-  if (node === undefined || node.valueOffset > endOfLine(text, offset)) return undefined;
-  const colon = node.offset + node.length;
-  const gap = /^\s*:?[ \t]*/.exec(text.slice(colon, offset))?.[0].length ?? 0;
-  if (!node.item && gap < 2) return undefined;
-  return { kind: 'value', node, start: Math.min(offset, Math.max(colon + gap, 0)) };
+  if (node === undefined || node.valueLength === 0) return undefined;
+  const { flow, item, valueOffset, value } = node;
+  const typed = lastLine(value);
+  // The first key of a section is a value to YAML as long as it has no colon.
+  if (!flow && (node === root || /[\r\n]/.test(probe.slice(node.offset, valueOffset)))) {
+    return keyBelow(node, { start: probe.length - typed.length, flow });
+  }
+  if (/[\r\n]/.test(value)) return undefined;
+  if (item && !flow && !holdsValues(node)) return keyBelow(node, { start: valueOffset, flow });
+  return { kind: 'value', node: whole(node), start: valueOffset };
 }
 
-/** The node a key would hang on that stands behind `prefix` on the line. */
-function parentBefore(
-  text: string,
-  outline: Outline,
-  lineStart: number,
-  prefix: string,
-): OutlineNode {
-  // The part before the cursor is read as if a key stood at its end.
-  const upTo = outlineOf(`${text.slice(0, lineStart)}${prefix}_:`);
-  const placed = upTo.nodes.at(-1);
-  const parent = placed?.parent ?? upTo.root;
-  const path = pathOf(parent);
-  return nodeAt(outline, path) ?? parent;
-}
-
-/** Whether a list item holds one value, as those of `target` do. */
-const holdsValues = ({ item, parent }: OutlineNode): boolean =>
-  item && parent !== undefined && listKeys.includes(parent.name);
+/** Whether a list item is one value, as those of `target` are. */
+const holdsValues = ({ parent }: OutlineNode): boolean =>
+  parent !== undefined && listKeys.includes(parent.name);
 
 const listKeys: readonly string[] = ['target', 'webAppTarget', 'arguments', 'streamingItems'];
-
-function placeInFlow(
-  text: string,
-  owner: OutlineNode,
-  start: number,
-  offset: number,
-): CursorPlace | undefined {
-  const flow = readFlow(text, start, offset, owner, 1000);
-  const typed = text.slice(flow.word, offset);
-  const path = pathOf(flow.open);
-  if (flow.pending !== undefined) {
-    return { kind: 'value', node: flow.pending, start: offset - typed.trimStart().length };
-  }
-  if (!/^[\w-]*$/.test(typed)) return undefined;
-  if (path.length > 0 && text.charAt(start) === '[' && flow.open === owner) {
-    return { kind: 'value', node: owner, start: flow.word };
-  }
-  return { kind: 'key', parent: flow.open, start: flow.word, flow: true };
-}
-
-/** Whether a comment begins on the line before the cursor. */
-function inComment(before: string): boolean {
-  let quote = '';
-  for (let at = 0; at < before.length; at++) {
-    const character = before.charAt(at);
-    if (quote !== '') {
-      if (character === quote) quote = '';
-    } else if ((character === '"' || character === "'") && /[\s:[{,]/.test(before.charAt(at - 1))) {
-      quote = character;
-    } else if (character === '#' && (at === 0 || /\s/.test(before.charAt(at - 1)))) {
-      return true;
-    }
-  }
-  return false;
-}

@@ -1,11 +1,12 @@
 import { offers } from '../../../capacity/tables/resolved';
 import type { KeySpec } from '../../../scenario/keys/keySpec';
+import { referencesIn } from '../../../scenario/target/references';
 import { placeholderWords } from '../../../usecases/ownArguments';
 import { useCases } from '../../../usecases/registry';
 import type { Analysis } from '../analyseScenario';
-import type { Completion, ReferenceNames } from './completionsAt';
-import { startValue } from './scenarioTemplate';
+import type { Completion, ReferenceNames } from './completion';
 import type { Translate } from '../../translate';
+import { startValue } from './wholeScenarios';
 
 /** Suffixes by type of value, with what they mean. */
 const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = {
@@ -144,4 +145,23 @@ function references(
       .slice(0, maximumNames)
       .map((name) => one(`\${env:${name}}`, t('environment variable'))),
   ];
+}
+
+/** Names that are likely to hold a target or what lets somebody in. */
+const likely = /SIGNALR|PUBSUB|CONNECTION|ENDPOINT|URL|HUB|TOKEN|SECRET|KEY|AZURE/i;
+/** What a reference understands. */
+const understood = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+/** Names of environment variables to propose: those the text refers to, and those that sound like it. */
+export function environmentNames(
+  environment: Readonly<Record<string, string | undefined>>,
+  text: string,
+): string[] {
+  const written = referencesIn(text)
+    .filter(({ kind }) => kind === 'env')
+    .map(({ name }) => name);
+  const sounding = Object.keys(environment)
+    .filter((name) => understood.test(name) && likely.test(name))
+    .sort();
+  return [...new Set([...written, ...sounding])];
 }

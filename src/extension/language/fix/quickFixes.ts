@@ -1,19 +1,15 @@
 import { exceedsUnit, unitNotOffered } from '../../../capacity/start/sizeProblem';
+import { freshErrors, isSolved } from '../../../scenario/isSolved';
 import type { Fix, Problem } from '../../../scenario/problem';
-import type { Analysis } from '../analyseScenario';
-import { isSolved } from './isSolved';
-import type { OutlineNode } from '../outline/outlineNode';
-import { removeKey } from './removeKey';
-import type { TextChange } from './setKey';
-import { unitFixes } from './unitFixes';
-import type { Translate } from '../../translate';
-import { english } from '../english';
+import { removeKey, withChanges, type TextChange } from '../../../scenario/text/editYaml';
+import type { OutlineNode } from '../../../scenario/text/outline';
+import { english, type Translate } from '../../translate';
+import { analyseScenario, type Analysis } from '../analyseScenario';
+import { diagnosticsOf } from '../diagnosticsOf';
+import { unitFixes, type TextFix } from './unitFixes';
 
-/** Changes of the text that solve a problem together. */
-export interface TextFix {
-  readonly title: string;
-  readonly changes: readonly TextChange[];
-}
+/** Problems of the whole load, not of the place they stand at. */
+const ofSize: readonly string[] = [exceedsUnit, unitNotOffered];
 
 /** The fixes of one of `diagnosticsOf`'s problems that do solve it, best first. */
 export function quickFixes(
@@ -21,13 +17,21 @@ export function quickFixes(
   problem: Problem,
   t: Translate = english,
 ): TextFix[] {
-  const fixes =
-    problem.code === exceedsUnit || problem.code === unitNotOffered
-      ? unitFixes(analysis, t)
-      : problem.fix !== undefined
-        ? [fixOf(problem.fix)]
-        : removing(analysis, problem, t);
-  return fixes.filter(({ changes }) => isSolved(analysis, problem, changes));
+  const fixes = ofSize.includes(problem.code)
+    ? unitFixes(analysis, t)
+    : problem.fix !== undefined
+      ? [fixOf(problem.fix)]
+      : removing(analysis, problem, t);
+  return fixes.filter(({ changes }) => solves(analysis, problem, changes));
+}
+
+/** Whether changes solve a problem and break nothing: the text is read again with them. */
+function solves(analysis: Analysis, problem: Problem, changes: readonly TextChange[]): boolean {
+  const before = diagnosticsOf(analysis);
+  const after = diagnosticsOf(analyseScenario(withChanges(analysis.text, changes)));
+  return ofSize.includes(problem.code)
+    ? freshErrors(before, after).length === 0 && after.every(({ code }) => !ofSize.includes(code))
+    : isSolved(problem, changes, before, after);
 }
 
 const fixOf = ({ title, ...change }: Fix): TextFix => ({ title, changes: [change] });

@@ -3,12 +3,17 @@ import { offers } from '../../../capacity/tables/resolved';
 import { unitWords } from '../../../capacity/wording';
 import type { Scenario } from '../../../scenario/scenario';
 import { lastSenders } from '../../../scenario/steps';
-import { estimateOf, type Analysis } from '../analyseScenario';
-import { entryNodes } from '../outline/keysBelow';
-import { childOf, pathOf, plainValue } from '../outline/outlineNode';
-import type { TextFix } from './quickFixes';
-import { setKey } from './setKey';
+import { setKey, type TextChange } from '../../../scenario/text/editYaml';
+import { childOf, pathOf, plainValue } from '../../../scenario/text/outline';
 import type { Translate } from '../../translate';
+import { estimateOf, type Analysis } from '../analyseScenario';
+import { entryNodes } from '../keysBelow';
+
+/** Changes of the text that solve a problem together. */
+export interface TextFix {
+  readonly title: string;
+  readonly changes: readonly TextChange[];
+}
 
 /** Longest `sendingInterval` there is. */
 const longestIntervalMs = 86_400_000;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { analyseScenario, type Analysis } from '../../../../src/extension/language/analyseScenario';
 import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
-import { quickFixes, type TextFix } from '../../../../src/extension/language/fix/quickFixes';
+import { quickFixes } from '../../../../src/extension/language/fix/quickFixes';
+import type { TextFix } from '../../../../src/extension/language/fix/unitFixes';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { crlf, tooMuch } from './atCursor';
 
@@ -109,11 +110,12 @@ describe('quickFixes', () => {
   });
 
   for (const unit of ['unit:\n    5', 'unit: >-\n    5', 'unit: # five\n\n    5']) {
-    it(`does not write before a value that goes on below its line: ${unit.split('\n').join(' ')}`, () => {
+    it(`writes over a value that stands below the line of its key: ${unit.split('\n').join(' ')}`, () => {
       const text = tooMuch.replace('unit: 5', unit).replace('step: 600', 'step:\n    600');
-      const titles = exceeded(analyseScenario(text)).map(({ title }) => title);
-      assert.ok(titles.length > 0);
-      assert.ok(!titles.some((title) => title.startsWith('Plan')), titles.join());
+      const plan = exceeded(analyseScenario(text)).find(({ title }) => title.startsWith('Plan'));
+      assert.ok(plan);
+      const { scenario } = analyseScenario(applied(text, plan));
+      assert.deepEqual([scenario?.unit, scenario?.step], [10, 600]);
     });
   }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
-import { estimatePlace } from '../../../../src/extension/language/estimatePlace';
-import { hoverAt } from '../../../../src/extension/language/hoverAt';
+import { estimatePlace, hoverAt } from '../../../../src/extension/language/hoverAt';
 import { crlf, example, examples } from './atCursor';
 
 /** The text at the place, and the hover there. */
@@ -35,7 +34,7 @@ describe('estimatePlace', () => {
     const pipeline =
       '# steps\nTypes: [a]\nPipeline:\n- - {Type: a, Method: CreateConnection, Parameter.ConnectionTotal: 100}\n';
     for (const [text, at] of [
-      [compact, '{'],
+      [compact, '"connections"'],
       [JSON.stringify(JSON.parse(compact), undefined, 2), '"connections"'],
       ['config: {target: local, connections: 100}\nscenario: {name: echo}\n', 'connections'],
       ['# Echo\nmode: simple\nconfig:\n  target: local\n', 'mode'],

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { isYamlTooling, notRepeated } from '../../../../src/extension/language/notRepeated';
+import {
+  hasPlace,
+  isYamlTooling,
+  notRepeated,
+} from '../../../../src/extension/language/diagnosticsOf';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Problem } from '../../../../src/scenario/problem';
 
@@ -31,5 +35,15 @@ describe('problems beside those of other YAML tooling', () => {
       assert.ok(isYamlTooling(source), source);
     for (const source of ['SignalR Benchmark', 'yamllint', '', undefined])
       assert.ok(!isYamlTooling(source), source);
+  });
+});
+
+describe('hasPlace', () => {
+  it('knows what people work on, and leaves out what is only shown', () => {
+    for (const scheme of ['file', 'untitled', 'vscode-remote']) assert.ok(hasPlace(scheme, []));
+    for (const scheme of ['git', 'output', 'vscode-userdata', 'x']) {
+      assert.equal(hasPlace(scheme, ['file']), false, scheme);
+    }
+    assert.ok(hasPlace('vscode-vfs', ['vscode-vfs']));
   });
 });

@@ -5,7 +5,7 @@ import {
   documentSymbols,
   type SymbolText,
 } from '../../../../src/extension/language/documentSymbols';
-import { environmentNames } from '../../../../src/extension/language/environmentNames';
+import { environmentNames } from '../../../../src/extension/language/complete/valueCompletions';
 import { inlayHints } from '../../../../src/extension/language/inlayHints';
 import { crlf, example } from './atCursor';
 

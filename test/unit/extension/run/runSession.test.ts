@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { startSession, type RunHost } from '../../../../src/extension/run/runSession';
 import type { LoadBeyond } from '../../../../src/targets/loadBeyond';
 import { redirectingHub } from '../../../fakes/redirectingHub';
-import { english } from '../../../../src/extension/language/english';
+import { english } from '../../../../src/extension/translate';
 
 describe('startSession', () => {
   it('asks before a hub on this machine sends the load elsewhere, and starts nothing after a no', async () => {

@@ -28,6 +28,19 @@ describe('broken YAML', () => {
     assert.equal(scenarioOf(text).entries[0]!.name, 'broadcast');
   });
 
+  it('with an open quote says where, and still reads what follows', () => {
+    for (const quote of ['"', "'"]) {
+      const text = `config:\n  hub: ${quote}chat\n  step: 5\nscenario:\n  name: broadcast\n`;
+      const yaml = problemOf(text, 'yaml');
+      assert.equal(yaml.offset, text.indexOf(quote));
+      assert.match(yaml.message, /is never closed/);
+      assert.equal(scenarioOf(text).step, 5);
+      assert.equal(scenarioOf(text).entries[0]!.name, 'broadcast');
+    }
+    assert.deepEqual(errorsOf('config: "\\"'), ['yaml']);
+    assert.deepEqual(errorsOf("config: 'it''"), ['yaml']);
+  });
+
   it('with tabs says so', () => {
     assert.match(problemOf('config:\n\tconnections: 5\n', 'yaml').message, /tab/);
   });

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  completionsAt,
-  type Completion,
-} from '../../../../../src/extension/language/complete/completionsAt';
+import type { Completion } from '../../../../../src/extension/language/complete/completion';
+import { completionsAt } from '../../../../../src/extension/language/complete/completionsAt';
 import { parseScenario } from '../../../../../src/scenario/parseScenario';
 import { configKeys } from '../../../../../src/scenario/keys/configKeys';
 import { analyseScenario } from '../../../../../src/extension/language/analyseScenario';
@@ -163,6 +161,23 @@ describe('completionsAt: keys', () => {
     assert.deepEqual(labels('scenario: {\n  name: echo,\n  par|\n}'), ['parameters']);
   });
 
+  it('works in text that is no YAML yet', () => {
+    const parameters = ['sendingInterval', ...payloadKeys];
+    for (const marked of [
+      'scenario:\n  name: echo\n  parameters:\n    messageSize: 2KB\n    send|',
+      'scenario:\n  name: echo\n  parameters:\n    mess\n    send|\n    messageSize: 2KB',
+      'scenario:\n  name: "echo"\n  parameters:\n    messageSize: "2KB\n    send|\nslo:\n',
+      'scenario:\n  name: echo\n  parameters: {messageSize: 2KB\n    , |\nslo:\n  p99: 1s\n',
+      'scenario:\n  name: echo\n  parameters:\n    messageSize: 2KB\n    "send|\n',
+      '\uFEFFscenario:\n  name: echo\n  parameters:\n    messageSize: 2KB\n    |\n',
+    ]) {
+      assert.deepEqual(labels(marked), parameters, marked);
+      assert.deepEqual(labels(crlf(marked)), parameters, marked);
+    }
+    assert.ok(labels('config:\n  con|\nscenario: [').includes('connections'));
+    assert.deepEqual(labels('config:\n  unit: 5\n---\nconfig:\n  con|'), []);
+  });
+
   it('stays silent where nothing is known', () => {
     for (const marked of [
       'config:\n  # |',
@@ -246,6 +261,14 @@ describe('completionsAt: values', () => {
       'config:\n  target:\n    - ${env:HUB_URL}',
     );
     assert.deepEqual(labels('config:\n  hub: ${|'), []);
+    assert.equal(
+      taken('config: {target: local, accessToken: "${|}"}', '${secret:azure}'),
+      'config: {target: local, accessToken: "${secret:azure}"}',
+    );
+    assert.equal(
+      taken('config: {accessToken: ${|}, unit: 5}', '${secret:azure}'),
+      'config: {accessToken: ${secret:azure}, unit: 5}',
+    );
   });
 });
 

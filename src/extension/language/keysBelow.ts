@@ -1,9 +1,9 @@
-import type { KeySpec } from '../../../scenario/keys/keySpec';
-import { allParameters } from '../../../scenario/keys/allParameters';
-import { topKeys } from '../../../scenario/keys/scenarioKeys';
-import { findUseCase } from '../../../usecases/registry';
-import type { UseCase } from '../../../usecases/useCase';
-import { childOf, plainValue, type OutlineNode } from './outlineNode';
+import type { KeySpec } from '../../scenario/keys/keySpec';
+import { allParameters } from '../../scenario/keys/allParameters';
+import { topKeys } from '../../scenario/keys/scenarioKeys';
+import { childOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
+import { findUseCase } from '../../usecases/registry';
+import type { UseCase } from '../../usecases/useCase';
 
 /** The keys that may stand below a node; undefined where none are known. */
 export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {

@@ -1,0 +1,206 @@
+import type { CST } from 'yaml';
+import { readTokens } from './yamlDocument';
+
+/** A key or a list item of a YAML text, and where it stands. */
+export interface OutlineNode {
+  /** The key without quotes; of a list item its number from 0. Empty for the root. */
+  readonly name: string;
+  readonly item: boolean;
+  readonly parent: OutlineNode | undefined;
+  readonly children: OutlineNode[];
+  /** Whether it stands inside `{ }` or `[ ]`. */
+  readonly flow: boolean;
+  /** Place of the key; of a list item that of its dash, or of its first character in brackets. */
+  readonly offset: number;
+  readonly length: number;
+  /** Place of the scalar behind it; of length 0, where the value begins or would, when there is none. */
+  valueOffset: number;
+  valueLength: number;
+  /** The scalar as written, quotes included. */
+  value: string;
+  /** Behind the last character that belongs to it. */
+  end: number;
+}
+
+export interface Outline {
+  readonly root: OutlineNode;
+  /** All nodes in the order of the text, without the root. */
+  readonly nodes: readonly OutlineNode[];
+  /** Words where a key would stand that have no colon yet. */
+  readonly words: readonly Word[];
+}
+
+/** A word that becomes a key below `parent` as soon as it has a colon. */
+export interface Word extends Place {
+  readonly parent: OutlineNode;
+}
+
+type Place = Pick<OutlineNode, 'offset' | 'length' | 'flow'>;
+
+/** Keys of scenarios are a word each; what is longer is no key. */
+const longestKey = 200;
+
+/**
+ * The keys of a YAML text and where they stand, from the same concrete syntax that `readYaml` makes a
+ * document of. So it also answers for text that is being typed; a word without a colon is no key yet and
+ * left out. Has no nodes when the text is beyond the bounds of `readYaml`. Never throws, linear in the text.
+ */
+export function outlineOf(text: string): Outline {
+  const root = newNode(undefined, '', { offset: 0, length: 0, flow: false });
+  const building: Building = { text, nodes: [], words: [] };
+  const read = readTokens(text);
+  // A file holds one scenario: what stands behind the first document is not read.
+  const documents = 'problem' in read ? [] : read.tokens.filter(({ type }) => type === 'document');
+  const [first] = documents as CST.Document[];
+  if (first?.value !== undefined) readBehind(building, root, first.value);
+  const { nodes, words } = building;
+  return { root, nodes, words };
+}
+
+interface Building {
+  readonly text: string;
+  readonly nodes: OutlineNode[];
+  readonly words: Word[];
+}
+
+function newNode(
+  parent: OutlineNode | undefined,
+  name: string,
+  place: Place,
+  item = false,
+): OutlineNode {
+  const end = place.offset + place.length;
+  const value = { valueOffset: end, valueLength: 0, value: '' };
+  return { name, item, parent, children: [], ...place, ...value, end };
+}
+
+function add(
+  { nodes }: Building,
+  parent: OutlineNode,
+  ...[name, place, item]: [name: string, place: Place, item?: boolean]
+): OutlineNode {
+  const node = newNode(parent, name, place, item);
+  parent.children.push(node);
+  nodes.push(node);
+  return node;
+}
+
+/** Reads what stands behind a key or a dash. It recurses: the depth of what was read is bounded. */
+function readBehind(building: Building, node: OutlineNode, token: CST.Token): void {
+  if (!('items' in token)) {
+    const end = endOf(token);
+    node.value = building.text.slice(token.offset, end).trimEnd();
+    node.valueOffset = token.offset;
+    node.valueLength = node.value.length;
+    node.end = node.valueOffset + node.valueLength;
+    return;
+  }
+  const flow = token.type === 'flow-collection';
+  if (flow) node.valueOffset = token.offset;
+  const list = flow ? token.start.type === 'flow-seq-start' : token.type === 'block-seq';
+  for (const item of token.items as CST.CollectionItem[]) {
+    if (list) readItem(building, node, item, flow);
+    else readPair(building, node, item, flow);
+    node.end = Math.max(node.end, node.children.at(-1)?.end ?? 0);
+  }
+  const closing = flow ? token.end.find(({ type }) => /^flow-\w+-end$/.test(type)) : undefined;
+  if (closing !== undefined) node.end = closing.offset + 1;
+}
+
+function readItem(
+  building: Building,
+  list: OutlineNode,
+  item: CST.CollectionItem,
+  flow: boolean,
+): void {
+  const { start, key, value } = item;
+  const dash = start.find(({ type }) => type === 'seq-item-ind');
+  const offset = dash?.offset ?? (key ?? value)?.offset;
+  if (offset === undefined) return;
+  const place = { offset, length: 1, flow };
+  const node = add(building, list, String(list.children.length), place, true);
+  node.valueOffset = dash === undefined ? offset : behind(start, dash);
+  // Brackets of a list may have a pair in them without braces.
+  if (key != null) readPair(building, node, item, flow);
+  else if (value !== undefined) readBehind(building, node, value);
+  node.end = Math.max(node.end, node.children.at(-1)?.end ?? 0);
+}
+
+function readPair(
+  building: Building,
+  map: OutlineNode,
+  { key, sep = [], value }: CST.CollectionItem,
+  flow: boolean,
+): void {
+  const colon = sep.find(({ type }) => type === 'map-value-ind');
+  const written = key == null || !('source' in key) ? undefined : keyIn(key);
+  if (written === undefined) return;
+  const { name, offset, length } = written;
+  if (colon === undefined) {
+    building.words.push({ parent: map, offset, length, flow });
+    map.end = Math.max(map.end, offset + length);
+    return;
+  }
+  const node = add(building, map, name, { offset, length, flow });
+  node.valueOffset = behind(sep, colon);
+  if (value !== undefined) readBehind(building, node, value);
+}
+
+/** A word on a line of its own is taken together with the key of the next line; only that one is meant. */
+function keyIn({
+  type,
+  offset,
+  source,
+}: Pick<CST.FlowScalar, 'offset' | 'source'> & { readonly type: string }):
+  { readonly name: string; readonly offset: number; readonly length: number } | undefined {
+  const quoted = /^(single|double)-quoted-scalar$/.test(type);
+  if ((type !== 'scalar' && !quoted) || source.length > longestKey) return undefined;
+  if (quoted) return { name: source.slice(1, -1), offset, length: source.length };
+  const name = lastLine(source);
+  return { name, offset: offset + source.length - name.length, length: name.length };
+}
+
+/** What stands on the last line of a scalar. */
+export const lastLine = (source: string): string =>
+  source.slice(source.lastIndexOf('\n') + 1).trimStart();
+
+/** Where a value would begin: behind the mark, white space, anchor and tag, on the same line. */
+function behind(tokens: readonly CST.SourceToken[], mark: CST.SourceToken): number {
+  let end = mark.offset + mark.source.length;
+  for (const { type, offset, source } of tokens.slice(tokens.indexOf(mark) + 1)) {
+    if (!['space', 'anchor', 'tag'].includes(type)) break;
+    end = offset + source.length;
+  }
+  return end;
+}
+
+/** Behind a scalar or alias. */
+function endOf(token: CST.Token): number {
+  const props = token.type === 'block-scalar' ? token.props : [];
+  const length = 'source' in token ? token.source.length : 0;
+  return props.reduce(
+    (end, prop) => end + ('source' in prop ? prop.source.length : 0),
+    token.offset + length,
+  );
+}
+
+/** The child of that name; the first one when it is written twice. */
+export function childOf(node: OutlineNode | undefined, name: string): OutlineNode | undefined {
+  return node?.children.find((child) => child.name === name);
+}
+
+/** Names from the root to the node. */
+export function pathOf(node: OutlineNode): string[] {
+  return node.parent === undefined ? [] : [...pathOf(node.parent), node.name];
+}
+
+/** The node at a path from the root, e.g. `['config', 'unit']`. */
+export function nodeAt({ root }: Outline, path: readonly string[]): OutlineNode | undefined {
+  return path.reduce<OutlineNode | undefined>(childOf, root);
+}
+
+/** The scalar without its quotes. */
+export function plainValue(node: OutlineNode | undefined): string | undefined {
+  if (node === undefined || node.valueLength === 0) return undefined;
+  return /^(["'])(.*)\1$/.exec(node.value)?.[2] ?? node.value;
+}

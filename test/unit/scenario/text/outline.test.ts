@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { outlineOf, pathOf, plainValue } from '../../../../src/scenario/text/outline';
+
+const crlf = (text: string): string => text.replace(/\n/g, '\r\n');
+
+const shown = (text: string): string[] =>
+  outlineOf(text).nodes.map((node) => `${pathOf(node).join('.')}=${plainValue(node) ?? ''}`);
+
+describe('outlineOf', () => {
+  const text = `config:
+  connections: 5 # five
+  target: "a: b # c"
+scenarios:
+- name: echo
+  parameters: {messageSize: 2KB, list: [1, {x: 2}]}
+-   name: broadcast
+slo:
+`;
+  const expected = [
+    'config=',
+    'config.connections=5',
+    'config.target=a: b # c',
+    'scenarios=',
+    'scenarios.0=',
+    'scenarios.0.name=echo',
+    'scenarios.0.parameters=',
+    'scenarios.0.parameters.messageSize=2KB',
+    'scenarios.0.parameters.list=',
+    'scenarios.0.parameters.list.0=1',
+    'scenarios.0.parameters.list.1=',
+    'scenarios.0.parameters.list.1.x=2',
+    'scenarios.1=',
+    'scenarios.1.name=broadcast',
+    'slo=',
+  ];
+
+  it('reads keys, lists, brackets, quotes and comments', () => {
+    assert.deepEqual(shown(text), expected);
+  });
+
+  it('reads the same with CRLF and a byte order mark', () => {
+    assert.deepEqual(shown(crlf(text)), expected);
+    assert.deepEqual(shown(`\uFEFF${text}`), expected);
+  });
+
+  it('goes on behind an open bracket and a line that is no key', () => {
+    assert.deepEqual(shown('config: {unit: 5\nscenario:\n  na\n  name: echo\n'), [
+      'config=',
+      'config.unit=5',
+      'scenario=',
+      'scenario.name=echo',
+    ]);
+  });
+
+  it('goes on behind an open quote, at the line that is not indented deeper', () => {
+    for (const quote of ['"', "'", '"\\"', "'it''"]) {
+      const text = `config:\n  target: ${quote}local\n  step: 5\nscenario:\n  name: echo\n`;
+      assert.deepEqual(shown(text), [
+        'config=',
+        `config.target=${quote}local`,
+        'config.step=5',
+        'scenario=',
+        'scenario.name=echo',
+      ]);
+      assert.deepEqual(shown(crlf(text)), shown(text));
+    }
+  });
+
+  it('takes the key of a line, not the word on the line above it', () => {
+    const { nodes, words } = outlineOf('config:\n  con\n  unit: 5\n  st\nsc');
+    assert.deepEqual(
+      nodes.map(({ offset, length }) => [offset, length]),
+      [
+        [0, 6],
+        [16, 4],
+      ],
+    );
+    assert.deepEqual(
+      words.map(({ parent, offset, length }) => [parent.name, offset, length]),
+      [
+        ['config', 26, 2],
+        ['', 29, 2],
+      ],
+    );
+  });
+
+  it('reads tabs, anchors, tags, explicit keys and a map in braces at the top', () => {
+    assert.deepEqual(shown('config:\n\tunit: 5\n'), ['config=', 'unit=5']);
+    assert.deepEqual(shown('a: &x !y 5\nb: *x\n? c\n: d\n'), ['a=5', 'b=*x', 'c=d']);
+    assert.deepEqual(shown('{"a": {"b": 1}, c: [d: 2]}'), ['a=', 'a.b=1', 'c=', 'c.0=', 'c.0.d=2']);
+  });
+
+  it('reads the first document only', () => {
+    assert.deepEqual(shown('%YAML 1.2\n---\na: 1\n---\nb: 2\n'), ['a=1']);
+  });
+
+  it('takes block scalars as they are written', () => {
+    assert.deepEqual(shown('a: |\n  b: 1\n  c: 2\n\nd: 3\n'), ['a=|\n  b: 1\n  c: 2', 'd=3']);
+  });
+
+  it('knows where values stand', () => {
+    const node = outlineOf('config:\r\n  unit:   5  # x\r\n').nodes.at(-1)!;
+    assert.deepEqual([node.offset, node.valueOffset, node.valueLength], [11, 19, 1]);
+  });
+
+  it('has no nodes for a text that is not read', () => {
+    for (const text of [
+      'key: value\n'.repeat(500_000),
+      `config: {${'a: {'.repeat(200_000)}`,
+      `a:\n  b: ${'['.repeat(100)}`,
+      'a: 1\u0000',
+    ]) {
+      assert.equal(outlineOf(text).nodes.length, 0);
+    }
+  });
+});
