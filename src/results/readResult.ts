@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
 import type { Snapshot, StepProgress } from '../measure/show/snapshot';
-import { thinSnapshots } from '../measure/show/thinSnapshots';
+import { HeldSnapshots } from '../measure/show/thinSnapshots';
 import { resultSchema, type Result } from './result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
 import { resultShape, sampleShape } from './resultShape';
@@ -48,26 +48,16 @@ export async function readResult(location: string): Promise<StoredRun> {
   return readInterrupted(location, scenario, samples);
 }
 
-/** Samples held of one run: five hours at one a second. */
-const mostHeld = 20_000;
-
 /**
  * The samples of a run that are kept beside its result, oldest first; none when there is no such file.
- * Of very long runs the older ones are thinned, see {@link thinSnapshots}.
+ * Of very long runs they are thinned, see {@link HeldSnapshots}.
  *
  * @param folder result folder
  */
 export async function readSnapshots(folder: string): Promise<readonly Snapshot[]> {
-  let held: Snapshot[] = [];
-  let most = mostHeld;
-  for await (const sample of readSamples(path.join(folder, samplesFile))) {
-    held.push(sample);
-    if (held.length <= most) continue;
-    held = [...thinSnapshots(held, mostHeld / 2)];
-    // The first and last of each step stay: with many steps the next look is later.
-    most = Math.max(mostHeld, 2 * held.length);
-  }
-  return held;
+  const held = new HeldSnapshots();
+  for await (const sample of readSamples(path.join(folder, samplesFile))) held.add(sample);
+  return held.all;
 }
 
 async function readResultFile(file: string): Promise<StoredRun> {

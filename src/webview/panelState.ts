@@ -10,7 +10,7 @@ export interface ShownRun {
   readonly run: PanelRun;
   /** What is sent, and how where that is unusual, in words. */
   readonly load: string;
-  /** Oldest first, at most twice {@link mostSnapshots}. */
+  /** Oldest first, less than twice {@link mostSnapshots}. */
   readonly snapshots: readonly Snapshot[];
   readonly result: PanelResult | undefined;
   readonly spectra: readonly PanelSpectrum[];
@@ -61,7 +61,7 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   // What was on its way when the panel was filled may come a second time.
   if (last && snapshot.atMs < last.atMs) return state;
   const all = [...state.snapshots, snapshot];
-  const snapshots = all.length > 2 * mostSnapshots ? thinSnapshots(all) : all;
+  const snapshots = all.length >= 2 * mostSnapshots ? thinSnapshots(all) : all;
   return { ...state, snapshots };
 }
 

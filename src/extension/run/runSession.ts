@@ -2,6 +2,7 @@ import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { scenarioEstimate } from '../../capacity/scenarioEstimate';
 import type { Snapshot } from '../../measure/show/snapshot';
+import { HeldSnapshots } from '../../measure/show/thinSnapshots';
 import type { RunSummary } from '../../measure/show/summary';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';
 import { writeCounters } from '../../results/counters/counterFile';
@@ -58,9 +59,6 @@ export interface RunHost {
   openScenario(folder: string): void;
   copySummary(result: Result | undefined): void;
 }
-
-/** More snapshots than a panel can draw apart: beyond, every second of them goes. */
-const mostSnapshots = 20_000;
 
 /**
  * Checks, opens and starts a run: the same way as on the command line. Undefined when the person did not
@@ -154,7 +152,7 @@ export class RunSession implements PanelSource {
   readonly finished: Promise<Result | undefined>;
   result: PanelResult | undefined;
   spectra: readonly PanelSpectrum[] = [];
-  private readonly kept: Snapshot[] = [];
+  private readonly kept = new HeldSnapshots();
   private readonly snapshotEmitter = new Emitter<Snapshot>();
   private readonly finishedEmitter = new Emitter<PanelResult>();
   readonly onSnapshot = this.snapshotEmitter.event;
@@ -184,7 +182,7 @@ export class RunSession implements PanelSource {
   }
 
   get snapshots(): readonly Snapshot[] {
-    return this.kept;
+    return this.kept.all;
   }
 
   stop(reason: StopReason = 'stopped'): void {
@@ -205,11 +203,7 @@ export class RunSession implements PanelSource {
 
   private take(snapshot: Snapshot): void {
     this.started.folder.appendSample(snapshot);
-    if (this.kept.length >= mostSnapshots) {
-      const thinned = this.kept.filter((_each, position) => position % 2 === 0);
-      this.kept.splice(0, this.kept.length, ...thinned);
-    }
-    this.kept.push(snapshot);
+    this.kept.add(snapshot);
     this.snapshotEmitter.fire(snapshot);
   }
 
@@ -220,7 +214,7 @@ export class RunSession implements PanelSource {
     let other: ResultFolder | undefined;
     try {
       other = await createFolder(request, startedAt, this.host);
-      for (const snapshot of this.kept) other.appendSample(snapshot);
+      for (const snapshot of this.kept.all) other.appendSample(snapshot);
       const moved = { ...result, id: other.id };
       if (!(await this.write(other, moved))) return result;
       this.folder = other.path;

@@ -33,6 +33,27 @@ export function thinSnapshots(
   return kept;
 }
 
+/**
+ * The snapshots of a run as they come, oldest first: {@link thinSnapshots} of them whenever there are twice as many as
+ * {@link mostSnapshots}, so that of each two one stays.
+ */
+export class HeldSnapshots {
+  private held: Snapshot[] = [];
+  private most = 2 * mostSnapshots;
+
+  get all(): readonly Snapshot[] {
+    return this.held;
+  }
+
+  add(snapshot: Snapshot): void {
+    this.held.push(snapshot);
+    if (this.held.length < this.most) return;
+    this.held = [...thinSnapshots(this.held)];
+    // The first and last of each step stay: with many steps the next look is later.
+    this.most = 2 * Math.max(mostSnapshots, this.held.length);
+  }
+}
+
 const slower = (one: Snapshot, other: Snapshot): Snapshot =>
   (other.interval?.latencyUs.max ?? -1) > (one.interval?.latencyUs.max ?? -1) ? other : one;
 

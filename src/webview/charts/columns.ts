@@ -20,7 +20,9 @@ export function columnsOf(spec: TimeChartSpec, all: readonly Snapshot[], most: n
       snapshot.tick !== all[at - 1]?.tick ||
       spec.series.some((series) => series.read(snapshot) !== null),
   );
-  const lines = spec.series.map((series) => snapshots.map((snapshot) => series.read(snapshot)));
+  const lines = spec.series.map((series) =>
+    snapshots.map((snapshot, at) => series.read(snapshot, snapshots[at - 1])),
+  );
   const seconds = snapshots.map(({ atMs }) => atMs / 1000);
   return thin(
     { seconds, lines, perPoint: 1 },

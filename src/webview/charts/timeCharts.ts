@@ -18,8 +18,12 @@ export interface SeriesSpec {
   readonly dash: readonly number[];
   readonly widthPx: number;
   readonly combine: Combine;
-  /** Null where nothing was measured. */
-  read(snapshot: Snapshot): number | null;
+  /**
+   * Null where nothing was measured.
+   *
+   * @param before the snapshot before it in the chart
+   */
+  read(snapshot: Snapshot, before?: Snapshot): number | null;
 }
 
 export interface TimeChartSpec {
@@ -64,8 +68,29 @@ const rate = (
   dash,
   widthPx,
   combine: 'mean',
-  read: ({ interval }) => (interval ? of(interval) : null),
+  read: (snapshot, before) => {
+    const interval = rateInterval(snapshot, before);
+    return interval ? of(interval) : null;
+  },
 });
+
+/**
+ * The part of a second in which a step ends is too short for a rate by itself: it is drawn together with the second
+ * before it.
+ */
+function rateInterval({ interval, step }: Snapshot, before?: Snapshot): Snapshot['interval'] {
+  const full = before?.interval;
+  if (!interval || interval.seconds >= shortestRateS || !full) return interval;
+  if (interval.seconds === 0 || before.step?.index !== step?.index) return interval;
+  return {
+    ...interval,
+    seconds: full.seconds + interval.seconds,
+    receivingSeconds: full.receivingSeconds + interval.receivingSeconds,
+    offered: full.offered + interval.offered,
+    sent: full.sent + interval.sent,
+    received: full.received + interval.received,
+  };
+}
 
 const count = (
   id: 'connected' | 'failed' | 'dropped' | 'errors',

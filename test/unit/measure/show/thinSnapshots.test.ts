@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { thinSnapshots } from '../../../../src/measure/show/thinSnapshots';
+import {
+  HeldSnapshots,
+  mostSnapshots,
+  thinSnapshots,
+} from '../../../../src/measure/show/thinSnapshots';
 import { sampleSnapshot } from '../../results/sampleResult';
 import { measured } from '../../webview/shownRun';
 
@@ -25,3 +29,41 @@ describe('thinning of snapshots', () => {
     for (const tick of [0, 9, 10, 343, 509, 510, 1009]) assert.ok(ticks.includes(tick), `${tick}`);
   });
 });
+
+describe('the snapshots that are held of a run', () => {
+  it('keep the worst seconds and the ends of each step, however long it lasts', () => {
+    const held = new HeldSnapshots();
+    const stepTicks = 10_000;
+    const worst = [3_333, 27_000, 49_998];
+    for (let tick = 0; tick < 5 * stepTicks; tick++) {
+      const step = 1 + Math.floor(tick / stepTicks);
+      held.add(measured(tick, step, worst.includes(tick) ? 9e6 : 20_000));
+      assert.ok(held.all.length <= 2 * mostSnapshots + 20);
+    }
+    const ticks = new Set(held.all.map(({ tick }) => tick));
+    for (let step = 0; step < 5; step++)
+      assert.ok(ticks.has(step * stepTicks) && ticks.has((step + 1) * stepTicks - 1), `${step}`);
+    for (const tick of worst) assert.ok(ticks.has(tick), `${tick}`);
+    assert.ok(ticks.size > mostSnapshots);
+  });
+
+  it('have room for more where a run has very many steps', () => {
+    const held = new HeldSnapshots();
+    for (let step = 1; step <= 10_000; step++)
+      for (let second = 0; second < 3; second++) held.add(measured(3 * step + second, step));
+    assert.equal(held.all.length, 30_000 - lostBetween(held));
+    const steps = new Set(held.all.map(({ step }) => step!.index));
+    assert.equal(steps.size, 10_000);
+  });
+});
+
+/** Seconds that are neither first nor last of their step and no longer held. */
+function lostBetween({ all }: HeldSnapshots): number {
+  const ticks = new Set(all.map(({ tick }) => tick));
+  let lost = 0;
+  for (let step = 1; step <= 10_000; step++) {
+    assert.ok(ticks.has(3 * step) && ticks.has(3 * step + 2));
+    if (!ticks.has(3 * step + 1)) lost += 1;
+  }
+  return lost;
+}

@@ -42,6 +42,21 @@ describe('columns of a chart', () => {
     ]);
   });
 
+  it('draw the part of a second in which a step ends, together with the second before it', () => {
+    const whole = measured(9, 1);
+    const counts = { offered: 140, sent: 105, received: 1400 };
+    const seconds = { seconds: 0.2, receivingSeconds: 0.2 };
+    const latencyUs = latency(1400, 1000, 50_000, 90_000);
+    const part = { ...measured(10, 1), interval: { ...seconds, ...counts, latencyUs } };
+    const { lines } = columnsOf(ratesChart!, [whole, part], 100);
+    const rates = lines.map((line) => Math.round(line[1]!));
+    assert.deepEqual(rates, [700, Math.round(805 / 1.2), 7000]);
+    assert.equal(columnsOf(latencyChart!, [whole, part], 100).lines[2]![1], 50_000);
+    // The first part of another step has no second before it.
+    const next = { ...part, step: measured(11, 2).step! };
+    assert.equal(columnsOf(ratesChart!, [whole, next], 100).lines[0]![1], null);
+  });
+
   it('show connections while nothing is measured yet', () => {
     const columns = columnsOf(connectionsChart!, [sampleSnapshot(3)], 100);
     assert.deepEqual(columns.lines, [[300], [0], [0], [0]]);
