@@ -114,7 +114,7 @@ const page = [
   'A mix: a list of entries, each with these keys.',
   table(entryKeys),
   '## slo',
-  table(sloKeys),
+  table(sloKeys()),
   '## parameters',
   'Of the use case that is named beside them. A name may be written in another way:',
   ['| use case | also |', '| - | - |', ...useCases.map(useCaseRow)].join('\n'),

@@ -1,42 +1,54 @@
-/** Latency percentiles an objective can be set on, as written in a scenario file. */
-export const latencyMetrics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'p99.99', 'max'] as const;
-export type LatencyMetric = (typeof latencyMetrics)[number];
+import { delivered } from './objectives/delivered';
+import { dropped } from './objectives/dropped';
+import { duplicated } from './objectives/duplicated';
+import { latencyMetrics, latencyObjective, type LatencyMetric } from './objectives/latency';
+import type { Objective } from './objectives/objective';
 
-/** Share of the sorted deliveries that lies at or below each metric's value. */
-export const latencyShare: Readonly<Record<LatencyMetric, number>> = {
-  p50: 0.5,
-  p90: 0.9,
-  p95: 0.95,
-  p99: 0.99,
-  'p99.9': 0.999,
-  'p99.99': 0.9999,
-  max: 1,
-};
+/** Every objective beside those of latency, by its key under `slo`; a new one is a file beside these and a name here. */
+export const otherObjectives = { dropped, delivered, duplicated };
 
-/** Share metrics: `dropped` and `duplicated` are upper bounds, `delivered` a lower one. */
-export type ShareMetric = 'dropped' | 'delivered' | 'duplicated';
+export type Metric = LatencyMetric | keyof typeof otherObjectives;
 
-/** Objectives a run is judged by. */
-export interface Slo {
-  /** Upper bounds in microseconds. */
+/** All objectives with their keys, in the order people are shown them. */
+export const objectives = (): (readonly [metric: Metric, objective: Objective])[] => [
+  ...latencyMetrics.map((metric) => [metric, latencyObjective(metric)] as const),
+  ...(Object.entries(otherObjectives) as [Metric, Objective][]),
+];
+
+/** Objectives a run is judged by: microseconds, and 0…1 for shares. */
+export interface Slo extends Readonly<Partial<Record<keyof typeof otherObjectives, number>>> {
   readonly latencyUs: Readonly<Partial<Record<LatencyMetric, number>>>;
-  /** (failed + dropped + not back) / requested connections, at most; 0…1. */
-  readonly dropped?: number;
-  /** Deliveries received / expected, at least; 0…1. */
-  readonly delivered?: number;
-  /** Duplicates, which come on top of what was received, / deliveries expected, at most; 0…1. */
-  readonly duplicated?: number;
 }
 
-/**
- * The guides' criterion: 99 % of messages under one second, at most 1 % of connections dropped.
- * Source: "Performance guide for Azure SignalR Service", 23 March 2023, *Performance insight >
- * Methodology*; the connection share is the default of the Azure SignalR benchmark. That nothing comes twice is ours:
- * neither SignalR nor a client that recovers hands a message to an application again.
- */
-export const defaultSlo: Slo = {
-  latencyUs: { p99: 1_000_000 },
-  dropped: 0.01,
-  delivered: 0.99,
-  duplicated: 0,
-};
+const isLatency = (metric: Metric): metric is LatencyMetric =>
+  (latencyMetrics as readonly string[]).includes(metric);
+
+/** What an objective is set to; undefined where it is not judged. */
+export const limitOf = (slo: Slo, metric: Metric): number | undefined =>
+  isLatency(metric) ? slo.latencyUs[metric] : slo[metric];
+
+/** Objectives from the limit of each; undefined leaves one out. */
+export function sloOf(limit: (metric: Metric, objective: Objective) => number | undefined): Slo {
+  const set = objectives().flatMap(([metric, objective]) => {
+    const value = limit(metric, objective);
+    return value === undefined ? [] : [[metric, value] as const];
+  });
+  const latencyUs = Object.fromEntries(set.filter(([metric]) => isLatency(metric)));
+  return { latencyUs, ...Object.fromEntries(set.filter(([metric]) => !isLatency(metric))) };
+}
+
+/** What a run is judged by where its scenario says nothing. */
+export const defaultSlo: Slo = sloOf((_metric, objective) => objective.default);
+
+/** Where the texts that a panel is given have the words of a missed objective. */
+export const objectiveText = (metric: Metric): `objective.${Metric}` => `objective.${metric}`;
+
+/** What the panel says of objectives that are missed so far, in English, by {@link objectiveText}. */
+export const objectiveTexts = (): Record<`objective.${string}`, string> =>
+  Object.fromEntries(
+    objectives().flatMap(([metric, objective]) =>
+      objective.of === 'step' && objective.live
+        ? [[objectiveText(metric), objective.live.text]]
+        : [],
+    ),
+  );

@@ -15,7 +15,7 @@ const comma = ', ';
  * it. What is not recognised, such as the words of a server, stays.
  */
 export function sayIn(t: Translate): (text: string) => string {
-  const known = [...saidTexts].sort(byFit).map(templateOf);
+  const known = [...saidTexts()].sort(byFit).map(templateOf);
   const say = (text: string): string => recognised(text) ?? text;
   const recognised = (text: string): string | undefined => {
     const [, sign = '', words = ''] = /^([✓✗⚠■] )?([^]*)$/u.exec(text) ?? [];

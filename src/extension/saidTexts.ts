@@ -1,8 +1,10 @@
+import { objectives } from '../base/slo';
+
 /**
  * The templates of what is said of runs: verdicts with their reasons, and the line on the load. They are made
  * in `src/measure` and `src/session/runWords.ts`; a test makes all of them and finds each here.
  */
-export const saidTexts: readonly string[] = [
+const otherTexts: readonly string[] = [
   // Verdicts.
   'passed',
   'failed',
@@ -41,14 +43,6 @@ export const saidTexts: readonly string[] = [
   '{0} closed by us',
 
   // Why a run failed.
-  '{0} within {1}, above the limit of {2}',
-  '{0} of {1} deliveries had not arrived when the drain ended, and none may be slower than {2}',
-  '{0} of {1} deliveries had not arrived when the drain ended, and only {2} % may be slower than {3}',
-  '{0} of {1} deliveries arrived, below the limit of {2}',
-  '{0} duplicates came on top of the {1} expected ({2}), above the limit of {3}',
-  '{0} duplicate came on top of the {1} expected ({2}), above the limit of {3}',
-  '{0} of {1} connections failed and {2} were dropped ({3}), above the limit of {4}',
-  '{0} of {1} connections failed, {2} were dropped and {3} did not come back ({4}), above the limit of {5}',
   'the hub refused messages of {0} of {1} senders, and later messages ask for no answer, so more may have been refused',
 
   // Why it is invalid.
@@ -111,4 +105,10 @@ export const saidTexts: readonly string[] = [
   '; ',
   ' + ',
   ', ',
+];
+
+/** With those of the objectives. */
+export const saidTexts = (): readonly string[] => [
+  ...otherTexts,
+  ...new Set(objectives().flatMap(([, { texts }]) => texts)),
 ];

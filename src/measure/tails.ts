@@ -1,5 +1,5 @@
 import { countFor, leastBeyond, tellsShare } from '../base/judging';
-import { latencyShare } from '../base/slo';
+import { latencyShare } from '../base/objectives/latency';
 import { formatCount } from '../base/units';
 import type { LatencySummary } from './show/summary';
 

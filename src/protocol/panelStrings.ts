@@ -28,7 +28,6 @@ export const panelStrings = {
   summing: 'Summing up.',
   holding: 'holds {0} connections; {1} dropped.',
   within: '{0} % within {1};',
-  withinAbove: '{0} % within {1}, above the limit of {2};',
   nothingYet: 'Nothing received yet;',
   stalled: 'No delivery for {0} s, {1} waiting;',
   fallsBehind: '{1} waiting, the oldest for at least {0} s;',
@@ -173,7 +172,7 @@ export const panelStrings = {
 
 export type PanelText = keyof typeof panelStrings;
 
-/** With the heads of the tables of steps, which `src/measure/show/stepColumns.ts` has. */
+/** With the heads of the tables of steps (`src/measure/show/stepColumns.ts`) and missed objectives (`src/base/slo.ts`). */
 export type PanelStrings = Readonly<Record<PanelText, string>> & {
-  readonly [name: `column.${string}`]: string;
+  readonly [name: `column.${string}` | `objective.${string}`]: string;
 };

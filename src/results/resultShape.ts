@@ -1,4 +1,5 @@
 import { connectPhases } from '../base/connectPhase';
+import { otherObjectives } from '../base/slo';
 import { allParameters } from '../scenario/keys/allParameters';
 import type { Shape } from './shape';
 
@@ -146,11 +147,12 @@ export const resultShape: Shape = {
           most: 10_000,
         },
         slo: {
-          fields: {
-            latencyUs: counts,
-            dropped: { optional: 'number' },
-            delivered: { optional: 'number' },
-            duplicated: { optional: 'number' },
+          get fields() {
+            const others = Object.keys(otherObjectives);
+            return {
+              latencyUs: counts,
+              ...Object.fromEntries(others.map((metric) => [metric, { optional: 'number' }])),
+            } satisfies Readonly<Record<string, Shape>>;
           },
         },
       },

@@ -93,7 +93,7 @@ function withoutGuesses(reading: Reading): Problem[] {
 
 function readScenario(reading: Reading, top: Section): { scenario: Scenario; sources: Sources } {
   const config = readSection(reading, 'config', configKeys, top.written.get('config'));
-  const slo = readSection(reading, 'slo', sloKeys, top.written.get('slo'));
+  const slo = readSection(reading, 'slo', sloKeys(), top.written.get('slo'));
   const entries = readEntries(reading, top);
   const rest = entries.some(({ useCase }) => isRest(useCase.name));
   const { target, written } = readTarget(reading, config, {

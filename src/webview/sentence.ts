@@ -1,14 +1,13 @@
-import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../base/slo';
+import { fill, latencyWords } from '../base/objectives/words';
+import { limitOf, objectives, objectiveText, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
-import { latencyWords, latencyWordsBeside } from '../measure/judge/sloWords';
-import type { Snapshot } from '../measure/show/snapshot';
-import type { LatencySummary } from '../measure/show/summary';
-import { summaryKeys } from '../measure/show/summaryKeys';
 import { stallOf, type Stall } from '../measure/judge/stall';
+import type { Snapshot, StepProgress } from '../measure/show/snapshot';
+import type { LatencySummary } from '../measure/show/summary';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type { ShownRun } from './panelState';
 import { endedLosses } from './tables/tiles';
-import { fill, timeLeftWords } from './wording';
+import { timeLeftWords } from './wording';
 
 /** How a sentence, tile or row is meant; words say the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';
@@ -77,11 +76,11 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   }
   const lost = endedLosses(snapshots);
   const nothingYet = step.latencyUs.count === 0;
-  const missed = nothingYet ? undefined : missedLimit(step.latencyUs, run.scenario.slo);
+  const missed = nothingYet ? undefined : missedWords(step, run.scenario.slo, strings);
   const stall = stallOf(step);
   // Where nothing arrives, that nothing is lost would say too much.
   const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
-  const latency = latencyPart(step.latencyUs, missed, stall !== undefined, strings);
+  const latency = missed ?? latencyPart(step.latencyUs, stall !== undefined, strings);
   const parts = [
     when,
     ...(stall ? [stallPart(stall, strings)] : []),
@@ -93,21 +92,15 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   return make(tone, `${lead},`, parts.join(' '));
 }
 
-interface MissedLimit {
-  readonly metric: LatencyMetric;
-  readonly us: number;
-  readonly limitUs: number;
-}
-
-/** The first latency limit that what was received so far does not keep. */
-function missedLimit(latencyUs: LatencySummary, slo: Slo): MissedLimit | undefined {
-  return latencyMetrics
-    .map((metric) => ({
-      metric,
-      us: latencyUs[summaryKeys[metric]],
-      limitUs: slo.latencyUs[metric] ?? Infinity,
-    }))
-    .find(({ us, limitUs }) => us > limitUs);
+/** Words of the first objective that is missed so far. */
+function missedWords(step: StepProgress, slo: Slo, strings: PanelStrings): string | undefined {
+  for (const [metric, objective] of objectives()) {
+    const limit = limitOf(slo, metric);
+    const live = objective.of === 'step' ? objective.live : undefined;
+    const values = limit === undefined ? undefined : live?.missed(step, limit);
+    if (live && values) return fill(strings[objectiveText(metric)] ?? live.text, ...values);
+  }
+  return undefined;
 }
 
 function stallPart({ kind, seconds, count }: Stall, strings: PanelStrings): string {
@@ -115,18 +108,8 @@ function stallPart({ kind, seconds, count }: Stall, strings: PanelStrings): stri
   return fill(text, seconds, formatCount(count));
 }
 
-function latencyPart(
-  { p99 }: LatencySummary,
-  missed: MissedLimit | undefined,
-  stalled: boolean,
-  strings: PanelStrings,
-): string {
-  if (!missed)
-    return fill(stalled ? strings.withinOfCame : strings.within, '99', latencyWords(p99));
-  const { metric, us, limitUs } = missed;
-  const percent = String(Number((latencyShare[metric] * 100).toFixed(2)));
-  const beside = latencyWordsBeside(us, limitUs);
-  return fill(strings.withinAbove, percent, beside, latencyWords(limitUs));
+function latencyPart({ p99 }: LatencySummary, stalled: boolean, strings: PanelStrings): string {
+  return fill(stalled ? strings.withinOfCame : strings.within, '99', latencyWords(p99));
 }
 
 function make(tone: Tone, lead: string, rest: string): Sentence {

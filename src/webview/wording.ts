@@ -1,11 +1,6 @@
 import { formatCount, formatShare } from '../base/units';
-import { latencyWords } from '../measure/judge/sloWords';
+import { latencyWords } from '../base/objectives/words';
 import type { PanelStrings } from '../protocol/panelStrings';
-
-/** `{0} of {1}` with its places filled in. */
-export function fill(text: string, ...values: readonly string[]): string {
-  return text.replace(/\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
-}
 
 /** Seconds since the run began as `1:05`, `1:00:05`. */
 export function timeLabel(seconds: number): string {

@@ -1,5 +1,5 @@
 import { formatCount } from '../../base/units';
-import { latencyWords } from '../../measure/judge/sloWords';
+import { latencyWords } from '../../base/objectives/words';
 import type { Snapshot } from '../../measure/show/snapshot';
 import { columnsOf, smallHead, tooFew, type StepColumn } from '../../measure/show/stepColumns';
 import { entryRows, type StepRow } from '../../measure/show/stepRows';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
+import { objectiveTexts } from '../../base/slo';
 import { Emitter, type Disposable } from '../../base/event';
 import { columnTexts } from '../../measure/show/stepColumns';
 import { panelStrings, type PanelStrings } from '../../protocol/panelStrings';
@@ -23,7 +24,7 @@ export function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions 
 
 /** The panel's texts in the user's language. */
 export function localisedStrings(): PanelStrings {
-  const english = { ...panelStrings, ...columnTexts() };
+  const english = { ...panelStrings, ...columnTexts(), ...objectiveTexts() };
   const texts = Object.entries(english).map(([name, text]) => [name, vscode.l10n.t(text)]);
   return Object.fromEntries(texts) as PanelStrings;
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { latencyWords } from '../../measure/judge/sloWords';
+import { latencyWords } from '../../base/objectives/words';
 import type { EntryStatus, ResultEntry } from './resultEntry';
 import type { Translate } from '../translate';
 

@@ -1,6 +1,6 @@
 import { formatCount } from '../../base/units';
 import { timeLeft } from '../../session/runWords';
-import { latencyWords } from '../../measure/judge/sloWords';
+import { latencyWords } from '../../base/objectives/words';
 import type { Snapshot } from '../../measure/show/snapshot';
 import type { Translate } from '../translate';
 

@@ -1,7 +1,7 @@
 import { mostSlipShare } from '../../base/judging';
 import type { Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
-import { latencyWords, shareWords } from './sloWords';
+import { latencyWords, shareWords } from '../../base/objectives/words';
 import type { GeneratorHealth, VerdictReason } from '../show/summary';
 
 /** What a step sent, and what that took. */

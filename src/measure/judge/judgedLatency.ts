@@ -1,14 +1,14 @@
-import { latencyShare, type LatencyMetric } from '../../base/slo';
+import {
+  latencyOverExpected,
+  latencyShare,
+  type LatencyMetric,
+} from '../../base/objectives/latency';
+import type { JudgedDeliveries } from '../../base/objectives/objective';
 import type { LatencySummary } from '../show/summary';
 import { tailUs, type Tail } from '../tails';
 
-/** Deliveries of a step: how many were expected, and the latencies of those received. */
-export interface ExpectedDeliveries {
-  readonly expected: number;
-  readonly received: number;
-  /** Latency in microseconds below or at which this share (0…1] of the *received* deliveries lies. */
-  latencyAtShareUs(share: number): number;
-}
+/** How many deliveries were expected, and the latencies of those received. */
+export type ExpectedDeliveries = Omit<JudgedDeliveries, 'duplicated'>;
 
 /**
  * Percentiles as a verdict takes them, microseconds: over what was expected, a lost delivery being slower
@@ -17,13 +17,6 @@ export interface ExpectedDeliveries {
 export type JudgedLatency = Readonly<
   Record<Exclude<keyof LatencySummary, 'count' | 'min' | 'mean'>, number | null>
 >;
-
-/** Latency at a rank among the expected deliveries; null when that rank was lost. */
-export function latencyOverExpected(step: ExpectedDeliveries, share: number): number | null {
-  // The small allowance keeps 0.07 × 100 = 7.000000000000001 at rank 7.
-  const rank = Math.max(1, Math.ceil(share * step.expected - 1e-6));
-  return rank > step.received ? null : step.latencyAtShareUs(rank / step.received);
-}
 
 export function judgedLatency(step: ExpectedDeliveries): JudgedLatency {
   const at = (metric: LatencyMetric): number | null =>

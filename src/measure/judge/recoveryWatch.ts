@@ -1,4 +1,5 @@
-import { latencyShare, type LatencyMetric, type Slo } from '../../base/slo';
+import { latencyShare, type LatencyMetric } from '../../base/objectives/latency';
+import type { Slo } from '../../base/slo';
 import type { Recovery } from '../total/connectionSummary';
 import type { MergedTick } from '../total/tickMerger';
 

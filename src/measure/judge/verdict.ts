@@ -1,16 +1,11 @@
-import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../../base/slo';
-import { formatCount } from '../../base/units';
-import { generatorProblems, type SentMeasures } from './generatorProblems';
-import { latencyOverExpected, type ExpectedDeliveries } from './judgedLatency';
-import {
-  deliveriesWords,
-  latencyWords,
-  latencyWordsBeside,
-  limitWords,
-  shareWords,
-} from './sloWords';
 import type {
-  ConnectionSummary,
+  JudgedConnections,
+  JudgedDeliveries,
+  Objective,
+} from '../../base/objectives/objective';
+import { limitOf, objectives, type Metric, type Slo } from '../../base/slo';
+import { formatCount } from '../../base/units';
+import type {
   Ending,
   RunSummary,
   SloCheck,
@@ -18,11 +13,11 @@ import type {
   Verdict,
   VerdictReason,
 } from '../show/summary';
+import { generatorProblems, type SentMeasures } from './generatorProblems';
 
 /** What the judging of one step needs to know. Counts of deliveries and messages. */
-export interface StepMeasures extends SentMeasures, ExpectedDeliveries {
+export interface StepMeasures extends SentMeasures, JudgedDeliveries {
   readonly senders: number;
-  readonly duplicated: number;
 }
 
 /** Endings after which the plan was not carried out, with the words for people. */
@@ -48,10 +43,7 @@ function silence({ senders, sent }: StepMeasures): VerdictReason[] {
  * is invalid. Invalid beats pass and fail. Messages do not name the step.
  */
 export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
-  const judged =
-    step.expected > 0
-      ? [...judgeLatency(step, slo), ...judgeDelivered(step, slo), ...judgeDuplicated(step, slo)]
-      : [];
+  const judged = judgeDeliveries(step, slo);
   const checks = judged.map(({ check }) => check);
   const invalid = [...silence(step), ...generatorProblems(step, slo)];
   const missed = judged.flatMap(({ reason }) => reason ?? []);
@@ -59,118 +51,87 @@ export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   return { status, reasons: [...invalid, ...missed], checks };
 }
 
-const duplicatesCode = 'slo-duplicated';
-
 interface Judged {
   readonly check: SloCheck;
   readonly reason?: VerdictReason;
 }
 
-function judgeLatency(step: StepMeasures, slo: Slo): Judged[] {
-  return latencyMetrics.flatMap((metric) => {
-    const limit = slo.latencyUs[metric];
-    if (limit === undefined) return [];
-    const value = latencyOverExpected(step, latencyShare[metric]);
-    const check = { metric, limit, value, met: value !== null && value <= limit };
-    if (check.met) return [{ check }];
-    return [{ check, reason: { code: `slo-${metric}`, message: latencyMissed(step, check) } }];
-  });
-}
-
-function latencyMissed(
-  step: StepMeasures,
-  { metric, limit, value }: { metric: LatencyMetric; limit: number; value: number | null },
-): string {
-  if (value !== null) {
-    return `${deliveriesWords(metric, step.expected)} within ${latencyWordsBeside(value, limit)}, above the limit of ${latencyWords(limit)}`;
-  }
-  const lost = step.expected - step.received;
-  const allowed =
-    metric === 'max' ? 'none' : `only ${Number(((1 - latencyShare[metric]) * 100).toFixed(2))} %`;
-  return `${formatCount(lost)} of ${formatCount(step.expected)} deliveries had not arrived when the drain ended, and ${allowed} may be slower than ${latencyWords(limit)}`;
-}
-
-function judgeDelivered(step: StepMeasures, slo: Slo): Judged[] {
-  const limit = slo.delivered;
-  if (limit === undefined) return [];
-  const value = step.received / step.expected;
-  const check: SloCheck = { metric: 'delivered', limit, value, met: value >= limit };
-  if (check.met) return [{ check }];
-  const message = `${shareWords(value, limit)} of ${formatCount(step.expected)} deliveries arrived, below the limit of ${limitWords(limit)}`;
-  return [{ check, reason: { code: 'slo-delivered', message } }];
-}
-
-function judgeDuplicated(
-  { expected, duplicated }: Pick<StepMeasures, 'expected' | 'duplicated'>,
+/** One objective; undefined where it is not set or there is nothing to judge. */
+function judged<Of>(
+  [metric, { value: valueOf, missed, limit: side }]: readonly [
+    Metric,
+    Pick<Objective, 'limit'> & {
+      readonly value: (of: Of) => number | null | undefined;
+      readonly missed: (of: Of, value: number | null, limit: number) => string;
+    },
+  ],
+  of: Of,
   slo: Slo,
-): Judged[] {
-  const limit = slo.duplicated;
-  if (limit === undefined) return [];
-  const value = duplicated / expected;
-  const check: SloCheck = { metric: 'duplicated', limit, value, met: value <= limit };
-  if (check.met) return [{ check }];
-  const came = `${formatCount(duplicated)} ${duplicated === 1 ? 'duplicate' : 'duplicates'}`;
-  const message = `${came} came on top of the ${formatCount(expected)} expected (${shareWords(value, limit)}), above the limit of ${limitWords(limit)}`;
-  return [{ check, reason: { code: duplicatesCode, message } }];
+): Judged | undefined {
+  const limit = limitOf(slo, metric);
+  const value = limit === undefined ? undefined : valueOf(of);
+  if (limit === undefined || value === undefined) return undefined;
+  const met = value !== null && (side === 'most' ? value <= limit : value >= limit);
+  const check: SloCheck = { metric, limit, value, met };
+  return met
+    ? { check }
+    : { check, reason: { code: codeOf(metric), message: missed(of, value, limit) } };
 }
+
+const codeOf = (metric: Metric): string => `slo-${metric}`;
+
+function judgeDeliveries(
+  step: JudgedDeliveries,
+  slo: Slo,
+  untilEnd: readonly (true | undefined)[] = [true, undefined],
+): Judged[] {
+  if (step.expected === 0) return [];
+  return objectives().flatMap(([metric, objective]) =>
+    objective.of === 'step' && untilEnd.includes(objective.untilEnd)
+      ? (judged([metric, objective], step, slo) ?? [])
+      : [],
+  );
+}
+
+const judgeConnectionsBy = (connections: JudgedConnections, slo: Slo): Judged[] =>
+  objectives().flatMap(([metric, objective]) =>
+    objective.of === 'connections' ? (judged([metric, objective], connections, slo) ?? []) : [],
+  );
 
 /**
- * A step's verdict with the duplicates as they are now: one can come at any time until the run is over, long after the
- * step was judged. The same verdict when there are no more of them than then.
+ * A step's verdict with the objectives that may be missed until the run is over, as they are now. The same verdict when
+ * nothing has changed since.
  */
-export function withDuplicates(
-  verdict: Verdict,
-  step: Pick<StepMeasures, 'expected' | 'duplicated'>,
-  slo: Slo,
-): Verdict {
-  const before = verdict.checks?.find(({ metric }) => metric === 'duplicated');
-  const [now] = judgeDuplicated(step, slo);
-  if (before === undefined || now === undefined || now.check.value === before.value) return verdict;
+export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo): Verdict {
+  const changed = judgeDeliveries(step, slo, [true]).filter(({ check }) =>
+    verdict.checks?.some(({ metric, value }) => metric === check.metric && value !== check.value),
+  );
+  if (changed.length === 0) return verdict;
+  const codes = changed.map(({ check }) => codeOf(check.metric));
+  const missed = changed.flatMap(({ reason }) => reason ?? []);
+  const now = (check: SloCheck): SloCheck =>
+    changed.find((each) => each.check.metric === check.metric)?.check ?? check;
   return {
-    status: now.reason && verdict.status === 'pass' ? 'fail' : verdict.status,
-    reasons: [
-      ...verdict.reasons.filter(({ code }) => code !== duplicatesCode),
-      ...(now.reason ? [now.reason] : []),
-    ],
-    checks: verdict.checks?.map((check) => (check === before ? now.check : check)) ?? [],
+    status: missed.length > 0 && verdict.status === 'pass' ? 'fail' : verdict.status,
+    reasons: [...verdict.reasons.filter(({ code }) => !codes.includes(code)), ...missed],
+    checks: verdict.checks?.map(now) ?? [],
   };
 }
 
-/** Each connection is in one of them at most. */
-type JudgedConnections = Pick<ConnectionSummary, 'requested' | 'failed' | 'dropped' | 'notBack'>;
+/** The reasons when too many connections failed, were dropped or did not come back. */
+export const judgeConnections = (connections: JudgedConnections, slo: Slo): VerdictReason[] =>
+  judgeConnectionsBy(connections, slo).flatMap(({ reason }) => reason ?? []);
 
-/** The reason (code `slo-dropped`) when too many connections failed, were dropped or did not come back, else undefined. */
-export function judgeConnections(
-  connections: JudgedConnections,
-  slo: Slo,
-): VerdictReason | undefined {
-  return connectionCheck(connections, slo)?.reason;
-}
-
-/** A step's verdict, to which its connections may add a miss. */
+/** A step's verdict, to which its connections may add misses. */
 export function withConnections(
   verdict: Verdict,
   connections: JudgedConnections,
   slo: Slo,
 ): Verdict {
-  const dropped = judgeConnections(connections, slo);
-  if (dropped === undefined) return verdict;
+  const missed = judgeConnections(connections, slo);
+  if (missed.length === 0) return verdict;
   const status = verdict.status === 'pass' ? 'fail' : verdict.status;
-  return { ...verdict, status, reasons: [...verdict.reasons, dropped] };
-}
-
-function connectionCheck(
-  { requested, failed, dropped, notBack = 0 }: JudgedConnections,
-  slo: Slo,
-): Judged | undefined {
-  const limit = slo.dropped;
-  if (limit === undefined || requested === 0) return undefined;
-  const value = (failed + dropped + notBack) / requested;
-  const check: SloCheck = { metric: 'dropped', limit, value, met: value <= limit };
-  if (check.met) return { check };
-  const gone = notBack ? ` and ${formatCount(notBack)} did not come back` : '';
-  const message = `${formatCount(failed)} of ${formatCount(requested)} connections failed${gone ? ',' : ' and'} ${formatCount(dropped)} were dropped${gone} (${shareWords(value, limit)}), above the limit of ${limitWords(limit)}`;
-  return { check, reason: { code: 'slo-dropped', message } };
+  return { ...verdict, status, reasons: [...verdict.reasons, ...missed] };
 }
 
 /**
@@ -197,7 +158,8 @@ function refusal(
  */
 export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo: Slo): Verdict {
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
-  const connections = connectionCheck(summary.connections, slo);
+  const connections = judgeConnectionsBy(summary.connections, slo);
+  const missed = connections.flatMap(({ reason }) => reason ?? []);
   const refused = refusal(summary, slo);
   // What makes the numbers worthless is said before what they would have meant.
   const isInvalid = ({ verdict }: StepSummary): boolean => verdict.status === 'invalid';
@@ -209,13 +171,13 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
     ...ordered.flatMap((step) =>
       step.verdict.reasons
         // Said once below, for the run as a whole, unless they have come back since.
-        .filter(({ code }) => code !== 'slo-dropped' || !connections?.reason)
+        .filter(({ code }) => missed.every((reason) => reason.code !== code))
         .map(({ code, message }) => ({ code, message: `step ${step.index}: ${message}` })),
     ),
-    ...(connections?.reason ? [connections.reason] : []),
+    ...missed,
     ...(refused === undefined ? [] : [refused]),
   ];
-  const checks = connections ? [connections.check] : [];
+  const checks = connections.map(({ check }) => check);
   const broken = brokenOff[summary.ending];
   if (broken !== undefined) {
     const said = { code: summary.ending, message: summary.endingMessage ?? broken };
@@ -223,7 +185,7 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
   }
   const statuses = completed.map(({ verdict }) => verdict.status);
   if (statuses.includes('invalid')) return { status: 'invalid', reasons, checks };
-  if (statuses.includes('fail') || connections?.reason || refused)
+  if (statuses.includes('fail') || missed.length > 0 || refused)
     return { status: 'fail', reasons, checks };
   if (completed.length === 0) {
     const message = summary.endingMessage ?? 'no step was completed, so there is nothing to judge';

@@ -1,7 +1,8 @@
-import { latencyMetrics, type LatencyMetric, type Slo } from '../../base/slo';
+import { deliveriesWords, latencyMetrics, type LatencyMetric } from '../../base/objectives/latency';
+import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { shownLatency } from './judgedLatency';
-import { deliveriesWords, latencyWords } from './sloWords';
+import { latencyWords } from '../../base/objectives/words';
 import type {
   ConnectionSummary,
   RunSummary,

@@ -1,5 +1,5 @@
 import type { ErrorCounts } from '../../base/errorClass';
-import type { LatencyMetric, ShareMetric } from '../../base/slo';
+import type { Metric } from '../../base/slo';
 import type { ConnectionSummary, Recovery } from '../total/connectionSummary';
 import type { JudgedLatency } from '../judge/judgedLatency';
 
@@ -47,7 +47,7 @@ export interface VerdictReason {
 
 /** One objective with what was measured against it. */
 export interface SloCheck {
-  readonly metric: LatencyMetric | ShareMetric;
+  readonly metric: Metric;
   /** Microseconds for a latency, 0…1 for a share. */
   readonly limit: number;
   /** In the unit of `limit`; null when the rank asked for was lost, hence slower than any limit. */

@@ -1,4 +1,5 @@
 import { addErrors, countOf, type ErrorCounts } from '../../base/errorClass';
+import type { JudgedDeliveries } from '../../base/objectives/objective';
 import type { Slo } from '../../base/slo';
 import { EntryTotals, MessageTotals, type EntryFacts } from './entryTotals';
 import { LatencyHistogram } from '../histogram';
@@ -7,7 +8,7 @@ import { MembershipTotals } from './membershipTotals';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
 import type { GeneratorHealth, StepConnections, StepSummary, Verdict } from '../show/summary';
 import { generatorProblems } from '../judge/generatorProblems';
-import { judgeStep, withDuplicates } from '../judge/verdict';
+import { judgedAgain, judgeStep } from '../judge/verdict';
 import { WaitingWatch, type Waiting } from '../judge/waitingWatch';
 
 /** What a plan says about a step, as far as its numbers need it. */
@@ -126,20 +127,19 @@ export class StepTotals extends MessageTotals {
   judge(slo: Slo): Verdict {
     this.settle();
     for (const entry of this.entries) entry.settle();
-    return judgeStep(
-      {
-        senders: this.facts.senders,
-        offered: this.offered,
-        sent: this.sent,
-        expected: this.expected,
-        received: Math.max(0, this.delivered().received - this.late),
-        duplicated: this.duplicated,
-        latencyAtShareUs: (share) => this.latency.valueAtShare(share),
-        generator: this.generator(slo),
-        byCalls: this.byCalls,
-      },
-      slo,
-    );
+    const { offered, sent, byCalls } = this;
+    const { senders } = this.facts;
+    const generator = this.generator(slo);
+    return judgeStep({ ...this.deliveries(), senders, offered, sent, byCalls, generator }, slo);
+  }
+
+  private deliveries(): JudgedDeliveries {
+    return {
+      expected: this.expected,
+      received: Math.max(0, this.delivered().received - this.late),
+      duplicated: this.duplicated,
+      latencyAtShareUs: (share) => this.latency.valueAtShare(share),
+    };
   }
 
   summary(slo: Slo, cutShort: Verdict): StepSummary {
@@ -155,7 +155,7 @@ export class StepTotals extends MessageTotals {
       ...(this.connections !== undefined && { connections: this.connections }),
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
       ...(this.membership !== undefined && { membership: this.membership.summary() }),
-      verdict: verdict === undefined ? cutShort : withDuplicates(verdict, this, slo),
+      verdict: verdict === undefined ? cutShort : judgedAgain(verdict, this.deliveries(), slo),
     };
   }
 }

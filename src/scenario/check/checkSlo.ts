@@ -5,7 +5,7 @@ import {
   mostSlipShare,
   tellsShare,
 } from '../../base/judging';
-import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/slo';
+import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
 import { formatCount, formatLatencyUs, formatShare } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { startPlace, writtenPlace, type Sources } from '../text/places';

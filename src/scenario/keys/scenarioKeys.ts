@@ -1,4 +1,4 @@
-import { defaultSlo, latencyMetrics } from '../../base/slo';
+import { objectives } from '../../base/slo';
 import { configKeys } from './configKeys';
 import type { KeySpec } from './keySpec';
 
@@ -43,51 +43,15 @@ export const entryKeys: readonly KeySpec[] = [
 ];
 
 /** Every key under `slo`. Written keys are added to the defaults or replace them, one by one. */
-export const sloKeys: readonly KeySpec[] = [
-  ...latencyMetrics.map((metric): KeySpec => {
-    const limitUs = defaultSlo.latencyUs[metric];
-    return {
-      name: metric,
-      type: 'duration',
-      ...(limitUs === undefined ? {} : { default: limitUs / 1000 }),
-      minimum: 0.001,
-      maximum: 3_600_000,
-      unitMistake: { from: 1, below: 5, unit: 's' },
-      summary:
-        metric === 'max'
-          ? 'No delivery may take longer than this.'
-          : `${metric.slice(1)} % of the expected deliveries must arrive within this time.`,
-    };
-  }),
-  {
-    name: 'dropped',
-    type: 'share',
-    default: defaultSlo.dropped!,
-    minimum: 0,
-    maximum: 1,
-    unitMistake: { from: 1, below: 100, unit: '%' },
-    summary:
-      'Share of the requested connections that may fail to open, drop, or fail to come back.',
-  },
-  {
-    name: 'delivered',
-    type: 'share',
-    default: defaultSlo.delivered!,
-    minimum: 0,
-    maximum: 1,
-    unitMistake: { from: 1.01, below: 100.01, unit: '%' },
-    summary: 'Share of the expected deliveries that must arrive.',
-  },
-  {
-    name: 'duplicated',
-    type: 'share',
-    default: defaultSlo.duplicated!,
-    minimum: 0,
-    maximum: 1,
-    unitMistake: { from: 1, below: 100, unit: '%' },
-    summary: 'Duplicates that may come, as a share of the expected deliveries.',
-  },
-];
+export const sloKeys = (): KeySpec[] =>
+  objectives().map(([metric, { unit, default: limit, unitMistake, summary }]) => ({
+    name: metric,
+    type: unit,
+    ...(limit !== undefined && { default: unit === 'duration' ? limit / 1000 : limit }),
+    ...(unit === 'duration' ? { minimum: 0.001, maximum: 3_600_000 } : { minimum: 0, maximum: 1 }),
+    unitMistake,
+    summary,
+  }));
 
 /** Every key at the top of a scenario file. */
 export const topKeys: readonly KeySpec[] = [
@@ -133,7 +97,9 @@ export const topKeys: readonly KeySpec[] = [
   {
     name: 'slo',
     type: 'section',
-    keys: sloKeys,
+    get keys() {
+      return sloKeys();
+    },
     summary:
       'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one.',
   },

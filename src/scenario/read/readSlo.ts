@@ -1,4 +1,5 @@
-import { latencyMetrics, latencyShare, type LatencyMetric, type Slo } from '../../base/slo';
+import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
+import { sloOf, type Slo } from '../../base/slo';
 import { formatShare } from '../../base/units';
 import type { Reading } from '../text/reading';
 import { optionalNumberIn, type Section } from './readSection';
@@ -13,26 +14,15 @@ const seedLimitUs = 1_000_000;
  * wins over them.
  */
 export function readSlo(reading: Reading, slo: Section, config: Section): Slo {
-  const latencyUs: Partial<Record<LatencyMetric, number>> = {};
-  for (const metric of latencyMetrics) {
-    const limitMs = optionalNumberIn(slo, metric);
-    if (limitMs !== undefined) latencyUs[metric] = limitMs * 1000;
-  }
   const seedMetric = readLatencyPercentage(reading, slo, config);
-  if (seedMetric !== undefined) {
-    delete latencyUs.p99;
-    latencyUs[seedMetric] = seedLimitUs;
-  }
   const seedDropped = readFailPercentage(reading, slo, config);
-  const dropped = seedDropped ?? optionalNumberIn(slo, 'dropped');
-  const delivered = optionalNumberIn(slo, 'delivered');
-  const duplicated = optionalNumberIn(slo, 'duplicated');
-  return {
-    latencyUs,
-    ...(dropped === undefined ? {} : { dropped }),
-    ...(delivered === undefined ? {} : { delivered }),
-    ...(duplicated === undefined ? {} : { duplicated }),
-  };
+  return sloOf((metric, { unit }) => {
+    if (metric === seedMetric) return seedLimitUs;
+    if (metric === 'p99' && seedMetric !== undefined) return undefined;
+    if (metric === 'dropped' && seedDropped !== undefined) return seedDropped;
+    const limit = optionalNumberIn(slo, metric);
+    return limit === undefined || unit !== 'duration' ? limit : limit * 1000;
+  });
 }
 
 function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {

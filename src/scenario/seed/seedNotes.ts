@@ -1,4 +1,4 @@
-import { latencyMetrics } from '../../base/slo';
+import { latencyMetrics } from '../../base/objectives/latency';
 import { formatCount } from '../../base/units';
 import type { Sources } from '../text/places';
 import type { Reading } from '../text/reading';

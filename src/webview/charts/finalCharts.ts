@@ -3,7 +3,7 @@ import { element } from '../element';
 import { heatMapOf, type HeatMap } from './heatMap';
 import { createHeatMapChart } from './heatMapChart';
 import { createLegend } from './legend';
-import { latencyWords } from '../../measure/judge/sloWords';
+import { latencyWords } from '../../base/objectives/words';
 import type { ShownRun } from '../panelState';
 import { createSpectrumChart } from './spectrumChart';
 import { spectrumViewOf } from './spectrumView';
@@ -12,7 +12,7 @@ import { chartTable } from '../tables/tables';
 import type { StateCard } from './timeChartCard';
 import { timeCharts } from './timeCharts';
 import { createTwin } from '../tables/twin';
-import { fill } from '../wording';
+import { fill } from '../../base/objectives/words';
 
 /** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
 export function createHeatMapCard({ strings }: ShownRun): StateCard {

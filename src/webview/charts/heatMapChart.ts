@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { latencyWords } from '../../measure/judge/sloWords';
+import { latencyWords } from '../../base/objectives/words';
 import {
   axis,
   decades,

@@ -1,14 +1,15 @@
 import { tellsShare } from '../../base/judging';
-import { latencyMetrics, latencyShare } from '../../base/slo';
+import { latencyMetrics, latencyShare } from '../../base/objectives/latency';
 import { formatCount } from '../../base/units';
 import type { LatencySummary, StepSummary } from '../../measure/show/summary';
-import { summaryKeys } from '../../measure/show/summaryKeys';
+import { summaryKeys } from '../../base/objectives/latency';
 import { latencyAt } from '../../measure/tails';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { latestStep, type ShownRun } from '../panelState';
 import type { TableView } from '../tables/tables';
 import { decisiveStep } from '../tables/tiles';
-import { fill, latencyOrDash, percentWords } from '../wording';
+import { fill } from '../../base/objectives/words';
+import { latencyOrDash, percentWords } from '../wording';
 
 export interface SpectrumPoint {
   readonly share: number;

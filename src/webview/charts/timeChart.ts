@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { formatCount } from '../../base/units';
-import { latencyWords } from '../../measure/judge/sloWords';
+import { latencyWords } from '../../base/objectives/words';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import {
   axis,
@@ -18,7 +18,7 @@ import { islandsOf, rightAxisOf, type Columns, type RightAxis } from './columns'
 import type { StepBand } from './stepBands';
 import { axisFont, themeColour } from '../theme';
 import type { SeriesSpec, TimeChartSpec } from './timeCharts';
-import { fill } from '../wording';
+import { fill } from '../../base/objectives/words';
 
 /** A limit of the run, drawn as a line across. */
 export interface LimitLine {

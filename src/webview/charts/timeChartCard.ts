@@ -1,4 +1,4 @@
-import { latencyMetrics } from '../../base/slo';
+import { latencyMetrics } from '../../base/objectives/latency';
 import { atRest } from './atRest';
 import { createCard, type Card } from '../tables/card';
 import { columnsOf, rightAxisOf, type Columns } from './columns';
@@ -10,7 +10,8 @@ import { chartTable, seriesLabel } from '../tables/tables';
 import { createTimeChart, type LimitLine } from './timeChart';
 import type { TimeChartSpec } from './timeCharts';
 import { createTwin } from '../tables/twin';
-import { fill, timeLabel, valueWords } from '../wording';
+import { fill } from '../../base/objectives/words';
+import { timeLabel, valueWords } from '../wording';
 
 /** Lines with a point at every pixel would hide each other. */
 const mostPoints = 400;

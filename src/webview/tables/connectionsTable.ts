@@ -10,7 +10,8 @@ import type { LatencySummary, StepSummary } from '../../measure/show/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import type { ShownRun } from '../panelState';
 import type { TableView } from './tables';
-import { fill, latencyOrDash, rateWords } from '../wording';
+import { fill } from '../../base/objectives/words';
+import { latencyOrDash, rateWords } from '../wording';
 
 /** Dropped connections listed; the result has more. */
 const mostDrops = 20;

@@ -1,7 +1,7 @@
 import { countOf, errorClasses } from '../../base/errorClass';
 import { formatCount, formatShare } from '../../base/units';
 import { countsLost, type ShownLatency } from '../../measure/judge/judgedLatency';
-import { latencyWords } from '../../measure/judge/sloWords';
+import { latencyWords } from '../../base/objectives/words';
 import type { StepProgress } from '../../measure/show/snapshot';
 import {
   columnsOf as stepColumnsOf,
@@ -17,7 +17,8 @@ import { columnsOf } from '../charts/columns';
 import { latestStep, problemOf, type ShownRun } from '../panelState';
 import { decisiveStep } from './tiles';
 import type { SeriesSpec, TimeChartSpec } from '../charts/timeCharts';
-import { fill, latencyOrDash, rateWords, timeLabel, valueWords } from '../wording';
+import { fill } from '../../base/objectives/words';
+import { latencyOrDash, rateWords, timeLabel, valueWords } from '../wording';
 
 /** A table of texts; `textColumns` are set from the left, the others from the right. */
 export interface TableView {

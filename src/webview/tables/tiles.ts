@@ -6,7 +6,8 @@ import type { PanelStrings } from '../../protocol/panelStrings';
 import { latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
 import { shortestRateS } from '../charts/timeCharts';
-import { fill, latencyOrDash, latencyOrLost, rateWords } from '../wording';
+import { fill } from '../../base/objectives/words';
+import { latencyOrDash, latencyOrLost, rateWords } from '../wording';
 
 /** One of the five numbers at the top. */
 export interface Tile {

@@ -3,7 +3,7 @@ import { undated } from '../../capacity/model';
 import { cautionFrom } from '../../capacity/wording';
 import { formatCount, formatShare } from '../../base/units';
 import { latestStep, type ShownRun } from '../panelState';
-import { fill } from '../wording';
+import { fill } from '../../base/objectives/words';
 
 /** A size beside the recommended one and how full it would be. */
 export interface NeighbourRow {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { objectiveTexts } from '../../../src/base/slo';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { saidTexts } from '../../../src/extension/saidTexts';
@@ -195,7 +196,8 @@ describe('texts of the extension', () => {
       ...Object.values<string>(panelStrings),
       ...Object.values(columnTexts()),
       ...exporters.map(({ words }) => words),
-      ...saidTexts,
+      ...Object.values(objectiveTexts()),
+      ...saidTexts(),
     ];
     for (const key of [...keys, ...tables]) {
       const translated = bundle[key];

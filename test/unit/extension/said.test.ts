@@ -194,7 +194,7 @@ describe('what is said of runs', () => {
   });
 
   it('has an own text for each template, in Chinese too', () => {
-    assert.equal(new Set(saidTexts).size, saidTexts.length);
+    assert.equal(new Set(saidTexts()).size, saidTexts().length);
     assert.equal(
       inChinese('✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost'),
       '✓ 通过；第 3 步：950,000 次送达的 99 % 在 41 ms 以内（上限 1 s），无丢失',

@@ -1,10 +1,25 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import type { Objective } from '../../../src/base/objectives/objective';
+import {
+  limitOf,
+  objectiveTexts,
+  otherObjectives,
+  type Metric,
+  type Slo,
+} from '../../../src/base/slo';
 import { finalScreen } from '../../../src/cli/views/finalScreen';
 import { textWidth } from '../../../src/cli/views/line';
 import { liveLines } from '../../../src/cli/views/liveView';
 import { createPlainView } from '../../../src/cli/views/plainView';
 import { noProgress, withSnapshot } from '../../../src/cli/views/runProgress';
+import { completionsAt } from '../../../src/extension/language/complete/completionsAt';
+import { hoverAt } from '../../../src/extension/language/hoverAt';
+import { sayIn } from '../../../src/extension/said';
+import { judgeRun, judgeStep } from '../../../src/measure/judge/verdict';
+import { scenarioSchema } from '../../../src/scenario/keys/schema';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import { sentenceOf } from '../../../src/webview/sentence';
 import { exportItems } from '../../../src/extension/results/exportItems';
 import { readResult } from '../../../src/results/readResult';
 import { exported, exporters, type Exporter } from '../../../src/session/export/exporters';
@@ -13,7 +28,15 @@ import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
 import { columnTexts, stepColumns, type StepColumn } from '../../../src/measure/show/stepColumns';
 import { entriesTable, stepsTable } from '../../../src/webview/tables/tables';
 import { commandLine, type CommandLine } from '../cli/commandLine';
-import { mixedStep, sampleResult, sampleScenario, sampleSnapshot } from '../results/sampleResult';
+import { english } from '../extension/english';
+import { atCursor } from '../extension/language/atCursor';
+import {
+  mixedStep,
+  sampleResult,
+  sampleScenario,
+  sampleSnapshot,
+  sampleSummary,
+} from '../results/sampleResult';
 import { finishedRun, shownRun } from '../webview/shownRun';
 
 /*
@@ -166,5 +189,116 @@ describe('an exporter', () => {
       assert.equal(await exported(left, 'madeUp'), 'left');
     });
     await assert.rejects(exported(left, 'csv'), /export it as md or counters\.$/);
+  });
+});
+
+describe('an objective', () => {
+  const limit = 0.25;
+  /** Of a registry by name. */
+  async function objective(test: () => void | Promise<void>): Promise<void> {
+    const registry = otherObjectives as Record<string, Objective>;
+    registry['madeUp'] = {
+      of: 'step',
+      unit: 'share',
+      summary: 'Made up: the share of duplicates among what was received.',
+      unitMistake: { from: 1, below: 100, unit: '%' },
+      limit: 'most',
+      value: ({ duplicated, received }) => duplicated / received,
+      missed: (_step, value) => `made up ${value}`,
+      texts: ['made up {0}'],
+      live: {
+        text: '{0} made up so far;',
+        missed: ({ duplicated }) => (duplicated > 0 ? [String(duplicated)] : undefined),
+      },
+    };
+    try {
+      await test();
+    } finally {
+      delete registry['madeUp'];
+    }
+  }
+  const slo = { latencyUs: {}, madeUp: limit } as Slo;
+
+  it('is a key of scenario files: schema, parser, completion, hover and help', async () => {
+    await objective(async () => {
+      assert.match(
+        JSON.stringify(scenarioSchema()),
+        /"madeUp":\{"description":"Made up: the share/,
+      );
+      const { scenario, problems } = parseScenario(
+        'scenario:\n  name: echo\nslo:\n  madeUp: 25%\n',
+      );
+      assert.deepEqual(
+        problems.filter(({ severity }) => severity !== 'info'),
+        [],
+      );
+      assert.equal(limitOf(scenario!.slo, 'madeUp' as Metric), limit);
+      const wrong = parseScenario('slo:\n  madeUpp: 25%\n').problems.map(({ message }) => message);
+      assert.ok(wrong.some((message) => message.includes('madeUp')));
+      const completing = atCursor('slo:\n  made|');
+      const found = completionsAt(completing.analysis, completing.offset, {
+        environment: [],
+        secrets: [],
+        hubs: [],
+      });
+      assert.ok(found.some(({ label }) => label === 'madeUp'));
+      const hovering = atCursor('slo:\n  made|Up: 25%');
+      const hover = hoverAt(hovering.analysis, hovering.offset, { estimate: true });
+      assert.match(hover!.markdown, /\*\*madeUp\*\*[^]*Made up: the share of duplicates/);
+      const line = await commandLine();
+      const { out } = await line.run(['keys', 'slo.madeUp']);
+      await line.dispose();
+      assert.match(out, /slo\.madeUp[^]*Made up: the share/);
+    });
+    assert.doesNotMatch(JSON.stringify(scenarioSchema()), /madeUp/);
+  });
+
+  it('is judged at the end of a step and of the run, and its words are translated', async () => {
+    const step = mixedStep(1);
+    const measures = {
+      ...step,
+      duplicated: step.received,
+      latencyAtShareUs: () => 1000,
+    };
+    await objective(() => {
+      const verdict = judgeStep(measures, slo);
+      assert.equal(verdict.status, 'fail');
+      assert.deepEqual(verdict.checks, [{ metric: 'madeUp', limit, value: 1, met: false }]);
+      assert.equal(judgeStep({ ...measures, duplicated: 0 }, slo).status, 'pass');
+      const run = judgeRun(sampleSummary({ steps: [{ ...step, verdict }] }), slo);
+      assert.deepEqual(run.reasons, [{ code: 'slo-madeUp', message: 'step 1: made up 1' }]);
+      const said = sayIn((text, ...args) => english(text.replace('made up', 'erfunden'), ...args));
+      assert.equal(said('step 1: made up 1'), 'step 1: erfunden 1');
+    });
+    assert.equal(judgeStep(measures, slo).status, 'pass');
+  });
+
+  it('is missed in the panel while a step goes on', async () => {
+    const snapshot = sampleSnapshot(80, 1);
+    const state = shownRun([{ ...snapshot, step: { ...snapshot.step!, duplicated: 3 } }], {
+      run: { ...shownRun().run, scenario: { ...sampleScenario, slo } },
+    });
+    await objective(() => {
+      assert.equal(objectiveTexts()['objective.madeUp'], '{0} made up so far;');
+      const { rest, tone } = sentenceOf(state);
+      assert.match(rest, / 3 made up so far; /);
+      assert.equal(tone, 'bad');
+      const strings = { ...state.strings, 'objective.madeUp': '{0} erfunden;' };
+      assert.match(sentenceOf({ ...state, strings }).rest, / 3 erfunden; /);
+    });
+    assert.doesNotMatch(sentenceOf(state).rest, /made up/);
+  });
+
+  it('is read from a stored result', async () => {
+    const line = await commandLine();
+    const stored = (madeUp: unknown): string =>
+      JSON.stringify(sampleResult({}, { ...sampleScenario, slo: { ...slo, madeUp } as Slo }));
+    await objective(async () => {
+      const run = await readResult(await line.file('result.json', stored(limit)));
+      assert.equal(run.kind, 'result');
+      await line.file('result.json', stored('much'));
+      await assert.rejects(readResult(path.join(line.folder, 'result.json')), /slo\.madeUp: must/);
+    });
+    await line.dispose();
   });
 });

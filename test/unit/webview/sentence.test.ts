@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { StepProgress } from '../../../src/measure/show/snapshot';
+import { objectiveTexts } from '../../../src/base/slo';
 import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tables/tiles';
@@ -66,7 +67,8 @@ describe('sentence, tiles and Units of the panel', () => {
   it('say so in Chinese too', () => {
     const file = path.resolve('l10n', 'bundle.l10n.zh-cn.json');
     const bundle = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, string>>;
-    const translated = Object.entries(panelStrings).map(([key, text]) => [key, bundle[text]]);
+    const english = { ...panelStrings, ...objectiveTexts() };
+    const translated = Object.entries(english).map(([key, text]) => [key, bundle[text]]);
     const strings = Object.fromEntries(translated) as PanelStrings;
     const snapshot = measured(95, 1);
     const latencyUs = latency(5000, 40_000, 2_500_000, 3_000_000);

@@ -24,7 +24,8 @@ import {
 } from '../../../src/webview/tables/tables';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { timeCharts } from '../../../src/webview/charts/timeCharts';
-import { fill, rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
+import { fill } from '../../../src/base/objectives/words';
+import { rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
 import {
   latency,
   mixedProgress,

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { defaultSlo, latencyMetrics, latencyShare } from '../../../../src/base/slo';
+import { latencyMetrics, latencyShare } from '../../../../src/base/objectives/latency';
+import { defaultSlo } from '../../../../src/base/slo';
 import {
   countsLost,
   judgedLatency,
   shownLatency,
 } from '../../../../src/measure/judge/judgedLatency';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
-import { summaryKeys } from '../../../../src/measure/show/summaryKeys';
+import { summaryKeys } from '../../../../src/base/objectives/latency';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
 
 describe('judged latencies', () => {

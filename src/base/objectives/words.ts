@@ -1,16 +1,8 @@
-import { latencyShare, type LatencyMetric } from '../../base/slo';
-import { formatCount, formatLatencyUs } from '../../base/units';
+import { formatCount, formatLatencyUs } from '../units';
 
 /** Latency in a sentence: `41 ms`, `1.4 s`. */
 export function latencyWords(us: number): string {
   return formatLatencyUs(us).replace(/^([\d.,]+)/, '$1 ');
-}
-
-/** `99 % of 950,000 deliveries`, `all 950,000 deliveries`. */
-export function deliveriesWords(metric: LatencyMetric, expected: number): string {
-  const count = `${formatCount(expected)} ${expected === 1 ? 'delivery' : 'deliveries'}`;
-  if (metric === 'max') return expected === 1 ? 'the only delivery' : `all ${count}`;
-  return `${Number((latencyShare[metric] * 100).toFixed(2))} % of ${count}`;
 }
 
 /** `99.95 %`: a limit as it was set, so that no rounding puts it on the other side of what was measured. */
@@ -38,4 +30,9 @@ export function latencyWordsBeside(us: number, limitUs: number): string {
   if (short !== latencyWords(limitUs)) return short;
   const [divisor, unit] = us < 1000 ? [1, 'µs'] : us < 1e6 ? [1000, 'ms'] : [1e6, 's'];
   return `${formatCount(us / divisor, 3).replace(/\.?0{1,3}$/, '')} ${unit}`;
+}
+
+/** `{0} of {1}` with its places filled in. */
+export function fill(text: string, ...values: readonly string[]): string {
+  return text.replace(/\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
 }

@@ -1,0 +1,68 @@
+/** Deliveries of a step, as far as objectives judge them. */
+export interface JudgedDeliveries {
+  readonly expected: number;
+  readonly received: number;
+  readonly duplicated: number;
+  /** Latency in microseconds below or at which this share (0…1] of the *received* deliveries lies. */
+  latencyAtShareUs(share: number): number;
+}
+
+/** Each connection is in one of them at most. */
+export interface JudgedConnections {
+  readonly requested: number;
+  readonly failed: number;
+  readonly dropped: number;
+  readonly notBack?: number;
+}
+
+/** A step that is going on; latencies in microseconds, of what was received. */
+export interface LiveDeliveries {
+  readonly expected: number;
+  readonly received: number;
+  readonly duplicated: number;
+  readonly latencyUs: Readonly<
+    Record<'count' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max', number>
+  >;
+}
+
+/**
+ * One objective: its key under `slo`, how it is judged, and its words. Limits and values are microseconds (a
+ * `duration`) or 0…1 (a `share`).
+ */
+interface Judging<Of> {
+  readonly unit: 'duration' | 'share';
+  /** The limit where none is written; absent: not judged then. */
+  readonly default?: number;
+  /** One sentence for hover, schema, documents and `keys`. */
+  readonly summary: string;
+  /** Bare numbers that are likely meant in another unit. */
+  readonly unitMistake: { readonly from: number; readonly below: number; readonly unit: string };
+  /** Whether values may be up to the limit, or must reach it. */
+  readonly limit: 'most' | 'least';
+  /** Null where what was asked for was lost, which is beyond any limit; undefined where there is nothing to judge. */
+  readonly value: (of: Of) => number | null | undefined;
+  /** Why a verdict failed by it: one of {@link texts}, filled in. */
+  readonly missed: (of: Of, value: number | null, limit: number) => string;
+  /** What `missed` is made from; `{0}`, `{1}` … are filled in. The editor translates them. */
+  readonly texts: readonly string[];
+}
+
+/** Judged when a step has drained. */
+export interface StepObjective extends Judging<JudgedDeliveries> {
+  readonly of: 'step';
+  /** It may still be missed until the run is over, and is judged again then. */
+  readonly untilEnd?: true;
+  /** In the panel while the step goes on. */
+  readonly live?: {
+    readonly text: string;
+    /** What fills the text when the limit is missed so far; else undefined. */
+    readonly missed: (step: LiveDeliveries, limit: number) => string[] | undefined;
+  };
+}
+
+/** Judged at the end of each step, and of the run. */
+export interface ConnectionObjective extends Judging<JudgedConnections> {
+  readonly of: 'connections';
+}
+
+export type Objective = StepObjective | ConnectionObjective;
