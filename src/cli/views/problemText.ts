@@ -1,5 +1,4 @@
 import type { Fix, Problem, Severity } from '../../scenario/problem';
-import { positionAt } from '../../scenario/text/positions';
 
 /** A problem with its place as people and scripts read it; lines and columns from 1. */
 export interface PlacedProblem {
@@ -61,4 +60,29 @@ export function problemText({
 
 export function hasErrors(problems: readonly { readonly severity: Severity }[]): boolean {
   return problems.some(({ severity }) => severity === 'error');
+}
+
+/** A place in a text as editors and command lines show it, both numbers from 1. */
+export interface Position {
+  readonly line: number;
+  /** Counted in UTF-16 code units, as VS Code does. */
+  readonly column: number;
+}
+
+/**
+ * Line and column of an offset. Lines end with LF, CRLF or a lone CR; an offset inside CRLF belongs to
+ * the line it ends; offsets outside the text are moved to its nearest end.
+ */
+export function positionAt(text: string, offset: number): Position {
+  const end = Math.max(0, Math.min(offset, text.length));
+  let line = 1;
+  let lineStart = 0;
+  for (let index = 0; index < end; index++) {
+    const character = text.charCodeAt(index);
+    const ends = character === 10 || (character === 13 && text.charCodeAt(index + 1) !== 10);
+    if (!ends) continue;
+    line += 1;
+    lineStart = index + 1;
+  }
+  return { line, column: end - lineStart + 1 };
 }

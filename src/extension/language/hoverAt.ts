@@ -1,6 +1,5 @@
 import { billingWords } from '../../capacity/judge/billing';
-import { expected } from '../../scenario/keys/expected';
-import type { KeySpec } from '../../scenario/keys/keySpec';
+import { type KeySpec, expectedWords } from '../../scenario/keys/keySpec';
 import { shownNumber } from '../../scenario/text/numberText';
 import { pathOf, type OutlineNode } from '../../scenario/text/outline';
 import type { Analysis } from './analyseScenario';
@@ -89,13 +88,13 @@ function kindWords(spec: KeySpec): string {
   if (type === 'choice') return (choices ?? []).map((choice) => `\`${choice}\``).join(', ');
   if (type === 'senders') return 'a count, or a share such as 30%';
   if (type === 'useCase') return 'name of a use case';
-  if (!(type in expected)) return '';
-  const known = type as keyof typeof expected;
+  if (!(type in expectedWords)) return '';
+  const known = type as keyof typeof expectedWords;
   const bounds =
     minimum === undefined || maximum === undefined
       ? ''
       : `, ${shownNumber(known, minimum)} to ${shownNumber(known, maximum)}`;
-  return `${expected[known]}${bounds}`;
+  return `${expectedWords[known]}${bounds}`;
 }
 
 /** Whether the hover of a key begins with the estimate wherever it is written. */

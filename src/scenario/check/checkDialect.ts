@@ -1,9 +1,9 @@
 import { payloadOf } from '../../usecases/payloadSizes';
 import { hubRunOf } from '../../usecases/useCase';
 import { measureProblem } from './measureProblem';
-import { entryPlace, writtenPlace, type Sources } from '../text/places';
+import { entryPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { ReadEntry } from '../read/readEntries';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import type { Scenario } from '../scenario';
 
 /** Reports what the dialect measure has no room for, where the file asks for that dialect. */

@@ -2,9 +2,9 @@ import { formatCount } from '../../base/units';
 import { hubRunOf, type UseCase } from '../../usecases/useCase';
 import { setKey } from '../text/editYaml';
 import { nodeAt } from '../text/outline';
-import { entryPlace, writtenPlace, type Sources } from '../text/places';
+import { entryPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { ReadEntry } from '../read/readEntries';
-import type { FixDraft, Reading } from '../text/reading';
+import type { FixDraft, Reading } from '../text/scenarioReading';
 import type { Scenario, ScenarioEntry } from '../scenario';
 
 /** Members of the guides' small group, the size to suggest. */

@@ -1,8 +1,8 @@
 import { leavingUs } from '../../base/leavingTime';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { hubRunOf } from '../../usecases/useCase';
-import { entryPlace, writtenPlace, type Sources } from '../text/places';
-import type { Reading } from '../text/reading';
+import { entryPlace, writtenPlace, type Sources } from '../text/problemPlaces';
+import type { Reading } from '../text/scenarioReading';
 import type { Scenario } from '../scenario';
 import { stepsOf } from '../steps';
 

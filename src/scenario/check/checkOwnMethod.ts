@@ -3,9 +3,9 @@ import { hubRunOf } from '../../usecases/useCase';
 import { ownArguments, placeholdersIn, type Placeholder } from '../../usecases/ownArguments';
 import { missingFix } from './checkGroups';
 import { checkOwnStream } from './checkOwnStream';
-import { entryPlace, writtenPlace, type Sources } from '../text/places';
+import { entryPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { ReadEntry } from '../read/readEntries';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 
 /** Checks a call of the user's own hub method: what its keys need of each other. */
 export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEntry): void {

@@ -1,9 +1,9 @@
 import { ownStreamParameters } from '../../usecases/ownStreams';
 import type { StreamShape } from '../../usecases/streams';
 import { missingFix } from './checkGroups';
-import { writtenPlace } from '../text/places';
+import { writtenPlace } from '../text/problemPlaces';
 import type { ReadEntry } from '../read/readEntries';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 
 /**
  * Checks the keys of a stream to or from the user's own method.

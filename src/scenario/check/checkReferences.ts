@@ -1,5 +1,5 @@
 import { malformedReferences, referencesIn } from '../target/references';
-import type { FixDraft, Place, Reading } from '../text/reading';
+import type { FixDraft, Place, Reading } from '../text/scenarioReading';
 
 /**
  * Reports what looks like a reference but is none, and references where they are not understood.

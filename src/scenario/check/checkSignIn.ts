@@ -1,7 +1,7 @@
 import { connectionStringProblem, readConnectionString } from '../target/connectionString';
 import { isLoopbackHost, hostOf } from '../target/hubUrl';
-import { writtenPlace, type Sources } from '../text/places';
-import type { Place, Reading } from '../text/reading';
+import { writtenPlace, type Sources } from '../text/problemPlaces';
+import type { Place, Reading } from '../text/scenarioReading';
 import { referencesIn } from '../target/references';
 import type { Scenario } from '../scenario';
 import { serviceOfHost } from '../target/serviceOfHost';

@@ -8,8 +8,8 @@ import {
 import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
 import { formatCount, formatLatencyUs, formatShare } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
-import { startPlace, writtenPlace, type Sources } from '../text/places';
-import type { Reading } from '../text/reading';
+import { startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
+import type { Reading } from '../text/scenarioReading';
 import type { Scenario } from '../scenario';
 import { stepsOf } from '../steps';
 

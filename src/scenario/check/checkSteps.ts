@@ -1,7 +1,7 @@
 import { formatCount, formatDurationMs } from '../../base/units';
 import { hubRunOf } from '../../usecases/useCase';
-import { writtenPlace, entryPlace, startPlace, type Sources } from '../text/places';
-import type { Reading } from '../text/reading';
+import { writtenPlace, entryPlace, startPlace, type Sources } from '../text/problemPlaces';
+import type { Reading } from '../text/scenarioReading';
 import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
 import { isSilent, lastSenders, maximumSteps, silentRounds, stepCount } from '../steps';

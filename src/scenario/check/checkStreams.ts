@@ -1,9 +1,9 @@
 import { formatCount } from '../../base/units';
 import { mostOpenStreams, openAtOnce } from '../../usecases/streams';
 import { hubRunOf } from '../../usecases/useCase';
-import { entryPlace, writtenPlace, type Sources } from '../text/places';
+import { entryPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { ReadEntry } from '../read/readEntries';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 
 /** Checks that the streams of one entry can be cancelled as written, and that a connection can hold them. */
 export function checkStreams(reading: Reading, sources: Sources, read: ReadEntry): void {

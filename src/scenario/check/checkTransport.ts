@@ -1,5 +1,5 @@
-import { startPlace, writtenPlace, type Sources } from '../text/places';
-import type { Reading } from '../text/reading';
+import { startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
+import type { Reading } from '../text/scenarioReading';
 import type { Scenario } from '../scenario';
 
 /** Checks transport, protocol and negotiation against each other. */

@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { partOf } from './checkReferences';
-import type { Sources } from '../text/places';
-import { scalarContent, type Place, type Reading } from '../text/reading';
+import type { Sources } from '../text/problemPlaces';
+import { scalarContent, type Place, type Reading } from '../text/scenarioReading';
 import { nameOf } from '../read/readSection';
 import { sourceOf, type Written } from '../read/readValue';
 import { referencesIn } from '../target/references';

@@ -2,8 +2,8 @@ import { largestSource } from '../../base/stampBytes';
 import { streamsOf } from '../../usecases/registry';
 import { sourcesOfStreams } from '../../usecases/streams';
 import { sendsTicks, ticksProblem } from './measureProblem';
-import { startPlace, writtenPlace, type Sources } from '../text/places';
-import type { Reading } from '../text/reading';
+import { startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
+import type { Reading } from '../text/scenarioReading';
 import type { Scenario } from '../scenario';
 
 /** Something that this version parses and estimates, but cannot run. */

@@ -1,5 +1,5 @@
 import { isLocalEndpoint, isPlaceholderKey } from '../target/connectionString';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 
 /** More pasted keys than anybody has; looking on would only repeat the advice. */
 const maximumFindings = 20;

@@ -1,10 +1,10 @@
 import { isScalar, type Scalar, type YAMLMap } from 'yaml';
 import { didYouMean } from '../text/didYouMean';
 import type { KeySpec } from './keySpec';
-import type { FixDraft, Reading } from '../text/reading';
+import type { FixDraft, Reading } from '../text/scenarioReading';
 import { allParameters } from './allParameters';
 import { pipelineKeys, pipelineMessage, topKeys } from './scenarioKeys';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 
 /** A key that its section does not know. */
 export interface UnknownKey {
@@ -23,7 +23,7 @@ export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {
     reading.report('error', 'pipeline-file', key, pipelineMessage);
     return;
   }
-  const shown = `"${shownText(name)}"`;
+  const shown = `"${quotable(name)}"`;
   const where = path === '' ? 'at the top' : `in ${path}`;
   const names = specs.map((spec) => spec.name);
   const sameLetters = names.find((known) => known.toLowerCase() === name.toLowerCase());

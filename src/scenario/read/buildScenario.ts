@@ -4,7 +4,7 @@ import { withGroupCount } from '../check/checkGroups';
 import { endpointHost } from '../target/connectionString';
 import { hostOf } from '../target/hubUrl';
 import type { ReadEntry } from './readEntries';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import {
   choiceIn,
   flagIn,

@@ -1,10 +1,10 @@
 import { isMap, isScalar, isSeq, Pair, Scalar, YAMLMap, type Node } from 'yaml';
 import { didYouMean } from '../text/didYouMean';
 import type { KeySpec } from '../keys/keySpec';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import { allParameters } from '../keys/allParameters';
 import { topKeys } from '../keys/scenarioKeys';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 import { readYaml } from '../text/yamlDocument';
 import { homesOf } from '../keys/unknownKey';
 
@@ -30,7 +30,7 @@ export function applyOverrides(
 }
 
 function report(reading: Reading, path: string, code: string, message: string): void {
-  const place = { offset: 0, length: 0, override: shownText(path) };
+  const place = { offset: 0, length: 0, override: quotable(path) };
   reading.report('error', code, place, message);
 }
 
@@ -88,7 +88,7 @@ function unknownPath(
       : homes.length > 0
         ? ` It belongs in ${homes.join(' or ')}.`
         : '';
-  return `there is no key "${shownText(name)}" ${where}.${hint}`;
+  return `there is no key "${quotable(name)}" ${where}.${hint}`;
 }
 
 function setValue(

@@ -15,10 +15,10 @@ import type { Parameters } from '../../usecases/parameterSpec';
 import { checkReferences, partOf } from '../check/checkReferences';
 import { didYouMean } from '../text/didYouMean';
 import { isBelow } from './isBelow';
-import type { Place, Reading } from '../text/reading';
+import type { Place, Reading } from '../text/scenarioReading';
 import { nameOf, type Section } from './readSection';
 import { placeOfValue, type Written } from './readValue';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 import { readYaml } from '../text/yamlDocument';
 
 /** Values of all depths together; a hub method takes a few. */
@@ -139,7 +139,7 @@ class Values {
       if (name === undefined) {
         reading.report('error', 'wrong-type', at, `Keys of a map in ${this.key} must be texts.`);
       } else if (members.has(name)) {
-        const message = `"${shownText(name)}" is written twice in this map.`;
+        const message = `"${quotable(name)}" is written twice in this map.`;
         reading.report('error', 'duplicate-key', at, message);
       } else {
         members.set(name, this.read((value ?? null) as Node | null));
@@ -190,7 +190,7 @@ class Values {
       'error',
       'placeholder',
       at,
-      `There is no placeholder {${shownText(name)}}.${question} Known are ${known}; {{ stands for a brace.`,
+      `There is no placeholder {${quotable(name)}}.${question} Known are ${known}; {{ stands for a brace.`,
       // Only where the place is that of the placeholder itself.
       meant === undefined || at.length !== length
         ? undefined

@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { findUseCase, useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
 import { didYouMean } from '../text/didYouMean';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import { withArguments } from './readArguments';
 import { checkPayload } from './readPayload';
 import { readSection, sectionOf, type Section } from './readSection';
@@ -11,7 +11,7 @@ import { listed, placeOfValue, sourceOf, type Written } from './readValue';
 import type { ScenarioEntry } from '../scenario';
 import { allParameters } from '../keys/allParameters';
 import { entryKeys, maximumEntries, scenarioKeys } from '../keys/scenarioKeys';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 import { reportUnknownKey } from '../keys/unknownKey';
 
 /** An entry as read, with the parts of the file it came from. */
@@ -132,7 +132,7 @@ function readUseCase(
     'error',
     'unknown-use-case',
     place,
-    `There is no use case "${shownText(word)}".${question} Known are ${names.join(', ')}.`,
+    `There is no use case "${quotable(word)}".${question} Known are ${names.join(', ')}.`,
     meant === undefined ? undefined : { title: `Write ${meant}`, text: meant },
   );
   return {

@@ -1,8 +1,8 @@
 import { numberMeant, plainNumber, shownNumber, withUnit, writtenNumber } from '../text/numberText';
 import type { NumberType } from '../text/numberText';
-import type { FixDraft, Place, Reading } from '../text/reading';
-import { expected, type PlainSpec } from '../keys/expected';
-import { shownText } from '../text/shownText';
+import type { FixDraft, Place, Reading } from '../text/scenarioReading';
+import { expectedWords, type PlainSpec } from '../keys/keySpec';
+import { quotable } from '../text/quotable';
 
 /**
  * Reads a number with or without unit and reports what is wrong with it.
@@ -71,12 +71,12 @@ export function readNumber(
 }
 
 function wrongNumber(spec: PlainSpec, type: NumberType, raw: unknown): string {
-  const shown = typeof raw === 'string' ? `"${shownText(raw)}"` : String(raw);
+  const shown = typeof raw === 'string' ? `"${quotable(raw)}"` : String(raw);
   const reference =
     typeof raw === 'string' && raw.includes('${')
       ? ' References are understood in texts such as target, not in numbers.'
       : '';
-  return `${spec.name} must be ${expected[type]}; ${shown} is none.${reference}`;
+  return `${spec.name} must be ${expectedWords[type]}; ${shown} is none.${reference}`;
 }
 
 function meantInUnit(spec: PlainSpec, value: number, source: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { Parameters } from '../../usecases/parameterSpec';
 import { parsePayloadSizes } from '../../usecases/payloadSizes';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import type { Section } from './readSection';
 import { isBelow } from './isBelow';
 import { placeOfValue } from './readValue';

@@ -1,6 +1,6 @@
 import { isMap, isScalar, Scalar, type Node, type YAMLMap } from 'yaml';
 import { isPlain, type KeySpec } from '../keys/keySpec';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import { placeOfValue, readValue, type Value, type Written } from './readValue';
 import { reportUnknownKey } from '../keys/unknownKey';
 

@@ -1,9 +1,9 @@
 import { isScalar } from 'yaml';
 import { sharePattern, parseShare } from '../../base/units';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import { placeOfValue, readValue, type Written } from './readValue';
 import type { SenderShare } from '../scenario';
-import type { PlainSpec } from '../keys/expected';
+import type { PlainSpec } from '../keys/keySpec';
 
 const count: PlainSpec = {
   name: 'senders',

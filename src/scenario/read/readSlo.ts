@@ -1,7 +1,7 @@
 import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
 import { sloOf, type Slo } from '../../base/slo';
 import { formatShare } from '../../base/units';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import { optionalNumberIn, type Section } from './readSection';
 import { placeOfValue } from './readValue';
 

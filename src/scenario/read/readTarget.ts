@@ -7,11 +7,11 @@ import {
   looksLikeConnectionString,
 } from '../target/connectionString';
 import { hostOf, hubUrlProblem } from '../target/hubUrl';
-import type { Place, Reading } from '../text/reading';
+import type { Place, Reading } from '../text/scenarioReading';
 import type { Section } from './readSection';
 import { placeOfValue, type Written } from './readValue';
 import type { TargetSpec } from '../scenario';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 import { serviceEndpointProblem } from '../target/serviceOfHost';
 
 /** URLs one file may name. */
@@ -172,13 +172,13 @@ function checkUrl(
   const problem = hubUrlProblem(text);
   if (problem !== undefined) {
     const meant = problem.meant;
-    const question = meant === undefined ? '' : ` Did you mean ${shownText(meant)}?`;
+    const question = meant === undefined ? '' : ` Did you mean ${quotable(meant)}?`;
     reading.report(
       'error',
       'hub-url',
       place,
-      `"${shownText(text)}" in ${name} ${problem.says}.${question}`,
-      meant === undefined ? undefined : { title: `Write ${shownText(meant)}`, text: meant },
+      `"${quotable(text)}" in ${name} ${problem.says}.${question}`,
+      meant === undefined ? undefined : { title: `Write ${quotable(meant)}`, text: meant },
     );
     return false;
   }
@@ -192,7 +192,7 @@ function checkUrl(
       'warning',
       'hub-path',
       place,
-      `${shownText(text)} has no path. A hub usually has one, such as /signalrbench.`,
+      `${quotable(text)} has no path. A hub usually has one, such as /signalrbench.`,
     );
   }
   return true;

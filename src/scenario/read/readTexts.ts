@@ -3,10 +3,10 @@ import { connectionText } from '../../base/connectionText';
 import { placeholderNames } from '../../usecases/ownArguments';
 import { checkReferences, partOf } from '../check/checkReferences';
 import { didYouMean } from '../text/didYouMean';
-import type { Place, Reading } from '../text/reading';
+import type { Place, Reading } from '../text/scenarioReading';
 import { nameOf, type Section } from './readSection';
 import { placeOfValue, sourceOf } from './readValue';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 
 /** Headers or query parameters one file may set. */
 const maximumTexts = 100;
@@ -19,10 +19,10 @@ function checkPlaceholders(reading: Reading, key: string, text: string, place: P
     const known =
       placeholderNames.includes(name) || didYouMean(name, ['senderIndex']) !== undefined;
     const fixed = known ? '{senderIndex}' : literal;
-    const message = `{${shownText(name)}} is no placeholder of ${key}, which are sent when a connection opens: they have {senderIndex}, the number of the connection. Write {{ for a brace.`;
+    const message = `{${quotable(name)}} is no placeholder of ${key}, which are sent when a connection opens: they have {senderIndex}, the number of the connection. Write {{ for a brace.`;
     // Only where the place is that of the placeholder itself.
     const fix =
-      at.length === length ? { title: `Write ${shownText(fixed)}`, text: fixed } : undefined;
+      at.length === length ? { title: `Write ${quotable(fixed)}`, text: fixed } : undefined;
     reading.report('error', 'placeholder', at, message, fix);
   }
 }
@@ -67,11 +67,11 @@ export function readTexts(
     if (entry === '' || (name === 'headers' && !new RegExp(headerNamePattern).test(entry))) {
       reading.report('error', 'bad-name', key, `This is no name that ${name} can have.`);
     } else if (texts.has(entry)) {
-      const message = `"${shownText(entry)}" is written twice in ${name}.`;
+      const message = `"${quotable(entry)}" is written twice in ${name}.`;
       reading.report('error', 'duplicate-key', key, message);
     } else if (!isScalar(node) || node.value === null) {
       const place = value === null ? reading.placeOf(key) : reading.placeOf(value);
-      const message = `"${shownText(entry)}" in ${name} must be a text.`;
+      const message = `"${quotable(entry)}" in ${name} must be a text.`;
       reading.report('error', 'wrong-type', place.length === 0 ? key : place, message);
     } else {
       const text = sourceOf(node);
@@ -80,7 +80,7 @@ export function readTexts(
       checkPlaceholders(reading, name, text, place);
       // A line break would begin a header of its own.
       if (name === 'headers' && /[\r\n]/.test(text)) {
-        const message = `"${shownText(entry)}" in headers has a line break in its value.`;
+        const message = `"${quotable(entry)}" in headers has a line break in its value.`;
         reading.report('error', 'wrong-type', place, message);
       } else texts.set(entry, text);
     }

@@ -1,11 +1,11 @@
 import { isScalar, type Node, type Scalar } from 'yaml';
 import { shownNumber } from '../text/numberText';
-import { expected, type PlainSpec } from '../keys/expected';
+import { expectedWords, type PlainSpec } from '../keys/keySpec';
 import { readNumber } from './readNumber';
 import { didYouMean } from '../text/didYouMean';
-import type { Place, Reading } from '../text/reading';
+import type { Place, Reading } from '../text/scenarioReading';
 import { checkReferences } from '../check/checkReferences';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 
 export type Value = number | string | boolean;
 
@@ -39,7 +39,7 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
   if (node === undefined || (isScalar(node) && node.value === null)) {
     const instead =
       spec.default === undefined ? 'Remove the key' : `Remove the key to get ${shownDefault(spec)}`;
-    const message = `${spec.name} has no value. ${instead}, or write ${expected[spec.type]}.`;
+    const message = `${spec.name} has no value. ${instead}, or write ${expectedWords[spec.type]}.`;
     reading.report('error', 'empty-value', place, message);
     return spec.default;
   }
@@ -48,7 +48,7 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
       'error',
       'wrong-type',
       place,
-      `${spec.name} must be ${expected[spec.type]}, not a list or a map.`,
+      `${spec.name} must be ${expectedWords[spec.type]}, not a list or a map.`,
     );
     return spec.default;
   }
@@ -86,7 +86,7 @@ function readFlag(
       ? ''
       : word === meant
         ? ', without quotes'
-        : `, not "${shownText(String(value))}": write ${meant}`;
+        : `, not "${quotable(String(value))}": write ${meant}`;
   const message = `${spec.name} must be true or false${how}.`;
   reading.report('error', 'wrong-type', place, message, fix);
   return meant === undefined ? spec.default : meant === 'true';
@@ -116,7 +116,7 @@ function readChoice(
     'error',
     'unknown-value',
     place,
-    `${spec.name} cannot be "${shownText(word)}".${question} It knows ${listed(choices)}.`,
+    `${spec.name} cannot be "${quotable(word)}".${question} It knows ${listed(choices)}.`,
     fix,
   );
   return meant ?? spec.default;

@@ -11,10 +11,10 @@ import {
   type SendingSteps,
 } from './pipelineSends';
 import { readPipelineSteps, reportStep, wholeIn, type PipelineStep } from './pipelineSteps';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import { nameOf } from '../read/readSection';
 import { pipelineKeys } from '../keys/scenarioKeys';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 
 /** The map's value under `Pipeline`; undefined for files that are none of pipelines. */
 export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefined {
@@ -102,7 +102,7 @@ function isOneRun(reading: Reading, steps: readonly PipelineStep[]): boolean {
     report(steps[0]!, 'the pipeline creates no connections: CreateConnection is missing.');
   const second = otherConnections(created, sends) ?? notSideBySide(sends);
   if (second !== undefined) {
-    const what = created.includes(second) ? 'other connections' : shownText(sends[0]!.method);
+    const what = created.includes(second) ? 'other connections' : quotable(sends[0]!.method);
     report(
       second,
       `this is a mix: it runs beside or after ${what}. Write a file for each Type, or a scenario with \`scenarios\` over the same connections.`,

@@ -1,7 +1,7 @@
 import { Scalar, type Scalar as ScalarNode } from 'yaml';
 import { formatCount } from '../../base/units';
 import { reportStep, stepName, wholeIn, type PipelineStep } from './pipelineSteps';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import { nameOf } from '../read/readSection';
 
 /** Keys with the nodes they get their values from. */

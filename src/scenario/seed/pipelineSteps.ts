@@ -1,9 +1,9 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { didYouMean } from '../text/didYouMean';
 import { parametersOf } from './pipelineMethods';
-import type { Reading } from '../text/reading';
+import type { Reading } from '../text/scenarioReading';
 import { nameOf } from '../read/readSection';
-import { shownText } from '../text/shownText';
+import { quotable } from '../text/quotable';
 
 /** One method of a pipeline file. */
 export interface PipelineStep {
@@ -26,7 +26,7 @@ export function reportStep(reading: Reading, step: PipelineStep, message: string
 }
 
 export const stepName = ({ number, method }: PipelineStep): string =>
-  `Step ${number} (${shownText(method)})`;
+  `Step ${number} (${quotable(method)})`;
 
 /** The methods of `Pipeline`, a list of lists of maps, in their order. What is wrong is reported. */
 export function readPipelineSteps(reading: Reading, key: Scalar, value: Node): PipelineStep[] {
@@ -86,7 +86,7 @@ function reportUnknownKeys(reading: Reading, step: PipelineStep, map: YAMLMap): 
     const bare = name.replace('Parameter.', '');
     if (name === 'Method' || name === 'Type' || (bare !== name && names.includes(bare))) continue;
     const meant = didYouMean(bare, names);
-    const message = `${stepName(step)}: there is no key "${shownText(name)}", so it is not read.`;
+    const message = `${stepName(step)}: there is no key "${quotable(name)}", so it is not read.`;
     reading.report(
       'warning',
       'unknown-key',

@@ -1,7 +1,7 @@
 import { latencyMetrics } from '../../base/objectives/latency';
 import { formatCount } from '../../base/units';
-import type { Sources } from '../text/places';
-import type { Reading } from '../text/reading';
+import type { Sources } from '../text/problemPlaces';
+import type { Reading } from '../text/scenarioReading';
 import { numberIn } from '../read/readSection';
 import { placeOfValue } from '../read/readValue';
 import type { Scenario } from '../scenario';

@@ -4,7 +4,7 @@ import { parseScenario } from '../parseScenario';
 import type { Problem } from '../problem';
 import { sourceOf } from '../read/readValue';
 import { replacements, withChanges, type TextChange, type TextRange } from './editYaml';
-import { scalarContent } from './reading';
+import { scalarContent } from './scenarioReading';
 import { readYaml } from './yamlDocument';
 
 /** What puts a reference in the place of a secret. */

@@ -1,5 +1,5 @@
 import type { ReadEntry } from '../read/readEntries';
-import type { Place, Reading } from './reading';
+import type { Place, Reading } from './scenarioReading';
 import type { Section } from '../read/readSection';
 import { placeOfValue } from '../read/readValue';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
-import { shownText } from '../../../../src/scenario/text/shownText';
+import { quotable } from '../../../../src/scenario/text/quotable';
 
 describe('text shown in messages', () => {
   for (const [name, value] of [
@@ -11,17 +11,17 @@ describe('text shown in messages', () => {
     ['a password', 'password: HUSH'],
   ] as const) {
     it(`leaves out ${name}`, () => {
-      assert.ok(!shownText(value).includes('HUSH'));
+      assert.ok(!quotable(value).includes('HUSH'));
     });
   }
 
   it('keeps references, which are no secrets', () => {
-    assert.equal(shownText('AccessKey=${secret:key}'), 'AccessKey=${secret:key}');
+    assert.equal(quotable('AccessKey=${secret:key}'), 'AccessKey=${secret:key}');
   });
 
   it('is short and on one line', () => {
-    assert.equal(shownText(`a\nb${'c'.repeat(1000)}`).length, 61);
-    assert.ok(!shownText('a\r\nb').includes('\n'));
+    assert.equal(quotable(`a\nb${'c'.repeat(1000)}`).length, 61);
+    assert.ok(!quotable('a\r\nb').includes('\n'));
   });
 
   it('holds no secret in any problem of a file full of wrongly placed ones', () => {

@@ -5,7 +5,7 @@ const longest = 60;
  * A value of the file as a message may repeat it: on one line, shortened, and without what could be a
  * secret: keys of connection strings, tokens in queries, passwords in URLs.
  */
-export function shownText(value: string): string {
+export function quotable(value: string): string {
   const safe = value
     .slice(0, 4 * longest)
     .replace(

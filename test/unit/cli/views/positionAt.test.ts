@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { positionAt } from '../../../../src/scenario/text/positions';
+import { positionAt } from '../../../../src/cli/views/problemText';
 
 describe('positions', () => {
   for (const [name, text] of [
