@@ -25,6 +25,7 @@ export function realDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScri
     openTarget,
     startRun,
     completeResult: async (...run) => (await lazyCommands()).completeResult(...run),
+    writeCounters: async (...counters) => (await lazyCommands()).writeCounters(...counters),
     calibrate: async () => (await lazyWire()).calibrate(scripts.serverScript),
     probeConnection,
     probeHub: async (endpoint) => (await lazyWire()).probeHub(endpoint),

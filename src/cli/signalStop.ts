@@ -5,15 +5,8 @@ import type { Surroundings } from './surroundings';
 export interface SignalStop {
   /** The first signal that came, if any. */
   signal(): EndingSignal | undefined;
-  /** @throws SignalError when a signal has come */
-  throwIfSignalled(): void;
-  /**
-   * Waits, but gives up on a signal.
-   *
-   * @param late releases what comes although nobody waits any more
-   * @throws SignalError when a signal comes first
-   */
-  unlessSignalled<T>(work: Promise<T>, late: (value: T) => void): Promise<T>;
+  /** Rejects with a {@link SignalError} at the first signal, for what is not to be waited for then. */
+  readonly signalled: Promise<never>;
   /** From now on each signal calls this, with how many have come since. */
   handle(listener: (times: number) => void): void;
   dispose(): void;
@@ -37,17 +30,7 @@ export function stopOnSignal(surroundings: Pick<Surroundings, 'onSignal'>): Sign
   });
   return {
     signal: () => first,
-    throwIfSignalled: () => {
-      if (first) throw new SignalError(first);
-    },
-    unlessSignalled: async (work, late) => {
-      try {
-        return await Promise.race([work, signalled]);
-      } catch (error) {
-        if (error instanceof SignalError) work.then(late, () => undefined);
-        throw error;
-      }
-    },
+    signalled,
     handle: (listener) => {
       times = 0;
       handler = listener;

@@ -1,5 +1,5 @@
 import { saidTexts } from './saidTexts';
-import type { Translate } from './translate';
+import type { Translate } from '../base/translate';
 
 /** Longer than any sentence of ours: what a server says is not looked through. */
 const mostCharacters = 2000;

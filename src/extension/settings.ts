@@ -7,6 +7,8 @@ export interface Settings {
   readonly hoverEstimate: boolean;
   /** Worker threads of a run whose scenario names none; 0 leaves it to the machine. */
   readonly workers: number;
+  /** A step that misses an objective does not end a run. */
+  readonly keepGoing: boolean;
 }
 
 export function setting<Name extends keyof Settings>(name: Name): Settings[Name] {

@@ -53,7 +53,7 @@ export class ResultFolder {
     } catch (error) {
       throw new ExpectedError(
         'result-folder',
-        `The result cannot be written below ${options.directory} (${fileProblem(error)}). Name another folder with --out.`,
+        `The result cannot be written below ${options.directory} (${fileProblem(error)}).`,
         { cause: error },
       );
     }

@@ -3,11 +3,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { resultEntry } from '../../src/extension/results/resultEntry';
-import { english } from '../../src/extension/translate';
-import { startSession, type RunHost, type RunSession } from '../../src/extension/run/runSession';
+import { english } from '../../src/base/translate';
+import {
+  startEditorRun,
+  type EditorRun,
+  type EditorShell,
+} from '../../src/extension/run/editorRun';
 import { scanResults } from '../../src/extension/results/scanResults';
 import { summaryMarkdown } from '../../src/session/export/summaryMarkdown';
 import type { Snapshot } from '../../src/measure/show/snapshot';
+import type { RunRequest } from '../../src/session/shell';
 import { readResult } from '../../src/results/readResult';
 import { startHub, withHub } from '../fakes/loadHub';
 
@@ -46,11 +51,12 @@ describe('a run from the editor', () => {
     text: string,
     {
       directories = [results()],
+      keepGoing = false,
       ...host
-    }: Partial<RunHost> & { directories?: readonly string[] } = {},
-  ): Promise<RunSession | undefined> =>
-    startSession(
-      { title: 'echo.signalr.yaml', text, overrides: [], directories },
+    }: Partial<EditorShell> & Partial<Pick<RunRequest, 'directories' | 'keepGoing'>> = {},
+  ): Promise<EditorRun | undefined> =>
+    startEditorRun(
+      { title: 'echo.signalr.yaml', text, overrides: [], directories, keepGoing },
       {
         context: {
           reference: () => undefined,
@@ -59,7 +65,7 @@ describe('a run from the editor', () => {
         },
         workerScript: path.resolve('dist', 'worker.js'),
         confirm: () => Promise.resolve(true),
-        warn: (message) => warnings.push(message),
+        say: (what, text) => warnings.push(what === 'unstored' ? `unstored: ${text}` : text),
         t: english,
         startTime: () => new Date(),
         runAgain: () => undefined,
@@ -69,14 +75,14 @@ describe('a run from the editor', () => {
       },
     );
 
-  async function start(...how: Parameters<typeof ask>): Promise<RunSession> {
+  async function start(...how: Parameters<typeof ask>): Promise<EditorRun> {
     const session = await ask(...how);
     assert.ok(session);
     return session;
   }
 
   /** Settles when some messages were measured. */
-  const measured = (session: RunSession): Promise<Snapshot> =>
+  const measured = (session: EditorRun): Promise<Snapshot> =>
     new Promise((resolve) => {
       session.onSnapshot((snapshot) => {
         if ((snapshot.step?.received ?? 0) >= 100) resolve(snapshot);
@@ -195,7 +201,33 @@ describe('a run from the editor', () => {
       const result = await session.finished;
       assert.equal(result?.ending, 'completed');
       assert.equal(session.result?.steps.length, 1);
-      assert.match(warnings.at(-1)!, /cannot be written below .* in the panel until the window/);
+      assert.match(warnings.at(-1)!, /^unstored: .*cannot be written below/);
+    });
+  });
+
+  it('goes on after a step that missed an objective where that is wanted', async () => {
+    await withHub('--drop-every 3', async ({ url }) => {
+      const missed = scenarioText(url, 1).replace('baseSending: 10', 'baseSending: 5\n  step: 5');
+      for (const [keepGoing, steps] of [
+        [false, 1],
+        [true, 2],
+      ] as const) {
+        const { steps: measured, verdict } = await (await start(missed, { keepGoing })).finished;
+        assert.deepEqual([measured.length, verdict.status], [steps, 'fail']);
+      }
+    });
+  });
+
+  it('says what a hub complains of while the run goes on', async () => {
+    await withHub('', async ({ url }) => {
+      const text = scenarioText(url, 1).replace(
+        'name: echo\n  parameters:',
+        'name: invoke\n  parameters:\n    method: NoSuchMethod',
+      );
+      const session = await start(text);
+      await session.finished;
+      const said = warnings.filter((each) => /the hub has no method NoSuchMethod/.test(each));
+      assert.equal(said.length, 1, warnings.join('\n'));
     });
   });
 

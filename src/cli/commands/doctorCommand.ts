@@ -16,7 +16,7 @@ import { jsonDocument } from '../../base/visibleText';
 import { paintAll, wrap, type Line } from '../views/line';
 import { referenceValue } from '../referenceValue';
 import { readScenarioFile } from '../../session/scenarioFile';
-import type { ScenarioParser } from '../scenarioOf';
+import type { ScenarioParser } from '../../session/readScenario';
 import { confirmRedirect } from './confirmLoad';
 import { canColour, type Surroundings } from '../surroundings';
 

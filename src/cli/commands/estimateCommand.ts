@@ -9,7 +9,8 @@ import { estimateLines } from '../views/estimateText';
 import { jsonDocument } from '../../base/visibleText';
 import { paintAll } from '../views/line';
 import type { Scenario } from '../../scenario/scenario';
-import { scenarioOf, type ScenarioParser } from '../scenarioOf';
+import type { ScenarioParser } from '../../session/readScenario';
+import { scenarioOf } from '../scenarioOf';
 import { canColour, widthOf, type Surroundings } from '../surroundings';
 
 export interface EstimateFlags {

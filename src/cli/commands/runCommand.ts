@@ -1,38 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ExpectedError } from '../../base/expectedError';
+import { english } from '../../base/translate';
 import { formatDurationMs } from '../../base/units';
-import type { Plan } from '../../plan/plan';
-import type { CompleteOptions } from '../../results/completeResult';
-import { redactText } from '../../results/redact';
-import type { Result } from '../../results/result';
-import { ResultFolder } from '../../results/resultFolder';
-import { scenarioCopy, type SetKey } from '../../results/scenarioCopy';
-import { toolVersion } from '../../results/toolVersion';
-import { askTarget, type TargetQuestions } from '../../session/askTarget';
-import type { LoadBeyond } from '../../targets/loadBeyond';
-import {
-  missingForScenario,
-  planForMachine,
-  type PlanDeps,
-} from '../../runner/lead/planForMachine';
-import { withPayloadFile } from '../../runner/lead/payloadFiles';
-import type { Run } from '../../runner/lead/run';
-import type { RunSummary } from '../../measure/show/summary';
 import { verdictSentence } from '../../measure/judge/verdictSentence';
-import type { Scenario } from '../../scenario/scenario';
-import type { OpenTarget, TargetContext } from '../../targets/target';
-import { confirmLoad } from './confirmLoad';
-import { exitCodeOfResult } from '../exitCode';
-import { jsonDocument } from '../../base/visibleText';
-import { paintAll, printable } from '../views/line';
-import { lazyCommands } from '../loadLazyCommands';
-import { createPlainView } from '../views/plainView';
-import { referenceValue } from '../referenceValue';
-import type { RunView } from '../views/runView';
+import type { SetKey } from '../../results/scenarioCopy';
+import { missingForScenario } from '../../runner/lead/planForMachine';
+import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
+import type { ScenarioParser } from '../../session/readScenario';
+import { runSession, type FinishedRun, type RunSession } from '../../session/runSession';
 import { readScenarioFile } from '../../session/scenarioFile';
-import { scenarioOf, type ScenarioParser } from '../scenarioOf';
+import type { RunRequest, Saying, Shell } from '../../session/shell';
+import { exitCodeOfResult } from '../exitCode';
+import { lazyCommands } from '../loadLazyCommands';
+import { referenceValue } from '../referenceValue';
+import { scenarioOf } from '../scenarioOf';
 import { stopOnSignal, type SignalStop } from '../signalStop';
 import { canColour, canRedraw, widthOf, type Surroundings } from '../surroundings';
+import { jsonDocument } from '../../base/visibleText';
+import { paintAll, printable } from '../views/line';
+import { createPlainView } from '../views/plainView';
+import type { RunTitle, RunView } from '../views/runView';
+import { confirmLoad } from './confirmLoad';
 
 export interface RunFlags {
   readonly target?: string;
@@ -49,25 +38,8 @@ export interface RunFlags {
 }
 
 /** What a run is made of; tests put fakes in its place. */
-export interface RunDeps extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
+export interface RunDeps extends RunParts {
   readonly parseScenario: ScenarioParser;
-  readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
-  readonly startRun: (
-    plan: Plan,
-    target: OpenTarget,
-    deps: {
-      readonly workerScript: string;
-      readonly keepGoing: boolean;
-      readonly askedMs: number;
-    },
-  ) => Run;
-  readonly completeResult: (
-    summary: RunSummary,
-    scenario: Scenario,
-    options: CompleteOptions,
-  ) => Promise<Result>;
-  /** Script of a worker thread. */
-  readonly workerScript: string;
   /** Script that runs `serve hub`. */
   readonly serverScript: string;
 }
@@ -88,47 +60,33 @@ export async function runCommand(
   const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario, (wrong) =>
     missingForScenario(wrong, deps),
   );
+  const { cwd } = surroundings;
+  const folder = path.dirname(path.resolve(cwd, file));
   if (read.scenario.kind === 'resultparser') {
     const { resultFilePath = 'counters.txt' } = read.scenario;
-    const folder = path.dirname(path.resolve(surroundings.cwd, file));
     const { importCommand } = await lazyCommands();
     return importCommand(path.resolve(folder, resultFilePath), flags, surroundings);
   }
-  // Without a target the embedded hub is used, so that a first run needs nothing else.
-  const scenario: Scenario = { target: { kind: 'local' }, ...read.scenario };
-  const agree = (beyond: LoadBeyond): Promise<boolean> =>
-    confirmLoad(beyond, scenario, surroundings);
-  const asks = flags.yes !== true;
-  const context = { ...contextOf(file, surroundings, deps), ...(asks && { agree }) };
-  const plan = await withPayloadFile(await planForMachine(scenario, deps), (name) =>
-    context.readFile(name),
-  );
+  const request: RunRequest = {
+    title: read.name,
+    text: read.text,
+    overrides,
+    directories: [path.resolve(cwd, flags.out ?? '.signalr-bench')],
+    otherFolder: 'Name another folder with --out.',
+    spareDirectory: path.join(tmpdir(), `signalr-bench-${randomUUID()}`),
+    keepGoing: flags.keepGoing === true,
+  };
   const stop = stopOnSignal(surroundings);
+  const shown: Shown = {};
+  const shell = shellOf(folder, flags, surroundings, { shown, stop, deps });
   try {
-    const opened = await stop.unlessSignalled(
-      deps.openTarget(scenario, context),
-      (late) => void late.dispose(),
-    );
-    try {
-      // A hub may take its time, or never answer.
-      const asked = await stop.unlessSignalled(
-        askTarget(opened, plan, asks ? agree : undefined, {
-          ...deps,
-          waiting: (url, withinMs) => surroundings.stderr.write(waitingText(url, withinMs)),
-        }),
-        () => undefined,
-      );
-      if (!asked) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
-      const { target, askedMs } = asked;
-      if (target.notice !== undefined)
-        surroundings.stderr.write(`note: ${printable(target.notice)}\n`);
-      const prepared = { file, flags, scenario, plan: asked.plan, askedMs, stop };
-      return await runOn(target, prepared, surroundings, deps, () =>
-        scenarioCopy(read.text, overrides),
-      );
-    } finally {
-      await opened.dispose();
-    }
+    const createView = await viewFor(surroundings);
+    const prepared = await prepareRun(read.scenario, request, shell, deps);
+    shown.view = createView(titleOf(prepared));
+    const session = await runSession(prepared, shell, deps);
+    const finished = await watch(session, shown, stop);
+    await print(finished, flags, surroundings);
+    return exitCodeOfResult(finished.result, stop.signal());
   } finally {
     stop.dispose();
   }
@@ -149,115 +107,99 @@ function overridesOf({ set = [], target, seed, workers }: RunFlags): SetKey[] {
   ];
 }
 
-function contextOf(file: string, { env, cwd }: Surroundings, deps: RunDeps): TargetContext {
-  const folder = path.dirname(path.resolve(cwd, file));
+/** Where a run is seen, while it goes on. */
+interface Shown {
+  view?: RunView | undefined;
+}
+
+/** What the command line gives to a run. */
+function shellOf(
+  folder: string,
+  { yes }: RunFlags,
+  surroundings: Surroundings,
+  {
+    shown,
+    stop,
+    deps,
+  }: { readonly shown: Shown; readonly stop: SignalStop; readonly deps: RunDeps },
+): Shell {
+  const { env, stderr, now } = surroundings;
+  const write = (text: string): void =>
+    shown.view ? shown.view.message(text) : stderr.write(`${printable(text)}\n`);
+  const say: Readonly<Record<Saying, (text: string) => void>> = {
+    note: (text) => write(`note: ${text}`),
+    warning: (text) => write(`warning: ${text}`),
+    server: (text) => write(`warning: ${text}`),
+    stack: (text) => stderr.write(`${text}\n`),
+    unstored: (text) => write(`warning: ${text} What is printed is all there is of the result.`),
+  };
   return {
-    reference: (kind, name) => referenceValue(env, kind, name),
-    serverScript: deps.serverScript,
-    readFile: (name) => readScenarioFile(path.resolve(folder, name)),
+    context: {
+      reference: (kind, name) => referenceValue(env, kind, name),
+      serverScript: deps.serverScript,
+      readFile: (name) => readScenarioFile(path.resolve(folder, name)),
+    },
+    ...(yes !== true && {
+      confirm: (beyond, scenario) => confirmLoad(beyond, scenario, surroundings),
+    }),
+    waiting: (url, withinMs) =>
+      stderr.write(
+        `waiting for ${printable(url)} to answer, for at most ${formatDurationMs(withinMs)}\n`,
+      ),
+    say: (what, text) => say[what](text),
+    t: english,
+    startTime: now,
+    calledOff: stop.signalled,
   };
 }
 
-interface Prepared {
-  readonly file: string;
-  readonly flags: RunFlags;
-  readonly scenario: Scenario;
-  readonly plan: Plan;
-  readonly askedMs: number;
-  readonly stop: SignalStop;
+async function viewFor(surroundings: Surroundings): Promise<(title: RunTitle) => RunView> {
+  const { stderr } = surroundings;
+  if (!canRedraw(surroundings)) return (title) => createPlainView(stderr, title);
+  const { createLiveView } = await lazyCommands();
+  return (title) => createLiveView(stderr, title, canColour(surroundings));
 }
 
-const waitingText = (url: string, withinMs: number): string =>
-  `waiting for ${printable(url)} to answer, for at most ${formatDurationMs(withinMs)}\n`;
+const titleOf = ({ request, scenario, plan, target }: PreparedRun): RunTitle => ({
+  file: path.basename(request.title),
+  url: target.url,
+  scenario,
+  dialect: plan.dialect,
+  ...(target.emulated === true && { emulated: target.emulated }),
+});
 
-async function runOn(
-  target: OpenTarget,
-  { file, flags, scenario, plan, askedMs, stop }: Prepared,
-  surroundings: Surroundings,
-  deps: RunDeps,
-  scenarioText: () => string,
-): Promise<number> {
-  const { stdout, stderr, cwd } = surroundings;
-  const out = path.resolve(cwd, flags.out ?? '.signalr-bench');
-  let view: RunView | undefined;
-  const warn = (message: string): void =>
-    view ? view.message(`warning: ${message}`) : stderr.write(`warning: ${printable(message)}\n`);
-  const folder = await ResultFolder.create({
-    directory: out,
-    scenarioName: file === '-' ? 'stdin' : file,
-    scenarioText: scenarioText(),
-    startedAt: surroundings.now(),
-    onWarning: warn,
-  });
-  try {
-    stop.throwIfSignalled();
-    const title = {
-      ...{ file: path.basename(file), url: target.url, scenario, dialect: plan.dialect },
-      ...(target.emulated === true && { emulated: target.emulated }),
-    };
-    view = canRedraw(surroundings)
-      ? (await lazyCommands()).createLiveView(stderr, title, canColour(surroundings))
-      : createPlainView(stderr, title);
-    const summary = await watch(
-      deps.startRun(plan, target, {
-        workerScript: deps.workerScript,
-        keepGoing: flags.keepGoing === true,
-        askedMs,
-      }),
-      view,
-      folder,
-      stop,
-    );
-    view = undefined;
-    if (summary.endingStack !== undefined) stderr.write(`${redactText(summary.endingStack)}\n`);
-    const result = await deps.completeResult(summary, scenario, { id: folder.id, toolVersion });
-    const written = await folder.writeResult(result);
-    if (written && scenario.resultFilePath !== undefined) {
-      const { writeCounters } = await lazyCommands();
-      await writeCounters(folder.path, result, warn);
-    }
-    const shown = written ? path.relative(cwd, folder.path) || folder.path : undefined;
-    if (flags.json) {
-      stdout.write(jsonDocument(result));
-      stderr.write(`${printable(verdictSentence(result))}\n`);
-      if (shown !== undefined) stderr.write(`result    ${shown}\n`);
-    } else {
-      const { finalScreen } = await lazyCommands();
-      stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(surroundings)));
-    }
-    return exitCodeOfResult(result, stop.signal());
-  } finally {
-    await folder.dispose();
-  }
-}
-
-/** Shows and keeps the snapshots of a run until it is over; signals end it in order. */
-async function watch(
-  run: Run,
-  view: RunView,
-  folder: ResultFolder,
-  stop: SignalStop,
-): Promise<RunSummary> {
-  let told: string | undefined;
-  const subscription = run.onSnapshot((snapshot) => {
-    folder.appendSample(snapshot);
-    view.update(snapshot);
-    const { problem } = snapshot;
-    if (problem !== undefined && problem !== told) view.message(`warning: ${redactText(problem)}`);
-    told = problem;
+/** Shows a run until its load is over; signals end it in order. */
+async function watch(session: RunSession, shown: Shown, stop: SignalStop): Promise<FinishedRun> {
+  const { view } = shown;
+  session.onSnapshot((snapshot) => view?.update(snapshot));
+  session.onEnd(() => {
+    view?.close();
+    shown.view = undefined;
   });
   stop.handle((times) => {
-    if (times <= 2) run.stop('interrupted');
-    view.message(
+    if (times <= 2) session.stop('interrupted');
+    view?.message(
       times === 1
         ? 'Stopping; what was measured is kept. Once more closes at once.'
         : 'Closing at once.',
     );
   });
-  try {
-    return await run.finished;
-  } finally {
-    subscription.dispose();
-    view.close();
+  return session.finished;
+}
+
+async function print(
+  { result, folder }: FinishedRun,
+  { json }: RunFlags,
+  surroundings: Surroundings,
+): Promise<void> {
+  const { stdout, stderr, cwd } = surroundings;
+  const shown = folder === undefined ? undefined : path.relative(cwd, folder) || folder;
+  if (json) {
+    stdout.write(jsonDocument(result));
+    stderr.write(`${printable(verdictSentence(result))}\n`);
+    if (shown !== undefined) stderr.write(`result    ${shown}\n`);
+    return;
   }
+  const { finalScreen } = await lazyCommands();
+  stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(surroundings)));
 }

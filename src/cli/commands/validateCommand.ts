@@ -9,7 +9,7 @@ import { jsonDocument } from '../../base/visibleText';
 import { paint, printable, type Tone } from '../views/line';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../views/problemText';
 import { namedScenario } from '../../session/scenarioFile';
-import type { ScenarioParser } from '../scenarioOf';
+import type { ScenarioParser } from '../../session/readScenario';
 import { secretVariable } from '../../targets/connect/secretVariable';
 import { referenceValue } from '../referenceValue';
 import { canColour, type Surroundings } from '../surroundings';

@@ -1,6 +1,6 @@
 import type { Analysis } from './analyseScenario';
 import { estimateHeadline } from './estimateMarkdown';
-import { english, type Translate } from '../translate';
+import { english, type Translate } from '../../base/translate';
 
 /** One entry of the line above a file. */
 export interface LensText {

@@ -8,7 +8,7 @@ import { numberOf } from '../../usecases/parameterSpec';
 import { streamsOf } from '../../usecases/registry';
 import { itemsDown, itemsUp } from '../../usecases/streams';
 import type { Analysis } from './analyseScenario';
-import { english, type Translate } from '../translate';
+import { english, type Translate } from '../../base/translate';
 import { wordsOfTable } from './estimateMarkdown';
 import { entryNodes } from './keysBelow';
 

@@ -1,6 +1,6 @@
 import type { StoredRun } from '../../results/readResult';
 import { exportersFor, type Exporter } from '../../session/export/exporters';
-import type { Translate } from '../translate';
+import type { Translate } from '../../base/translate';
 
 /** A format to choose. */
 export interface ExportItem {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { latencyWords } from '../../base/objectives/words';
 import type { EntryStatus, ResultEntry } from './resultEntry';
-import type { Translate } from '../translate';
+import type { Translate } from '../../base/translate';
 
 /** All results of one scenario, newest first. */
 export interface ResultGroup {

@@ -6,6 +6,7 @@ import { verdictSentence } from '../../measure/judge/verdictSentence';
 import type { Result } from '../../results/result';
 import type { MissingMethods } from '../../session/missingMethods';
 import type { SetKey } from '../../results/scenarioCopy';
+import type { Saying } from '../../session/shell';
 import { editorAccount } from '../targets/editorAccount';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
 import { sayMissingMethods } from '../targets/hubHelp';
@@ -14,12 +15,12 @@ import { noticeText } from '../noticeText';
 import { openRunPanel } from '../panel/runPanel';
 import type { PanelSource } from '../panelSource';
 import { showStatus, type PanelView } from './runStatus';
-import type { RunHost, RunSession } from './runSession';
+import type { EditorRun, EditorShell } from './editorRun';
 import type { Services } from '../services';
 import { scenarioChanges } from './scenarioChanges';
 import { openScenarioAsRun } from './scenarioAsRun';
 import { sayIn } from '../said';
-import { scenarioText } from '../scenarios/scenarioFiles';
+import { textNow } from '../scenarios/scenarioFiles';
 import { setting } from '../settings';
 import { startTimes } from './startTimes';
 import { showWaiting, waitCancellably } from './waitCancellably';
@@ -41,9 +42,9 @@ const closeMs = 3000;
 
 /** One run at a time, from the command to its stored result. */
 export class RunController implements vscode.Disposable {
-  private session: RunSession | undefined;
-  private latest: RunSession | undefined;
-  private panel: { readonly of: RunSession; readonly view: vscode.WebviewPanel } | undefined;
+  private session: EditorRun | undefined;
+  private latest: EditorRun | undefined;
+  private panel: { readonly of: EditorRun; readonly view: vscode.WebviewPanel } | undefined;
   private readonly panelEmitter = new vscode.EventEmitter<void>();
   /** Title of the scenario that is being started, or waits for the run before it. */
   private starting: string | undefined;
@@ -81,11 +82,8 @@ export class RunController implements vscode.Disposable {
 
   /** Runs the scenario as it stands by now, as people were told; as it was run when its file is gone. */
   private async runAgain(scenario: ScenarioToRun, id: string): Promise<void> {
-    const { uri, text } = scenario;
-    // An unsaved file that was closed would be opened again, and be empty.
-    const gone = uri.scheme === 'untitled' && !isOpen(uri);
-    const now = gone ? text : await scenarioText(uri).catch(() => text);
-    await this.run({ ...scenario, text: now }, id);
+    const text = (await textNow(scenario.uri)) ?? scenario.text;
+    await this.run({ ...scenario, text }, id);
   }
 
   /** Ends the run in order; what was measured is kept. */
@@ -180,11 +178,12 @@ export class RunController implements vscode.Disposable {
     const { log, places, index, running, state } = this.services;
     const { uri, title, text } = scenario;
     const overrides = [...scenario.overrides, ...workersOverride(text, setting('workers'))];
-    const host = { ...this.hostOf(scenario), context: await this.contextOf(scenario, overrides) };
-    const request = { title, text, overrides, directories: places.for(uri) };
+    const shell = { ...this.shellOf(scenario), context: await this.contextOf(scenario, overrides) };
+    const directories = places.for(uri);
+    const request = { title, text, overrides, directories, keepGoing: setting('keepGoing') };
     // A bundle of its own: editing needs no load runner.
-    const { startSession } = await import(/* webpackChunkName: "run" */ './runSession.js');
-    const session = await startSession(request, host);
+    const { startEditorRun } = await import(/* webpackChunkName: "run" */ './editorRun.js');
+    const session = await startEditorRun(request, shell);
     if (!session) return;
     log.info(`${title} → ${session.run.targetUrl}, result in ${session.folder}`);
     this.session = session;
@@ -219,21 +218,19 @@ export class RunController implements vscode.Disposable {
     }
   }
 
-  private async follow(session: RunSession, uri: vscode.Uri): Promise<void> {
+  private async follow(session: EditorRun, uri: vscode.Uri): Promise<void> {
     const { index, log, places, running, state } = this.services;
     const { folder } = session;
     const changes = scenarioChanges(uri, folder);
     try {
       const result = await session.finished;
       // A result that only the closing of the window brought is offered at the next start.
-      if (result?.ending !== 'interrupted') {
+      if (result.ending !== 'interrupted') {
         await this.remember(() => state.removeUnfinishedRun(folder));
       }
       await this.rememberTarget(result);
-      if (result) {
-        log.info(verdictSentence(result));
-        void this.sayResult(session, result);
-      }
+      log.info(verdictSentence(result));
+      void this.sayResult(session, result);
     } catch (error) {
       log.error(error);
       void vscode.window.showErrorMessage(errorText(error));
@@ -246,28 +243,37 @@ export class RunController implements vscode.Disposable {
     if (uri.scheme === 'file') await this.remember(() => places.offerIgnore(session.folder));
   }
 
-  private async rememberTarget(result: Result | undefined): Promise<void> {
-    const { target, connections } = result ?? {};
-    if (target?.kind !== 'hubUrl' || connections?.connected === 0) return;
+  private async rememberTarget({ target, connections }: Result): Promise<void> {
+    if (target.kind !== 'hubUrl' || connections.connected === 0) return;
     for (const url of target.url.split(', ').slice(0, 5)) await this.services.rememberHub(url);
   }
 
-  private hostOf(scenario: ScenarioToRun): Omit<RunHost, 'context'> {
-    const { log, state } = this.services;
+  private shellOf(scenario: ScenarioToRun): Omit<EditorShell, 'context'> {
+    const { state } = this.services;
     return {
       workerScript: this.distFile('worker.js'),
       confirm: (beyond, of) => confirmLoad(beyond, of, state),
       waiting: (url, _withinMs, over) => showWaiting(url, over),
-      warn: (message) => {
-        log.warn(message);
-        void vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!));
-      },
+      say: (what, text) => this.say(what, text),
       t: vscode.l10n.t,
       startTime: () => this.startTime(),
       runAgain: (id) => void this.runAgain(scenario, id),
       openScenario: (folder) => void this.openScenario(scenario, folder),
       copySummary: (result) => void copySummary(result),
     };
+  }
+
+  private say(what: Saying, text: string): void {
+    const message =
+      what === 'unstored'
+        ? vscode.l10n
+            .t('{0} It is in the panel until the window closes: copy its summary.', text)
+            .trim()
+        : text;
+    this.services.log.warn(message);
+    // Whoever looks at the panel reads there what a server reports.
+    if (what === 'server' && this.panel?.of === this.session && this.panel?.view.visible) return;
+    void vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!));
   }
 
   private async contextOf(
@@ -286,7 +292,7 @@ export class RunController implements vscode.Disposable {
   }
 
   /** Whether the run is being looked at. */
-  private panelOf(session: RunSession): PanelView {
+  private panelOf(session: EditorRun): PanelView {
     return {
       isVisible: () => this.panel?.of === session && this.panel.view.visible,
       onDidChange: this.panelEmitter.event,
@@ -297,7 +303,7 @@ export class RunController implements vscode.Disposable {
     return this.extension.asAbsolutePath(path.join('dist', name));
   }
 
-  private async sayResult(session: RunSession, result: Result): Promise<void> {
+  private async sayResult(session: EditorRun, result: Result): Promise<void> {
     // Whoever looks at the panel reads it there.
     if (this.panel?.of === session && this.panel.view.visible) return;
     const open = vscode.l10n.t('Open Result');
@@ -330,11 +336,6 @@ export class RunController implements vscode.Disposable {
     if (answer === log) this.services.log.show();
     if (answer === store) await vscode.commands.executeCommand('signalrBenchmark.addTarget');
   }
-}
-
-function isOpen(uri: vscode.Uri): boolean {
-  const open = vscode.workspace.textDocuments;
-  return open.some((document) => document.uri.toString() === uri.toString());
 }
 
 export async function copySummary(result: Result | undefined): Promise<void> {

@@ -2,7 +2,7 @@ import { formatDurationMs, parseDurationMs } from '../../base/units';
 import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
-import type { Translate } from '../translate';
+import type { Translate } from '../../base/translate';
 
 /** Something that can be changed for one run. */
 export interface RunQuestion {

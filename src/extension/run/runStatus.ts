@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Snapshot } from '../../measure/show/snapshot';
 import { noticeText } from '../noticeText';
-import type { RunSession } from './runSession';
+import type { EditorRun } from './editorRun';
 import { statusDetails, statusText } from './statusText';
 
 /** The live panel of a run, as far as its progress is concerned. */
@@ -20,7 +20,7 @@ const passedByMs = 1000;
  * Shows a run until it is over: in the status bar, and as a notification that can cancel it, at the start
  * and whenever its panel is out of sight.
  */
-export function showStatus(session: RunSession, panel: PanelView): void {
+export function showStatus(session: EditorRun, panel: PanelView): void {
   const item = vscode.window.createStatusBarItem(
     'signalrBenchmark.run',
     vscode.StatusBarAlignment.Left,
@@ -56,7 +56,7 @@ export function showStatus(session: RunSession, panel: PanelView): void {
 /** @returns the short text, without the icon */
 function fill(
   item: vscode.StatusBarItem,
-  { run: { title, targetUrl } }: RunSession,
+  { run: { title, targetUrl } }: EditorRun,
   snapshot: Snapshot | undefined,
 ): string {
   const text = statusText(snapshot, vscode.l10n.t);
@@ -76,7 +76,7 @@ class RunNotice implements vscode.Disposable {
   private report: ((text: string) => void) | undefined;
   private text = '';
 
-  constructor(private readonly session: RunSession) {}
+  constructor(private readonly session: EditorRun) {}
 
   show(): void {
     if (this.end) return;

@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { noticeText } from '../noticeText';
 import { fromName } from '../results/resultEntry';
+import { textNow } from '../scenarios/scenarioFiles';
 import { copyIn, copyScheme } from './scenarioCopies';
 
 /**
@@ -16,7 +17,7 @@ export async function openScenarioAsRun(
   origin: vscode.Uri | undefined,
 ): Promise<void> {
   const copy = await copyIn(folder);
-  const now = origin && (await textOf(origin));
+  const now = origin && (await textNow(origin));
   if (origin !== undefined && now === copy) {
     await vscode.window.showTextDocument(origin);
     return;
@@ -44,18 +45,4 @@ function copyUri(folder: string): vscode.Uri {
   const { scenario } = fromName(path.basename(folder));
   const name = vscode.l10n.t('{0} (as it was run).yaml', scenario);
   return vscode.Uri.from({ scheme: copyScheme, path: `/${name}`, query: folder });
-}
-
-/** Text of the file, also of one with unsaved changes; undefined when it is gone. */
-async function textOf(uri: vscode.Uri): Promise<string | undefined> {
-  // An unsaved file that was closed would be opened again, and be empty.
-  const open = vscode.workspace.textDocuments.find(
-    (each) => each.uri.toString() === uri.toString(),
-  );
-  if (open) return open.getText();
-  if (uri.scheme === 'untitled') return undefined;
-  return vscode.workspace.openTextDocument(uri).then(
-    (document) => document.getText(),
-    () => undefined,
-  );
 }

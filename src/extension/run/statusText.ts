@@ -2,7 +2,7 @@ import { formatCount } from '../../base/units';
 import { timeLeft } from '../../session/runWords';
 import { latencyWords } from '../../base/objectives/words';
 import type { Snapshot } from '../../measure/show/snapshot';
-import type { Translate } from '../translate';
+import type { Translate } from '../../base/translate';
 
 /**
  * What the status bar and the notification say of a run that is going on: step, p99 and the time the

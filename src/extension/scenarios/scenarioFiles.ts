@@ -110,3 +110,17 @@ export async function scenarioText(uri: vscode.Uri): Promise<string> {
     vscode.l10n.t('{0} cannot be read: it is larger than 1 MB.', uri.fsPath),
   );
 }
+
+/** Text of a file as it stands now, with unsaved changes; undefined when it is gone. */
+export async function textNow(uri: vscode.Uri): Promise<string | undefined> {
+  // An unsaved file that was closed would be opened again, and be empty.
+  const open = vscode.workspace.textDocuments.find(
+    (each) => each.uri.toString() === uri.toString(),
+  );
+  if (open) return open.getText();
+  if (uri.scheme === 'untitled') return undefined;
+  return vscode.workspace.openTextDocument(uri).then(
+    (document) => document.getText(),
+    () => undefined,
+  );
+}

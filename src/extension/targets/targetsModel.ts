@@ -2,7 +2,7 @@ import { redacted, redactUrl } from '../../results/redact';
 import type { SetKey } from '../../results/scenarioCopy';
 import type { Scenario } from '../../scenario/scenario';
 import { isLoopback } from '../../wire/socket/isLoopback';
-import type { Translate } from '../translate';
+import type { Translate } from '../../base/translate';
 
 /** Somewhere load can go, as the Targets view lists it. No secrets. */
 export type TargetNode =

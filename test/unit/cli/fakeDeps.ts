@@ -2,6 +2,7 @@ import { Emitter } from '../../../src/base/event';
 import type { RunSummary } from '../../../src/measure/show/summary';
 import type { Snapshot } from '../../../src/measure/show/snapshot';
 import type { Plan } from '../../../src/plan/plan';
+import { writeCounters } from '../../../src/results/counters/counterFile';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Run, StopReason } from '../../../src/runner/lead/run';
 import type { CommandDeps } from '../../../src/cli/program';
@@ -102,6 +103,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
     },
     completeResult: (summary, scenario, options) =>
       Promise.resolve(completeResult(summary, scenario, options, sampleModel)),
+    writeCounters,
     calibrate: () => Promise.resolve({ messagesPerSecond: 123_456, cpuUsPerMessage: 6.5 }),
     probeConnection: () => Promise.resolve(undefined),
     probeHub: () =>

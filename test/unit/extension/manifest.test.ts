@@ -48,9 +48,11 @@ const english = texts('package.nls.json');
 const chinese = texts('package.nls.zh-cn.json');
 const bundle = texts('l10n/bundle.l10n.zh-cn.json');
 
-const sources = readdirSync('src/extension', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => readFileSync(path.join('src/extension', name), 'utf8'));
+const sources = ['src/extension', 'src/session'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(path.join(folder, name), 'utf8')),
+);
 const source = sources.join('\n');
 
 const commands = contributes.commands.map(({ command }) => command).sort();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { defaultSlo } from '../../../src/base/slo';
 import { loadWords } from '../../../src/session/runWords';
-import { english } from '../../../src/extension/translate';
+import { english } from '../../../src/base/translate';
 import { sayIn } from '../../../src/extension/said';
 import { saidTexts } from '../../../src/extension/saidTexts';
 import { complaintWords } from '../../../src/measure/judge/hubComplaint';

@@ -138,7 +138,7 @@ describe('ResultFolder and readResult', () => {
     await writeFile(file, '');
     await assert.rejects(create([], file), {
       code: 'result-folder',
-      message: /cannot be written below .*a file.*--out/,
+      message: /cannot be written below .*file \(a file[^)]+\)\.$/,
     });
     // Root may write everywhere, whatever the mode says.
     if (process.platform !== 'win32' && process.getuid?.() !== 0) {

@@ -2,7 +2,7 @@ import type { KeySpec } from '../../../scenario/keys/keySpec';
 import { descriptionOf } from '../../../scenario/keys/schema';
 import type { OutlineNode } from '../../../scenario/text/outline';
 import type { Analysis } from '../analyseScenario';
-import { english, type Translate } from '../../translate';
+import { english, type Translate } from '../../../base/translate';
 import { keysBelow, specOf } from '../keysBelow';
 import type { Completion, ReferenceNames } from './completion';
 import { cursorPlace } from './cursorPlace';

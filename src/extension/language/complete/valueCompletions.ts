@@ -5,7 +5,7 @@ import { placeholderWords } from '../../../usecases/ownArguments';
 import { useCases } from '../../../usecases/registry';
 import type { Analysis } from '../analyseScenario';
 import type { Completion, ReferenceNames } from './completion';
-import type { Translate } from '../../translate';
+import type { Translate } from '../../../base/translate';
 import { startValue } from './wholeScenarios';
 
 /** Suffixes by type of value, with what they mean. */

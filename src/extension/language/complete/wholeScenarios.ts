@@ -3,7 +3,7 @@ import { writtenNumber } from '../../../scenario/text/numberText';
 import type { ParameterSpec } from '../../../usecases/parameterSpec';
 import { useCases } from '../../../usecases/registry';
 import type { UseCase } from '../../../usecases/useCase';
-import type { Translate } from '../../translate';
+import type { Translate } from '../../../base/translate';
 import type { Completion } from './completion';
 
 /** A scenario to fill in for each use case. */

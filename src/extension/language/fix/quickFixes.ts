@@ -3,7 +3,7 @@ import { freshErrors, isSolved } from '../../../scenario/isSolved';
 import type { Fix, Problem } from '../../../scenario/problem';
 import { removeKey, withChanges, type TextChange } from '../../../scenario/text/editYaml';
 import type { OutlineNode } from '../../../scenario/text/outline';
-import { english, type Translate } from '../../translate';
+import { english, type Translate } from '../../../base/translate';
 import { analyseScenario, type Analysis } from '../analyseScenario';
 import { diagnosticsOf } from '../diagnosticsOf';
 import { unitFixes, type TextFix } from './unitFixes';

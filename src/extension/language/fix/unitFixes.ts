@@ -5,7 +5,7 @@ import type { Scenario } from '../../../scenario/scenario';
 import { lastSenders } from '../../../scenario/steps';
 import { setKey, type TextChange } from '../../../scenario/text/editYaml';
 import { childOf, pathOf, plainValue } from '../../../scenario/text/outline';
-import type { Translate } from '../../translate';
+import type { Translate } from '../../../base/translate';
 import { estimateOf, type Analysis } from '../analyseScenario';
 import { entryNodes } from '../keysBelow';
 

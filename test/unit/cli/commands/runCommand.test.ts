@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { Result } from '../../../../src/results/result';
@@ -301,32 +301,83 @@ describe('run', () => {
     assert.deepEqual(said.process.questions, []);
   });
 
-  it('goes on, warns and prints its result when the folder can no longer be written', async () => {
-    const { code, out, err } = await at.run(['run', file], {
-      deps: {
-        startRun: () => {
-          // A file where the folder was is as good as a full disk.
-          const summary = sampleSummary();
-          const run = fakeRun({ snapshots: [sampleSnapshot(1)], summary });
-          return {
-            ...run,
-            finished: run.finished.then(async (value) => {
-              const folder = path.join(
-                at.folder,
-                '.signalr-bench',
-                '2026-11-21T14-02-11-chat-room',
-              );
-              await mkdir(path.join(folder, 'result.json'));
-              await writeFile(path.join(folder, 'result.json', 'x'), '');
-              return value;
-            }),
-          };
+  describe('when the folder can no longer be written', () => {
+    const results = (): string => path.join(at.folder, '.signalr-bench');
+    const name = '2026-11-21T14-02-11-chat-room';
+    /** Runs, and does something to the disk when the load is over. */
+    const runThen = (act: () => Promise<void>, ...flags: string[]) =>
+      at.run(['run', file, ...flags], {
+        deps: {
+          startRun: () => {
+            const run = fakeRun({ snapshots: [sampleSnapshot(1)], summary: sampleSummary() });
+            const finished = run.finished.then(async (summary) => {
+              await act();
+              return summary;
+            });
+            return { ...run, finished };
+          },
         },
-      },
+      });
+    /** A file where folders were is as good as a full disk. */
+    const fill = async (): Promise<void> => {
+      await rm(results(), { recursive: true });
+      await writeFile(results(), '');
+    };
+
+    it('keeps result, samples and scenario in a new one beside it', async () => {
+      const { code, out, err } = await runThen(() =>
+        mkdir(path.join(results(), name, 'result.json')),
+      );
+      assert.equal(code, 0);
+      assert.match(err, /warning: The result cannot be written/);
+      assert.match(err, /warning: The result was written to .*chat-room-2 instead\.\n$/);
+      assert.match(out, /^result {4}\.signalr-bench\/2026-11-21T14-02-11-chat-room-2\n/m);
+      const folder = path.join(results(), `${name}-2`);
+      assert.deepEqual((await readdir(folder)).sort(), [
+        'result.json',
+        'samples.jsonl',
+        'scenario.yaml',
+      ]);
+      const { id } = JSON.parse(await readFile(path.join(folder, 'result.json'), 'utf8')) as Result;
+      assert.equal(id, `${name}-2`);
+      assert.match(await readFile(path.join(folder, 'samples.jsonl'), 'utf8'), /^\{.*\}\n$/);
     });
-    assert.equal(code, 0);
-    assert.match(err, /warning: The result cannot be written/);
-    assert.match(out, /✓ passed/);
-    assert.doesNotMatch(out, /^result/m);
+
+    it('keeps them in the folder for temporary files when the disk is full', async () => {
+      const before = process.env['TMPDIR'];
+      process.env['TMPDIR'] = at.folder;
+      try {
+        const { code, out, err } = await runThen(fill, '--json');
+        assert.equal(code, 0);
+        const [, where = ''] = /The result was written to (.*) instead\.\n/.exec(err) ?? [];
+        assert.ok(where.startsWith(path.join(at.folder, 'signalr-bench-')), err);
+        assert.deepEqual(
+          JSON.parse(await readFile(path.join(where, 'result.json'), 'utf8')),
+          JSON.parse(out),
+        );
+        assert.ok(err.endsWith(`result    ${path.relative(at.folder, where)}\n`), err);
+      } finally {
+        if (before === undefined) delete process.env['TMPDIR'];
+        else process.env['TMPDIR'] = before;
+      }
+    });
+
+    it('prints what it has when it can be written nowhere, and says so', async () => {
+      const before = process.env['TMPDIR'];
+      process.env['TMPDIR'] = file;
+      try {
+        const { code, out, err } = await runThen(fill);
+        assert.equal(code, 0);
+        assert.match(
+          err,
+          /cannot be written below .*\. What is printed is all there is of the result\.\n$/,
+        );
+        assert.match(out, /✓ passed/);
+        assert.doesNotMatch(out, /^result/m);
+      } finally {
+        if (before === undefined) delete process.env['TMPDIR'];
+        else process.env['TMPDIR'] = before;
+      }
+    });
   });
 });

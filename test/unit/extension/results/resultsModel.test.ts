@@ -8,7 +8,7 @@ import {
   statusIcons,
   statusWord,
 } from '../../../../src/extension/results/resultsModel';
-import { english } from '../english';
+import { english } from '../../../../src/base/translate';
 
 const entry = (
   scenario: string,

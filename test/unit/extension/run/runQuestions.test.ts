@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { answerProblem, runQuestions } from '../../../../src/extension/run/runQuestions';
 import { scenarioOf } from '../../scenario/parsed';
-import { english } from '../english';
+import { english } from '../../../../src/base/translate';
 
 const groups = `config:
   target: local

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { statusDetails, statusText } from '../../../../src/extension/run/statusText';
 import { sampleSnapshot } from '../../results/sampleResult';
-import { english } from '../english';
+import { english } from '../../../../src/base/translate';
 
 describe('statusText', () => {
   it('says step, p99 and time left while measuring', () => {

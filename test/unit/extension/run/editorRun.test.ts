@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { startSession, type RunHost } from '../../../../src/extension/run/runSession';
+import { startEditorRun, type EditorShell } from '../../../../src/extension/run/editorRun';
 import type { LoadBeyond } from '../../../../src/targets/loadBeyond';
 import { redirectingHub } from '../../../fakes/redirectingHub';
-import { english } from '../../../../src/extension/translate';
+import { english } from '../../../../src/base/translate';
 
-describe('startSession', () => {
+describe('startEditorRun', () => {
   it('asks before a hub on this machine sends the load elsewhere, and starts nothing after a no', async () => {
     const hub = await redirectingHub('http://signalr-prod.example/client/?hub=h');
     const asked: LoadBeyond[] = [];
     const unexpected = (): never => assert.fail('nothing may be started');
-    const host: RunHost = {
+    const shell: EditorShell = {
       context: { reference: () => undefined, serverScript: '', readFile: unexpected },
       workerScript: '',
       confirm: (beyond) => {
@@ -17,7 +17,7 @@ describe('startSession', () => {
         return Promise.resolve(false);
       },
       t: english,
-      warn: unexpected,
+      say: unexpected,
       startTime: unexpected,
       runAgain: unexpected,
       openScenario: unexpected,
@@ -26,7 +26,7 @@ describe('startSession', () => {
     try {
       const text = `config:\n  target: ${hub.url}\n  connections: 2\n  baseSending: 2\n`;
       const request = { title: 'echo.yaml', text, overrides: [], directories: [] };
-      assert.equal(await startSession(request, host), undefined);
+      assert.equal(await startEditorRun(request, shell), undefined);
       assert.deepEqual(asked, [
         { hosts: ['signalr-prod.example'], url: hub.url, redirected: true },
       ]);

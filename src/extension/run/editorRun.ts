@@ -1,0 +1,134 @@
+import { Emitter } from '../../base/event';
+import { ExpectedError } from '../../base/expectedError';
+import { scenarioEstimate } from '../../capacity/scenarioEstimate';
+import type { Snapshot } from '../../measure/show/snapshot';
+import { buildPlan } from '../../plan/buildPlan';
+import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';
+import { completeResult } from '../../results/completeResult';
+import { writeCounters } from '../../results/counters/counterFile';
+import { redactScenario } from '../../results/redact';
+import type { Result } from '../../results/result';
+import { machineLimits, missingForRun } from '../../runner/lead/machineLimits';
+import { missingForScenario } from '../../runner/lead/planForMachine';
+import type { StopReason } from '../../runner/lead/run';
+import { startRun } from '../../runner/lead/startRun';
+import { notRunnable } from '../../scenario/check/notRunnable';
+import { parseScenario } from '../../scenario/parseScenario';
+import type { Scenario } from '../../scenario/scenario';
+import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
+import { readScenario } from '../../session/readScenario';
+import { runSession, type RunSession } from '../../session/runSession';
+import type { RunRequest, Shell } from '../../session/shell';
+import { openTarget } from '../../targets/registry';
+import { askHub } from '../../wire/connect/probeHub';
+import { redirectHosts } from '../../wire/connect/redirectHosts';
+import { spectraOf } from '../panel/spectra';
+import { toPanelResult } from '../panel/toPanelResult';
+import type { PanelSource } from '../panelSource';
+
+/** What a run needs from the editor. */
+export interface EditorShell extends Shell {
+  /** Script of a worker thread. */
+  readonly workerScript: string;
+  /** @param id of the run that is over */
+  runAgain(id: string): void;
+  /** @param folder that of the run's result, with the copy of the scenario */
+  openScenario(folder: string): void;
+  copySummary(result: Result | undefined): void;
+}
+
+/**
+ * Checks, opens and starts a run, as every shell does. Undefined when the person did not confirm it.
+ *
+ * @throws ExpectedError for everything that keeps it from starting
+ */
+export async function startEditorRun(
+  request: RunRequest,
+  shell: EditorShell,
+): Promise<EditorRun | undefined> {
+  const scenario = await readScenario(request, parseScenario, undefined, missingForScenario);
+  const parts: RunParts = {
+    ...{ notRunnable, machineLimits, missingForRun, buildPlan },
+    ...{ openTarget, askHub, redirectHosts, startRun, writeCounters },
+    completeResult: async (...run) => completeResult(...run),
+    workerScript: shell.workerScript,
+  };
+  try {
+    const prepared = await prepareRun(scenario, request, shell, parts);
+    return new EditorRun(prepared, await runSession(prepared, shell, parts), shell);
+  } catch (error) {
+    if (error instanceof ExpectedError && error.code === 'not-confirmed') return undefined;
+    throw error;
+  }
+}
+
+/** A run that was started from the editor, as a panel shows it. */
+export class EditorRun implements PanelSource {
+  readonly run: PanelRun;
+  readonly interrupted = false;
+  /** Settles when the result is stored, as far as it can be, and the target closed. */
+  readonly finished: Promise<Result>;
+  result: PanelResult | undefined;
+  spectra: readonly PanelSpectrum[] = [];
+  readonly onSnapshot: PanelSource['onSnapshot'];
+  private readonly finishedEmitter = new Emitter<PanelResult>();
+  readonly onFinished = this.finishedEmitter.event;
+  private stored: Result | undefined;
+
+  constructor(
+    { folder, plan, request, scenario, startedAt, target }: PreparedRun,
+    private readonly session: RunSession,
+    private readonly shell: EditorShell,
+  ) {
+    this.run = {
+      id: folder.id,
+      title: request.title,
+      targetUrl: target.url,
+      startedAt: startedAt.toISOString(),
+      scenario: redactScenario(scenario),
+      dialect: plan.dialect,
+      ...(target.emulated === true && { emulated: target.emulated }),
+      ...estimated(scenario),
+    };
+    this.onSnapshot = session.onSnapshot;
+    session.onResult((result) => {
+      this.stored = result;
+      this.result = toPanelResult(result);
+      this.spectra = spectraOf(result);
+      this.finishedEmitter.fire(this.result);
+    });
+    this.finished = session.finished.then(({ result }) => result);
+  }
+
+  /** Path of the result folder. */
+  get folder(): string {
+    return this.session.folder;
+  }
+
+  get snapshots(): readonly Snapshot[] {
+    return this.session.snapshots;
+  }
+
+  stop(reason: StopReason = 'stopped'): void {
+    this.session.stop(reason);
+  }
+
+  runAgain(): void {
+    this.shell.runAgain(this.run.id);
+  }
+
+  openScenario(): void {
+    this.shell.openScenario(this.folder);
+  }
+
+  copySummary(): void {
+    this.shell.copySummary(this.stored);
+  }
+}
+
+function estimated(scenario: Scenario): Pick<PanelRun, 'estimate' | 'estimateProblem'> {
+  const found = scenarioEstimate(scenario);
+  return 'problem' in found
+    ? { estimate: null, estimateProblem: found.problem }
+    : { estimate: found.estimate };
+}

@@ -1,0 +1,158 @@
+import { ExpectedError } from '../base/expectedError';
+import type { RunSummary } from '../measure/show/summary';
+import type { Plan } from '../plan/plan';
+import type { CompleteOptions } from '../results/completeResult';
+import type { writeCounters } from '../results/counters/counterFile';
+import type { Result } from '../results/result';
+import { ResultFolder } from '../results/resultFolder';
+import { scenarioCopy } from '../results/scenarioCopy';
+import { withPayloadFile } from '../runner/lead/payloadFiles';
+import { planForMachine, type PlanDeps } from '../runner/lead/planForMachine';
+import type { Run } from '../runner/lead/run';
+import type { Scenario } from '../scenario/scenario';
+import type { LoadBeyond } from '../targets/loadBeyond';
+import type { OpenTarget, TargetContext } from '../targets/target';
+import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
+import type { RunRequest, Shell } from './shell';
+
+/** What a run is made of; tests put fakes in its place, and bundles what is loaded when it is needed. */
+export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
+  readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
+  readonly startRun: (
+    plan: Plan,
+    target: OpenTarget,
+    deps: {
+      readonly workerScript: string;
+      readonly keepGoing: boolean;
+      readonly askedMs: number;
+    },
+  ) => Run;
+  readonly completeResult: (
+    summary: RunSummary,
+    scenario: Scenario,
+    options: CompleteOptions,
+  ) => Promise<Result>;
+  readonly writeCounters: typeof writeCounters;
+  /** Script of a worker thread. */
+  readonly workerScript: string;
+}
+
+/** A run of which only the start is left: its target is open, and its folder is made. */
+export interface PreparedRun extends AskedTarget {
+  readonly request: RunRequest;
+  readonly scenario: Scenario;
+  readonly folder: ResultFolder;
+  readonly startedAt: Date;
+  /** Closes target and folder: for its session, or for whoever does not start it after all. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Everything that comes before the load: plans the scenario for this machine, reads the files that it names,
+ * opens its target, asks whether load may go there and which dialect is spoken, and makes the folder of the
+ * result. Nothing stays open when it fails.
+ *
+ * @param given the scenario of the request's text
+ * @throws ExpectedError for everything that keeps a run from starting; `not-confirmed` after a no. What the
+ *   shell calls it off with
+ */
+export async function prepareRun(
+  given: Scenario,
+  request: RunRequest,
+  shell: Shell,
+  parts: RunParts,
+): Promise<PreparedRun> {
+  // Without a target the embedded hub is used, so that a first run needs nothing else.
+  const scenario: Scenario = { target: { kind: 'local' }, ...given };
+  const { calledOff, confirm, context, waiting } = shell;
+  const agree = confirm && ((beyond: LoadBeyond) => confirm(beyond, scenario));
+  const planned = await withPayloadFile(await planForMachine(scenario, parts), (name) =>
+    context.readFile(name),
+  );
+  const opened = await unlessCalledOff(
+    calledOff,
+    parts.openTarget(scenario, { ...context, ...(agree && { agree }) }),
+    (late) => late.dispose(),
+  );
+  try {
+    const { askHub, redirectHosts } = parts;
+    const questions = { askHub, redirectHosts, ...(waiting && { waiting }) };
+    // A hub may take its time, or never answer.
+    const asked = await unlessCalledOff(calledOff, askTarget(opened, planned, agree, questions));
+    if (!asked) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+    if (asked.target.notice !== undefined) shell.say('note', asked.target.notice);
+    const startedAt = shell.startTime();
+    const folder = await unlessCalledOff(
+      calledOff,
+      firstFolder(request, startedAt, shell),
+      (late) => late.dispose(),
+    );
+    const dispose = async (): Promise<void> => {
+      await folder.dispose();
+      await opened.dispose();
+    };
+    return { ...asked, request, scenario, folder, startedAt, dispose };
+  } catch (error) {
+    await opened.dispose();
+    throw error;
+  }
+}
+
+/**
+ * Waits, unless the run is called off.
+ *
+ * @param late releases what comes although nobody waits any more
+ */
+async function unlessCalledOff<T>(
+  calledOff: Promise<never> | undefined,
+  work: Promise<T>,
+  late: (value: T) => unknown = () => undefined,
+): Promise<T> {
+  try {
+    return await (calledOff ? Promise.race([work, calledOff]) : work);
+  } catch (error) {
+    work.then(late, () => undefined);
+    throw error;
+  }
+}
+
+/** A read-only workspace: the run is worth more than the place of its result. */
+async function firstFolder(
+  request: RunRequest,
+  startedAt: Date,
+  shell: Pick<Shell, 'say' | 't'>,
+): Promise<ResultFolder> {
+  const refusals: string[] = [];
+  for (const directory of request.directories) {
+    const made = await folderIn(directory, request, startedAt, shell);
+    if (typeof made !== 'string') {
+      const [why, where] = [refusals.join(' '), made.path];
+      if (why !== '') shell.say('warning', shell.t('{0} It goes to {1} instead.', why, where));
+      return made;
+    }
+    refusals.push(made);
+  }
+  const { otherFolder = [] } = request;
+  throw new ExpectedError('result-folder', refusals.concat(otherFolder).join(' '));
+}
+
+/** A new folder for the result of a run; in a sentence why there is none where it cannot be made. */
+export async function folderIn(
+  directory: string,
+  { title, text, overrides }: RunRequest,
+  startedAt: Date,
+  shell: Pick<Shell, 'say'>,
+): Promise<ResultFolder | string> {
+  try {
+    return await ResultFolder.create({
+      directory,
+      scenarioName: title,
+      scenarioText: scenarioCopy(text, overrides),
+      startedAt,
+      onWarning: (message) => shell.say('warning', message),
+    });
+  } catch (error) {
+    if (error instanceof ExpectedError) return error.message;
+    throw error;
+  }
+}

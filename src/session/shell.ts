@@ -1,0 +1,47 @@
+import type { Translate } from '../base/translate';
+import type { SetKey } from '../results/scenarioCopy';
+import type { Scenario } from '../scenario/scenario';
+import type { LoadBeyond } from '../targets/loadBeyond';
+import type { TargetContext } from '../targets/target';
+import type { TargetQuestions } from './askTarget';
+
+/** What to run, and where its result goes. */
+export interface RunRequest {
+  /** File name of the scenario, for people and for the name of the result folder. */
+  readonly title: string;
+  readonly text: string;
+  /** Keys that replace those of the text for this run. */
+  readonly overrides: readonly SetKey[];
+  /** Folders for the result: the first that can be written is taken. */
+  readonly directories: readonly string[];
+  /** How to name another one, in a sentence, for when none of them can be written. */
+  readonly otherFolder?: string;
+  /** Where a measured result goes that fits into none of them any more. */
+  readonly spareDirectory?: string;
+  /** A step that misses an objective does not end the run. */
+  readonly keepGoing?: boolean;
+}
+
+/**
+ * What is said of a run beside its snapshots and its result. `note`: to be known of the target before it
+ * starts. `server`: what goes wrong with a server or a service while it runs; snapshots have it too.
+ * `stack`: lines of a worker that died. `unstored`: why the result is in no file.
+ */
+export type Saying = 'note' | 'warning' | 'server' | 'stack' | 'unstored';
+
+/** What a shell gives to a run: answers to its questions, and a place for what it says. */
+export interface Shell {
+  /** Values behind references, and files that the scenario names. */
+  readonly context: Omit<TargetContext, 'agree'>;
+  /** Settles with whether load on these hosts is wanted; absent where nobody has to be asked. */
+  readonly confirm?: (beyond: LoadBeyond, scenario: Scenario) => Promise<boolean>;
+  /** Shows that a target is silent, until it is not waited for any more. */
+  readonly waiting?: NonNullable<TargetQuestions['waiting']>;
+  /** Without secrets. */
+  say(what: Saying, text: string): void;
+  readonly t: Translate;
+  /** When the run starts: its result is named by that. */
+  startTime(): Date;
+  /** Rejects when the run is not wanted any more before it has started. */
+  readonly calledOff?: Promise<never>;
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { english } from '../../../src/base/translate';
+import { prepareRun, type RunParts } from '../../../src/session/prepareRun';
+import { runSession, type RunSession } from '../../../src/session/runSession';
+import type { RunRequest, Shell } from '../../../src/session/shell';
+import { fakeDeps, fakeRun } from '../cli/fakeDeps';
+import { sampleScenario, sampleSnapshot, sampleSummary } from '../results/sampleResult';
+
+/** The way of a run without any shell. */
+describe('a session', () => {
+  let folder: string;
+  let said: string[];
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-session-'));
+    said = [];
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function start(
+    parts: Partial<RunParts>,
+    { request = {}, shell = {} }: { request?: Partial<RunRequest>; shell?: Partial<Shell> } = {},
+  ): Promise<{ session: RunSession; open: () => number }> {
+    const { calls, ...fakes } = fakeDeps(parts);
+    const asked = {
+      title: 'chat.yaml',
+      text: 'mode: simple\n',
+      overrides: [],
+      directories: [folder],
+    };
+    const given: Shell = {
+      context: {
+        reference: () => undefined,
+        serverScript: '',
+        readFile: () => Promise.reject(new Error('nothing is read')),
+      },
+      say: (what, text) => said.push(`${what}: ${text}`),
+      t: english,
+      startTime: () => new Date('2026-11-21T14:02:11Z'),
+      ...shell,
+    };
+    const prepared = await prepareRun(sampleScenario, { ...asked, ...request }, given, fakes);
+    return { session: await runSession(prepared, given, fakes), open: () => calls.targetsOpen };
+  }
+
+  it('says once what a server reports, and again when it reports something else', async () => {
+    const problems = [undefined, 'slow', 'slow', 'gone, AccessKey=abc', undefined, 'slow'];
+    const snapshots = problems.map((problem, tick) => ({
+      ...sampleSnapshot(tick + 1),
+      ...(problem !== undefined && { problem }),
+    }));
+    const startRun = () => fakeRun({ snapshots, summary: sampleSummary() });
+    const { session } = await start({ startRun });
+    await session.finished;
+    assert.deepEqual(said, ['server: slow', 'server: gone, AccessKey=(redacted)', 'server: slow']);
+    assert.equal(session.snapshots.length, problems.length);
+  });
+
+  it('keeps going when it is asked to', async () => {
+    const asked: boolean[] = [];
+    for (const keepGoing of [true, false]) {
+      const startRun: RunParts['startRun'] = (_plan, _target, options) => {
+        asked.push(options.keepGoing);
+        return fakeRun({ summary: sampleSummary() });
+      };
+      const { session } = await start({ startRun }, { request: { keepGoing } });
+      await session.finished;
+    }
+    assert.deepEqual(asked, [true, false]);
+  });
+
+  it('ends in order: the load, the lines of a dead worker, the result, the target', async () => {
+    const order: string[] = [];
+    const summary = sampleSummary({ endingStack: 'Error: dead\n    at here' });
+    const shell = { say: (what: string) => order.push(what) };
+    const { session, open } = await start({ startRun: () => fakeRun({ summary }) }, { shell });
+    session.onEnd(() => order.push('end'));
+    session.onResult(() => order.push(`result, ${open()} open`));
+    const { result, folder: where } = await session.finished;
+    assert.deepEqual(order, ['end', 'stack', 'result, 1 open']);
+    assert.equal(open(), 0);
+    // Its times are those that its folder is named by.
+    assert.equal(result.startedAt, '2026-11-21T14:02:11.000Z');
+    assert.equal(where, path.join(folder, result.id));
+    assert.deepEqual(readdirSync(where).sort(), ['result.json', 'samples.jsonl', 'scenario.yaml']);
+  });
+
+  it('leaves nothing open when it may not start, or cannot', async () => {
+    const target = await fakeDeps().openTarget({} as never, {} as never);
+    let closed = 0;
+    const away = {
+      ...target,
+      hostsBeyond: ['hub.example'],
+      dispose: () => {
+        closed += 1;
+        return Promise.resolve();
+      },
+    };
+    const openTarget = (): Promise<typeof away> => Promise.resolve(away);
+    const confirm = (): Promise<boolean> => Promise.resolve(false);
+    await assert.rejects(start({ openTarget }, { shell: { confirm } }), { code: 'not-confirmed' });
+    assert.deepEqual([closed, readdirSync(folder)], [1, []]);
+    const startRun = (): never => {
+      throw new TypeError('a defect');
+    };
+    await assert.rejects(start({ openTarget, startRun }), TypeError);
+    assert.equal(closed, 2);
+  });
+
+  it('is called off while it waits for its target, which is closed when it comes', async () => {
+    let closed = false;
+    let come: () => void = () => undefined;
+    const target = await fakeDeps().openTarget({} as never, {} as never);
+    const late = {
+      ...target,
+      dispose: () => {
+        closed = true;
+        return Promise.resolve();
+      },
+    };
+    const openTarget = (): Promise<typeof late> =>
+      new Promise((resolve) => {
+        come = () => resolve(late);
+      });
+    let callOff: (error: Error) => void = () => undefined;
+    const calledOff = new Promise<never>((_resolve, reject) => {
+      callOff = reject;
+    });
+    const starting = start({ openTarget }, { shell: { calledOff } });
+    setImmediate(() => callOff(new Error('not any more')));
+    await assert.rejects(starting, /not any more/);
+    assert.equal(closed, false);
+    come();
+    await new Promise(setImmediate);
+    assert.equal(closed, true);
+  });
+});
