@@ -1,9 +1,16 @@
 #!/usr/bin/env node
 import path from 'node:path';
+import { buildPlan } from '../plan/buildPlan';
+import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
+import { startRun } from '../runner/lead/startRun';
+import { notRunnable } from '../scenario/check/notRunnable';
+import { parseScenario } from '../scenario/parseScenario';
+import { probeConnection } from '../targets/connect/probeConnection';
+import { openTarget } from '../targets/registry';
 import { exitCode } from './exitCode';
-import { flushed, processSurroundings } from './processSurroundings';
-import { runProgram } from './program';
-import { realDeps } from './realDeps';
+import { flushed, processIo, stdinEnded } from './io';
+import { onDemand } from './loadOnDemand';
+import { runProgram, type CommandDeps } from './program';
 
 // Whatever escapes is a defect of ours.
 process.on('uncaughtException', (error) => {
@@ -14,9 +21,63 @@ process.on('uncaughtException', (error) => {
 // Bundled, this file is dist/cli.js, and the worker's bundle lies beside it.
 const scripts = { workerScript: path.join(__dirname, 'worker.js'), serverScript: __filename };
 
-void runProgram(process.argv.slice(2), processSurroundings(), realDeps(scripts)).then(
-  async (code) => {
-    await flushed();
-    process.exit(code);
-  },
-);
+void runProgram(process.argv.slice(2), processIo(), shippedDeps(scripts)).then(async (code) => {
+  await flushed();
+  process.exit(code);
+});
+
+/** What the commands are made of, as shipped. */
+function shippedDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>): CommandDeps {
+  return {
+    ...scripts,
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    parseScenario,
+    notRunnable,
+    capacity: onDemand,
+    buildPlan,
+    machineLimits,
+    missingForRun,
+    openTarget,
+    startRun,
+    completeResult: async (...run) => (await onDemand()).completeResult(...run),
+    writeCounters: async (...counters) => (await onDemand()).writeCounters(...counters),
+    calibrate: async () => (await onDemand()).calibrate(scripts.serverScript),
+    probeConnection,
+    probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint),
+    askHub: async (...question) => (await onDemand()).askHub(...question),
+    redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),
+    // A bundle of its own: only the process that serves needs a server.
+    startBenchHub: async (options) => {
+      const { startBenchHub } = await import(
+        /* webpackChunkName: "hub" */ '../servers/hub/benchHub.js'
+      );
+      return startBenchHub(options);
+    },
+    startWebPubSubEmulator: async (options) => {
+      const { startWebPubSubEmulator } = await import(
+        /* webpackChunkName: "webPubSub" */ '../servers/webpubsub/webPubSubEmulator.js'
+      );
+      return startWebPubSubEmulator(options);
+    },
+    startAzureSignalr: async (options) => {
+      const { startAzureSignalr } = await import(
+        /* webpackChunkName: "azureSignalr" */ '../servers/azureSignalr/startAzureSignalr.js'
+      );
+      return startAzureSignalr(options);
+    },
+    startAppServer: async (options) => {
+      const { startAppServer } = await import(
+        /* webpackChunkName: "appServer" */ '../servers/appServer/appServer.js'
+      );
+      return startAppServer(options);
+    },
+    startUpstreamHandler: async (settings, port, onProblem) => {
+      const { upstreamHandler } = await import(
+        /* webpackChunkName: "upstream" */ '../servers/upstream/upstreamHandler.js'
+      );
+      return upstreamHandler(settings, port, onProblem);
+    },
+    stdinEnded,
+  };
+}

@@ -4,14 +4,11 @@ import type { Edition } from '../capacity/estimate';
 import { groupShapes } from '../capacity/start/startingFile';
 import { redactText } from '../results/redact';
 import { toolVersion } from '../results/toolVersion';
+import { askingCommand, shells, type Shell } from './commands/completionShells';
 import type { DoctorDeps, DoctorFlags } from './commands/doctorCommand';
 import type { EstimateDeps, EstimateFlags } from './commands/estimateCommand';
 import { exporters } from '../session/export/exporters';
-import { exitCode, exitCodeOfError, exitCodeText, SignalError } from './exitCode';
-import { amount, edition, headroom, hours, setKey, wholeNumber } from './flagValue';
 import type { InitFlags } from './commands/initCommand';
-import { printable } from './views/line';
-import { lazyCommands } from './loadLazyCommands';
 import { runCommand, type RunDeps, type RunFlags } from './commands/runCommand';
 import type {
   ServeAzureSignalrFlags,
@@ -20,9 +17,12 @@ import type {
   ServeHubFlags,
   ServeWebPubSubFlags,
 } from './commands/serveCommand';
-import { addShellCommands } from './shellCommands';
-import type { Surroundings } from './surroundings';
 import type { ValidateDeps } from './commands/validateCommand';
+import { exitCode, exitCodeOfError, exitCodeText, SignalError } from './exitCode';
+import { amount, edition, headroom, hours, setKey, wholeNumber } from './flagValue';
+import type { ProcessIo } from './io';
+import { onDemand } from './loadOnDemand';
+import { printable } from './views/line';
 
 /** Everything the commands are made of. */
 export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & ServeDeps;
@@ -35,13 +35,13 @@ export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & S
  */
 export async function runProgram(
   args: readonly string[],
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: CommandDeps,
 ): Promise<number> {
-  const { stderr } = surroundings;
+  const { stderr } = io;
   let code: number = exitCode.done;
   try {
-    const program = commandTree(surroundings, deps, (result) => {
+    const program = commandTree(io, deps, (result) => {
       code = result;
     });
     await program.parseAsync([...args], { from: 'user' });
@@ -63,12 +63,8 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-function commandTree(
-  surroundings: Surroundings,
-  deps: CommandDeps,
-  done: (code: number) => void,
-): Command {
-  const { stdout, stderr } = surroundings;
+function commandTree(io: ProcessIo, deps: CommandDeps, done: (code: number) => void): Command {
+  const { stdout, stderr } = io;
   const program = new Command('signalr-bench')
     .description('Load test SignalR and Web PubSub, and learn how many Units you need.')
     .version(toolVersion)
@@ -82,24 +78,24 @@ function commandTree(
       'after',
       `\nExample:\n  signalr-bench run examples/echo.yaml --target local\n${exitCodeText}`,
     );
-  addRun(program, surroundings, deps, done);
-  addInit(program, surroundings, deps, done);
-  addReading(program, surroundings, deps, done);
-  addFormats(program, surroundings, deps, done);
-  addServe(program, surroundings, deps, done);
-  addDoctor(program, surroundings, deps, done);
-  addShellCommands(program, surroundings, done);
+  addRun(program, io, deps, done);
+  addInit(program, io, deps, done);
+  addReading(program, io, deps, done);
+  addFormats(program, io, deps, done);
+  addServe(program, io, deps, done);
+  addDoctor(program, io, deps, done);
+  addShellCommands(program, io, deps, done);
   return program;
 }
 
 type Add = (
   program: Command,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: CommandDeps,
   done: (code: number) => void,
 ) => void;
 
-const addRun: Add = (program, surroundings, deps, done) => {
+const addRun: Add = (program, io, deps, done) => {
   program
     .command('run')
     .description('Run a scenario file, show it live, and keep its result.')
@@ -124,11 +120,11 @@ const addRun: Add = (program, surroundings, deps, done) => {
       `\nExample:\n  signalr-bench run chat-room.yaml --target http://localhost:5050/signalrbench --set config.connections=100\n${exitCodeText}`,
     )
     .action(async (file: string, flags: RunFlags) => {
-      done(await runCommand(file, flags, surroundings, deps));
+      done(await runCommand(file, flags, io, deps));
     });
 };
 
-const addInit: Add = (program, surroundings, _deps, done) => {
+const addInit: Add = (program, io, _deps, done) => {
   const init = program
     .command('init')
     .description('Write a scenario file with the set-up of the performance guides for a size.')
@@ -160,12 +156,12 @@ const addInit: Add = (program, surroundings, _deps, done) => {
       '\nExample:\n  signalr-bench init rooms.yaml --use-case sendToGroup --unit 10',
     )
     .action(async (file: string | undefined, flags: InitFlags) => {
-      const { initCommand } = await lazyCommands();
-      done(await initCommand(file, flags, surroundings));
+      const { initCommand } = await onDemand();
+      done(await initCommand(file, flags, io));
     });
 };
 
-const addReading: Add = (program, surroundings, deps, done) => {
+const addReading: Add = (program, io, deps, done) => {
   program
     .command('validate')
     .description('List the problems of scenario files.')
@@ -173,8 +169,8 @@ const addReading: Add = (program, surroundings, deps, done) => {
     .option('--json', 'print the problems as a JSON list')
     .addHelpText('after', '\nExample:\n  signalr-bench validate examples/*.yaml')
     .action(async (files: string[], flags: { json?: boolean }) => {
-      const { validateCommand } = await lazyCommands();
-      done(await validateCommand(files, flags, surroundings, deps));
+      const { validateCommand } = await onDemand();
+      done(await validateCommand(files, flags, io, deps));
     });
   program
     .command('estimate')
@@ -188,8 +184,8 @@ const addReading: Add = (program, surroundings, deps, done) => {
     .option('--json', 'print the estimate as JSON')
     .addHelpText('after', '\nExample:\n  signalr-bench estimate chat-room.yaml --headroom 0.7')
     .action(async (file: string, flags: EstimateFlags) => {
-      const { estimateCommand } = await lazyCommands();
-      done(await estimateCommand(file, flags, surroundings, deps));
+      const { estimateCommand } = await onDemand();
+      done(await estimateCommand(file, flags, io, deps));
     });
   program
     .command('show')
@@ -204,12 +200,12 @@ const addReading: Add = (program, surroundings, deps, done) => {
       '\nExample:\n  signalr-bench show .signalr-bench/2026-11-21T14-02-11-echo',
     )
     .action(async (location: string, flags: { summary?: boolean }) => {
-      const { showCommand } = await lazyCommands();
-      done(await showCommand(location, flags, surroundings));
+      const { showCommand } = await onDemand();
+      done(await showCommand(location, flags, io));
     });
 };
 
-const addFormats: Add = (program, surroundings, _deps, done) => {
+const addFormats: Add = (program, io, _deps, done) => {
   const exporting = program
     .command('export')
     .description('Write a stored run to standard output in another format.')
@@ -226,8 +222,8 @@ const addFormats: Add = (program, surroundings, _deps, done) => {
     .choices(exporters.map(({ name }) => name))
     .makeOptionMandatory();
   exporting.addOption(formats).action(async (location: string, flags: { format: string }) => {
-    const { exportCommand } = await lazyCommands();
-    done(await exportCommand(location, flags, surroundings));
+    const { exportCommand } = await onDemand();
+    done(await exportCommand(location, flags, io));
   });
   program
     .command('import')
@@ -236,12 +232,12 @@ const addFormats: Add = (program, surroundings, _deps, done) => {
     .option('--json', 'print the summary as JSON')
     .addHelpText('after', '\nExample:\n  signalr-bench import counters.txt')
     .action(async (file: string, flags: { json?: boolean }) => {
-      const { importCommand } = await lazyCommands();
-      done(await importCommand(file, flags, surroundings));
+      const { importCommand } = await onDemand();
+      done(await importCommand(file, flags, io));
     });
 };
 
-const addServe: Add = (program, surroundings, deps, done) => {
+const addServe: Add = (program, io, deps, done) => {
   const serve = program
     .command('serve')
     .description('Serve something to put load on, on this machine only.')
@@ -264,8 +260,8 @@ const addServe: Add = (program, surroundings, deps, done) => {
     );
   hub.addOption(exitWithStdin());
   hub.action(async (flags: ServeHubFlags) => {
-    const { serveHubCommand } = await lazyCommands();
-    done(await serveHubCommand(flags, surroundings, deps));
+    const { serveHubCommand } = await onDemand();
+    done(await serveHubCommand(flags, io, deps));
   });
   serve
     .command('azure-signalr')
@@ -281,8 +277,8 @@ const addServe: Add = (program, surroundings, deps, done) => {
       '\nExample:\n  signalr-bench serve azure-signalr --port 0 --unit 1\n\nThe first line on standard output is {"connectionString":…}.',
     )
     .action(async (flags: ServeAzureSignalrFlags) => {
-      const { serveAzureSignalrCommand } = await lazyCommands();
-      done(await serveAzureSignalrCommand(flags, surroundings, deps));
+      const { serveAzureSignalrCommand } = await onDemand();
+      done(await serveAzureSignalrCommand(flags, io, deps));
     });
   serve
     .command('web-pubsub')
@@ -298,29 +294,29 @@ const addServe: Add = (program, surroundings, deps, done) => {
       '\nExample:\n  signalr-bench serve web-pubsub --port 0\n\nThe first line on standard output is {"connectionString":…}.',
     )
     .action(async (flags: ServeWebPubSubFlags) => {
-      const { serveWebPubSubCommand } = await lazyCommands();
-      done(await serveWebPubSubCommand(flags, surroundings, deps));
+      const { serveWebPubSubCommand } = await onDemand();
+      done(await serveWebPubSubCommand(flags, io, deps));
     });
-  addServeAppServer(serve, surroundings, deps, done);
+  addServeAppServer(serve, io, deps, done);
   serve
     .command('upstream', { hidden: true })
     .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 0)
     .addOption(exitWithStdin())
     .action(async (flags: ServeFlags) => {
-      const { serveUpstreamCommand } = await lazyCommands();
-      done(await serveUpstreamCommand(flags, surroundings, deps));
+      const { serveUpstreamCommand } = await onDemand();
+      done(await serveUpstreamCommand(flags, io, deps));
     });
 };
 
 /** Not for people: the app servers of a run. */
-const addServeAppServer: Add = (serve, surroundings, deps, done) => {
+const addServeAppServer: Add = (serve, io, deps, done) => {
   serve
     .command('app-server', { hidden: true })
     .description('Serve the bench hub behind Azure SignalR Service, for a run.')
     .addOption(exitWithStdin())
     .action(async (flags: { exitWithStdin?: boolean }) => {
-      const { serveAppServerCommand } = await lazyCommands();
-      done(await serveAppServerCommand(flags, surroundings, deps));
+      const { serveAppServerCommand } = await onDemand();
+      done(await serveAppServerCommand(flags, io, deps));
     });
 };
 
@@ -329,7 +325,7 @@ function exitWithStdin(): Option {
   return new Option('--exit-with-stdin', 'end when standard input ends').hideHelp();
 }
 
-const addDoctor: Add = (program, surroundings, deps, done) => {
+const addDoctor: Add = (program, io, deps, done) => {
   program
     .command('doctor')
     .description(
@@ -346,7 +342,42 @@ const addDoctor: Add = (program, surroundings, deps, done) => {
       "\nExamples:\n  signalr-bench doctor --target http://localhost:5050/signalrbench\n  signalr-bench doctor --target '${env:AZURE_SIGNALR}'",
     )
     .action(async (flags: DoctorFlags) => {
-      const { doctorCommand } = await lazyCommands();
-      done(await doctorCommand(flags, surroundings, deps));
+      const { doctorCommand } = await onDemand();
+      done(await doctorCommand(flags, io, deps));
+    });
+};
+
+/** The commands for people at a shell: what keys there are, and what may be written next. */
+const addShellCommands: Add = (program, io, _deps, done) => {
+  const { stdout } = io;
+  program
+    .command('keys')
+    .description('List the keys of scenario files, or say all about one.')
+    .argument('[key]', 'such as config.arrivingRate, or config for all below it')
+    .option('--json', 'print the keys as a JSON list')
+    .addHelpText('after', '\nExample:\n  signalr-bench keys config.arrivingRate')
+    .action(async (name: string | undefined, flags: { json?: boolean }) => {
+      const { keysCommand } = await onDemand();
+      done(keysCommand(name, flags, io));
+    });
+  const completion = program
+    .command('completion')
+    .description('Print the script that completes commands, options and keys in a shell.')
+    .addHelpText('after', '\nExample:\n  source <(signalr-bench completion bash)');
+  completion
+    .addArgument(completion.createArgument('<shell>', 'the shell').choices(shells))
+    .action(async (shell: Shell) => {
+      const { completionScripts } = await onDemand();
+      stdout.write(completionScripts[shell]);
+      done(exitCode.done);
+    });
+  program
+    .command(askingCommand, { hidden: true })
+    .argument('[words...]')
+    .action(async (words: readonly string[]) => {
+      const { completeWords } = await onDemand();
+      const found = completeWords(program, words);
+      stdout.write(found.map(({ value, text = '' }) => `${value}\t${text}\n`).join(''));
+      done(exitCode.done);
     });
 };

@@ -2,7 +2,7 @@ import type { SetKey } from '../results/scenarioCopy';
 import type { Scenario } from '../scenario/scenario';
 import { readScenario, type ScenarioParser } from '../session/readScenario';
 import { namedScenario } from '../session/scenarioFile';
-import type { Surroundings } from './surroundings';
+import type { ProcessIo } from './io';
 import { printable } from './views/line';
 import { placeProblems, problemText } from './views/problemText';
 
@@ -15,7 +15,7 @@ import { placeProblems, problemText } from './views/problemText';
 export async function scenarioOf(
   file: string,
   overrides: readonly SetKey[],
-  { stderr, input }: Surroundings,
+  { stderr, input }: ProcessIo,
   parse: ScenarioParser,
   alsoWrong?: (scenario: Scenario) => Promise<string | undefined>,
 ): Promise<{ readonly scenario: Scenario; readonly name: string; readonly text: string }> {

@@ -1,5 +1,5 @@
 import { SignalError, type EndingSignal } from './exitCode';
-import type { Surroundings } from './surroundings';
+import type { ProcessIo } from './io';
 
 /** Turns the signals of a process into the orderly end of what is going on. */
 export interface SignalStop {
@@ -12,7 +12,7 @@ export interface SignalStop {
   dispose(): void;
 }
 
-export function stopOnSignal(surroundings: Pick<Surroundings, 'onSignal'>): SignalStop {
+export function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>): SignalStop {
   let first: EndingSignal | undefined;
   let times = 0;
   let handler: ((times: number) => void) | undefined;
@@ -22,7 +22,7 @@ export function stopOnSignal(surroundings: Pick<Surroundings, 'onSignal'>): Sign
   });
   // Nobody may be waiting when the signal comes.
   signalled.catch(() => undefined);
-  const subscription = surroundings.onSignal((signal) => {
+  const subscription = io.onSignal((signal) => {
     first ??= signal;
     giveUp(new SignalError(first));
     times += 1;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { stallText } from '../../src/cli/views/runTexts';
+import { stallText } from '../../src/cli/views/runView';
 import type { Snapshot } from '../../src/measure/show/snapshot';
 import { stallOf } from '../../src/measure/judge/stall';
 import { withHub } from '../fakes/loadHub';

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { listedKeys } from './keyList';
+import { listedKeys } from './keysCommand';
 
 /** What may stand next on a command line. */
 export interface Completion {

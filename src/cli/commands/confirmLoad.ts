@@ -3,7 +3,7 @@ import type { LoadBeyond } from '../../targets/loadBeyond';
 import type { Scenario } from '../../scenario/scenario';
 import { printable } from '../views/line';
 import { loadNumbers, loadNumbersWords } from '../../session/runWords';
-import type { Surroundings } from '../surroundings';
+import type { ProcessIo } from '../io';
 
 /**
  * Load that leaves this machine needs somebody's word: a yes on the terminal, after the load was shown in
@@ -14,7 +14,7 @@ import type { Surroundings } from '../surroundings';
 export async function confirmLoad(
   beyond: LoadBeyond,
   scenario: Scenario,
-  { stderr, interactive, ask }: Surroundings,
+  { stderr, interactive, ask }: ProcessIo,
 ): Promise<boolean> {
   const where = printable(whereTo(beyond));
   const load = loadNumbersWords(loadNumbers(scenario));
@@ -42,7 +42,7 @@ function whereTo({ hosts, url, redirected }: LoadBeyond): string {
 export async function confirmRedirect(
   host: string,
   url: string,
-  { interactive, ask }: Pick<Surroundings, 'interactive' | 'ask'>,
+  { interactive, ask }: Pick<ProcessIo, 'interactive' | 'ask'>,
 ): Promise<boolean> {
   const where = `${printable(url)} redirects to ${printable(host)}, which is not on this machine.`;
   if (!interactive) {

@@ -14,11 +14,10 @@ import { exitCode } from '../exitCode';
 import { hubSnippet, measureSnippet } from './hubSnippet';
 import { jsonDocument } from '../../base/visibleText';
 import { paintAll, wrap, type Line } from '../views/line';
-import { referenceValue } from '../referenceValue';
+import { canColour, referenceValue, type ProcessIo } from '../io';
 import { readScenarioFile } from '../../session/scenarioFile';
 import type { ScenarioParser } from '../../session/readScenario';
 import { confirmRedirect } from './confirmLoad';
-import { canColour, type Surroundings } from '../surroundings';
 
 export interface DoctorFlags {
   readonly target?: string;
@@ -73,12 +72,12 @@ interface Report {
  */
 export async function doctorCommand(
   flags: DoctorFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: DoctorDeps,
 ): Promise<number> {
   // The target first: a mistyped one should not wait for the calibration.
   const target =
-    flags.target === undefined ? undefined : await examine(flags.target, flags, surroundings, deps);
+    flags.target === undefined ? undefined : await examine(flags.target, flags, io, deps);
   const report: Report = {
     node: deps.node,
     platform: deps.platform,
@@ -86,11 +85,11 @@ export async function doctorCommand(
     calibration: await deps.calibrate(),
     ...(target && { target }),
   };
-  const { stdout } = surroundings;
+  const { stdout } = io;
   stdout.write(
     flags.json
       ? jsonDocument(report)
-      : paintAll(reportLines(report), canColour(surroundings)) + snippetOf(report.target),
+      : paintAll(reportLines(report), canColour(io)) + snippetOf(report.target),
   );
   return target && !target.reachable ? exitCode.noTarget : exitCode.done;
 }
@@ -98,10 +97,10 @@ export async function doctorCommand(
 async function examine(
   text: string,
   { yes }: DoctorFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: DoctorDeps,
 ): Promise<NonNullable<Report['target']>> {
-  const { env, cwd } = surroundings;
+  const { env, cwd } = io;
   const context: TargetContext = {
     reference: (kind, name) => referenceValue(env, kind, name),
     serverScript: deps.serverScript,
@@ -121,7 +120,7 @@ async function examine(
     const agree =
       yes === true
         ? undefined
-        : (host: string): Promise<boolean> => confirmRedirect(host, target.url, surroundings);
+        : (host: string): Promise<boolean> => confirmRedirect(host, target.url, io);
     const probe = await probeAgreed(target, deps.probeHub, agree);
     if (probe === undefined)
       throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was sent there.');

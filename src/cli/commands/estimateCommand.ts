@@ -11,7 +11,7 @@ import { paintAll } from '../views/line';
 import type { Scenario } from '../../scenario/scenario';
 import type { ScenarioParser } from '../../session/readScenario';
 import { scenarioOf } from '../scenarioOf';
-import { canColour, widthOf, type Surroundings } from '../surroundings';
+import { canColour, widthOf, type ProcessIo } from '../io';
 
 export interface EstimateFlags {
   readonly edition?: Edition;
@@ -34,10 +34,10 @@ export interface EstimateDeps {
 export async function estimateCommand(
   file: string,
   flags: EstimateFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: EstimateDeps,
 ): Promise<number> {
-  const { scenario } = await scenarioOf(file, [], surroundings, deps.parseScenario);
+  const { scenario } = await scenarioOf(file, [], io, deps.parseScenario);
   const model = await deps.capacity();
   const { edition, headroom } = flags;
   const options = {
@@ -47,7 +47,7 @@ export async function estimateCommand(
   const found = scenarioEstimate(scenario, options, model);
   if ('problem' in found) throw new ExpectedError('no-table', found.problem);
   const { estimate } = found;
-  const { stdout } = surroundings;
+  const { stdout } = io;
   const price = priceOf(estimate, scenario, {
     ...(flags.unitPrice !== undefined && { unitHour: flags.unitPrice }),
     ...(flags.messagePrice !== undefined && { messages: flags.messagePrice }),
@@ -66,7 +66,7 @@ export async function estimateCommand(
             Math.min(100, widthOf(stdout)),
             billingText(estimate, scenario, price),
           ),
-          canColour(surroundings),
+          canColour(io),
         ),
   );
   return exitCode.done;

@@ -1,7 +1,7 @@
 import { readResult } from '../../results/readResult';
 import { exported } from '../../session/export/exporters';
 import { exitCode } from '../exitCode';
-import type { Surroundings } from '../surroundings';
+import type { ProcessIo } from '../io';
 
 /**
  * Writes a stored run to standard output in another format.
@@ -11,7 +11,7 @@ import type { Surroundings } from '../surroundings';
 export async function exportCommand(
   location: string,
   { format }: { readonly format: string },
-  { stdout }: Surroundings,
+  { stdout }: ProcessIo,
 ): Promise<number> {
   stdout.write(await exported(await readResult(location), format));
   return exitCode.done;

@@ -3,7 +3,7 @@ import { readCounters } from '../../results/counters/readCounters';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/visibleText';
 import { printable } from '../views/line';
-import type { Surroundings } from '../surroundings';
+import type { ProcessIo } from '../io';
 
 /**
  * Reads a counter file of the Azure SignalR benchmark and prints its summary, in the order of that tool.
@@ -13,7 +13,7 @@ import type { Surroundings } from '../surroundings';
 export async function importCommand(
   file: string,
   { json = false }: { readonly json?: boolean },
-  { stdout, stderr }: Surroundings,
+  { stdout, stderr }: ProcessIo,
 ): Promise<number> {
   const { lines, cut, ...summary } = await readCounters(file);
   if (cut) stderr.write(`warning: the last line of ${printable(file)} is cut; it was left out\n`);

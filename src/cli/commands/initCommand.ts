@@ -8,7 +8,7 @@ import { didYouMean } from '../../scenario/text/didYouMean';
 import { findUseCase, useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
 import { exitCode } from '../exitCode';
-import type { Surroundings } from '../surroundings';
+import type { ProcessIo } from '../io';
 
 export interface InitFlags {
   /** Absent: one that the service runs by itself. */
@@ -29,7 +29,7 @@ export interface InitFlags {
 export async function initCommand(
   file: string | undefined,
   flags: InitFlags,
-  { stdout, stderr, cwd }: Surroundings,
+  { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
   const { unit, service, groups, force = false } = flags;
   const { useCase = service === 'webpubsub' ? 'sendToGroup' : 'echo' } = flags;

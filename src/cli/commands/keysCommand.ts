@@ -1,8 +1,98 @@
+import { ExpectedError } from '../../base/expectedError';
+import { allParameters } from '../../scenario/keys/allParameters';
+import type { KeySpec } from '../../scenario/keys/keySpec';
+import { topKeys } from '../../scenario/keys/scenarioKeys';
+import { didYouMean } from '../../scenario/text/didYouMean';
+import { writtenNumber } from '../../scenario/text/numberText';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/visibleText';
-import { keysNamed, listedKeys, type ListedKey } from './keyList';
+import { canColour, widthOf, type ProcessIo } from '../io';
 import { paintAll, wrap, type Line } from '../views/line';
-import { canColour, widthOf, type Surroundings } from '../surroundings';
+
+/** One key of a scenario file, as `--set` names it. */
+export interface ListedKey {
+  readonly name: string;
+  readonly type: string;
+  /** As it is written in a file; absent where there is none. */
+  readonly default?: string;
+  readonly required?: boolean;
+  readonly choices?: readonly string[];
+  /** Bounds of the value, both included, in milliseconds, bytes or as a share where it has a unit. */
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly doc: string;
+  /** What the Azure SignalR benchmark did differently. */
+  readonly note?: string;
+  /** Use cases that have the parameter. */
+  readonly useCases?: readonly string[];
+}
+
+/** Every key of a scenario file; entries of a mix have numbers, of which the first is listed. */
+export function listedKeys(): ListedKey[] {
+  return topKeys.flatMap((spec) => listed(spec, spec.name));
+}
+
+function listed(spec: KeySpec, name: string): ListedKey[] {
+  const below = spec.type === 'entries' ? `${name}.0` : name;
+  const parameters =
+    spec.type === 'parameters'
+      ? [...allParameters].map(([own, { spec: of, useCases }]) => ({
+          ...listedKey(of, `${name}.${own}`),
+          useCases,
+        }))
+      : [];
+  return [
+    listedKey(spec, name),
+    ...(spec.keys ?? []).flatMap((key) => listed(key, `${below}.${key.name}`)),
+    ...parameters,
+  ];
+}
+
+function listedKey(spec: KeySpec, name: string): ListedKey {
+  const { type, required, choices, minimum, maximum, summary, seedNote } = spec;
+  const fallback =
+    typeof spec.default === 'number'
+      ? writtenNumber(type as 'count', spec.default)
+      : (spec.default?.toString() ?? spec.defaultText);
+  return {
+    ...{ name, type },
+    ...(fallback !== undefined && { default: fallback }),
+    ...(required === true && { required }),
+    ...(choices !== undefined && { choices }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+    doc: summary,
+    ...(seedNote !== undefined && { note: seedNote }),
+  };
+}
+
+/**
+ * The key of this name, and all below it.
+ *
+ * @throws ExpectedError `unknown-key` with the name that was probably meant
+ */
+export function keysNamed(name: string): ListedKey[] {
+  const keys = listedKeys();
+  const wanted = name.replace(/^scenarios\.\d{1,3}(?=\.)/, 'scenarios.0');
+  const found = keys.filter((key) => key.name === wanted || key.name.startsWith(`${wanted}.`));
+  if (found.length > 0) return found;
+  const names = keys.map((key) => key.name);
+  const meant =
+    names.find((known) => known.toLowerCase().endsWith(`.${name.toLowerCase()}`)) ??
+    didYouMean(name, names) ??
+    nearestLast(name, names);
+  throw new ExpectedError(
+    'unknown-key',
+    `There is no key ${JSON.stringify(name.slice(0, 60))}. ${meant === undefined ? '`signalr-bench keys` lists all.' : `Did you mean ${meant}?`}`,
+  );
+}
+
+/** Someone may have written the last part only, and not well. */
+function nearestLast(name: string, names: readonly string[]): string | undefined {
+  const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+  const last = didYouMean(lastOf(name), names.map(lastOf));
+  return names.find((known) => lastOf(known) === last);
+}
 
 /**
  * Lists the keys of scenario files on standard output: all of them, or one with all that is known of it, and
@@ -13,17 +103,17 @@ import { canColour, widthOf, type Surroundings } from '../surroundings';
 export function keysCommand(
   name: string | undefined,
   { json = false }: { readonly json?: boolean },
-  surroundings: Surroundings,
+  io: ProcessIo,
 ): number {
   const keys = name === undefined ? listedKeys() : keysNamed(name);
-  const { stdout } = surroundings;
+  const { stdout } = io;
   const width = Math.max(40, Math.min(100, widthOf(stdout)));
   stdout.write(
     json
       ? jsonDocument(keys)
       : paintAll(
           keys.flatMap((key) => linesOf(key, name !== undefined, width)),
-          canColour(surroundings),
+          canColour(io),
         ),
   );
   return exitCode.done;

@@ -12,11 +12,10 @@ import { runSession, type FinishedRun, type RunSession } from '../../session/run
 import { readScenarioFile } from '../../session/scenarioFile';
 import type { RunRequest, Saying, Shell } from '../../session/shell';
 import { exitCodeOfResult } from '../exitCode';
-import { lazyCommands } from '../loadLazyCommands';
-import { referenceValue } from '../referenceValue';
+import { onDemand } from '../loadOnDemand';
+import { canColour, canRedraw, referenceValue, widthOf, type ProcessIo } from '../io';
 import { scenarioOf } from '../scenarioOf';
 import { stopOnSignal, type SignalStop } from '../signalStop';
-import { canColour, canRedraw, widthOf, type Surroundings } from '../surroundings';
 import { jsonDocument } from '../../base/visibleText';
 import { paintAll, printable } from '../views/line';
 import { createPlainView } from '../views/plainView';
@@ -53,19 +52,19 @@ export interface RunDeps extends RunParts {
 export async function runCommand(
   file: string,
   flags: RunFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: RunDeps,
 ): Promise<number> {
   const overrides = overridesOf(flags);
-  const read = await scenarioOf(file, overrides, surroundings, deps.parseScenario, (wrong) =>
+  const read = await scenarioOf(file, overrides, io, deps.parseScenario, (wrong) =>
     missingForScenario(wrong, deps),
   );
-  const { cwd } = surroundings;
+  const { cwd } = io;
   const folder = path.dirname(path.resolve(cwd, file));
   if (read.scenario.kind === 'resultparser') {
     const { resultFilePath = 'counters.txt' } = read.scenario;
-    const { importCommand } = await lazyCommands();
-    return importCommand(path.resolve(folder, resultFilePath), flags, surroundings);
+    const { importCommand } = await onDemand();
+    return importCommand(path.resolve(folder, resultFilePath), flags, io);
   }
   const request: RunRequest = {
     title: read.name,
@@ -76,16 +75,16 @@ export async function runCommand(
     spareDirectory: path.join(tmpdir(), `signalr-bench-${randomUUID()}`),
     keepGoing: flags.keepGoing === true,
   };
-  const stop = stopOnSignal(surroundings);
+  const stop = stopOnSignal(io);
   const shown: Shown = {};
-  const shell = shellOf(folder, flags, surroundings, { shown, stop, deps });
+  const shell = shellOf(folder, flags, io, { shown, stop, deps });
   try {
-    const createView = await viewFor(surroundings);
+    const createView = await viewFor(io);
     const prepared = await prepareRun(read.scenario, request, shell, deps);
     shown.view = createView(titleOf(prepared));
     const session = await runSession(prepared, shell, deps);
     const finished = await watch(session, shown, stop);
-    await print(finished, flags, surroundings);
+    await print(finished, flags, io);
     return exitCodeOfResult(finished.result, stop.signal());
   } finally {
     stop.dispose();
@@ -116,14 +115,14 @@ interface Shown {
 function shellOf(
   folder: string,
   { yes }: RunFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   {
     shown,
     stop,
     deps,
   }: { readonly shown: Shown; readonly stop: SignalStop; readonly deps: RunDeps },
 ): Shell {
-  const { env, stderr, now } = surroundings;
+  const { env, stderr, now } = io;
   const write = (text: string): void =>
     shown.view ? shown.view.message(text) : stderr.write(`${printable(text)}\n`);
   const say: Readonly<Record<Saying, (text: string) => void>> = {
@@ -140,7 +139,7 @@ function shellOf(
       readFile: (name) => readScenarioFile(path.resolve(folder, name)),
     },
     ...(yes !== true && {
-      confirm: (beyond, scenario) => confirmLoad(beyond, scenario, surroundings),
+      confirm: (beyond, scenario) => confirmLoad(beyond, scenario, io),
     }),
     waiting: (url, withinMs) =>
       stderr.write(
@@ -153,11 +152,11 @@ function shellOf(
   };
 }
 
-async function viewFor(surroundings: Surroundings): Promise<(title: RunTitle) => RunView> {
-  const { stderr } = surroundings;
-  if (!canRedraw(surroundings)) return (title) => createPlainView(stderr, title);
-  const { createLiveView } = await lazyCommands();
-  return (title) => createLiveView(stderr, title, canColour(surroundings));
+async function viewFor(io: ProcessIo): Promise<(title: RunTitle) => RunView> {
+  const { stderr } = io;
+  if (!canRedraw(io)) return (title) => createPlainView(stderr, title);
+  const { createLiveView } = await onDemand();
+  return (title) => createLiveView(stderr, title, canColour(io));
 }
 
 const titleOf = ({ request, scenario, plan, target }: PreparedRun): RunTitle => ({
@@ -190,9 +189,9 @@ async function watch(session: RunSession, shown: Shown, stop: SignalStop): Promi
 async function print(
   { result, folder }: FinishedRun,
   { json }: RunFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
 ): Promise<void> {
-  const { stdout, stderr, cwd } = surroundings;
+  const { stdout, stderr, cwd } = io;
   const shown = folder === undefined ? undefined : path.relative(cwd, folder) || folder;
   if (json) {
     stdout.write(jsonDocument(result));
@@ -200,6 +199,6 @@ async function print(
     if (shown !== undefined) stderr.write(`result    ${shown}\n`);
     return;
   }
-  const { finalScreen } = await lazyCommands();
-  stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(surroundings)));
+  const { finalScreen } = await onDemand();
+  stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
 }

@@ -21,7 +21,7 @@ import { redactText } from '../../results/redact';
 import { upstreamVariable } from '../../targets/service/upstreamVariable';
 import type { ServicePass } from '../../wire/connect/endpoint';
 import { exitCode } from '../exitCode';
-import type { Surroundings } from '../surroundings';
+import type { ProcessIo } from '../io';
 
 export interface ServeFlags {
   /** 0 takes any free port. */
@@ -71,10 +71,10 @@ export interface ServeDeps {
  */
 export function serveHubCommand(
   { port, exitWithStdin, ...knobs }: ServeHubFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: ServeDeps,
 ): Promise<number> {
-  return serve(exitWithStdin, surroundings, deps, async () => {
+  return serve(exitWithStdin, io, deps, async () => {
     const hub = await deps.startBenchHub({ port, ...parseBenchHubFlags(knobs) });
     const note = 'Serving the bench methods; Ctrl+C ends it.';
     return { firstLine: { url: hub.url }, note, dispose: () => hub.dispose() };
@@ -87,10 +87,10 @@ export function serveHubCommand(
  */
 export function serveAzureSignalrCommand(
   { port, exitWithStdin, ...flags }: ServeAzureSignalrFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: ServeDeps,
 ): Promise<number> {
-  return serve(exitWithStdin, surroundings, deps, async () => {
+  return serve(exitWithStdin, io, deps, async () => {
     const options = { port, ...parseAzureSignalrFlags(flags) };
     const service = await deps.startAzureSignalr(options);
     const { connectionString } = service;
@@ -106,10 +106,10 @@ export function serveAzureSignalrCommand(
  */
 export function serveWebPubSubCommand(
   { port, exitWithStdin, ...flags }: ServeWebPubSubFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: ServeDeps,
 ): Promise<number> {
-  return serve(exitWithStdin, surroundings, deps, async () => {
+  return serve(exitWithStdin, io, deps, async () => {
     const options = { port, ...parseWebPubSubFlags(flags) };
     const service = await deps.startWebPubSubEmulator(options);
     const { connectionString } = service;
@@ -126,14 +126,14 @@ export function serveWebPubSubCommand(
  */
 export function serveAppServerCommand(
   { exitWithStdin }: Pick<ServeFlags, 'exitWithStdin'>,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: ServeDeps,
 ): Promise<number> {
-  return serve(exitWithStdin, surroundings, deps, async () => {
-    const options = surroundings.env[appServerVariable];
+  return serve(exitWithStdin, io, deps, async () => {
+    const options = io.env[appServerVariable];
     if (options === undefined)
       throw new ExpectedError('bad-option', 'An app server is started by a run, not by hand.');
-    const problems = problemsTo(surroundings);
+    const problems = problemsTo(io);
     const server = await deps.startAppServer({
       ...(JSON.parse(options) as AppServerOptions),
       onProblem: (text) => problems.tell(redactText(text)),
@@ -150,12 +150,12 @@ export function serveAppServerCommand(
  */
 export function serveUpstreamCommand(
   { port, exitWithStdin }: ServeFlags,
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: ServeDeps,
 ): Promise<number> {
-  return serve(exitWithStdin, surroundings, deps, async () => {
-    const problems = problemsTo(surroundings);
-    const settings = surroundings.env[upstreamVariable];
+  return serve(exitWithStdin, io, deps, async () => {
+    const problems = problemsTo(io);
+    const settings = io.env[upstreamVariable];
     const handler = await deps.startUpstreamHandler(settings, port, (text) =>
       problems.tell(redactText(text)),
     );
@@ -166,7 +166,7 @@ export function serveUpstreamCommand(
 }
 
 /** Each as a line of JSON, for the run that has started this process. */
-const problemsTo = ({ stdout }: Surroundings): ProblemLines =>
+const problemsTo = ({ stdout }: ProcessIo): ProblemLines =>
   new ProblemLines((line) => stdout.write(`${JSON.stringify(line)}\n`));
 
 /** What a run says to its servers is the pass of a sign-in that was renewed. */
@@ -185,7 +185,7 @@ interface Served extends Disposable {
 /** Starts something, prints its line, and keeps it until it has to stop. */
 async function serve(
   exitWithStdin: boolean | undefined,
-  { stdout, stderr, onSignal }: Surroundings,
+  { stdout, stderr, onSignal }: ProcessIo,
   deps: ServeDeps,
   start: () => Promise<Served>,
 ): Promise<number> {

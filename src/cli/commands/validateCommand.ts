@@ -11,8 +11,7 @@ import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../vi
 import { namedScenario } from '../../session/scenarioFile';
 import type { ScenarioParser } from '../../session/readScenario';
 import { secretVariable } from '../../targets/connect/secretVariable';
-import { referenceValue } from '../referenceValue';
-import { canColour, type Surroundings } from '../surroundings';
+import { canColour, referenceValue, type ProcessIo } from '../io';
 
 export interface ValidateDeps {
   readonly parseScenario: ScenarioParser;
@@ -24,15 +23,15 @@ const tones: Readonly<Record<string, Tone>> = { error: 'bad', warning: 'warn', i
 export async function validateCommand(
   files: readonly string[],
   options: { readonly json?: boolean },
-  surroundings: Surroundings,
+  io: ProcessIo,
   deps: ValidateDeps,
 ): Promise<number> {
-  const { stdout, stderr, env } = surroundings;
+  const { stdout, stderr, env } = io;
   const all: PlacedProblem[] = [];
   let unreadable = false;
   for (const file of files) {
     try {
-      const { name, text } = await namedScenario(file, surroundings.input);
+      const { name, text } = await namedScenario(file, io.input);
       const parsed = deps.parseScenario(text);
       const found = [...parsed.problems, ...missingReferences(text, env), ...sizeProblems(parsed)];
       all.push(...placeProblems(name, text, found));
@@ -46,7 +45,7 @@ export async function validateCommand(
   if (options.json) {
     stdout.write(jsonDocument(all));
   } else {
-    const colour = canColour(surroundings);
+    const colour = canColour(io);
     for (const problem of all) {
       const tone = tones[problem.severity];
       stdout.write(`${paint({ text: problemText(problem), ...(tone && { tone }) }, colour)}\n`);
@@ -66,7 +65,7 @@ function sizeProblems(parsed: ParsedScenario): Problem[] {
 }
 
 /** A scenario may be checked where its secrets are not, so a missing one is a warning here. */
-function missingReferences(text: string, env: Surroundings['env']): Problem[] {
+function missingReferences(text: string, env: ProcessIo['env']): Problem[] {
   return referencesIn(text)
     .filter(({ offset }) => !isComment(text, offset))
     .filter(({ kind, name }) => referenceValue(env, kind, name) === undefined)

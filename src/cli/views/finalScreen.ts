@@ -9,7 +9,7 @@ import { connectionLines, lifeLines, membershipLines, targetLines } from './conn
 import { errorLines } from './errorWords';
 import { plannedLines } from './estimateText';
 import { fixedBlank, wrap, type Line, type Tone } from './line';
-import { connectingText } from './runTexts';
+import { connectingText } from './runView';
 import { loadWords, marksOf, plural } from '../../session/runWords';
 import { spectrumLines } from './spectrum';
 import {

@@ -2,11 +2,20 @@ import { formatCount } from '../../base/units';
 import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
 import { entryRows } from '../../measure/show/stepRows';
 import { cut, paint, type Line } from './line';
-import { noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
-import { connectingText, stallText, statusText } from './runTexts';
-import { titleLines, type RunTitle, type RunView } from './runView';
+import {
+  connectingText,
+  noProgress,
+  rowsOf,
+  stallText,
+  statusText,
+  titleLines,
+  withSnapshot,
+  type RunProgress,
+  type RunTitle,
+  type RunView,
+} from './runView';
 import { entryTable, lostLines, stepTable, tailLines, warmupLines } from './stepTable';
-import { widthOf, type Output } from '../surroundings';
+import { widthOf, type Output } from '../io';
 
 /** Use cases of a mix shown while it runs. */
 const mostEntries = 8;

@@ -5,10 +5,19 @@ import { columnsOf, smallHead, tooFew, type StepColumn } from '../../measure/sho
 import { entryRows, type StepRow } from '../../measure/show/stepRows';
 import { printable } from './line';
 import { clock } from '../../session/runWords';
-import { connectingText, stallText, statusText } from './runTexts';
-import { noProgress, rowsOf, withSnapshot, type RunProgress } from './runProgress';
-import { titleLines, type RunTitle, type RunView } from './runView';
-import type { Output } from '../surroundings';
+import {
+  connectingText,
+  noProgress,
+  rowsOf,
+  stallText,
+  statusText,
+  titleLines,
+  withSnapshot,
+  type RunProgress,
+  type RunTitle,
+  type RunView,
+} from './runView';
+import type { Output } from '../io';
 
 /** Least time between two lines that only say how far the run is. */
 const progressEveryMs = 10_000;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runProgram, type CommandDeps } from '../../../src/cli/program';
 import { fakeDeps, type Calls } from './fakeDeps';
-import { fakeSurroundings, type FakeOptions, type FakeSurroundings } from './fakeSurroundings';
+import { fakeIo, type FakeOptions, type FakeIo } from './fakeIo';
 
 /** A folder for one test, and command lines in it. */
 export interface CommandLine {
@@ -12,7 +12,7 @@ export interface CommandLine {
   run(
     args: readonly string[],
     options?: FakeOptions & { readonly deps?: Partial<CommandDeps> },
-  ): Promise<{ code: number; out: string; err: string; calls: Calls; process: FakeSurroundings }>;
+  ): Promise<{ code: number; out: string; err: string; calls: Calls; process: FakeIo }>;
   dispose(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export async function commandLine(): Promise<CommandLine> {
       return file;
     },
     async run(args, { deps: change, ...options } = {}) {
-      const process = fakeSurroundings({ cwd: folder, ...options });
+      const process = fakeIo({ cwd: folder, ...options });
       const deps = fakeDeps(change);
       const code = await runProgram(args, process, deps);
       return { code, out: process.out(), err: process.err(), calls: deps.calls, process };

@@ -15,7 +15,7 @@ import {
 } from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps } from './fakeDeps';
-import { fakeSurroundings } from './fakeSurroundings';
+import { fakeIo } from './fakeIo';
 import { runProgram } from '../../../src/cli/program';
 
 const problem = (change: Partial<Problem>): Problem => ({
@@ -246,7 +246,7 @@ describe('commands', () => {
   describe('serve app-server', () => {
     it('takes its options from the environment and renewals from its input, and tells problems in lines of their own', async () => {
       const passes: unknown[] = [];
-      const process = fakeSurroundings({ env: { SIGNALR_BENCH_APP_SERVER: '{"hub":"bench"}' } });
+      const process = fakeIo({ env: { SIGNALR_BENCH_APP_SERVER: '{"hub":"bench"}' } });
       const deps = fakeDeps({
         stdinEnded: (told) => {
           told('{"bearer":"second"}');
@@ -276,7 +276,7 @@ describe('commands', () => {
 
   describe('serve hub', () => {
     it('prints its URL first, and ends with a signal', async () => {
-      const process = fakeSurroundings();
+      const process = fakeIo();
       const events: string[] = [];
       const code = runProgram(
         ['serve', 'hub', '--port', '0', '--delay', '50ms', '--refuse', 'all'],
@@ -309,7 +309,7 @@ describe('commands', () => {
     });
 
     it('leaves Ctrl+C to the run it belongs to', async () => {
-      const process = fakeSurroundings();
+      const process = fakeIo();
       let over = false;
       const code = runProgram(['serve', 'hub', '--exit-with-stdin'], process, fakeDeps());
       void code.then(() => {

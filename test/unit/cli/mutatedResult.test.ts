@@ -9,7 +9,7 @@ import type { Result } from '../../../src/results/result';
 import { mixedStep, sampleResult, unusualResult } from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps } from './fakeDeps';
-import { fakeSurroundings } from './fakeSurroundings';
+import { fakeIo } from './fakeIo';
 
 /** What stands in the place of a value; undefined: the value is left out. */
 const strange: readonly unknown[] = [
@@ -112,7 +112,7 @@ describe('a result with a strange value', () => {
         const text = JSON.stringify(changed(result, path, value)) as string | undefined;
         const file = await line.file('result.json', text ?? '');
         for (const command of commands) {
-          const seen = fakeSurroundings({ cwd: line.folder });
+          const seen = fakeIo({ cwd: line.folder });
           const code = await runProgram([...command, file], seen, deps);
           assert.ok(code === 0 || code === 2, `${command.join(' ')}: ${seen.err()}`);
           if (code === 0) continue;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { runProgram } from '../../../src/cli/program';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps, fakeRun } from './fakeDeps';
-import { fakeSurroundings } from './fakeSurroundings';
+import { fakeIo } from './fakeIo';
 
 describe('a signal during run', () => {
   let at: CommandLine;
@@ -14,7 +14,7 @@ describe('a signal during run', () => {
   afterEach(() => at.dispose());
 
   async function interrupted(signal: 'SIGINT' | 'SIGTERM', times: number) {
-    const process = fakeSurroundings({ cwd: at.folder });
+    const process = fakeIo({ cwd: at.folder });
     const stops: [string, number][] = [];
     const deps = fakeDeps({
       startRun: () => {
@@ -52,7 +52,7 @@ describe('a signal during run', () => {
   });
 
   it('while the target is being opened: ends without a run, and closes it later', async () => {
-    const process = fakeSurroundings({ cwd: at.folder });
+    const process = fakeIo({ cwd: at.folder });
     let disposed = false;
     const target = await fakeDeps().openTarget({} as never, {} as never);
     const code = await runProgram(
@@ -84,7 +84,7 @@ describe('a signal during run', () => {
   });
 
   it('while a hub is asked that never answers: ends without a run, and closes the target', async () => {
-    const process = fakeSurroundings({ cwd: at.folder });
+    const process = fakeIo({ cwd: at.folder });
     let disposed = false;
     const target = await fakeDeps().openTarget({} as never, {} as never);
     const dispose = (): Promise<void> => {

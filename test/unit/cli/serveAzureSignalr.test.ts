@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { runProgram } from '../../../src/cli/program';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps } from './fakeDeps';
-import { fakeSurroundings } from './fakeSurroundings';
+import { fakeIo } from './fakeIo';
 
 describe('serve azure-signalr', () => {
   let at: CommandLine;
@@ -10,7 +10,7 @@ describe('serve azure-signalr', () => {
   afterEach(() => at.dispose());
 
   it('prints its connection string first, and ends with a signal', async () => {
-    const process = fakeSurroundings();
+    const process = fakeIo();
     const events: string[] = [];
     const flags = ['--unit', 'free', '--mode', 'serverless', '--upstream', 'http://localhost/'];
     const code = runProgram(

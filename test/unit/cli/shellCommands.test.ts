@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import { shells } from '../../../src/cli/commands/completionShells';
-import { listedKeys } from '../../../src/cli/commands/keyList';
+import { listedKeys } from '../../../src/cli/commands/keysCommand';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { commandLine, type CommandLine } from './commandLine';
 

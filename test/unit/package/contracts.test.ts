@@ -12,7 +12,7 @@ import { finalScreen } from '../../../src/cli/views/finalScreen';
 import { textWidth } from '../../../src/cli/views/line';
 import { liveLines } from '../../../src/cli/views/liveView';
 import { createPlainView } from '../../../src/cli/views/plainView';
-import { noProgress, withSnapshot } from '../../../src/cli/views/runProgress';
+import { noProgress, withSnapshot } from '../../../src/cli/views/runView';
 import { completionsAt } from '../../../src/extension/language/complete/completionsAt';
 import { hoverAt } from '../../../src/extension/language/hoverAt';
 import { sayIn } from '../../../src/extension/said';

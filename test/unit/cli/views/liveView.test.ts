@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { paintAll, textWidth } from '../../../../src/cli/views/line';
 import { createLiveView, liveLines } from '../../../../src/cli/views/liveView';
-import { noProgress, withSnapshot, type RunProgress } from '../../../../src/cli/views/runProgress';
+import { noProgress, withSnapshot, type RunProgress } from '../../../../src/cli/views/runView';
 import type { Snapshot } from '../../../../src/measure/show/snapshot';
 import {
   mixedProgress,
@@ -9,7 +9,7 @@ import {
   sampleSnapshot,
   unusualScenario,
 } from '../../results/sampleResult';
-import { fakeSurroundings } from '../fakeSurroundings';
+import { fakeIo } from '../fakeIo';
 
 const title = {
   file: 'chat-room.yaml',
@@ -171,7 +171,7 @@ describe('live view', () => {
 
   it('redraws in place, cut to the width of the terminal', () => {
     for (const columns of [80, 40, 20, 5]) {
-      const terminal = fakeSurroundings({ terminal: true, columns });
+      const terminal = fakeIo({ terminal: true, columns });
       const view = createLiveView(terminal.stderr, title, true);
       view.update(sampleSnapshot(1));
       const first = terminal.err().length;
@@ -187,7 +187,7 @@ describe('live view', () => {
   });
 
   it('puts messages above itself', () => {
-    const terminal = fakeSurroundings({ terminal: true });
+    const terminal = fakeIo({ terminal: true });
     const view = createLiveView(terminal.stderr, title, false);
     view.update(sampleSnapshot(1));
     const before = terminal.err().length;

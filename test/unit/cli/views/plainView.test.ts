@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createPlainView } from '../../../../src/cli/views/plainView';
 import { mixedProgress, sampleScenario, sampleSnapshot } from '../../results/sampleResult';
-import { fakeSurroundings } from '../fakeSurroundings';
+import { fakeIo } from '../fakeIo';
 
 describe('plain view', () => {
   it('says each change of phase, each finished step, and now and then how far it is', () => {
-    const pipe = fakeSurroundings();
+    const pipe = fakeIo();
     const view = createPlainView(pipe.stderr, {
       file: 'chat-room.yaml',
       url: 'http://localhost:5050/signalrbench',
@@ -46,7 +46,7 @@ describe('plain view', () => {
   });
 
   it('says when nothing arrives any more, and fills no log with it', () => {
-    const pipe = fakeSurroundings();
+    const pipe = fakeIo();
     const title = { file: 'a.yaml', url: 'http://h/x', scenario: sampleScenario };
     const view = createPlainView(pipe.stderr, title);
     const at = (tick: number, silentS?: number) => {
@@ -70,7 +70,7 @@ describe('plain view', () => {
   });
 
   it('says what each use case of a mix did', () => {
-    const pipe = fakeSurroundings();
+    const pipe = fakeIo();
     const title = { file: 'a.yaml', url: 'http://h/x', scenario: sampleScenario };
     const view = createPlainView(pipe.stderr, title);
     const snapshot = sampleSnapshot(40, 1);
@@ -84,7 +84,7 @@ describe('plain view', () => {
   });
 
   it('calls no step done that was stopped in its warm-up', () => {
-    const pipe = fakeSurroundings();
+    const pipe = fakeIo();
     const title = { file: 'a.yaml', url: 'http://h/x', scenario: sampleScenario };
     const view = createPlainView(pipe.stderr, title);
     const warmup = sampleSnapshot(20, 1, { phase: 'warmup' });

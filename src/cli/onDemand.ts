@@ -1,5 +1,6 @@
 /**
- * Commands that few runs need, in a bundle of their own.
+ * What only some command lines need, in a bundle of its own: `cli.js` reads arguments and scenarios, and leads a
+ * run. Its end is here too, as it is read while the load goes on.
  */
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
@@ -22,6 +23,8 @@ export {
   serveWebPubSubCommand,
 } from './commands/serveCommand';
 export { showCommand } from './commands/showCommand';
-export { summaryOf } from './commands/oldSummary';
 export { writeCounters } from '../results/counters/counterFile';
 export { validateCommand } from './commands/validateCommand';
+export { calibrate } from '../runner/calibrate/calibrate';
+export { askHub, probeHub } from '../wire/connect/probeHub';
+export { redirectHosts } from '../wire/connect/redirectHosts';

@@ -1,8 +1,8 @@
 import type { EndingSignal } from '../../../src/cli/exitCode';
-import type { Output, Surroundings } from '../../../src/cli/surroundings';
+import type { Output, ProcessIo } from '../../../src/cli/io';
 
 /** A process that remembers what was written and can be sent signals. */
-export interface FakeSurroundings extends Surroundings {
+export interface FakeIo extends ProcessIo {
   /** What was written so far, escape characters as ␛. */
   readonly out: () => string;
   readonly err: () => string;
@@ -15,7 +15,7 @@ export interface FakeOptions {
   readonly terminal?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  readonly env?: Surroundings['env'];
+  readonly env?: ProcessIo['env'];
   readonly cwd?: string;
   /** What stands on standard input. */
   readonly input?: string;
@@ -23,7 +23,7 @@ export interface FakeOptions {
   readonly answer?: string;
 }
 
-export function fakeSurroundings(options: FakeOptions = {}): FakeSurroundings {
+export function fakeIo(options: FakeOptions = {}): FakeIo {
   const { terminal = false, columns = 80, rows = 24, env = {}, cwd = process.cwd() } = options;
   const listeners = new Set<(signal: EndingSignal) => void>();
   const written = { out: '', err: '' };

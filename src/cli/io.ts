@@ -1,11 +1,70 @@
 import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
+import type { Disposable } from '../base/event';
+import { secretVariable } from '../targets/connect/secretVariable';
 import { SignalError, type EndingSignal } from './exitCode';
-import type { Output, Surroundings } from './surroundings';
+
+/** Where text goes. */
+export interface Output {
+  readonly isTerminal: boolean;
+  /** Width and height of a terminal; undefined when unknown. */
+  readonly columns: number | undefined;
+  readonly rows: number | undefined;
+  readonly write: (text: string) => void;
+}
+
+/** What a command sees of the process it runs in; tests put fakes in its place. */
+export interface ProcessIo {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder relative paths start from. */
+  readonly cwd: string;
+  /** Whether a person can be asked: both ends of {@link ask} are a terminal. */
+  readonly interactive: boolean;
+  /**
+   * Asks on the terminal; undefined when the input ends.
+   *
+   * @throws SignalError when the person presses Ctrl+C instead
+   */
+  readonly ask: (question: string) => Promise<string | undefined>;
+  /** Standard input as it comes. */
+  readonly input: () => AsyncIterable<Uint8Array>;
+  readonly onSignal: (listener: (signal: EndingSignal) => void) => Disposable;
+  readonly now: () => Date;
+}
+
+/**
+ * Whether the cursor may be moved: only when everything a person sees is a terminal, so that neither
+ * stream of a redirected command gets control sequences.
+ */
+export function canRedraw({ stdout, stderr, env }: ProcessIo): boolean {
+  return stdout.isTerminal && stderr.isTerminal && env['TERM'] !== 'dumb';
+}
+
+/** Whether output may be coloured; `NO_COLOR` is honoured when it is not empty. */
+export function canColour(io: ProcessIo): boolean {
+  return canRedraw(io) && !io.env['NO_COLOR'];
+}
+
+/** Width to write for: that of the terminal, 80 where there is none. */
+export function widthOf(output: Output): number {
+  const { columns } = output;
+  return output.isTerminal && columns !== undefined && columns > 0 ? columns : 80;
+}
+
+/** Value of `${env:NAME}` or `${secret:name}`; undefined when there is none. */
+export function referenceValue(
+  env: ProcessIo['env'],
+  kind: 'env' | 'secret',
+  name: string,
+): string | undefined {
+  return env[kind === 'env' ? name : secretVariable(name)];
+}
 
 /** The real process. Streams whose reader has gone away are written to in vain, not a crash. */
-export function processSurroundings(): Surroundings {
+export function processIo(): ProcessIo {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return {
     stdout: outputOf(process.stdout, 1),
