@@ -1,11 +1,12 @@
 import * as vscode from 'vscode';
+import { analyseScenario } from './language/analyseScenario';
+import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
 import type { ResultCommands } from './results/resultCommands';
 import type { RunController } from './run/runController';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
-import { moveSecretOut } from './targets/secretCommands';
 import type { Services } from './services';
-import { showEstimate } from './scenarios/showEstimate';
+import { moveSecretOut } from './targets/secretCommands';
 
 export interface CommandParts {
   readonly services: Services;
@@ -71,4 +72,30 @@ async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<strin
   return (await files.toggleMark(uri))
     ? vscode.l10n.t('This file is treated as a SignalR scenario.')
     : vscode.l10n.t('This file is no longer treated as a SignalR scenario.');
+}
+
+/**
+ * Shows where the estimate of a scenario comes from: the hover of its connections, or of what stands for
+ * them, by keyboard as well.
+ * Errors that keep it from having one are gone through instead.
+ */
+async function showEstimate(
+  argument: unknown,
+  language: Pick<LanguageProviders, 'showEstimateNext'>,
+): Promise<void> {
+  const uri =
+    argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
+  if (!uri) return;
+  const document = await vscode.workspace.openTextDocument(uri);
+  const editor = await vscode.window.showTextDocument(document);
+  const analysis = analyseScenario(document.getText());
+  if (analysis.problems.some(({ severity }) => severity === 'error')) {
+    await vscode.commands.executeCommand('editor.action.marker.next');
+    return;
+  }
+  const place = document.positionAt(estimatePlace(analysis).offset);
+  editor.selection = new vscode.Selection(place, place);
+  editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  language.showEstimateNext(uri);
+  await vscode.commands.executeCommand('editor.action.showHover', { focus: 'noAutoFocus' });
 }

@@ -1,14 +1,15 @@
 import * as vscode from 'vscode';
+import { ExpectedError } from '../base/expectedError';
+import type { CommandHandler } from './commands';
+import { followActiveEditor } from './contextKeys';
 import type { FeatureParts, Features } from './features';
-import { followActiveEditor } from './scenarios/followActiveEditor';
 import { lazyLanguage } from './language/lazyLanguage';
-import { registerCommands } from './registerCommands';
-import { relevantChange } from './scenarios/relevantChange';
+import { errorText, type Log } from './log';
+import { resultEditorType, runPanelViewType } from './panel/panelSource';
 import { ResultsTree } from './results/resultsTree';
-import { ScenarioFiles } from './scenarios/scenarioFiles';
 import { scenarioCopies } from './run/scenarioCopies';
-import { createServices } from './services';
-import { resultEditorType, runPanelViewType } from './viewTypes';
+import { ScenarioFiles } from './scenarios/scenarioFiles';
+import { createServices, type Services } from './services';
 
 let loading: Promise<Features> | undefined;
 
@@ -69,4 +70,55 @@ async function loadFeatures(parts: FeatureParts): Promise<Features> {
 /** What a run has measured is written before the window closes. */
 export async function deactivate(): Promise<void> {
   await (await loading)?.close();
+}
+
+/**
+ * Registers the commands of the manifest; what they do is asked for when one is called.
+ *
+ * @param handlersOf reads the code of the commands, by their ids
+ */
+export function registerCommands(
+  { extension }: vscode.ExtensionContext,
+  log: Log,
+  handlersOf: () => Promise<Readonly<Record<string, CommandHandler>>>,
+): vscode.Disposable {
+  const { contributes } = extension.packageJSON as Manifest;
+  const registered = contributes.commands.map(({ command }) =>
+    vscode.commands.registerCommand(command, async (...args: unknown[]) => {
+      try {
+        const handlers = await handlersOf();
+        await handlers[command]!(...args);
+      } catch (error) {
+        log.error(error);
+        // What people can do something about is said; the editor tells of a defect by itself.
+        if (!(error instanceof ExpectedError)) throw error;
+        void vscode.window.showErrorMessage(errorText(error));
+      }
+    }),
+  );
+  return vscode.Disposable.from(...registered);
+}
+
+interface Manifest {
+  readonly contributes: { readonly commands: readonly { readonly command: string }[] };
+}
+
+/** Fires when what is shown of scenarios is old: secrets, results, the run that is going on, marked files or settings. */
+export function relevantChange(
+  { index, running, secrets }: Services,
+  files: ScenarioFiles,
+): { readonly event: vscode.Event<void>; dispose(): void } {
+  const emitter = new vscode.EventEmitter<void>();
+  const tell = (): void => emitter.fire();
+  const sources = vscode.Disposable.from(
+    index.onDidChange(tell),
+    running.onDidChange(tell),
+    secrets.onDidChange(tell),
+    files.onDidChange(tell),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('signalrBenchmark')) tell();
+    }),
+    emitter,
+  );
+  return { event: emitter.event, dispose: () => void sources.dispose() };
 }

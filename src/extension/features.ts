@@ -1,10 +1,15 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
+import { folderName } from '../results/resultFolder';
 import { commandHandlers, type CommandHandler } from './commands';
-import { offerInterrupted } from './run/interruptedRun';
-import { languageProviders, type LanguageProviders } from './language/languageProviders';
-import { languageContext } from './languageContext';
+import {
+  languageProviders,
+  type LanguageContext,
+  type LanguageProviders,
+} from './language/languageProviders';
 import { restoreRunPanel } from './panel/runPanel';
 import { ResultCommands } from './results/resultCommands';
+import { fromName } from './results/resultEntry';
+import { lastRunText, newestOf } from './results/resultsModel';
 import { resultViewer } from './results/resultViewer';
 import { RunController } from './run/runController';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
@@ -18,7 +23,7 @@ export interface Features {
   readonly resultViewer: vscode.CustomReadonlyEditorProvider;
   /** Fills a run's panel that the editor brought back; see {@link restoreRunPanel}. */
   restorePanel(panel: vscode.WebviewPanel, state: unknown): Promise<void>;
-  /** See {@link offerInterrupted}. */
+  /** See {@link ResultCommands.offerInterrupted}. */
   offerInterrupted(): Promise<void>;
   /** Ends a run in order; see {@link RunController.close}. */
   close(): Promise<void>;
@@ -43,14 +48,38 @@ export function createFeatures(parts: FeatureParts): Features {
   return {
     commands: commandHandlers({ services, files, controller, results, language, context }),
     language,
-    resultViewer: resultViewer(extensionUri, results, services),
+    resultViewer: resultViewer(extensionUri, (location) => results.source(location), services),
     restorePanel: (panel, state) =>
       restoreRunPanel(panel, extensionUri, state, (id) => results.find(id), log),
-    offerInterrupted: () => offerInterrupted(services, results),
+    offerInterrupted: () => results.offerInterrupted(),
     close: () => controller.close(),
     dispose: () => {
       language.dispose();
       controller.dispose();
+    },
+  };
+}
+
+/** What the language features ask of the rest of the extension. */
+export function languageContext(
+  { index, places, running, secrets, state }: Services,
+  files: ScenarioFiles,
+  onRelevantChange: vscode.Event<void>,
+): LanguageContext {
+  return {
+    isScenario: (document) => files.isScenario(document),
+    secretNames: () => secrets.names,
+    hubs: () => state.hubs,
+    onRelevantChange,
+    isRunning: (uri) => running.is(uri),
+    lastRun: (uri) => {
+      // The name as a result folder has it.
+      const { scenario } = fromName(folderName(new Date(0), uri.path));
+      const source = { scenario, origin: uri.toString(), places: places.for(uri) };
+      const entry = newestOf(index.results.entries, source);
+      if (!entry) return undefined;
+      const words = lastRunText(entry, new Date(), vscode.l10n.t);
+      return { words, folder: entry.folder };
     },
   };
 }

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { RunningScenario } from './contextKeys';
 import { EditorState } from './editorState';
 import { Log } from './log';
 import { ResultPlaces } from './results/resultPlaces';
 import { ResultsIndex } from './results/resultsIndex';
-import { RunningScenario } from './run/runningScenario';
 import { SecretStore } from './targets/secretStore';
 import { TargetsTree } from './targets/targetsTree';
 
@@ -54,4 +54,21 @@ export function createServices(context: vscode.ExtensionContext): Services {
       all.dispose();
     },
   };
+}
+
+/** The settings with their types; names and defaults stand in package.json, and a test compares. */
+export interface Settings {
+  readonly codeLens: boolean;
+  readonly inlayHints: boolean;
+  readonly hoverEstimate: boolean;
+  /** Worker threads of a run whose scenario names none; 0 leaves it to the machine. */
+  readonly workers: number;
+  /** A step that misses an objective does not end a run. */
+  readonly keepGoing: boolean;
+}
+
+export function setting<Name extends keyof Settings>(name: Name): Settings[Name] {
+  const value = vscode.workspace.getConfiguration('signalrBenchmark').get<Settings[Name]>(name);
+  if (value === undefined) throw new Error(`the manifest has no setting ${name}`);
+  return value;
 }

@@ -111,7 +111,7 @@ describe('a run from the editor', () => {
     await measured(session);
     await hub.crash();
     const result = await session.finished;
-    assert.equal(result?.ending, 'targetLost');
+    assert.equal(result.ending, 'targetLost');
     assert.match(result.endingMessage ?? '', /All 10 connections were lost/);
     const { status, sentence } = (await resultEntry(session.folder, new Date()))!;
     assert.equal(status, 'incomplete');
@@ -128,7 +128,7 @@ describe('a run from the editor', () => {
         const workerScript = require.resolve('../fakes/loadDyingWorker');
         const session = await start(scenarioText(url, 30), { workerScript });
         const result = await session.finished;
-        assert.equal(result?.ending, 'workerLost');
+        assert.equal(result.ending, 'workerLost');
         const { status, sentence } = (await resultEntry(session.folder, new Date()))!;
         assert.equal(status, 'incomplete');
         assert.match(sentence, /worker .*dies on purpose/);
@@ -176,7 +176,7 @@ describe('a run from the editor', () => {
       await measured(session);
       rmSync(results(), { recursive: true });
       const result = await session.finished;
-      assert.equal(result?.ending, 'completed');
+      assert.equal(result.ending, 'completed');
       session.openScenario();
       assert.deepEqual(opened, [session.folder]);
       assert.deepEqual(readdirSync(session.folder).sort(), [
@@ -199,7 +199,7 @@ describe('a run from the editor', () => {
       rmSync(results(), { recursive: true });
       writeFileSync(results(), '');
       const result = await session.finished;
-      assert.equal(result?.ending, 'completed');
+      assert.equal(result.ending, 'completed');
       assert.equal(session.result?.steps.length, 1);
       assert.match(warnings.at(-1)!, /^unstored: .*cannot be written below/);
     });
@@ -250,7 +250,7 @@ describe('a run from the editor', () => {
         '2026-11-21T10-00-00-echo-2',
       ]);
       for (const result of ended) {
-        assert.equal(result?.ending, 'completed');
+        assert.equal(result.ending, 'completed');
         const stored = await readResult(path.join(results(), result.id));
         assert.ok(stored.kind === 'result');
         assert.equal(stored.result.steps[0]!.sent, result.steps[0]!.sent);
@@ -299,7 +299,7 @@ describe('a run from the editor', () => {
         workerScript: '/no/such/worker.js',
       });
       const result = await session.finished;
-      assert.equal(result?.ending, 'workerLost');
+      assert.equal(result.ending, 'workerLost');
       assert.ok(result.endedAt >= result.startedAt, `${result.startedAt} to ${result.endedAt}`);
       assert.equal(result.startedAt, session.run.startedAt);
     } finally {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { secretInFile } from '../../scenario/text/moveSecret';
 import type { Problem } from '../../scenario/problem';
-import { setting } from '../settings';
+import { setting } from '../services';
 import { analysisCache, type AnalysisCache } from './analysisCache';
 import { codeLenses, type LensText } from './codeLenses';
 import type { Completion } from './complete/completion';

@@ -1,11 +1,10 @@
 import type { Disposable, Event } from '../../base/event';
-import { loadWords, marksOf } from '../../session/runWords';
+import type { MessageSummary, Verdict } from '../../measure/show/summary';
 import { thinSnapshots } from '../../measure/show/thinSnapshots';
-import type { MessageSummary } from '../../measure/show/summary';
 import type { FromPanel, PanelResult, ToPanel } from '../../protocol/panel';
 import type { PanelStrings } from '../../protocol/panelStrings';
-import type { PanelSource } from '../panelSource';
-import { saidResult } from './saidResult';
+import { loadWords, marksOf } from '../../session/runWords';
+import type { PanelSource } from './panelSource';
 
 /** The page as the session sees it: VS Code's webview, or a test's. */
 export interface PanelPort {
@@ -90,7 +89,7 @@ export function hydrateMessage(
 }
 
 const shown = (result: PanelResult, say: PanelSessionOptions['say']): PanelResult =>
-  saidResult(withoutHistograms(result), say);
+  translatedResult(withoutHistograms(result), say);
 
 /** The page draws the spectra; the histograms they come from are most of a result's size. */
 function withoutHistograms(result: PanelResult): PanelResult {
@@ -105,4 +104,23 @@ function withoutHistograms(result: PanelResult): PanelResult {
 function typeOf(message: unknown): string | undefined {
   const type = (message as { type?: unknown } | null | undefined)?.type;
   return typeof type === 'string' ? type : undefined;
+}
+
+/** A result with its sentences as `say` has them; numbers and what servers said stay. */
+export function translatedResult(result: PanelResult, say: (text: string) => string): PanelResult {
+  const translatedVerdict = (verdict: Verdict): Verdict => ({
+    ...verdict,
+    reasons: verdict.reasons.map(({ code, message }) => ({ code, message: say(message) })),
+  });
+  const { recommendation } = result;
+  return {
+    ...result,
+    sentence: say(result.sentence),
+    verdict: translatedVerdict(result.verdict),
+    steps: result.steps.map((step) => ({ ...step, verdict: translatedVerdict(step.verdict) })),
+    recommendation: recommendation && {
+      ...recommendation,
+      reasons: recommendation.reasons.map(say),
+    },
+  };
 }

@@ -1,10 +1,8 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
-import type { PanelSource } from '../panelSource';
-import { runPanelViewType } from '../viewTypes';
-import { panelTitle } from './panelTitle';
-import { showProblem, showSource, webviewOptions, type PanelLog } from './webviewPage';
+import { runPanelViewType, type PanelSource } from './panelSource';
+import { panelTitle, showProblem, showSource, webviewOptions, type PanelLog } from './webviewPage';
 
 interface OpenPanel {
   readonly panel: vscode.WebviewPanel;

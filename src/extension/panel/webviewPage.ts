@@ -3,12 +3,13 @@ import * as vscode from 'vscode';
 import { objectiveTexts } from '../../base/slo';
 import { Emitter, type Disposable } from '../../base/event';
 import { columnTexts } from '../../measure/show/stepColumns';
+import type { PanelRun } from '../../protocol/panel';
 import { panelStrings, type PanelStrings } from '../../protocol/panelStrings';
-import type { PanelSource } from '../panelSource';
-import { sayIn } from '../said';
+import { shortTime } from '../results/resultsModel';
+import { sentencesIn } from '../translateSentences';
 import { panelHtml } from './panelHtml';
 import { startPanelSession, type PanelPort } from './panelSession';
-import { panelTitle } from './panelTitle';
+import type { PanelSource } from './panelSource';
 
 /** Where messages about the panel go. */
 export type PanelLog = (message: string) => void;
@@ -39,7 +40,7 @@ export function showSource(
   const { port, disposables } = portOf(panel);
   const session = startPanelSession(port, source, {
     strings: localisedStrings(),
-    say: sayIn(vscode.l10n.t),
+    say: sentencesIn(vscode.l10n.t),
     log,
   });
   const shown = vscode.Disposable.from(session, ...disposables);
@@ -103,4 +104,15 @@ function setPage(panel: vscode.WebviewPanel, extensionUri: vscode.Uri, title: st
     cspSource: webview.cspSource,
     nonce: randomBytes(16).toString('base64url'),
   });
+}
+
+/** Scenario and local time of the start: the tab of the scenario's file has the name alone. */
+export function panelTitle({ title, startedAt }: Pick<PanelRun, 'title' | 'startedAt'>): string {
+  const startedMs = Date.parse(startedAt);
+  return Number.isFinite(startedMs) ? `${title} · ${tabTime(new Date(startedMs))}` : title;
+}
+
+/** With seconds: which other tabs there will be, nobody knows. */
+function tabTime(time: Date): string {
+  return shortTime(time, { now: new Date(), language: vscode.env.language, seconds: true });
 }

@@ -10,19 +10,19 @@ import { redactedKeys } from '../../results/scenarioCopy';
 import { exported } from '../../session/export/exporters';
 import { errorText } from '../log';
 import { closeStoredPanel, openRunPanel } from '../panel/runPanel';
-import type { PanelSource } from '../panelSource';
+import { resultEditorType, type PanelSource } from '../panel/panelSource';
 import { trusted } from '../questions';
 import { exportItems } from './exportItems';
 import { folderAt, nameWithOrigin, resultEntry, resultPath, type ResultEntry } from './resultEntry';
 import { entryDescription, groupsOf } from './resultsModel';
 import { labelsOf } from './resultsTree';
-import { closeResultTabs, openResultTabs, type ResultColumns } from './resultTabs';
+import { closeResultTabs, openResultTabs, type ResultColumns } from './resultViewer';
 import type { RunController } from '../run/runController';
 import { deletedPrefix } from './scanResults';
 import { openScenarioAsRun } from '../run/scenarioAsRun';
+import { runState } from '../run/unfinishedRuns';
 import { scenarioText } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
-import { resultEditorType } from '../viewTypes';
 
 const runAgainCommand = 'signalrBenchmark.runAgain';
 const copySummaryCommand = 'signalrBenchmark.copySummary';
@@ -98,6 +98,26 @@ export class ResultCommands {
         .find((each) => existsSync(each)) ??
       (await index.load()).find((entry) => entry.id === id)?.folder;
     return folder === undefined ? undefined : this.source(folder);
+  }
+
+  /** Offers what runs left that the closing of their window, or a crash, broke off. */
+  async offerInterrupted(): Promise<void> {
+    const { state } = this.services;
+    const open = vscode.l10n.t('Open Result');
+    const offer = async (folder: string): Promise<void> => {
+      const name = path.basename(folder);
+      const answer = await vscode.window.showInformationMessage(
+        vscode.l10n.t('The run {0} was interrupted; what was measured is kept.', name),
+        open,
+      );
+      if (answer === open) await this.open(folder);
+    };
+    for (const run of state.unfinishedRuns) {
+      const found = await runState(run);
+      if (found === 'running') continue;
+      await state.removeUnfinishedRun(run.folder);
+      if (found === 'interrupted') void offer(run.folder);
+    }
   }
 
   /** Runs the scenario of a result again, as it was run then. */

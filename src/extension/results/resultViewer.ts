@@ -1,14 +1,15 @@
+import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import type { PanelSource } from '../panelSource';
+import { resultEditorType, type PanelSource } from '../panel/panelSource';
 import { showProblem, showSource } from '../panel/webviewPage';
-import type { ResultCommands } from './resultCommands';
 import type { Services } from '../services';
+import { resultPath } from './resultEntry';
 
 /** The read-only editor that shows `result.json` as the panel. */
 export function resultViewer(
   extensionUri: vscode.Uri,
-  results: ResultCommands,
+  sourceOf: (location: string) => Promise<PanelSource>,
   { log }: Pick<Services, 'log'>,
 ): vscode.CustomReadonlyEditorProvider {
   const read = async ({ scheme, fsPath }: vscode.Uri): Promise<PanelSource | string> => {
@@ -16,7 +17,7 @@ export function resultViewer(
       return vscode.l10n.t('Results can only be shown from files on this machine.');
     }
     try {
-      return await results.source(fsPath);
+      return await sourceOf(fsPath);
     } catch (error) {
       if (error instanceof ExpectedError) return error.message;
       log.error(error);
@@ -34,4 +35,37 @@ export function resultViewer(
       }
     },
   };
+}
+
+/** Columns in which the result of a folder was open. */
+export type ResultColumns = readonly vscode.ViewColumn[];
+
+/** Closes the tabs of a result that is no longer there; settles with where they were. */
+export async function closeResultTabs(folder: string): Promise<ResultColumns> {
+  const file = uriOf(folder).toString();
+  const tabs = vscode.window.tabGroups.all.flatMap((group) =>
+    group.tabs.filter(
+      ({ input }) =>
+        input instanceof vscode.TabInputCustom &&
+        input.viewType === resultEditorType &&
+        input.uri.toString() === file,
+    ),
+  );
+  const columns = tabs.map(({ group }) => group.viewColumn);
+  await vscode.window.tabGroups.close(tabs, true);
+  return columns;
+}
+
+/** Opens the result of a folder where it was open before, perhaps by another name. */
+export async function openResultTabs(folder: string, columns: ResultColumns): Promise<void> {
+  if (!existsSync(resultPath({ folder }))) return;
+  for (const viewColumn of columns) {
+    const options = { viewColumn, preserveFocus: true, preview: false };
+    const file = uriOf(folder);
+    await vscode.commands.executeCommand('vscode.openWith', file, resultEditorType, options);
+  }
+}
+
+function uriOf(folder: string): vscode.Uri {
+  return vscode.Uri.file(resultPath({ folder }));
 }

@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
-import { hasOwnName } from './hasOwnName';
-import type { ResultEntry } from './resultEntry';
-import type { ResultsIndex } from './resultsIndex';
 import {
   entryDescription,
   groupsOf,
+  hasOwnName,
+  shortTimes,
   statusIcons,
   statusWord,
   type ResultGroup,
 } from './resultsModel';
-import { shortTimes } from './shortTime';
+import type { ResultEntry } from './resultEntry';
+import type { ResultsIndex } from './resultsIndex';
 
 /** A line of the Results view. */
 export type ResultNode =
@@ -66,9 +66,11 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
   /** What is shown under the mouse; its words are read when somebody asks. */
   async resolveTreeItem(item: vscode.TreeItem, node: ResultNode): Promise<vscode.TreeItem> {
     if (node.kind !== 'result') return item;
-    const { sayIn } = await import(/* webpackChunkName: "features" */ '../said.js');
+    const { sentencesIn } = await import(
+      /* webpackChunkName: "features" */ '../translateSentences.js'
+    );
     const { folder, sentence } = node.entry;
-    const said = sayIn(vscode.l10n.t)(sentence);
+    const said = sentencesIn(vscode.l10n.t)(sentence);
     item.tooltip = [longTime(node.entry), said, folder].filter(Boolean).join('\n');
     return item;
   }

@@ -8,9 +8,8 @@ import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
-import { spectraOf } from '../panel/spectra';
-import { toPanelResult } from '../panel/toPanelResult';
-import type { PanelSource } from '../panelSource';
+import { spectraOf, toPanelResult } from '../panel/panelResult';
+import type { PanelSource } from '../panel/panelSource';
 import { folderAt, fromName } from './resultEntry';
 
 /** What a stored run can do from a panel. */

@@ -22,9 +22,8 @@ import type { RunRequest, Shell } from '../../session/shell';
 import { openTarget } from '../../targets/registry';
 import { askHub } from '../../wire/connect/probeHub';
 import { redirectHosts } from '../../wire/connect/redirectHosts';
-import { spectraOf } from '../panel/spectra';
-import { toPanelResult } from '../panel/toPanelResult';
-import type { PanelSource } from '../panelSource';
+import { spectraOf, toPanelResult } from '../panel/panelResult';
+import type { PanelSource } from '../panel/panelSource';
 
 /** What a run needs from the editor. */
 export interface EditorShell extends Shell {

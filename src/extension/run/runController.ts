@@ -6,25 +6,27 @@ import { verdictSentence } from '../../measure/judge/verdictSentence';
 import type { Result } from '../../results/result';
 import type { MissingMethods } from '../../session/missingMethods';
 import type { SetKey } from '../../results/scenarioCopy';
-import type { Saying } from '../../session/shell';
+import { startTimes, type Saying } from '../../session/shell';
 import { editorAccount } from '../targets/editorAccount';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
 import { sayMissingMethods } from '../targets/hubHelp';
 import { errorText } from '../log';
 import { noticeText } from '../noticeText';
 import { openRunPanel } from '../panel/runPanel';
-import type { PanelSource } from '../panelSource';
-import { showStatus, type PanelView } from './runStatus';
+import type { PanelSource } from '../panel/panelSource';
+import {
+  scenarioChanges,
+  showStatus,
+  showWaiting,
+  waitCancellably,
+  type PanelView,
+} from './runStatus';
 import type { EditorRun, EditorShell } from './editorRun';
-import type { Services } from '../services';
-import { scenarioChanges } from './scenarioChanges';
+import { setting, type Services } from '../services';
 import { openScenarioAsRun } from './scenarioAsRun';
-import { sayIn } from '../said';
+import { sentencesIn } from '../translateSentences';
 import { textNow } from '../scenarios/scenarioFiles';
-import { setting } from '../settings';
-import { startTimes } from './startTimes';
-import { showWaiting, waitCancellably } from './waitCancellably';
-import { workersOverride } from './workersOverride';
+import { workersOverride } from './runQuestions';
 
 /** A scenario to run. */
 export interface ScenarioToRun {
@@ -311,7 +313,7 @@ export class RunController implements vscode.Disposable {
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
     const say = asWanted ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
     // The message has an icon of its own.
-    const words = sayIn(vscode.l10n.t)(verdictSentence(result));
+    const words = sentencesIn(vscode.l10n.t)(verdictSentence(result));
     const sentence = words.replace(/^[^\p{L}\p{N}]+/u, '');
     const answer = await say(noticeText(`${session.run.title}: ${sentence}`), open, copy);
     if (answer === open) this.showRun(session);

@@ -1,8 +1,8 @@
+import type { Translate } from '../../base/translate';
 import { formatDurationMs, parseDurationMs } from '../../base/units';
 import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
-import type { Translate } from '../../base/translate';
 
 /** Something that can be changed for one run. */
 export interface RunQuestion {
@@ -72,4 +72,17 @@ export function answerProblem(
 function errorsOf(text: string, overrides: readonly SetKey[]): string[] {
   const { problems } = parseScenario(text, { overrides });
   return problems.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+}
+
+/**
+ * The setting counts where the scenario names no workers itself, not even wrong ones.
+ *
+ * @param workers value of the setting; 0 leaves it to the machine
+ */
+export function workersOverride(text: string, workers: number): SetKey[] {
+  if (workers === 0) return [];
+  const { scenario, problems } = parseScenario(text);
+  const wrong = problems.some(({ severity }) => severity === 'error');
+  if (!scenario || wrong || scenario.workers !== undefined) return [];
+  return [{ path: 'config.workers', value: String(workers) }];
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Snapshot } from '../../measure/show/snapshot';
 import { noticeText } from '../noticeText';
@@ -114,4 +115,58 @@ class RunNotice implements vscode.Disposable {
   dispose(): void {
     this.hide();
   }
+}
+
+/** Says once each when the scenario of a run that is going on is changed or deleted: the run keeps its own. */
+export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vscode.Disposable {
+  const name = path.posix.basename(scenario.path);
+  const say = once((message) => void vscode.window.showInformationMessage(message));
+  const sayGone = once((message) => void vscode.window.showWarningMessage(message));
+  const changes = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+    if (contentChanges.length === 0 || document.uri.toString() !== scenario.toString()) return;
+    say(vscode.l10n.t('The run keeps {0} as it was; changes count for the next run.', name));
+  });
+  if (scenario.scheme !== 'file') return changes;
+  const folder = vscode.Uri.joinPath(scenario, '..');
+  const pattern = new vscode.RelativePattern(folder, name);
+  const watcher = vscode.workspace.createFileSystemWatcher(pattern, true, true, false);
+  return vscode.Disposable.from(
+    changes,
+    watcher,
+    watcher.onDidDelete(() =>
+      sayGone(
+        vscode.l10n.t('{0} was deleted. The run goes on; a copy is in {1}.', name, resultFolder),
+      ),
+    ),
+  );
+}
+
+function once(act: (message: string) => void): (message: string) => void {
+  let done = false;
+  return (message) => {
+    if (!done) act(noticeText(message));
+    done = true;
+  };
+}
+
+/** Shows a notification until `over` settles, and with what; false when the person called it off. */
+export function waitCancellably(title: string, over: Promise<boolean>): Thenable<boolean> {
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: noticeText(title),
+    cancellable: true,
+  };
+  return vscode.window.withProgress(options, (_progress, token) => {
+    const calledOff = new Promise<boolean>((resolve) =>
+      token.onCancellationRequested(() => resolve(false)),
+    );
+    return Promise.race([over, calledOff]);
+  });
+}
+
+/** Shows a notification until a silent target has answered, or is not waited for any more. */
+export function showWaiting(url: string, over: Promise<void>): void {
+  const title = noticeText(vscode.l10n.t('Waiting for {0} to answer…', url));
+  const location = vscode.ProgressLocation.Notification;
+  void vscode.window.withProgress({ location, title }, () => over);
 }

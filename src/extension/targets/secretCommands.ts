@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { TextRange } from '../../scenario/text/editYaml';
 import { moveSecret, secretInFile } from '../../scenario/text/moveSecret';
 import { parseScenario } from '../../scenario/parseScenario';
-import { freeSecretName } from './freeSecretName';
+import { freeSecretName } from './targetsModel';
 import { isSecretNameText } from './secretStore';
 import type { Services } from '../services';
 

@@ -1,8 +1,8 @@
+import type { Translate } from '../../base/translate';
 import { redacted, redactUrl } from '../../results/redact';
 import type { SetKey } from '../../results/scenarioCopy';
 import type { Scenario } from '../../scenario/scenario';
 import { isLoopback } from '../../wire/socket/isLoopback';
-import type { Translate } from '../../base/translate';
 
 /** Somewhere load can go, as the Targets view lists it. No secrets. */
 export type TargetNode =
@@ -106,5 +106,13 @@ function loopbackOrUndefined(url: string): boolean | undefined {
     return isLoopback(url);
   } catch {
     return undefined;
+  }
+}
+
+/** The name, or with the first number behind it that makes it free. */
+export function freeSecretName(name: string, taken: readonly string[]): string {
+  for (let number = 1; ; number++) {
+    const free = number === 1 ? name : `${name}${number}`;
+    if (!taken.includes(free)) return free;
   }
 }

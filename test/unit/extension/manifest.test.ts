@@ -4,7 +4,7 @@ import path from 'node:path';
 import { objectiveTexts } from '../../../src/base/slo';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
-import { saidTexts } from '../../../src/extension/saidTexts';
+import { sentenceTemplates } from '../../../src/extension/translateSentences';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { exporters } from '../../../src/session/export/exporters';
@@ -91,7 +91,7 @@ describe('manifest and code of the extension', () => {
 
   it('agree on the settings', () => {
     const contributed = Object.keys(contributes.configuration.properties);
-    const door = readFileSync('src/extension/settings.ts', 'utf8');
+    const door = readFileSync('src/extension/services.ts', 'utf8');
     const read = [...door.matchAll(/^ {2}readonly (\w+): (?:boolean|number);/gm)].map(
       ([, name]) => `signalrBenchmark.${name!}`,
     );
@@ -199,7 +199,7 @@ describe('texts of the extension', () => {
       ...Object.values(columnTexts()),
       ...exporters.map(({ words }) => words),
       ...Object.values(objectiveTexts()),
-      ...saidTexts(),
+      ...sentenceTemplates(),
     ];
     for (const key of [...keys, ...tables]) {
       const translated = bundle[key];

@@ -15,7 +15,7 @@ import { createPlainView } from '../../../src/cli/views/plainView';
 import { noProgress, withSnapshot } from '../../../src/cli/views/runView';
 import { completionsAt } from '../../../src/extension/language/complete/completionsAt';
 import { hoverAt } from '../../../src/extension/language/hoverAt';
-import { sayIn } from '../../../src/extension/said';
+import { sentencesIn } from '../../../src/extension/translateSentences';
 import { judgeRun, judgeStep } from '../../../src/measure/judge/verdict';
 import { scenarioSchema } from '../../../src/scenario/keys/schema';
 import { parseScenario } from '../../../src/scenario/parseScenario';
@@ -28,7 +28,7 @@ import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
 import { columnTexts, stepColumns, type StepColumn } from '../../../src/measure/show/stepColumns';
 import { entriesTable, stepsTable } from '../../../src/webview/tables/tables';
 import { commandLine, type CommandLine } from '../cli/commandLine';
-import { english } from '../extension/english';
+import { english } from '../../../src/base/translate';
 import { atCursor } from '../extension/language/atCursor';
 import {
   mixedStep,
@@ -267,7 +267,9 @@ describe('an objective', () => {
       assert.equal(judgeStep({ ...measures, duplicated: 0 }, slo).status, 'pass');
       const run = judgeRun(sampleSummary({ steps: [{ ...step, verdict }] }), slo);
       assert.deepEqual(run.reasons, [{ code: 'slo-madeUp', message: 'step 1: made up 1' }]);
-      const said = sayIn((text, ...args) => english(text.replace('made up', 'erfunden'), ...args));
+      const said = sentencesIn((text, ...args) =>
+        english(text.replace('made up', 'erfunden'), ...args),
+      );
       assert.equal(said('step 1: made up 1'), 'step 1: erfunden 1');
     });
     assert.equal(judgeStep(measures, slo).status, 'pass');

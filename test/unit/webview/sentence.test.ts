@@ -7,7 +7,7 @@ import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStri
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { unitsViewOf } from '../../../src/webview/tables/unitsView';
-import { toPanelResult } from '../../../src/extension/panel/toPanelResult';
+import { toPanelResult } from '../../../src/extension/panel/panelResult';
 import {
   failedResult,
   latency,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hasOwnName } from '../../../../src/extension/results/hasOwnName';
+import { hasOwnName } from '../../../../src/extension/results/resultsModel';
 import {
   folderAt,
   fromName,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { shortTime, shortTimes } from '../../../../src/extension/results/shortTime';
+import { shortTime, shortTimes } from '../../../../src/extension/results/resultsModel';
 
 const now = new Date(2026, 10, 21, 22, 0);
 const at = (day: number, hour: number, minute: number, second = 0): Date =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { workersOverride } from '../../../../src/extension/run/workersOverride';
+import { workersOverride } from '../../../../src/extension/run/runQuestions';
 
 describe('workersOverride', () => {
   const set = [{ path: 'config.workers', value: '3' }];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { exampleScenarios } from '../../../../src/extension/scenarios/exampleScenarios';
+import { exampleScenarios } from '../../../../src/extension/scenarios/startingScenarios';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 

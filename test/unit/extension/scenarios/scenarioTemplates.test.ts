@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
 import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
-import { scenarioTemplates } from '../../../../src/extension/scenarios/scenarioTemplates';
+import { scenarioTemplates } from '../../../../src/extension/scenarios/startingScenarios';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { useCases } from '../../../../src/usecases/registry';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { freeSecretName } from '../../../../src/extension/targets/freeSecretName';
+import { freeSecretName } from '../../../../src/extension/targets/targetsModel';
 
 describe('freeSecretName', () => {
   it('counts on where the name is taken', () => {

@@ -1,9 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { startingFile } from '../../capacity/start/startingFile';
 import type { SetKey } from '../../results/scenarioCopy';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
+import { useCases } from '../../usecases/registry';
+import type { UseCase } from '../../usecases/useCase';
 
 /** An example that runs on any machine. */
 export interface ExampleScenario {
@@ -40,4 +43,39 @@ function exampleOf(file: string, text: string): ExampleScenario[] {
     ...(service === 'hub' ? [] : [{ path: 'config.service', value: service }]),
   ];
   return [{ file, summary, service, overrides: target?.kind === 'local' ? [] : overrides }];
+}
+
+/** A scenario to begin with. */
+export interface ScenarioTemplate {
+  readonly useCase: UseCase;
+  /** File name to propose. */
+  readonly fileName: string;
+  readonly text: string;
+}
+
+/** Templates for every use case, in the order people are shown them. */
+export function scenarioTemplates(): ScenarioTemplate[] {
+  return useCases.map((useCase) => ({
+    useCase,
+    fileName: `${useCase.name}.signalr.yaml`,
+    text: templateText(useCase),
+  }));
+}
+
+const connections = 200;
+
+/** A small load for any machine; groups of ten are the small group of the performance guides. */
+function templateText(useCase: UseCase): string {
+  return startingFile(useCase, {
+    service: useCase.services.includes('hub') ? 'hub' : 'signalr',
+    connections,
+    arrivingRate: connections,
+    baseSending: connections / 2,
+    // Where who does not send is to move, there is one step.
+    step: useCase.run.othersMove === true ? 0 : connections / 2,
+    groupCount: connections / 10,
+    singleStepDuration: '15s',
+    warmup: '2s',
+    comments: [],
+  });
 }

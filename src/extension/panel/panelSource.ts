@@ -1,6 +1,6 @@
-import type { Event } from '../base/event';
-import type { Snapshot } from '../measure/show/snapshot';
-import type { PanelResult, PanelRun, PanelSpectrum } from '../protocol/panel';
+import type { Event } from '../../base/event';
+import type { Snapshot } from '../../measure/show/snapshot';
+import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';
 
 /** What a panel shows: a run that is going on, or a stored one. */
 export interface PanelSource {
@@ -19,3 +19,8 @@ export interface PanelSource {
   /** Markdown for an issue or chat, onto the clipboard. */
   copySummary(): void;
 }
+
+/** Type of the editor of `result.json`, as in the manifest. */
+export const resultEditorType = 'signalrBenchmark.result';
+/** Type of the panel of a run; the manifest waits for it to bring panels back. */
+export const runPanelViewType = 'signalrBenchmark.run';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { groupsOf } from '../../../../src/extension/results/resultsModel';
-import { startTimes } from '../../../../src/extension/run/startTimes';
-import { folderName } from '../../../../src/results/resultFolder';
+import { groupsOf } from '../../../src/extension/results/resultsModel';
+import { startTimes } from '../../../src/session/shell';
+import { folderName } from '../../../src/results/resultFolder';
 
 const noon = Date.parse('2026-11-21T12:00:00Z');
 const [second, hour] = [1000, 3_600_000];

@@ -1,7 +1,19 @@
 import { ExpectedError } from '../../base/expectedError';
 import { decodeHistogram } from '../../measure/histogram';
+import { verdictSentence } from '../../measure/judge/verdictSentence';
 import type { RunSummary } from '../../measure/show/summary';
-import type { PanelSpectrum } from '../../protocol/panel';
+import type { PanelResult, PanelSpectrum } from '../../protocol/panel';
+import type { Result } from '../../results/result';
+
+/** What only the file needs; the scenario is known to the panel from its run. */
+const left: ReadonlySet<string> = new Set<keyof Result>(['schema', 'tool', 'scenario']);
+
+/** What the panel shows of a result: all of its numbers. */
+export function toPanelResult(result: Result): PanelResult {
+  const shown = Object.entries(result).filter(([name]) => !left.has(name));
+  const numbers = Object.fromEntries(shown) as unknown as Omit<PanelResult, 'sentence'>;
+  return { ...numbers, sentence: verdictSentence(result) };
+}
 
 /** Points between two nines; as many as a narrow chart can show. */
 const pointsPerNine = 10;

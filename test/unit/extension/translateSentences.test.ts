@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { defaultSlo } from '../../../src/base/slo';
 import { loadWords } from '../../../src/session/runWords';
 import { english } from '../../../src/base/translate';
-import { sayIn } from '../../../src/extension/said';
-import { saidTexts } from '../../../src/extension/saidTexts';
+import { sentenceTemplates, sentencesIn } from '../../../src/extension/translateSentences';
 import { complaintWords } from '../../../src/measure/judge/hubComplaint';
 import type { Ending, StepSummary } from '../../../src/measure/show/summary';
 import { judgeRun, judgeStep, withConnections } from '../../../src/measure/judge/verdict';
@@ -18,8 +17,8 @@ const bundle = JSON.parse(readFileSync('l10n/bundle.l10n.zh-cn.json', 'utf8')) a
   string,
   string
 >;
-const inChinese = sayIn((text, ...args) => english(bundle[text] ?? text, ...args));
-const inEnglish = sayIn(english);
+const inChinese = sentencesIn((text, ...args) => english(bundle[text] ?? text, ...args));
+const inEnglish = sentencesIn(english);
 
 /** Units, names of percentiles and of use cases are the same in every language. */
 const alike =
@@ -194,7 +193,7 @@ describe('what is said of runs', () => {
   });
 
   it('has an own text for each template, in Chinese too', () => {
-    assert.equal(new Set(saidTexts()).size, saidTexts().length);
+    assert.equal(new Set(sentenceTemplates()).size, sentenceTemplates().length);
     assert.equal(
       inChinese('✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost'),
       '✓ 通过；第 3 步：950,000 次送达的 99 % 在 41 ms 以内（上限 1 s），无丢失',
