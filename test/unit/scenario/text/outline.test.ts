@@ -1,10 +1,25 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { isCollection, isMap, isScalar, type Node } from 'yaml';
 import { outlineOf, pathOf, plainValue } from '../../../../src/scenario/text/outline';
+import { readYaml } from '../../../../src/scenario/text/yamlDocument';
 
 const crlf = (text: string): string => text.replace(/\n/g, '\r\n');
 
 const shown = (text: string): string[] =>
   outlineOf(text).nodes.map((node) => `${pathOf(node).join('.')}=${plainValue(node) ?? ''}`);
+
+/** Paths of the keys and items of a document, in the order of the text. */
+function pathsIn(node: unknown, path: readonly string[] = []): string[] {
+  if (!isCollection(node)) return [];
+  const below = isMap(node)
+    ? node.items.map(({ key, value }) => [isScalar(key) ? String(key.value) : '', value] as const)
+    : (node.items as Node[]).map((value, index) => [String(index), value] as const);
+  return below.flatMap(([name, value]) => [
+    [...path, name].join('.'),
+    ...pathsIn(value, [...path, name]),
+  ]);
+}
 
 describe('outlineOf', () => {
   const text = `config:
@@ -41,6 +56,15 @@ slo:
   it('reads the same with CRLF and a byte order mark', () => {
     assert.deepEqual(shown(crlf(text)), expected);
     assert.deepEqual(shown(`\uFEFF${text}`), expected);
+  });
+
+  it('has the keys that the document has, in every example', () => {
+    for (const name of readdirSync('examples').filter((file) => /\.ya?ml$/.test(file))) {
+      const text = readFileSync(`examples/${name}`, 'utf8');
+      const paths = outlineOf(text).nodes.map((node) => pathOf(node).join('.'));
+      assert.ok(paths.length > 2, name);
+      assert.deepEqual(paths, pathsIn(readYaml(text).document?.contents), name);
+    }
   });
 
   it('goes on behind an open bracket and a line that is no key', () => {
