@@ -2,7 +2,7 @@
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram';
 import { inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 import { damaged, readEncodedHistogram } from './readEncodedHistogram';
-import type { LatencySummary } from './show/summary';
+import type { LatencySummary } from './latencySummary';
 
 /** Longest latency that is kept apart; anything above counts as this. One hour. */
 const highestUs = 3_600_000_000;

@@ -1,7 +1,7 @@
 import { countFor, leastBeyond, tellsShare } from '../base/judging';
 import { latencyShare } from '../base/objectives/latency';
 import { formatCount } from '../base/units';
-import type { LatencySummary } from './show/summary';
+import type { LatencySummary } from './latencySummary';
 
 const tailShares = { p999: latencyShare['p99.9'], p9999: latencyShare['p99.99'] } as const;
 export type Tail = keyof typeof tailShares;

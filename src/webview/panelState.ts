@@ -83,3 +83,16 @@ export function latestStep(
   }
   return undefined;
 }
+
+/**
+ * Deliveries lost in the steps that are over. What is outstanding in the one going on may still be on its
+ * way.
+ */
+export function endedLosses(snapshots: readonly Snapshot[]): number {
+  const outstanding = new Map<number, number>();
+  for (const { step } of snapshots) if (step) outstanding.set(step.index, step.outstanding);
+  const latest = snapshots.at(-1);
+  const over = latest?.phase === 'closing' || latest?.phase === 'done';
+  if (!over && latest?.step) outstanding.delete(latest.step.index);
+  return [...outstanding.values()].reduce((sum, count) => sum + count, 0);
+}

@@ -3,11 +3,11 @@ import { limitOf, objectives, objectiveText, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
 import { stallOf, type Stall } from '../measure/judge/stall';
 import type { Snapshot, StepProgress } from '../measure/show/snapshot';
-import type { LatencySummary } from '../measure/show/summary';
+
 import type { PanelStrings } from '../protocol/panelStrings';
-import type { ShownRun } from './panelState';
-import { endedLosses } from './tables/tiles';
+import { endedLosses, type ShownRun } from './panelState';
 import { timeLeftWords } from './wording';
+import type { LatencySummary } from '../measure/latencySummary';
 
 /** How a sentence, tile or row is meant; words say the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';

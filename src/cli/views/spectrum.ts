@@ -1,8 +1,9 @@
 import { formatLatencyUs } from '../../base/units';
 import type { Slo } from '../../base/slo';
-import type { LatencySummary, StepSummary } from '../../measure/show/summary';
+import type { StepSummary } from '../../measure/show/summary';
 import { latencyAt } from '../../measure/tails';
 import type { Line } from './line';
+import type { LatencySummary } from '../../measure/latencySummary';
 
 /** Rows of the chart. Each is one nine further, so the axis is logarithmic, as tails are. */
 const rows = [

@@ -4,19 +4,12 @@ import {
   type LatencyMetric,
 } from '../../base/objectives/latency';
 import type { JudgedDeliveries } from '../../base/objectives/objective';
-import type { LatencySummary } from '../show/summary';
+
 import { tailUs, type Tail } from '../tails';
+import type { JudgedLatency, LatencySummary } from '../latencySummary';
 
 /** How many deliveries were expected, and the latencies of those received. */
 export type ExpectedDeliveries = Omit<JudgedDeliveries, 'duplicated'>;
-
-/**
- * Percentiles as a verdict takes them, microseconds: over what was expected, a lost delivery being slower
- * than any other. Null where the rank asked for was lost.
- */
-export type JudgedLatency = Readonly<
-  Record<Exclude<keyof LatencySummary, 'count' | 'min' | 'mean'>, number | null>
->;
 
 export function judgedLatency(step: ExpectedDeliveries): JudgedLatency {
   const at = (metric: LatencyMetric): number | null =>

@@ -1,7 +1,8 @@
 import type { ErrorCounts } from '../../base/errorClass';
-import type { JudgedLatency } from '../judge/judgedLatency';
-import type { GeneratorHealth, LatencySummary, VerdictStatus } from './summary';
+
+import type { GeneratorHealth, VerdictStatus } from './summary';
 import type { Waiting } from '../judge/waitingWatch';
+import type { JudgedLatency, LatencySummary } from '../latencySummary';
 
 export type Phase =
   'connecting' | 'preparing' | 'warmup' | 'measuring' | 'draining' | 'closing' | 'done';

@@ -1,23 +1,9 @@
 import type { ErrorCounts } from '../../base/errorClass';
 import type { Metric } from '../../base/slo';
 import type { ConnectionSummary, Recovery } from '../total/connectionSummary';
-import type { JudgedLatency } from '../judge/judgedLatency';
+import type { JudgedLatency, LatencySummary } from '../latencySummary';
 
 export type { ConnectionSummary, ConnectTimes } from '../total/connectionSummary';
-
-/** Latency of the deliveries of one step, in microseconds; all 0 when `count` is 0. */
-export interface LatencySummary {
-  readonly count: number;
-  readonly min: number;
-  readonly mean: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly p999: number;
-  readonly p9999: number;
-  readonly max: number;
-}
 
 /** How hard the load generator itself had to work in a step; the worst worker counts. */
 export interface GeneratorHealth {

@@ -1,5 +1,5 @@
 import type { ConnectPhase } from '../../base/connectPhase';
-import type { LatencySummary } from '../show/summary';
+import type { LatencySummary } from '../latencySummary';
 
 /** Quantiles of the time one connection took to open, microseconds. */
 export interface ConnectTimes {

@@ -1,9 +1,10 @@
 import { LatencyHistogram } from '../histogram';
-import { judgedLatency, type JudgedLatency } from '../judge/judgedLatency';
+import { judgedLatency } from '../judge/judgedLatency';
 import type { EntrySample } from '../sample';
 import { StepCounts } from './stepCounts';
 import type { EntryProgress } from '../show/snapshot';
 import type { EntrySummary, MessageSummary } from '../show/summary';
+import type { JudgedLatency } from '../latencySummary';
 
 /** One of the use cases that run side by side in a step. */
 export interface EntryFacts {

@@ -1,6 +1,6 @@
 import { LatencyHistogram } from '../histogram';
 import type { WorkerSample } from '../sample';
-import type { LatencySummary } from '../show/summary';
+import type { LatencySummary } from '../latencySummary';
 
 /** What all workers together did in one tick. */
 export interface MergedTick {

@@ -1,6 +1,7 @@
 import { formatLatencyUs } from '../../base/units';
-import type { LatencySummary } from '../../measure/show/summary';
+
 import { latencyNames, type CounterLine, type Counters } from './counterLines';
+import type { LatencySummary } from '../../measure/latencySummary';
 
 /** One epoch (sending step) of a counter file. */
 export interface CounterEpoch {

@@ -1,6 +1,7 @@
 import type { Snapshot } from '../../measure/show/snapshot';
-import type { LatencySummary } from '../../measure/show/summary';
+
 import { tailUs } from '../../measure/tails';
+import type { LatencySummary } from '../../measure/latencySummary';
 
 /** Deliveries by time and latency. */
 export interface HeatMap {

@@ -1,7 +1,7 @@
 import { tellsShare } from '../../base/judging';
 import { latencyMetrics, latencyShare } from '../../base/objectives/latency';
 import { formatCount } from '../../base/units';
-import type { LatencySummary, StepSummary } from '../../measure/show/summary';
+import type { StepSummary } from '../../measure/show/summary';
 import { summaryKeys } from '../../base/objectives/latency';
 import { latencyAt } from '../../measure/tails';
 import type { PanelStrings } from '../../protocol/panelStrings';
@@ -10,6 +10,7 @@ import type { TableView } from '../tables/tables';
 import { decisiveStep } from '../tables/tiles';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, percentWords } from '../wording';
+import type { LatencySummary } from '../../measure/latencySummary';
 
 export interface SpectrumPoint {
   readonly share: number;

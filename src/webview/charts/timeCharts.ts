@@ -1,8 +1,9 @@
 import type { Snapshot } from '../../measure/show/snapshot';
-import type { LatencySummary } from '../../measure/show/summary';
+
 import { latencyAt } from '../../measure/tails';
 import type { PanelText } from '../../protocol/panelStrings';
 import type { ChartUnit } from '../wording';
+import type { LatencySummary } from '../../measure/latencySummary';
 
 /** How several seconds become one point: latencies by their worst, rates by their mean, states by the last. */
 export type Combine = 'max' | 'mean' | 'last';

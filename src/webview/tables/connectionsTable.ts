@@ -6,12 +6,13 @@ import type {
   Quantiles,
   Recovery,
 } from '../../measure/total/connectionSummary';
-import type { LatencySummary, StepSummary } from '../../measure/show/summary';
+import type { StepSummary } from '../../measure/show/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import type { ShownRun } from '../panelState';
 import type { TableView } from './tables';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, rateWords } from '../wording';
+import type { LatencySummary } from '../../measure/latencySummary';
 
 /** Dropped connections listed; the result has more. */
 const mostDrops = 20;

@@ -1,13 +1,14 @@
 import { formatCount, formatShare } from '../../base/units';
-import { shownLatency, type JudgedLatency } from '../../measure/judge/judgedLatency';
-import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
-import type { GeneratorHealth, LatencySummary, StepSummary } from '../../measure/show/summary';
+import { shownLatency } from '../../measure/judge/judgedLatency';
+import type { StepProgress } from '../../measure/show/snapshot';
+import type { GeneratorHealth, StepSummary } from '../../measure/show/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
-import { latestStep, type ShownRun } from '../panelState';
+import { endedLosses, latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
 import { shortestRateS } from '../charts/timeCharts';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, latencyOrLost, rateWords } from '../wording';
+import type { JudgedLatency, LatencySummary } from '../../measure/latencySummary';
 
 /** One of the five numbers at the top. */
 export interface Tile {
@@ -149,17 +150,4 @@ function generatorTile(generator: GeneratorHealth | undefined, strings: PanelStr
     ),
     tone: generator?.valid === false ? 'bad' : 'neutral',
   };
-}
-
-/**
- * Deliveries lost in the steps that are over. What is outstanding in the one going on may still be on its
- * way.
- */
-export function endedLosses(snapshots: readonly Snapshot[]): number {
-  const outstanding = new Map<number, number>();
-  for (const { step } of snapshots) if (step) outstanding.set(step.index, step.outstanding);
-  const latest = snapshots.at(-1);
-  const over = latest?.phase === 'closing' || latest?.phase === 'done';
-  if (!over && latest?.step) outstanding.delete(latest.step.index);
-  return [...outstanding.values()].reduce((sum, count) => sum + count, 0);
 }

@@ -2,17 +2,13 @@ import type { Estimate } from '../../../src/capacity/estimate';
 import type { MeasuredStep } from '../../../src/capacity/judge/measuredLoadOf';
 import type { MeasuredLoad, Recommendation } from '../../../src/capacity/judge/recommend';
 import type { EntryProgress, Snapshot } from '../../../src/measure/show/snapshot';
-import type {
-  EntrySummary,
-  LatencySummary,
-  RunSummary,
-  StepSummary,
-} from '../../../src/measure/show/summary';
+import type { EntrySummary, RunSummary, StepSummary } from '../../../src/measure/show/summary';
 import { judgeStep } from '../../../src/measure/judge/verdict';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
 import { defaultSlo } from '../../../src/base/slo';
 import type { Scenario } from '../../../src/scenario/scenario';
+import type { LatencySummary } from '../../../src/measure/latencySummary';
 
 /** The chat-room example of the documentation: groups of 10, 1,900 connections in 3 steps. */
 export const sampleScenario: Scenario = {
