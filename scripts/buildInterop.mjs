@@ -1,5 +1,5 @@
 // Publishes the ASP.NET Core server of the interop tests into out/interop/aspnetcore, when its sources
-// are newer than what is there. Its hubs are those that people are told to write (src/cli/commands/hubSnippet.ts, as
+// are newer than what is there. Its hubs are those that people are told to write (src/usecases/hubCode.ts, as
 // the type check has compiled it). Without a usable .NET SDK it says so and succeeds, so that the tests can
 // be skipped; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hubSnippet, measureSnippet } from '../out/src/cli/commands/hubSnippet.js';
+import { hubCode } from '../out/src/usecases/hubCode.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sourceDir = join(root, 'test', 'interop', 'aspnetcore');
@@ -72,8 +72,8 @@ function publish(major) {
 
 function main() {
   mkdirSync(hubsDir, { recursive: true });
-  writeHub(hubSnippet, 'RecordLatency');
-  writeHub(measureSnippet, 'Measure');
+  writeHub(hubCode('recordLatency'), 'RecordLatency');
+  writeHub(hubCode('measure'), 'Measure');
   if (existsSync(stamp) && statSync(stamp).mtimeMs > newestSourceMs()) {
     console.log('ASP.NET Core interop server: up to date.');
     return 0;

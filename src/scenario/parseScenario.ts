@@ -1,5 +1,6 @@
 import { isMap, isScalar, type Document } from 'yaml';
-import { buildScenario, isRest } from './read/buildScenario';
+import { isRest } from '../usecases/useCase';
+import { buildScenario } from './read/buildScenario';
 import { checkDialect } from './check/checkDialect';
 import { checkGroups } from './check/checkGroups';
 import { checkLives } from './check/checkLives';
@@ -95,7 +96,7 @@ function readScenario(reading: Reading, top: Section): { scenario: Scenario; sou
   const config = readSection(reading, 'config', configKeys, top.written.get('config'));
   const slo = readSection(reading, 'slo', sloKeys(), top.written.get('slo'));
   const entries = readEntries(reading, top);
-  const rest = entries.some(({ useCase }) => isRest(useCase.name));
+  const rest = entries.some(({ useCase }) => isRest(useCase));
   const { target, written } = readTarget(reading, config, {
     rest,
     preferConnectionString: rest || textIn(config, 'service') === 'webpubsub',

@@ -3,7 +3,8 @@ import type { Plan } from '../plan/plan';
 import { measureProblem, needsContract, ticksProblem } from '../scenario/check/measureProblem';
 import type { OpenTarget } from '../targets/target';
 import { shownUrl, type Endpoint } from '../wire/connect/endpoint';
-import type { HubAnswer, HubDialect } from '../wire/connect/probeHub';
+import type { HubDialect } from '../base/benchContract';
+import type { HubAnswer } from '../wire/connect/probeHub';
 import { MissingMethods, methodsToAskFor, missingOf } from './missingMethods';
 
 /** Asks a hub for its dialect, and whether it has the methods; undefined when it cannot be asked. */

@@ -1,3 +1,4 @@
+import { membershipMethods } from '../base/benchContract';
 import { ExpectedError } from '../base/expectedError';
 import type { Plan } from '../plan/plan';
 import { needsContract } from '../scenario/check/measureProblem';
@@ -34,8 +35,8 @@ function methodsOf({
   othersMove,
 }: HubRun): ContractMethods {
   const beside = [
-    ...(preparation === 'joinGroups' ? [joinMethod ?? 'JoinGroup'] : []),
-    ...(othersMove === true ? ['LeaveGroup'] : []),
+    ...(preparation === 'joinGroups' ? [joinMethod ?? membershipMethods.join] : []),
+    ...(othersMove === true ? [membershipMethods.leave] : []),
   ];
   const sends = message?.method ?? streams?.method;
   const measureSends = message?.measureMethod;

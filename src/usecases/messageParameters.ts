@@ -48,3 +48,15 @@ export const messageParameters: readonly ParameterSpec[] = [
       'Text file whose content payloads are made of, cut or repeated to their size; relative to the scenario file.',
   },
 ];
+
+/** How receivers are chosen where a message goes to one other connection or user, or to a group. */
+export const targets: ParameterSpec = {
+  name: 'targets',
+  type: 'choice',
+  default: 'fixed',
+  choices: ['fixed', 'random'],
+  summary:
+    'Who receives: `fixed` gives each sender one other connection or user for the whole run, and has it send to groups of its own; `random` picks one of all for each message.',
+  seedNote:
+    'The Azure SignalR benchmark shuffled anew at each step, and a connection could be its own target; by REST it always was.',
+};

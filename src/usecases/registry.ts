@@ -1,8 +1,8 @@
-import { broadcast } from './broadcast';
-import { connectOnly } from './connectOnly';
-import { echo } from './echo';
-import { frequentJoinLeaveGroup } from './frequentJoinLeaveGroup';
-import { invoke } from './invoke';
+import { broadcast } from './cases/broadcast';
+import { connectOnly } from './cases/connectOnly';
+import { echo } from './cases/echo';
+import { frequentJoinLeaveGroup } from './cases/frequentJoinLeaveGroup';
+import { invoke } from './cases/invoke';
 import {
   restBroadcast,
   restPersistBroadcast,
@@ -10,11 +10,11 @@ import {
   restPersistSendToUser,
   restSendToGroup,
   restSendToUser,
-} from './restSends';
+} from './cases/restSends';
 import type { Parameters } from './parameterSpec';
-import { sendToClient } from './sendToClient';
-import { sendToGroup } from './sendToGroup';
-import { streamingEcho } from './streamingEcho';
+import { sendToClient } from './cases/sendToClient';
+import { sendToGroup } from './cases/sendToGroup';
+import { streamingEcho } from './cases/streamingEcho';
 import type { StreamShape } from './streams';
 import { hubRunOf, type UseCase } from './useCase';
 
@@ -36,6 +36,9 @@ export const useCases: readonly UseCase[] = [
   restPersistSendToGroup,
 ];
 
+/** What a file that names no use case runs. */
+export const defaultUseCase = useCases[0]!;
+
 /** The use case of that name or alias, in any letter case; undefined when there is none. */
 export function findUseCase(name: string): UseCase | undefined {
   const wanted = name.toLowerCase();
@@ -53,4 +56,15 @@ export function streamsOf({ name, parameters }: Entry): StreamShape | undefined 
 interface Entry {
   readonly name: string;
   readonly parameters: Parameters;
+}
+
+/** Names of the entries of a mix for people: those of their use cases, numbered where one comes again. */
+export function entryNames(useCases: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return useCases.map((name) => {
+    const number = (seen.get(name) ?? 0) + 1;
+    seen.set(name, number);
+    const several = useCases.indexOf(name) !== useCases.lastIndexOf(name);
+    return several ? `${name} ${number}` : name;
+  });
 }

@@ -1,3 +1,4 @@
+import type { HubMessage, HubMethod } from './hubMethod';
 import type { Parameters, ParameterSpec } from './parameterSpec';
 import type { StreamShape } from './streams';
 import type { Load, Service, Traffic } from './traffic';
@@ -7,19 +8,6 @@ export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
 
 /** Who receives a message: the sender, one other connection, the members of a group, everybody, or, where nothing is sent, nobody. */
 export type Audience = 'self' | 'client' | 'group' | 'everyone' | 'nobody';
-
-/** One hub invocation of the bench contracts. */
-export interface HubMessage {
-  /** Hub method to invoke in the dictionary dialect (`RecordLatency`). */
-  readonly method: string;
-  /** Dictionary key under which the receiver's connection id or group name travels, if any. */
-  readonly receiverKey?: string;
-  /**
-   * Method of the newer contract (`Measure`), which takes the receiver, if any, ticks and payload. Absent:
-   * that contract has none.
-   */
-  readonly measureMethod?: string;
-}
 
 /** A call of the user's own hub method. */
 export interface OwnCall {
@@ -67,6 +55,12 @@ export interface UseCase {
   /** Services on which the use case exists. */
   readonly services: readonly Service[];
   readonly parameters: readonly ParameterSpec[];
+  /** Methods of the bench contracts that it needs a hub to have, if any. */
+  readonly hubMethods?: readonly HubMethod[];
+  /** The performance guides have a table of its own for it, so that there is a set-up of theirs. */
+  readonly inGuides?: boolean;
+  /** Sentence on what the published tables do not know of it, where estimates have to assume something. */
+  readonly assumption?: string;
   /** Parameters that new files begin with, as written there; absent: all that have a default. */
   readonly starting?: Readonly<Record<string, string>>;
   /** Traffic for the estimate; undefined where the published tables have no such traffic. */
@@ -81,3 +75,20 @@ export interface UseCase {
 /** How a use case runs with these parameters. */
 export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
   useCase.runWith?.(parameters) ?? useCase.run;
+
+/** Whether a use case sends through the REST API of a service. */
+export const isRest = ({ run }: UseCase): boolean => run.via !== undefined;
+
+/**
+ * Whether the handler behind a service in serverless mode can answer: streams do not reach it, and methods of
+ * the user's own are not in ours.
+ */
+export const runsUpstream = ({ run }: UseCase): boolean =>
+  run.message !== undefined || run.audience === 'nobody';
+
+/**
+ * Whether an application behind Azure Web PubSub has to answer: what clients send there goes to a group, or to
+ * the application.
+ */
+export const needsApplication = ({ run }: UseCase): boolean =>
+  run.message !== undefined && run.via === undefined && run.audience !== 'group';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { hubSnippet } from '../../src/cli/commands/hubSnippet';
+import { hubCode } from '../../src/usecases/hubCode';
 import { startBareHub } from '../fakes/bareHub';
 import { problemsOf, until } from './editor';
 import { inWorkspace, resultNames } from './longRun';
@@ -40,7 +40,7 @@ describe('a hub without the methods that a run calls', () => {
       const text = await vscode.env.clipboard.readText();
       return text === '' ? undefined : text;
     });
-    assert.equal(copied, hubSnippet);
+    assert.equal(copied, hubCode('recordLatency'));
   });
 
   it('gets a scenario that calls a method of its own', async () => {

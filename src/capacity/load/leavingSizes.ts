@@ -1,3 +1,4 @@
+import { callbacks } from '../../base/benchContract';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { groupParameters } from '../../usecases/groups';
 import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';
@@ -113,7 +114,7 @@ function hubMessages(
   if (measures) {
     const measured = [ticks, text(payload)];
     return {
-      toClient: form.invocation('Measure', { kind: 'list', items: measured }),
+      toClient: form.invocation(callbacks.measure, { kind: 'list', items: measured }),
       fromClient: form.invocation(message.measureMethod!, {
         kind: 'list',
         items: [...receiver, ...measured],
@@ -122,7 +123,7 @@ function hubMessages(
   }
   const args: Content = { kind: 'list', items: [dictionary(words, payload)] };
   return {
-    toClient: form.invocation('RecordLatency', args),
+    toClient: form.invocation(callbacks.recordLatency, args),
     fromClient: form.invocation(message.method, args),
   };
 }

@@ -51,7 +51,7 @@ export function applicationOf(
 export function assumptionsOf(
   scenario: Pick<Scenario, 'service' | 'transport' | 'entries'>,
 ): string[] {
-  const names = scenario.entries.map((entry) => findUseCase(entry.name)?.name ?? entry.name);
+  const used = scenario.entries.flatMap(({ name }) => findUseCase(name) ?? []);
   const sentences: string[] = [];
   if (scenario.service === 'hub') {
     sentences.push('A plain hub has no Units: compared with Azure SignalR in default mode.');
@@ -67,13 +67,6 @@ export function assumptionsOf(
   if (scenario.entries.some((entry) => streamsOf(entry) !== undefined)) {
     sentences.push('The guides have no table for streams: each item counts as an echo.');
   }
-  if (names.includes('frequentJoinLeaveGroup')) {
-    sentences.push('Joining and leaving groups is in no table: only the messages count.');
-  }
-  if (names.some((name) => name.startsWith('restPersist'))) {
-    sentences.push(
-      'The REST tables were measured with one HTTP request per message, not with one lasting connection.',
-    );
-  }
-  return sentences;
+  sentences.push(...used.flatMap(({ assumption }) => assumption ?? []));
+  return [...new Set(sentences)];
 }

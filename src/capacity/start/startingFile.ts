@@ -1,7 +1,7 @@
 import { formatCount } from '../../base/units';
 import type { ParameterSpec } from '../../usecases/parameterSpec';
 import type { Service } from '../../usecases/traffic';
-import type { UseCase } from '../../usecases/useCase';
+import { needsApplication, type UseCase } from '../../usecases/useCase';
 
 /** What differs between the files that a person begins with. */
 export interface StartingValues {
@@ -69,7 +69,7 @@ function targetLines(useCase: UseCase, service: Service): string[] {
       '  # the editor, ${env:NAME} is a variable of the environment.',
       `  connectionString: \${env:${pubSub ? 'AZURE_WEBPUBSUB' : 'AZURE_SIGNALR'}}`,
       `  service: ${pubSub ? 'webpubsub' : 'signalr'}`,
-      ...(pubSub && useCase.name === 'echo'
+      ...(pubSub && needsApplication(useCase)
         ? [
             '  # Who echoes is an application behind the service: your own, or the one of the run, which the service',
             '  # has to reach by a public URL:',

@@ -5,13 +5,13 @@ import { hideSecrets } from '../../runner/lead/hideSecrets';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { probeAgreed } from '../../targets/connect/probeAgreed';
 import type { HubProbe } from '../../wire/connect/probeHub';
-import { recordLatencyMethods } from '../../base/benchMethods';
+import { hubCode } from '../../usecases/hubCode';
+import { contractMethods } from '../../usecases/hubContract';
 import type { Endpoint } from '../../wire/connect/endpoint';
 import type { Scenario } from '../../scenario/scenario';
 import type { ServiceProbe } from '../../targets/service/probeService';
 import type { OpenTarget, TargetContext } from '../../targets/target';
 import { exitCode } from '../exitCode';
-import { hubSnippet, measureSnippet } from './hubSnippet';
 import { jsonDocument } from '../../base/visibleText';
 import { paintAll, wrap, type Line } from '../views/line';
 import { canColour, referenceValue, type ProcessIo } from '../io';
@@ -133,12 +133,13 @@ async function examine(
 function probedHub(probe: HubProbe, { url, secrets }: OpenTarget): ProbedHub {
   if (probe.reachable) {
     const missing = probe.methods.some(({ present }) => !present);
-    const snippet = probe.dialect === 'measure' ? measureSnippet : hubSnippet;
+    const snippet = hubCode(probe.dialect ?? 'recordLatency');
     return { url, ...probe, ...(missing && { snippet }) };
   }
   const nothing = probe.errorClass === 'notFound';
   const shown = { ...probe, message: hideSecrets(probe.message, secrets) };
-  return { url, ...shown, ...(nothing && { lacks: recordLatencyMethods, snippet: hubSnippet }) };
+  const lacks = contractMethods().recordLatency;
+  return { url, ...shown, ...(nothing && { lacks, snippet: hubCode('recordLatency') }) };
 }
 
 const snippetOf = (target: Report['target']): string =>

@@ -6,7 +6,7 @@ import { presetOf, type PresetChoice } from '../../capacity/start/preset';
 import { fileProblem } from '../../results/resultFolder';
 import { didYouMean } from '../../scenario/text/didYouMean';
 import { findUseCase, useCases } from '../../usecases/registry';
-import type { UseCase } from '../../usecases/useCase';
+import { needsApplication, type UseCase } from '../../usecases/useCase';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 
@@ -32,7 +32,11 @@ export async function initCommand(
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
   const { unit, service, groups, force = false } = flags;
-  const { useCase = service === 'webpubsub' ? 'sendToGroup' : 'echo' } = flags;
+  // On Azure Web PubSub the first that needs nobody's application.
+  const usual = useCases.find(
+    (one) => one.services.includes(service) && !(service === 'webpubsub' && needsApplication(one)),
+  )!;
+  const { useCase = usual.name } = flags;
   const { text } = presetOf(useCaseNamed(useCase), { unit, service, groups });
   if (file === undefined) {
     stdout.write(text);

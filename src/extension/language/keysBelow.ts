@@ -2,7 +2,7 @@ import type { KeySpec } from '../../scenario/keys/keySpec';
 import { allParameters } from '../../scenario/keys/allParameters';
 import { topKeys } from '../../scenario/keys/scenarioKeys';
 import { childOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
-import { findUseCase } from '../../usecases/registry';
+import { defaultUseCase, findUseCase } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
 
 /** The keys that may stand below a node; undefined where none are known. */
@@ -28,9 +28,9 @@ export function specOf(node: OutlineNode): KeySpec | undefined {
   return keysBelow(node.parent)?.find(({ name }) => name === node.name);
 }
 
-/** The use case that a `scenario` or an entry of `scenarios` names; echo when it names none. */
+/** The use case that a `scenario` or an entry of `scenarios` names; the usual one when it names none. */
 export function useCaseOf(entry: OutlineNode): UseCase | undefined {
-  return findUseCase(plainValue(childOf(entry, 'name')) ?? 'echo');
+  return findUseCase(plainValue(childOf(entry, 'name')) ?? defaultUseCase.name);
 }
 
 const nameNode = (parameters: OutlineNode): OutlineNode | undefined =>

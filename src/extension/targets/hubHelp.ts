@@ -16,10 +16,8 @@ export const hubHelp = () => ({
 export async function helpWithHub(answer: string | undefined, url: string): Promise<void> {
   const { copy, ownMethod } = hubHelp();
   if (answer === copy) {
-    const { hubSnippet } = await import(
-      /* webpackChunkName: "run" */ '../../cli/commands/hubSnippet.js'
-    );
-    await vscode.env.clipboard.writeText(hubSnippet);
+    const { hubCode } = await import(/* webpackChunkName: "run" */ '../../usecases/hubCode.js');
+    await vscode.env.clipboard.writeText(hubCode('recordLatency'));
   }
   if (answer === ownMethod)
     await vscode.commands.executeCommand('signalrBenchmark.newScenario', 'invoke', url);

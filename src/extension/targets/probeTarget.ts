@@ -9,6 +9,7 @@ import type { ServiceProbe } from '../../targets/service/probeService';
 import { probeAgreed } from '../../targets/connect/probeAgreed';
 import { openTarget } from '../../targets/registry';
 import type { TargetContext } from '../../targets/target';
+import { contractMethods } from '../../usecases/hubContract';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { noticeText } from '../noticeText';
 
@@ -44,7 +45,11 @@ export async function probeTarget(
   if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
   const target = await openTarget(scenario, context);
   try {
-    const hub = await probeAgreed(target, probeHub, agree);
+    const hub = await probeAgreed(
+      target,
+      (endpoint) => probeHub(endpoint, contractMethods()),
+      agree,
+    );
     if (hub === undefined || hub.reachable) return hub;
     // A server may repeat what it was sent.
     return { ...hub, message: noticeText(hideSecrets(hub.message, target.secrets)) };

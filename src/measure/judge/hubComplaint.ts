@@ -1,5 +1,5 @@
-import { measureMethods, recordLatencyMethods } from '../../base/benchMethods';
 import { errorAdvice, type ErrorClass } from '../../base/errorClass';
+import { hubMethods } from '../../usecases/hubContract';
 import type { ErrorExample } from '../show/summary';
 
 /** What a hub of ASP.NET Core complains about when it is called. */
@@ -47,19 +47,15 @@ export function complaintWords({ method, kind }: HubComplaint): string {
   }
 }
 
-/** Keys that these methods read from the dictionary they get. */
-const keysRead: Readonly<Record<string, string>> = {
-  sendtoclient: 'information.ConnectionId',
-  sendtogroup: 'information.GroupName',
-};
-
-const benchMethods = new Set(
-  [...recordLatencyMethods, ...measureMethods].map((name) => name.toLowerCase()),
-);
-
 function complaintAdvice({ method, kind }: HubComplaint): string {
-  const isBench = benchMethods.has(method.toLowerCase());
-  const key = keysRead[method.toLowerCase()];
+  const wanted = method.toLowerCase();
+  const bench = hubMethods().find(({ name, measureName = name }) =>
+    [name, measureName].some((known) => known.toLowerCase() === wanted),
+  );
+  const isBench = bench !== undefined;
+  // What the method reads from the dictionary that it gets, if it is one with a dictionary.
+  const reads = bench?.name.toLowerCase() === wanted && 'receiverKey' in bench.does;
+  const key = reads ? bench.does.receiverKey : undefined;
   switch (kind) {
     case 'missing':
       return isBench

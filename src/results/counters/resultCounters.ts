@@ -1,5 +1,6 @@
 import type { ConnectionSummary, Quantiles } from '../../measure/total/connectionSummary';
 import type { MembershipSummary, MessageSummary, StepSummary } from '../../measure/show/summary';
+import { streamsOf } from '../../usecases/registry';
 import type { Scenario } from '../../scenario/scenario';
 import type { CounterLine, Counters } from './counterLines';
 import type { Result } from '../result';
@@ -51,9 +52,15 @@ function streamCounters(
   counted: readonly MessageSummary[] | undefined,
   entries: Scenario['entries'],
 ): Counters {
-  const streams = counted?.filter((_, at) => entries[at]?.name === 'streamingEcho');
+  const streams = counted?.filter((_, at) => ofContract(entries[at]));
   if (streams === undefined || streams.length === 0) return {};
   return { 'message:streamItemMissing': streams.reduce((sum, { lost }) => sum + lost, 0) };
+}
+
+/** Streams of the bench contract, which are the only ones that it knew. */
+function ofContract(entry: Scenario['entries'][number] | undefined): boolean {
+  const streams = entry && streamsOf(entry);
+  return streams !== undefined && streams.own === undefined;
 }
 
 const membershipCounters = (membership: MembershipSummary): Counters => ({

@@ -53,7 +53,7 @@ export class RoundTrips implements HubListener {
     this.agents = negotiateAgents(endpoint, connections);
     const framed = endpoint.transport === undefined;
     this.template = MessageTemplate.of(
-      recordLatencyShape({ method: 'Echo', blob }),
+      recordLatencyShape({ method: plan.entries[0]!.run.message!.method, blob }),
       holeLengths(undefined),
       this.codec,
       framed,

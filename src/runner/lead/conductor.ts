@@ -13,7 +13,7 @@ import { sendersOf } from '../../plan/population';
 import type { FromWorker } from '../../protocol/worker';
 import type { Passes } from '../../targets/target';
 import type { TargetProblems } from '../../targets/targetProblems';
-import { entryNames } from '../../usecases/entryNames';
+import { entryNames } from '../../usecases/registry';
 import { CpuMeter } from './cpuMeter';
 import { complaintOf, firstErrorWords, lostWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';

@@ -1,3 +1,4 @@
+import { membershipMethods } from '../../base/benchContract';
 import type { ErrorClass } from '../../base/errorClass';
 import { Pace } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
@@ -13,7 +14,7 @@ export interface MoverDependencies {
   readonly openAt: (index: number) => HubConnection | undefined;
   readonly invoke: (
     connection: HubConnection,
-    method: 'JoinGroup' | 'LeaveGroup',
+    method: string,
     group: string,
   ) => Promise<InvocationOutcome>;
   /** A call was refused, or not answered in time. */
@@ -110,7 +111,7 @@ export class GroupMover {
     const joins = !this.inside.has(index);
     for (let slot = 0; slot < this.population.groupsPerConnection; slot++) {
       const group = this.population.groupName(this.population.groupOf(index, slot));
-      const method = joins ? 'JoinGroup' : 'LeaveGroup';
+      const method = membershipMethods[joins ? 'join' : 'leave'];
       const outcome = await this.dependencies.invoke(connection, method, group);
       // A lost connection is counted as such.
       if (!outcome.ok && outcome.errorClass !== 'closed')

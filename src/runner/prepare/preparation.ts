@@ -1,3 +1,4 @@
+import { idMethods, membershipMethods } from '../../base/benchContract';
 import type { Plan } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
@@ -10,6 +11,8 @@ import type { Membership } from './membership';
 /** Connections of a worker that are being prepared at the same time. */
 const atOnce = 100;
 const answerTimeoutMs = 10_000;
+/** Client methods by which hubs tell ids. */
+const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];
 
 /** What the use cases need of each connection before its first step: nothing, its id, its groups. */
 export class Preparation {
@@ -42,7 +45,7 @@ export class Preparation {
       ({ preparation, needsId = false }) => preparation === 'connectionId' || needsId,
     );
     this.joined = populations.flatMap((population, position) => {
-      const { preparation, joinMethod = 'JoinGroup' } = runs[position]!;
+      const { preparation, joinMethod = membershipMethods.join } = runs[position]!;
       return preparation === 'joinGroups' ? [{ population, joinMethod }] : [];
     });
     // Only hubs of our contract can be asked for the id.
@@ -56,7 +59,7 @@ export class Preparation {
     if (message.type !== 1) return false;
     const target = message.target.toLowerCase();
     const [id] = message.arguments;
-    if ((target === 'onconnected' || target === 'connectionid') && typeof id === 'string') {
+    if (idCallbacks.includes(target) && typeof id === 'string') {
       this.ids.set(connection.index, id);
       this.waiting.get(connection.index)?.();
     }
@@ -155,7 +158,7 @@ export class Preparation {
     }
     const outcome = await this.invocations.invoke(
       connection,
-      'GetConnectionId',
+      idMethods.result,
       [],
       answerTimeoutMs,
     );
@@ -164,11 +167,12 @@ export class Preparation {
       return undefined;
     }
     // Older hubs tell the id by a callback only.
-    const called = await this.invocations.invoke(connection, 'ConnectionId', [], answerTimeoutMs);
-    if (!called.ok) return failureOf('ConnectionId', called);
+    const byCall = idMethods.callback;
+    const called = await this.invocations.invoke(connection, byCall, [], answerTimeoutMs);
+    if (!called.ok) return failureOf(byCall, called);
     return (await this.idIsTold(connection, answerTimeoutMs))
       ? undefined
-      : new ConnectFailure('timeout', `ConnectionId: no id within ${answerTimeoutMs / 1000} s`);
+      : new ConnectFailure('timeout', `${byCall}: no id within ${answerTimeoutMs / 1000} s`);
   }
 
   private idIsTold(connection: HubConnection, withinMs: number): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { callbacks } from '../../base/benchContract';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import { shownText } from '../../wire/connect/connectFailure';
 import { isAt, type HubCodec } from '../../wire/hub/hubCodec';
@@ -58,7 +59,7 @@ export function deliveryKindsOf(plan: Plan): string[] {
   return plan.entries.map((entry) => {
     const bringer = bringerOf(plan, entry);
     if (typeof bringer === 'string') return bringer;
-    return `callback ${bringer.callback || 'RecordLatency'}`.toLowerCase();
+    return `callback ${bringer.callback || callbacks.recordLatency}`.toLowerCase();
   });
 }
 
@@ -68,9 +69,11 @@ const noForm: DeliveryForm = { usualStamp: () => -1, stampIn: () => undefined };
 /** The callback whose beginning differs from message to message; empty when it is always the same. */
 function callbackOf({ dialect, protocol }: Plan): string {
   // Messages of Web PubSub name their group before they come to the dictionary.
-  if (protocol.startsWith('webpubsub')) return 'RecordLatency';
-  return dialect === 'measure' ? 'Measure' : '';
+  if (protocol.startsWith('webpubsub')) return callbacks.recordLatency;
+  return dialect === 'measure' ? callbacks.measure : '';
 }
+
+const dictionaryCallback = callbacks.recordLatency.toLowerCase();
 
 /** The dictionary of `RecordLatency`: whatever stands before the stamp is the same in all of them. */
 export function dictionaryForm(): DeliveryForm {
@@ -86,7 +89,8 @@ export function dictionaryForm(): DeliveryForm {
       prefix = Buffer.from(buffer.subarray(start, stampAt));
     },
     stampIn: (message) => {
-      if (message.type !== 1 || message.target.toLowerCase() !== 'recordlatency') return undefined;
+      if (message.type !== 1 || message.target.toLowerCase() !== dictionaryCallback)
+        return undefined;
       const [dictionary] = message.arguments;
       if (typeof dictionary !== 'object' || dictionary === null) return undefined;
       const text = (dictionary as Readonly<Record<string, unknown>>)[stampKey];

@@ -32,7 +32,7 @@ export function messageMaker(
   entry: PlanEntry,
   largest: number,
 ): MessageMaker | undefined {
-  const { message, ownCall } = entry.run;
+  const { message, ownCall, audience } = entry.run;
   if (ownCall !== undefined) {
     const { method, reply } = ownCall;
     const args = ownMessage(ownArguments(ownCall.arguments), entry, seed);
@@ -53,6 +53,7 @@ export function messageMaker(
         blob: textOfLength(letters, sizeBytes),
         binary,
         ...(receiverKey !== undefined && { receiverKey }),
+        toGroup: audience === 'group',
       };
       if (dialect !== 'measure')
         return { ...recordLatencyShape({ method, ...content }), answered: asks };

@@ -18,7 +18,7 @@ export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEnt
     reading.report('error', code, placeOf(...names), message);
   if (!parameters.written.has('method')) {
     const message = `${useCase.name} needs the parameter method: the hub method to call.`;
-    const fix = missingFix(reading, read, 'method', 'Echo');
+    const fix = missingFix(reading, read, 'method', useCase.starting?.['method'] ?? '');
     reading.report('error', 'missing-method', placeOf(), message, fix);
   }
   checkOwnStream(reading, read, streams);

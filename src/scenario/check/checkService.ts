@@ -1,6 +1,7 @@
 import { connectRateLimit, isHubName } from '../../base/serviceLimits';
 import { formatCount } from '../../base/units';
-import { isRest } from '../read/buildScenario';
+import { useCases } from '../../usecases/registry';
+import { isRest, runsUpstream } from '../../usecases/useCase';
 import { isServerless } from '../target/isServerless';
 import { entryPlace, startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { Reading } from '../text/scenarioReading';
@@ -61,8 +62,8 @@ function checkMode(
 ): void {
   if (service !== 'signalr' || target?.kind === 'hubUrl' || upstream !== undefined) return;
   const named = sources.entries.filter((read) => read.named);
-  const rest = named.find(({ useCase }) => isRest(useCase.name));
-  const hub = named.find(({ useCase }) => !isRest(useCase.name));
+  const rest = named.find(({ useCase }) => isRest(useCase));
+  const hub = named.find(({ useCase }) => !isRest(useCase));
   if (rest === undefined || hub === undefined) return;
   reading.report(
     'error',
@@ -80,12 +81,12 @@ function checkUpstreamUseCases(
 ): void {
   if (service !== 'signalr' || target?.kind === 'hubUrl' || upstream === undefined) return;
   const named = sources.entries.filter((read) => read.named);
-  for (const read of named.filter(({ useCase }) => notUpstream.includes(useCase.name))) {
+  for (const read of named.filter(({ useCase }) => !runsUpstream(useCase))) {
     reading.report(
       'error',
       'upstream-use-case',
       entryPlace(reading, sources, read),
-      `${read.useCase.name} does not run with \`upstream\`: the handler has the methods of echo, broadcast, sendToClient, sendToGroup and frequentJoinLeaveGroup only. Remove upstream to run it in default mode.`,
+      `${read.useCase.name} does not run with \`upstream\`: the handler has the methods of ${upstreamNames()} only. Remove upstream to run it in default mode.`,
     );
   }
   const invoking = named.find(({ useCase: { run } }) => run.message && run.via === undefined);
@@ -99,8 +100,13 @@ function checkUpstreamUseCases(
   );
 }
 
-/** Streams do not reach an upstream, and methods of the user's own are not in ours. */
-const notUpstream: readonly string[] = ['streamingEcho', 'invoke'];
+/** Use cases whose methods the handler has, in words. */
+function upstreamNames(): string {
+  const names = useCases
+    .filter((useCase) => useCase.hubMethods !== undefined && runsUpstream(useCase))
+    .map(({ name }) => name);
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
 
 const sizeOf = ({ unit, sku }: Scenario): number | 'free' | undefined =>
   sku === 'free' ? 'free' : unit;

@@ -1,3 +1,5 @@
+import { useCases } from '../../usecases/registry';
+import { isRest, type UseCase } from '../../usecases/useCase';
 import { startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { Reading } from '../text/scenarioReading';
 import type { Scenario } from '../scenario';
@@ -33,14 +35,25 @@ export function checkSubprotocol(reading: Reading, sources: Sources, scenario: S
     );
   } else if (
     scenario.subprotocol === 'none' &&
-    scenario.entries.some(({ name }) => name === 'sendToGroup')
+    sources.entries.some(({ useCase }) => publishesToGroup(useCase))
   ) {
     reading.report(
       'error',
       'subprotocol-use-case',
       place ?? startPlace(reading, sources),
-      'Clients without a subprotocol cannot publish to groups: write subprotocol: json, or take restSendToGroup.',
+      `Clients without a subprotocol cannot publish to groups: write subprotocol: json${insteadOf()}.`,
       { title: 'Write json', text: 'json' },
     );
   }
+}
+
+const sendsToGroup = ({ services, run }: UseCase): boolean =>
+  services.includes('webpubsub') && run.audience === 'group';
+
+const publishesToGroup = (useCase: UseCase): boolean => sendsToGroup(useCase) && !isRest(useCase);
+
+/** The use case in which callers of the REST API do it. */
+function insteadOf(): string {
+  const rest = useCases.find((useCase) => sendsToGroup(useCase) && isRest(useCase));
+  return rest === undefined ? '' : `, or take ${rest.name}`;
 }

@@ -1,4 +1,4 @@
-import { isRest } from '../read/buildScenario';
+import { isRest } from '../../usecases/useCase';
 import { checkSignIn } from './checkSignIn';
 import { isLocalEndpoint, endpointHost } from '../target/connectionString';
 import { reportLiteralTokens } from './literalTokens';
@@ -41,7 +41,7 @@ const serviceNames = {
 
 function checkKind(reading: Reading, sources: Sources, scenario: Scenario, place: Place): void {
   const { target } = scenario;
-  const rest = sources.entries.find(({ useCase, named }) => named && isRest(useCase.name));
+  const rest = sources.entries.find(({ useCase, named }) => named && isRest(useCase));
   if (target?.kind === 'connectionString') return;
   if (scenario.connectionType === 'AspNet' && target?.kind !== 'hubUrl') {
     const message =

@@ -1,5 +1,6 @@
 import type { Slo } from '../../base/slo';
 import type { Service } from '../../usecases/traffic';
+import { isRest } from '../../usecases/useCase';
 import { withGroupCount } from '../check/checkGroups';
 import { endpointHost } from '../target/connectionString';
 import { hostOf } from '../target/hubUrl';
@@ -130,12 +131,9 @@ function serviceOf(
   const written = choiceIn(config, 'service', ['signalr', 'webpubsub']);
   if (written !== undefined) return written;
   if (hostsOf(target).some((host) => serviceOfHost(host) === 'webpubsub')) return 'webpubsub';
-  const rest = entries.some(({ useCase }) => isRest(useCase.name));
+  const rest = entries.some(({ useCase }) => isRest(useCase));
   return rest || target?.kind === 'connectionString' ? 'signalr' : 'hub';
 }
-
-/** Whether a use case sends through the REST API of a service. */
-export const isRest = (useCaseName: string): boolean => useCaseName.startsWith('rest');
 
 function hostsOf(target: TargetSpec | undefined): string[] {
   if (target === undefined || target.kind === 'local') return [];

@@ -1,8 +1,11 @@
 import { ConnectionStreams, type StreamHost } from './connectionStreams';
 import type { HubConnection } from './hubConnection';
 import type { HubMessage } from '../hubProtocol/hubMessage';
-import { payloadFrames, type DeliveryFrames, encodedOnce } from '../hubProtocol/payloadFrames';
+import { encodedOnce, payloadFrames, type DeliveryFrames } from '../hubProtocol/payloadFrames';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
+import { hubMethods } from '../../usecases/hubContract';
+import type { HubDeed, HubMethod } from '../../usecases/hubMethod';
+import type { StreamDirection } from '../../usecases/streams';
 
 /** Whom a payload is for. */
 export type Audience =
@@ -63,6 +66,8 @@ export interface BenchMethod {
 
 const maxGroupNameLength = 1024;
 
+type Deliver = Extract<HubDeed, { kind: 'deliver' }>;
+
 function isDictionary({ protocol }: HubConnection, { bytes, firstStart }: HubMessage): boolean {
   return protocol.isDictionary(bytes, firstStart);
 }
@@ -75,38 +80,42 @@ function payloadText(
   return protocol.member(bytes, firstStart, firstEnd, key);
 }
 
-/** A method that takes the payload and hands it to somebody. */
-function delivering(
-  name: string,
-  audienceOf: (caller: HubConnection, message: HubMessage) => Audience | undefined,
-): BenchMethod {
+/** A method that takes the dictionary and hands it to somebody. */
+function delivering(name: string, does: Deliver): BenchMethod {
   return {
     name,
     argumentCount: 1,
     delivers: true,
     run: (context, caller, message) => {
       if (!isDictionary(caller, message)) return 'unbound';
-      const audience = audienceOf(caller, message);
-      const isSent =
-        audience !== undefined &&
-        context.send(caller, payloadFrames(caller.protocol, message), audience);
-      return isSent ? 'done' : 'failed';
+      // The caller gets what it has sent as it stands.
+      if (does.to === 'caller') {
+        const { bytes, argumentsStart, argumentsEnd } = message;
+        const frame = caller.protocol.recordLatencyFrame(bytes, argumentsStart, argumentsEnd);
+        context.call(caller, frame, true);
+        return 'done';
+      }
+      const receiver = 'receiverKey' in does ? payloadText(caller, message, does.receiverKey) : '';
+      if (receiver === undefined) return 'failed';
+      const frames = payloadFrames(caller.protocol, message);
+      return context.send(caller, frames, audienceOf(does, receiver, caller)) ? 'done' : 'failed';
     },
   };
 }
 
-const echo: BenchMethod = {
-  name: 'Echo',
-  argumentCount: 1,
-  delivers: true,
-  run: (context, caller, message) => {
-    if (!isDictionary(caller, message)) return 'unbound';
-    const { bytes, argumentsStart, argumentsEnd } = message;
-    const frame = caller.protocol.recordLatencyFrame(bytes, argumentsStart, argumentsEnd);
-    context.call(caller, frame, true);
-    return 'done';
-  },
-};
+/** @param receiver id or name of who is not known by the deed alone */
+function audienceOf({ to }: Deliver, receiver: string, { id }: HubConnection): Audience {
+  switch (to) {
+    case 'caller':
+      return { kind: 'client', id };
+    case 'everyone':
+      return { kind: 'all' };
+    case 'client':
+      return { kind: 'client', id: receiver };
+    case 'group':
+      return { kind: 'group', name: receiver };
+  }
+}
 
 /** Its callback has its own name. */
 function membership(name: string, change: 'join' | 'leave'): BenchMethod {
@@ -131,47 +140,40 @@ function membership(name: string, change: 'join' | 'leave'): BenchMethod {
   };
 }
 
-const streamingEcho: BenchMethod = {
-  name: 'StreamingEcho',
-  argumentCount: 1,
-  streams: 1,
-  isStreaming: true,
-  // Its items are deliveries; the call itself causes none.
-  delivers: false,
-  run: (context, caller, message) => {
-    const { bytes, firstStart, firstEnd } = message;
-    const delayMs = caller.protocol.integer(bytes, firstStart, firstEnd);
-    if (delayMs === undefined) return 'unbound';
-    return streamed(streamsOf(context, caller).start(message, delayMs));
+const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'delivers'>>> = {
+  both: {
+    argumentCount: 1,
+    streams: 1,
+    isStreaming: true,
+    run: (context, caller, message) => {
+      const { bytes, firstStart, firstEnd } = message;
+      const delayMs = caller.protocol.integer(bytes, firstStart, firstEnd);
+      if (delayMs === undefined) return 'unbound';
+      return streamed(streamsOf(context, caller).start(message, delayMs));
+    },
   },
-};
-
-/** Answers with the number of items that came up; that answer is the delivery. */
-const streamingUpload: BenchMethod = {
-  name: 'StreamingUpload',
-  argumentCount: 0,
-  streams: 1,
-  delivers: false,
-  run: (context, caller, message) => streamed(streamsOf(context, caller).startUpload(message)),
-};
-
-/** Gives the dictionary back a number of times, numbered, one item each time the delay is over. */
-const streamingDownload: BenchMethod = {
-  name: 'StreamingDownload',
-  argumentCount: 3,
-  isStreaming: true,
-  delivers: false,
-  run: (context, caller, message) => {
-    const { protocol } = caller;
-    const { bytes, argumentsStart, argumentsEnd, firstStart, firstEnd } = message;
-    const [, countPlace, delayPlace] = protocol.places(bytes, argumentsStart, argumentsEnd);
-    if (!isDictionary(caller, message)) return 'unbound';
-    const items = protocol.integer(bytes, ...countPlace!);
-    const delayMs = protocol.integer(bytes, ...delayPlace!);
-    if (items === undefined || delayMs === undefined) return 'unbound';
-    if (protocol.isNull(bytes, firstStart)) return 'failed';
-    const item = Buffer.from(bytes.subarray(firstStart, firstEnd));
-    return streamed(streamsOf(context, caller).startDownload(message, item, items, delayMs));
+  /** Answers with the number of items that came up; that answer is the delivery. */
+  upload: {
+    argumentCount: 0,
+    streams: 1,
+    run: (context, caller, message) => streamed(streamsOf(context, caller).startUpload(message)),
+  },
+  /** Gives the dictionary back a number of times, numbered, one item each time the delay is over. */
+  download: {
+    argumentCount: 3,
+    isStreaming: true,
+    run: (context, caller, message) => {
+      const { protocol } = caller;
+      const { bytes, argumentsStart, argumentsEnd, firstStart, firstEnd } = message;
+      const [, countPlace, delayPlace] = protocol.places(bytes, argumentsStart, argumentsEnd);
+      if (!isDictionary(caller, message)) return 'unbound';
+      const items = protocol.integer(bytes, ...countPlace!);
+      const delayMs = protocol.integer(bytes, ...delayPlace!);
+      if (items === undefined || delayMs === undefined) return 'unbound';
+      if (protocol.isNull(bytes, firstStart)) return 'failed';
+      const item = Buffer.from(bytes.subarray(firstStart, firstEnd));
+      return streamed(streamsOf(context, caller).startDownload(message, item, items, delayMs));
+    },
   },
 };
 
@@ -184,17 +186,36 @@ function streamsOf(context: BenchContext, caller: HubConnection): ConnectionStre
 const streamed = (error: string | undefined): Outcome =>
   error === undefined ? 'streams' : { error };
 
+/** What the embedded hub does for a method of the dictionary contract. */
+function methodOf({ name, does }: HubMethod): BenchMethod {
+  switch (does.kind) {
+    case 'deliver':
+      return delivering(name, does);
+    case 'membership':
+      return membership(name, does.change);
+    case 'stream':
+      // Its items are deliveries; the call itself causes none.
+      return { ...streaming[does.direction], name, delivers: false };
+    case 'id':
+      return {
+        name,
+        argumentCount: 0,
+        delivers: false,
+        run: (context, caller) => {
+          if (does.by === 'result') return { result: caller.id };
+          context.call(caller, caller.protocol.callbackFrame(name, caller.id), false);
+          return 'done';
+        },
+      };
+  }
+}
+
 /**
- * A method of the newer contract: ticks and payload, behind the receiver where there is one, go to the
- * callback `Measure` as they came.
- *
- * @param receiverFirst whether the receiver's id or name is the first argument
+ * What it does for one of the newer contract: ticks and payload, behind the receiver where there is one, go to
+ * the callback `Measure` as they came.
  */
-function measured(
-  name: string,
-  receiverFirst: boolean,
-  audienceOf: (receiver: string, caller: HubConnection) => Audience,
-): BenchMethod {
+function measured(name: string, does: Deliver): BenchMethod {
+  const receiverFirst = 'receiverKey' in does;
   return {
     name,
     contract: 'measure',
@@ -206,7 +227,7 @@ function measured(
       const receiver = receiverFirst ? protocol.text(bytes, firstStart, firstEnd) : '';
       const measure = measureOf(protocol, message, receiverFirst);
       if (receiver === undefined || measure === undefined) return 'unbound';
-      const audience = audienceOf(receiver, caller);
+      const audience = audienceOf(does, receiver, caller);
       return context.send(caller, encodedOnce(measure), audience) ? 'done' : 'failed';
     },
   };
@@ -232,52 +253,16 @@ function measureOf(
       : protocol.measureFrameOf(ticks, payload);
 }
 
-const measureMethods: readonly BenchMethod[] = [
-  measured('Echo', false, (_none, { id }) => ({ kind: 'client', id })),
-  measured('Broadcast', false, () => ({ kind: 'all' })),
-  measured('SendToConnection', true, (id) => ({ kind: 'client', id })),
-  measured('GroupBroadcast', true, (name) => ({ kind: 'group', name })),
-];
-
-const methods: readonly BenchMethod[] = [
-  echo,
-  delivering('Broadcast', () => ({ kind: 'all' })),
-  delivering('SendToClient', (caller, message) => {
-    const id = payloadText(caller, message, 'information.ConnectionId');
-    return id === undefined ? undefined : { kind: 'client', id };
-  }),
-  delivering('SendToGroup', (caller, message) => {
-    const name = payloadText(caller, message, 'information.GroupName');
-    return name === undefined ? undefined : { kind: 'group', name };
-  }),
-  {
-    name: 'ConnectionId',
-    argumentCount: 0,
-    delivers: false,
-    run: (context, caller) => {
-      context.call(caller, caller.protocol.callbackFrame('ConnectionId', caller.id), false);
-      return 'done';
-    },
-  },
-  {
-    name: 'GetConnectionId',
-    argumentCount: 0,
-    delivers: false,
-    run: (_context, caller) => ({ result: caller.id }),
-  },
-  membership('JoinGroup', 'join'),
-  membership('LeaveGroup', 'leave'),
-  streamingEcho,
-  streamingUpload,
-  streamingDownload,
-  ...measureMethods,
-];
-
 /** Methods by name in lower case, those of all contracts. */
 const byName = new Map<string, BenchMethod[]>();
-for (const method of methods) {
+const add = (method: BenchMethod): void => {
   const name = method.name.toLowerCase();
   byName.set(name, [...(byName.get(name) ?? []), method]);
+};
+for (const method of hubMethods()) {
+  add(methodOf(method));
+  const { measureName, does } = method;
+  if (measureName !== undefined && does.kind === 'deliver') add(measured(measureName, does));
 }
 
 /** Contracts that a hub has: the names they share have different numbers of arguments. */

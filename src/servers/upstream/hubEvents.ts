@@ -1,4 +1,7 @@
 import { withoutEnd } from '../../base/withoutEnd';
+import { callbacks } from '../../base/benchContract';
+import { hubMethods } from '../../usecases/hubContract';
+import type { HubDeed } from '../../usecases/hubMethod';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { codecOf } from '../../wire/hub/codecs';
 import type { HubCodec } from '../../wire/hub/hubCodec';
@@ -6,9 +9,6 @@ import { HubMessageError, type Invocation } from '../../wire/hub/hubMessage';
 import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
 import type { ServiceFailure } from '../../wire/rest/serviceFailure';
 import { isSigned, wrongSignature } from './signatureCheck';
-
-const connectionIdKey = 'information.ConnectionId';
-const groupNameKey = 'information.GroupName';
 
 /** What a bench method does: whom the dictionary goes to, or an answer to the caller. */
 type Deed =
@@ -91,33 +91,41 @@ function invocationIn(codec: HubCodec, body: Buffer): Invocation | undefined {
   }
 }
 
+/** What the bench methods do, by their names in lower case. */
+const methods = new Map(hubMethods().map((method) => [method.name.toLowerCase(), method.does]));
+
 function deedOf({ target, arguments: args }: Invocation, connectionId: string): Deed | undefined {
-  const dictionary = (args[0] ?? {}) as Readonly<Record<string, unknown>>;
-  const textAt = (key: string): string | undefined =>
-    typeof dictionary[key] === 'string' ? dictionary[key] : undefined;
-  switch (target.toLowerCase()) {
-    case 'echo':
-      return { sendTo: { kind: 'connection', id: connectionId } };
-    case 'broadcast':
-      return { sendTo: { kind: 'all' } };
-    case 'sendtoclient': {
-      const id = textAt(connectionIdKey);
-      return id === undefined ? undefined : { sendTo: { kind: 'connection', id } };
-    }
-    case 'sendtogroup': {
-      const group = textAt(groupNameKey);
-      return group === undefined ? undefined : { sendTo: { kind: 'group', group } };
-    }
-    case 'getconnectionid':
-      return { result: connectionId };
-    case 'joingroup':
-    case 'leavegroup': {
-      const change = target.toLowerCase() === 'joingroup' ? 'PUT' : 'DELETE';
-      return typeof args[0] === 'string' ? { change, group: args[0] } : undefined;
+  const does = methods.get(target.toLowerCase());
+  const [first] = args;
+  switch (does?.kind) {
+    case 'deliver':
+      return deliveryOf(does, first, connectionId);
+    case 'id':
+      return does.by === 'result' ? { result: connectionId } : undefined;
+    case 'membership': {
+      const change = does.change === 'join' ? 'PUT' : 'DELETE';
+      return typeof first === 'string' ? { change, group: first } : undefined;
     }
     default:
       return undefined;
   }
+}
+
+function deliveryOf(
+  does: Extract<HubDeed, { kind: 'deliver' }>,
+  dictionary: unknown,
+  connectionId: string,
+): Deed | undefined {
+  if (!('receiverKey' in does)) {
+    const isCaller = does.to === 'caller';
+    return { sendTo: isCaller ? { kind: 'connection', id: connectionId } : { kind: 'all' } };
+  }
+  const members = dictionary as Readonly<Record<string, unknown>> | null | undefined;
+  const text = members?.[does.receiverKey];
+  if (typeof text !== 'string') return undefined;
+  return {
+    sendTo: does.to === 'group' ? { kind: 'group', group: text } : { kind: 'connection', id: text },
+  };
 }
 
 function carryOut(
@@ -128,6 +136,9 @@ function carryOut(
 ): Promise<ServiceFailure | undefined> {
   if ('result' in deed) return Promise.resolve(undefined);
   if ('change' in deed) return calls.changeGroup(deed.change, connectionId, deed.group);
-  const body = Buffer.from(JSON.stringify({ target: 'RecordLatency', arguments: args }), 'utf8');
+  const body = Buffer.from(
+    JSON.stringify({ target: callbacks.recordLatency, arguments: args }),
+    'utf8',
+  );
   return calls.sent(deed.sendTo, body);
 }

@@ -1,5 +1,7 @@
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import type { Scenario } from '../../scenario/scenario';
+import { findUseCase } from '../../usecases/registry';
+import { needsApplication } from '../../usecases/useCase';
 import { serviceTarget } from './serviceTarget';
 import type { OpenTarget, TargetContext } from '../target';
 import { refuseUnreachable, withUpstream } from './upstream';
@@ -13,7 +15,7 @@ export async function openWebPubSub(
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
-  const echoes = scenario.entries.some(({ name }) => name === 'echo');
+  const echoes = scenario.entries.some(({ name }) => needsApplication(findUseCase(name)!));
   if (echoes && scenario.upstream !== undefined) refuseUnreachable(connection, scenario.upstream);
   const path = `/client/hubs/${encodeURIComponent(scenario.hub)}`;
   const opened = await serviceTarget('webpubsub', connection, path, scenario, context);

@@ -1,5 +1,5 @@
 import type { ErrorClass } from '../../base/errorClass';
-import { measureMethods, onlyMeasure, recordLatencyMethods } from '../../base/benchMethods';
+import { idMethods, type ContractMethods, type HubDialect } from '../../base/benchContract';
 import { ConnectFailure, LeavesLoopback, shownText } from './connectFailure';
 import { connectHub } from './connectHub';
 import type { Endpoint } from './endpoint';
@@ -36,9 +36,6 @@ export type HubProbe =
       readonly redirectsTo?: string;
     };
 
-/** Dialects of the bench contract. */
-export type HubDialect = 'recordLatency' | 'measure';
-
 /** What a hub says before a run. */
 export interface HubAnswer {
   readonly dialect: HubDialect;
@@ -52,11 +49,13 @@ const greetingMs = 1000;
 
 /**
  * Connects once and asks which methods of the bench contract the hub has, without sending to anybody; over
- * within 12 s.
+ * within 12 s. Methods with arguments are called without any: the hub then refuses the call instead of
+ * carrying it out, but the refusal tells whether the method exists.
  */
-export function probeHub(endpoint: Endpoint): Promise<HubProbe> {
+export function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promise<HubProbe> {
+  const { recordLatency, measure } = contracts;
   return connected(endpoint, connectTimeoutMs, async (connection, listener, connectMs) => {
-    const names = [...new Set([...recordLatencyMethods, ...measureMethods])];
+    const names = [...new Set([...recordLatency, ...measure])];
     const greeting = listener.greetedWithin(greetingMs);
     const asked = await Promise.all(
       names.map((name) => probeMethod(name, connection, listener, answerTimeoutMs)),
@@ -70,12 +69,12 @@ export function probeHub(endpoint: Endpoint): Promise<HubProbe> {
     const has = (wanted: string): boolean =>
       found.some(({ name, present }) => name === wanted && present);
     const dialect =
-      greeted || has('GetConnectionId')
+      greeted || has(idMethods.result)
         ? 'recordLatency'
-        : onlyMeasure.some(has)
+        : measure.some((name) => !recordLatency.includes(name) && has(name))
           ? 'measure'
           : undefined;
-    const expected = dialect === 'measure' ? measureMethods : recordLatencyMethods;
+    const expected = contracts[dialect ?? 'recordLatency'];
     const methods = expected.map((wanted) => found.find(({ name }) => name === wanted)!);
     return { reachable: true as const, methods, ...(dialect && { dialect }), connectMs };
   });
@@ -101,7 +100,7 @@ export async function askHub(
   const found = await connected(endpoint, withinMs, async (connection, listener) => {
     const recordLatency = { dialect: 'recordLatency' as const, lacks: [] };
     if (await listener.greetedWithin(Math.min(greetingMs, leftMs()))) return recordLatency;
-    const outcome = await listener.invocations.invoke(connection, 'GetConnectionId', [], leftMs());
+    const outcome = await listener.invocations.invoke(connection, idMethods.result, [], leftMs());
     if (outcome.ok) return recordLatency;
     if (outcome.errorClass !== 'invocation') return undefined;
     const asked = await Promise.all(

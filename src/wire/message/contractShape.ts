@@ -7,6 +7,8 @@ export interface ContractMessage {
   readonly method: string;
   /** Dictionary key for the receiver's id or name, when the method needs one. */
   readonly receiverKey?: string;
+  /** The receiver is a group. */
+  readonly toGroup?: boolean;
   /** Payload text; its bytes as UTF-8 are the message size. */
   readonly blob: string;
   /** The payload goes out as bytes instead of text; only MessagePack can tell them apart. */
@@ -17,14 +19,14 @@ const textOf = (...parts: readonly TextPart[]): MessageArgument => ({ kind: 'tex
 
 /** One dictionary, which the hub hands to `RecordLatency` as it came; the stamp has a key of its own. */
 export function recordLatencyShape(message: ContractMessage): MessageShape {
-  const { method, receiverKey, blob, binary } = message;
+  const { method, receiverKey, toGroup = false, blob, binary } = message;
   const members: (readonly [string, MessageArgument])[] = [
     [stampKey, textOf({ hole: 'stamp' })],
     ...(receiverKey === undefined ? [] : [[receiverKey, textOf({ hole: 'receiver' })] as const]),
     ['payload.Timestamp', { kind: 'number', hole: 'unixMs' }],
     ['payload.MessageBlob', { kind: 'text', parts: [blob], ...(binary && { binary }) }],
   ];
-  return { method, arguments: [{ kind: 'map', members }] };
+  return { method, arguments: [{ kind: 'map', members }], ...(toGroup && { toGroup }) };
 }
 
 /**

@@ -15,6 +15,8 @@ import { messageAckId } from '../webpubsub/ackCompletion';
 export interface MessageShape {
   readonly method: string;
   readonly arguments: readonly MessageArgument[];
+  /** The receiver is a group, which clients of Web PubSub publish to without a method. */
+  readonly toGroup?: boolean;
   /** The hub is asked for a completion: the stamp is the invocation's id. Web PubSub wants a number. */
   readonly answered?: boolean;
   /** It opens a stream, whose items come down, go up, or both. */

@@ -1,3 +1,4 @@
+import { callbacks } from '../../base/benchContract';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../hub/hubCodec';
 import { HubMessageError, type HubMessage } from '../hub/hubMessage';
@@ -13,6 +14,7 @@ import { bytesHead, field, nestedVarint, varintHead } from './protobufFields';
 import { writeProtobufClientMessage } from './protobufClientMessage';
 import { readProtobufServerMessage } from './protobufServerMessage';
 import type { ProtobufServerMessage } from './serverMessage';
+import { groupTypeOf } from './webPubSubCodec';
 
 /** Fields of the schema: kinds of messages, and text in the data of one. */
 const fields = { sendToGroup: 1, event: 5, text: 1 } as const;
@@ -78,7 +80,7 @@ function hubMessageOf(message: ProtobufServerMessage): HubMessage | undefined {
   switch (message.type) {
     case 'message': {
       const text = message.payload.bytes.toString('utf8');
-      return { type: 1, target: 'RecordLatency', arguments: [text] };
+      return { type: 1, target: callbacks.recordLatency, arguments: [text] };
     }
     case 'ack': {
       const { ackId, success, error } = message;
@@ -94,11 +96,7 @@ function hubMessageOf(message: ProtobufServerMessage): HubMessage | undefined {
 function encodeMessage(message: HubMessage): Buffer {
   // The schema has no ping: that of WebSockets takes its place.
   if (message.type === 6) return Buffer.alloc(0);
-  const types: Readonly<Record<string, 'joinGroup' | 'leaveGroup'>> = {
-    JoinGroup: 'joinGroup',
-    LeaveGroup: 'leaveGroup',
-  };
-  const type = message.type === 1 ? types[message.target] : undefined;
+  const type = groupTypeOf(message);
   if (message.type !== 1 || type === undefined)
     throw new Error(`Web PubSub has no frame for a hub message of type ${message.type}`);
   const { invocationId } = message;
@@ -106,7 +104,7 @@ function encodeMessage(message: HubMessage): Buffer {
   return writeProtobufClientMessage({ type, group: String(message.arguments[0]), ackId });
 }
 
-/** A message to a group where the hub method sends to one, else an event that the application answers. */
+/** A message to a group where the receiver is one, else an event that the application answers. */
 function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   const json = new JsonPieces(lengths);
   json.list(shape.arguments);
@@ -114,7 +112,7 @@ function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayou
   const textHead = bytesHead(fields.text, data.body.length);
   const dataBytes = textHead.length + data.body.length;
   const pieces = new Pieces(lengths);
-  const isGroup = shape.method === 'SendToGroup';
+  const isGroup = shape.toGroup === true;
   if (isGroup) {
     pieces.add(bytesHead(1, lengths.receiver));
     pieces.hole('receiver', 'text');

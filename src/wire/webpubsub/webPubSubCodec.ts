@@ -1,3 +1,4 @@
+import { callbacks, membershipMethods } from '../../base/benchContract';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../hub/hubCodec';
 import { HubMessageError, textIn, type HubMessage } from '../hub/hubMessage';
@@ -73,7 +74,7 @@ export const plainWebPubSubCodec: HubCodec = {
   read: (buffer, start, end) => {
     try {
       const data = frameFields(buffer, start, end);
-      return { type: 1, target: 'RecordLatency', arguments: [data] };
+      return { type: 1, target: callbacks.recordLatency, arguments: [data] };
     } catch (error) {
       // Anybody may send anything, and nothing of it is wrong.
       if (error instanceof HubMessageError) return undefined;
@@ -146,7 +147,7 @@ function notedIn(buffer: Buffer, start: number, end: number): number | Recoverab
 function messageOf(fields: Fields): HubMessage | undefined {
   switch (fields['type']) {
     case 'message':
-      return { type: 1, target: 'RecordLatency', arguments: [fields['data']] };
+      return { type: 1, target: callbacks.recordLatency, arguments: [fields['data']] };
     case 'ack':
       return completionOf(fields);
     case 'pong':
@@ -171,24 +172,28 @@ function completionOf(fields: Fields): HubMessage {
   );
 }
 
-const groupTypes: Readonly<Record<string, string>> = {
-  JoinGroup: 'joinGroup',
-  LeaveGroup: 'leaveGroup',
+const groupTypes: Readonly<Record<string, 'joinGroup' | 'leaveGroup'>> = {
+  [membershipMethods.join]: 'joinGroup',
+  [membershipMethods.leave]: 'leaveGroup',
 };
+
+/** The frame of a call that joins or leaves a group; undefined for any other message. */
+export const groupTypeOf = (message: HubMessage): 'joinGroup' | 'leaveGroup' | undefined =>
+  message.type === 1 ? groupTypes[message.target] : undefined;
 
 function frameOf(message: HubMessage): object {
   if (message.type === 6) return { type: 'ping' };
-  const type = message.type === 1 ? groupTypes[message.target] : undefined;
+  const type = groupTypeOf(message);
   if (message.type !== 1 || type === undefined)
     throw new Error(`Web PubSub has no frame for a hub message of type ${message.type}`);
   const ackId = message.invocationId === undefined ? {} : { ackId: Number(message.invocationId) };
   return { type, group: message.arguments[0], ...ackId };
 }
 
-/** A message to a group where the hub method sends to one, else an event that the application answers. */
+/** A message to a group where the receiver is one, else an event that the application answers. */
 export function webPubSubLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   const pieces = new JsonPieces(lengths);
-  if (shape.method === 'SendToGroup') {
+  if (shape.toGroup === true) {
     pieces.raw('{"type":"sendToGroup","group":"');
     pieces.hole('receiver', 'text');
     pieces.raw('"');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { agreedDialect } from '../../../src/session/agreedDialect';
-import type { HubDialect } from '../../../src/wire/connect/probeHub';
+import type { HubDialect } from '../../../src/base/benchContract';
 import type { OpenTarget } from '../../../src/targets/target';
 import { planOf } from '../../fakes/plan';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findUseCase, useCases } from '../../../src/usecases/registry';
+import { entryNames, findUseCase, useCases } from '../../../src/usecases/registry';
 import type { Parameters } from '../../../src/usecases/parameterSpec';
 import type { UseCase } from '../../../src/usecases/useCase';
 
@@ -138,5 +138,12 @@ describe('the use cases', () => {
         expected,
       );
     }
+  });
+});
+
+describe('entryNames', () => {
+  it('numbers only what comes again', () => {
+    assert.deepEqual(entryNames(['echo', 'broadcast', 'echo']), ['echo 1', 'broadcast', 'echo 2']);
+    assert.deepEqual(entryNames(['echo']), ['echo']);
   });
 });

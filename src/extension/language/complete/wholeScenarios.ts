@@ -77,8 +77,6 @@ export function startValue({ name, type, default: fallback, minimum }: Parameter
 
 /** Sizes offered; `signalr-bench init` knows all of them. */
 const units = [1, 10, 100];
-/** Use cases the performance guides have tables of their own for. */
-const names = /^(echo|broadcast|sendToClient|sendToGroup|restBroadcast|restSendTo(User|Group))$/;
 
 interface PresetSnippet {
   readonly label: string;
@@ -95,7 +93,7 @@ export function presetCompletions(
   t: Translate,
 ): Completion[] {
   snippets ??= useCases
-    .filter(({ name }) => names.test(name))
+    .filter(({ inGuides }) => inGuides === true)
     .flatMap((useCase) =>
       units.map((unit) => ({
         label: `${useCase.name}, Unit ${unit}`,

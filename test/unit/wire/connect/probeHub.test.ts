@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
-import { askHub, probeHub } from '../../../../src/wire/connect/probeHub';
+import { contractMethods } from '../../../../src/usecases/hubContract';
+import { askHub, probeHub as probe, type HubProbe } from '../../../../src/wire/connect/probeHub';
+import type { Endpoint } from '../../../../src/wire/connect/endpoint';
 import { redirectHosts } from '../../../../src/wire/connect/redirectHosts';
 import { endpointOf } from '../../../fakes/endpoint';
 import { hubFrame } from '../../../fakes/frames';
 import { redirectingHub } from '../../../fakes/redirectingHub';
 import { startRawHub } from '../../../fakes/rawHub';
+
+const probeHub = (endpoint: Endpoint): Promise<HubProbe> => probe(endpoint, contractMethods());
 
 describe('probeHub', () => {
   it('finds the methods and the dialect of the bench hub', async () => {

@@ -52,7 +52,7 @@ describe('Web PubSub in the words of a hub', () => {
     const stamp = { ...emptyStamp(), sequence: 5 };
     const group = webPubSubCodec.textBytes('g "1"');
     const receiverKey = 'information.GroupName';
-    const shape = recordLatencyShape({ method: 'SendToGroup', receiverKey, blob: 'é"' });
+    const shape = recordLatencyShape({ method: 'Any', receiverKey, toGroup: true, blob: 'é"' });
     const template = MessageTemplate.of(shape, holeLengths(group), webPubSubCodec, false);
     const sent = readJsonClientMessage(template.fill(stamp, group, nowMs));
     assert.ok(sent?.type === 'sendToGroup');
@@ -134,10 +134,11 @@ describe('Web PubSub in the words of a hub', () => {
     const codec = protobufWebPubSubCodec;
     const group = codec.textBytes('gé');
     for (const [method, receiver] of [
-      ['SendToGroup', group],
+      ['Any', group],
       ['Echo', undefined],
     ] as const) {
-      const shape = recordLatencyShape({ method, blob: 'x'.repeat(300) });
+      const toGroup = receiver !== undefined;
+      const shape = recordLatencyShape({ method, toGroup, blob: 'x'.repeat(300) });
       const template = MessageTemplate.of(shape, holeLengths(receiver), codec, false);
       const sent = readProtobufClientMessage(template.fill(emptyStamp(), receiver, nowMs));
       assert.ok(sent?.type === 'sendToGroup' || sent?.type === 'event');
@@ -170,8 +171,9 @@ describe('Web PubSub in the words of a hub', () => {
         ? [writeJsonServerMessage, readJsonClientMessage]
         : [writeProtobufServerMessage, readProtobufClientMessage];
       for (const method of ['SendToGroup', 'Echo']) {
-        const receiver = method === 'SendToGroup' ? Buffer.from('g') : undefined;
-        const shape = { ...recordLatencyShape({ method, blob: 'x' }), answered: true };
+        const toGroup = method !== 'Echo';
+        const receiver = toGroup ? Buffer.from('g') : undefined;
+        const shape = { ...recordLatencyShape({ method, toGroup, blob: 'x' }), answered: true };
         const template = MessageTemplate.of(shape, holeLengths(receiver), codec, false);
         for (const ackId of ackIds) {
           const frame = template.fill(emptyStamp(), receiver, nowMs, { index: 0, ackId });

@@ -1,6 +1,13 @@
-import { messageParameters } from './messageParameters';
-import { numberOf } from './parameterSpec';
-import type { UseCase } from './useCase';
+import { callOf, type HubMethod } from '../hubMethod';
+import { messageParameters } from '../messageParameters';
+import { numberOf } from '../parameterSpec';
+import type { UseCase } from '../useCase';
+
+const method: HubMethod = {
+  name: 'Echo',
+  measureName: 'Echo',
+  does: { kind: 'deliver', to: 'caller' },
+};
 
 /** A sender's message comes back to the sender. */
 export const echo: UseCase = {
@@ -8,6 +15,8 @@ export const echo: UseCase = {
   aliases: [],
   summary: 'Each sender sends to the hub and gets its own message back.',
   services: ['hub', 'signalr', 'webpubsub'],
+  hubMethods: [method],
+  inGuides: true,
   parameters: messageParameters,
   traffic: (parameters, load, service) => ({
     kind: service === 'webpubsub' ? 'upstream_echo' : 'echo',
@@ -19,6 +28,6 @@ export const echo: UseCase = {
   run: {
     preparation: 'nothing',
     audience: 'self',
-    message: { method: 'Echo', measureMethod: 'Echo' },
+    message: callOf(method),
   },
 };

@@ -1,11 +1,9 @@
-import { groupParameters, largestGroup } from './groups';
-import { messageParameters } from './messageParameters';
-import { numberOf, type Parameters } from './parameterSpec';
-import { targets } from './sendToClient';
-import type { Load, Traffic } from './traffic';
-import type { HubRun, UseCase } from './useCase';
-
-type RunnableUseCase = UseCase & { readonly run: HubRun };
+import { callbacks } from '../../base/benchContract';
+import { groupParameters, largestGroup } from '../groups';
+import { messageParameters, targets } from '../messageParameters';
+import { numberOf, type Parameters } from '../parameterSpec';
+import type { Load, Traffic } from '../traffic';
+import type { HubRun, UseCase } from '../useCase';
 
 const common = (parameters: Parameters, load: Load): Omit<Traffic, 'kind'> => ({
   senders: load.senders,
@@ -16,16 +14,17 @@ const common = (parameters: Parameters, load: Load): Omit<Traffic, 'kind'> => ({
 /** Clients are called back as by a hub. */
 const byRest = (run: Omit<HubRun, 'message' | 'via'>): HubRun => ({
   ...run,
-  message: { method: 'RecordLatency' },
+  message: { method: callbacks.recordLatency },
   via: 'rest',
 });
 
 /** Every connection receives what a REST caller sends. */
-export const restBroadcast: RunnableUseCase = {
+export const restBroadcast: UseCase = {
   name: 'restBroadcast',
   aliases: [],
   summary: 'Callers of the REST API send to every connection.',
   services: ['signalr', 'webpubsub'],
+  inGuides: true,
   parameters: messageParameters,
   traffic: (parameters, load) => ({ kind: 'rest_broadcast', ...common(parameters, load) }),
   deliveries: (_parameters, load) => load.connections,
@@ -33,11 +32,12 @@ export const restBroadcast: RunnableUseCase = {
 };
 
 /** A REST caller sends to one other user. */
-export const restSendToUser: RunnableUseCase = {
+export const restSendToUser: UseCase = {
   name: 'restSendToUser',
   aliases: [],
   summary: 'Callers of the REST API send to one user each, who is another one than their own.',
   services: ['signalr', 'webpubsub'],
+  inGuides: true,
   parameters: [...messageParameters, targets],
   traffic: (parameters, load) => ({ kind: 'rest_send_to_user', ...common(parameters, load) }),
   deliveries: () => 1,
@@ -45,11 +45,12 @@ export const restSendToUser: RunnableUseCase = {
 };
 
 /** A REST caller sends to a group. */
-export const restSendToGroup: RunnableUseCase = {
+export const restSendToGroup: UseCase = {
   name: 'restSendToGroup',
   aliases: [],
   summary: 'Callers of the REST API send to a group.',
   services: ['signalr', 'webpubsub'],
+  inGuides: true,
   parameters: [...messageParameters, ...groupParameters, targets],
   traffic: (parameters, load) => ({
     kind: 'rest_send_to_group',
@@ -60,10 +61,13 @@ export const restSendToGroup: RunnableUseCase = {
   run: byRest({ preparation: 'joinGroups', audience: 'group' }),
 };
 
-const persistent = (base: RunnableUseCase, name: string): UseCase => ({
+const persistent = (base: UseCase, name: string): UseCase => ({
   ...base,
   name,
   services: ['signalr'],
+  inGuides: false,
+  assumption:
+    'The REST tables were measured with one HTTP request per message, not with one lasting connection.',
   run: { ...base.run, via: 'persistent' },
   summary: `${base.summary} The calls go over one server connection instead of one request each.`,
 });

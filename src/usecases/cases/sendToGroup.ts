@@ -1,8 +1,14 @@
-import { groupParameters, largestGroup } from './groups';
-import { messageParameters } from './messageParameters';
-import { numberOf } from './parameterSpec';
-import { targets } from './sendToClient';
-import type { UseCase } from './useCase';
+import { groupParameters, largestGroup } from '../groups';
+import { callOf, groupMethods, type HubMethod } from '../hubMethod';
+import { messageParameters, targets } from '../messageParameters';
+import { numberOf } from '../parameterSpec';
+import type { UseCase } from '../useCase';
+
+const method: HubMethod = {
+  name: 'SendToGroup',
+  measureName: 'GroupBroadcast',
+  does: { kind: 'deliver', to: 'group', receiverKey: 'information.GroupName' },
+};
 
 /** A sender's message goes to all members of a group the sender is in. */
 export const sendToGroup: UseCase = {
@@ -10,6 +16,8 @@ export const sendToGroup: UseCase = {
   aliases: [],
   summary: 'Each message goes to all members of a group that the sender belongs to.',
   services: ['hub', 'signalr', 'webpubsub'],
+  hubMethods: [method, ...groupMethods],
+  inGuides: true,
   parameters: [...messageParameters, ...groupParameters, targets],
   traffic: (parameters, load) => ({
     kind: 'send_to_group',
@@ -22,10 +30,6 @@ export const sendToGroup: UseCase = {
   run: {
     preparation: 'joinGroups',
     audience: 'group',
-    message: {
-      method: 'SendToGroup',
-      receiverKey: 'information.GroupName',
-      measureMethod: 'GroupBroadcast',
-    },
+    message: callOf(method),
   },
 };

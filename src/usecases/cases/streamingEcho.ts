@@ -1,24 +1,30 @@
-import { messageParameters } from './messageParameters';
-import { numberOf, type Parameters } from './parameterSpec';
+import type { HubMethod } from '../hubMethod';
+import { messageParameters } from '../messageParameters';
+import { numberOf, type Parameters } from '../parameterSpec';
 import {
   itemsDown,
   itemsEitherWay,
   streamDirections,
   streamNumbers,
   streamParameters,
+  type StreamDirection,
   type StreamShape,
-} from './streams';
-import type { UseCase } from './useCase';
+} from '../streams';
+import type { UseCase } from '../useCase';
 
-const methods = {
-  both: 'StreamingEcho',
-  upload: 'StreamingUpload',
-  download: 'StreamingDownload',
-} as const;
+const methods: Readonly<Record<StreamDirection, HubMethod>> = {
+  both: streaming('StreamingEcho', 'both'),
+  upload: streaming('StreamingUpload', 'upload'),
+  download: streaming('StreamingDownload', 'download'),
+};
+
+function streaming(name: string, direction: StreamDirection): HubMethod {
+  return { name, does: { kind: 'stream', direction } };
+}
 
 function shapeOf(parameters: Parameters): StreamShape {
   const direction = streamDirections.find((one) => one === parameters['streamDirection']) ?? 'both';
-  return { method: methods[direction], direction, ...streamNumbers(parameters) };
+  return { method: methods[direction].name, direction, ...streamNumbers(parameters) };
 }
 
 /** A sender streams items to the hub and gets them back as a stream, or only one of the two. */
@@ -27,6 +33,7 @@ export const streamingEcho: UseCase = {
   aliases: [],
   summary: 'Each sending is a stream of items to the hub, which streams them back.',
   services: ['hub', 'signalr'],
+  hubMethods: Object.values(methods),
   parameters: [
     ...messageParameters,
     streamParameters.streamingItemCount,

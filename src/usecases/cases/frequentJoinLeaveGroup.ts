@@ -1,4 +1,4 @@
-import type { UseCase } from './useCase';
+import type { UseCase } from '../useCase';
 import { sendToGroup } from './sendToGroup';
 
 /** Group traffic while connections that do not send keep joining and leaving. */
@@ -7,6 +7,8 @@ export const frequentJoinLeaveGroup: UseCase = {
   aliases: [],
   summary: 'Group traffic while connections that do not send join and leave their groups in turn.',
   services: ['hub', 'signalr'],
+  hubMethods: sendToGroup.hubMethods!,
+  assumption: 'Joining and leaving groups is in no table: only the messages count.',
   parameters: [
     ...sendToGroup.parameters,
     {

@@ -1,6 +1,13 @@
-import { messageParameters } from './messageParameters';
-import { numberOf } from './parameterSpec';
-import type { UseCase } from './useCase';
+import { callOf, type HubMethod } from '../hubMethod';
+import { messageParameters } from '../messageParameters';
+import { numberOf } from '../parameterSpec';
+import type { UseCase } from '../useCase';
+
+const method: HubMethod = {
+  name: 'Broadcast',
+  measureName: 'Broadcast',
+  does: { kind: 'deliver', to: 'everyone' },
+};
 
 /** A sender's message goes to every connection. */
 export const broadcast: UseCase = {
@@ -8,6 +15,8 @@ export const broadcast: UseCase = {
   aliases: [],
   summary: 'Each message goes to every connection, the sender included.',
   services: ['hub', 'signalr'],
+  hubMethods: [method],
+  inGuides: true,
   parameters: messageParameters,
   traffic: (parameters, load) => ({
     kind: 'broadcast',
@@ -19,6 +28,6 @@ export const broadcast: UseCase = {
   run: {
     preparation: 'nothing',
     audience: 'everyone',
-    message: { method: 'Broadcast', measureMethod: 'Broadcast' },
+    message: callOf(method),
   },
 };

@@ -1,12 +1,11 @@
-import { groupParameters, largestGroup } from './groups';
-import { messageParameters } from './messageParameters';
-import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
-import { itemBytes, ownStreamOf, ownStreamParameters } from './ownStreams';
-import { numberOf, type Parameters, type ParameterSpec } from './parameterSpec';
-import { targets } from './sendToClient';
-import { itemsDown, itemsEitherWay } from './streams';
-import type { Load, Traffic, TrafficKind } from './traffic';
-import type { Audience, HubRun, OwnCall, Preparation, UseCase } from './useCase';
+import { groupParameters, largestGroup } from '../groups';
+import { messageParameters, targets } from '../messageParameters';
+import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from '../ownArguments';
+import { itemBytes, ownStreamOf, ownStreamParameters } from '../ownStreams';
+import { numberOf, type Parameters, type ParameterSpec } from '../parameterSpec';
+import { itemsDown, itemsEitherWay } from '../streams';
+import type { Load, Traffic, TrafficKind } from '../traffic';
+import type { Audience, HubRun, OwnCall, Preparation, UseCase } from '../useCase';
 
 const own: readonly ParameterSpec[] = [
   {

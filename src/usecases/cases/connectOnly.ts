@@ -1,4 +1,4 @@
-import type { UseCase } from './useCase';
+import type { UseCase } from '../useCase';
 
 /** Connections are opened and held; nothing is sent. */
 export const connectOnly: UseCase = {

@@ -1,0 +1,33 @@
+import { callOf, type HubMethod } from '../hubMethod';
+import { messageParameters, targets } from '../messageParameters';
+import { numberOf } from '../parameterSpec';
+import type { UseCase } from '../useCase';
+
+const method: HubMethod = {
+  name: 'SendToClient',
+  measureName: 'SendToConnection',
+  does: { kind: 'deliver', to: 'client', receiverKey: 'information.ConnectionId' },
+};
+
+/** A sender's message goes to one other connection. */
+export const sendToClient: UseCase = {
+  name: 'sendToClient',
+  aliases: ['sendToConnection'],
+  summary: 'Each message goes to one other connection, addressed by its connection id.',
+  services: ['hub', 'signalr'],
+  hubMethods: [method],
+  inGuides: true,
+  parameters: [...messageParameters, targets],
+  traffic: (parameters, load) => ({
+    kind: 'send_to_connection',
+    senders: load.senders,
+    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+    messageBytes: numberOf(parameters, 'messageSize'),
+  }),
+  deliveries: () => 1,
+  run: {
+    preparation: 'connectionId',
+    audience: 'client',
+    message: callOf(method),
+  },
+};

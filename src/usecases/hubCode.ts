@@ -1,0 +1,183 @@
+import { callbacks, type HubDialect } from '../base/benchContract';
+import { hubMethods } from './hubContract';
+import type { HubMethod } from './hubMethod';
+import type { StreamDirection } from './streams';
+
+/** Hub path of the code, the one the scenario examples use. */
+const hubPath = '/signalrbench';
+
+/**
+ * C# for a hub that answers every use case of a dialect: lines for `Program.cs` and a file `BenchHub.cs`. Only
+ * the shared framework of ASP.NET Core is needed.
+ */
+export function hubCode(dialect: HubDialect): string {
+  return dialect === 'measure' ? measureHub() : dictionaryHub();
+}
+
+function measureHub(): string {
+  const members = hubMethods().flatMap(({ measureName, does }) =>
+    measureName === undefined ? [] : measureMember(measureName, does),
+  );
+  return `// Program.cs, before app.Run()
+app.MapHub<BenchHub>("${hubPath}");
+
+// BenchHub.cs
+using Microsoft.AspNetCore.SignalR;
+
+public sealed class BenchHub : Hub
+{
+    private const string Callback = "${callbacks.measure}";
+
+${members.join('\n')}}
+`;
+}
+
+function measureMember(name: string, does: HubMethod['does']): string {
+  switch (does.kind) {
+    case 'deliver': {
+      const receiver = 'receiverKey' in does ? receiverNames[does.to] : '';
+      const first = receiver === '' ? '' : `string ${receiver}, `;
+      return `    public Task ${name}(${first}long ticks, string payload) =>
+        Clients.${clients(does.to, receiver)}.SendAsync(Callback, ticks, payload);
+`;
+    }
+    case 'membership':
+      return `    public Task ${name}(string group) =>
+        Groups.${memberships[does.change]}(Context.ConnectionId, group);
+`;
+    default:
+      throw new Error(`the dialect measure has no method that does ${does.kind}`);
+  }
+}
+
+const receiverNames = { client: 'id', group: 'group' } as const;
+const memberships = { join: 'AddToGroupAsync', leave: 'RemoveFromGroupAsync' } as const;
+
+/** @param receiver C# for the id or name */
+function clients(to: 'caller' | 'everyone' | 'client' | 'group', receiver: string): string {
+  switch (to) {
+    case 'caller':
+      return 'Caller';
+    case 'everyone':
+      return 'All';
+    case 'client':
+      return `Client(${receiver})`;
+    case 'group':
+      return `Group(${receiver})`;
+  }
+}
+
+function dictionaryHub(): string {
+  return `// Program.cs, before builder.Build()
+builder.Services.AddSignalR(options =>
+{
+    // The default of 32 KB closes connections that send larger messages.
+    options.MaximumReceiveMessageSize = 1024 * 1024;
+});
+
+// Program.cs, before app.Run()
+app.MapHub<BenchHub>("${hubPath}");
+
+// BenchHub.cs
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using Microsoft.AspNetCore.SignalR;
+
+/// <summary>Hands the messages of a benchmark back to those who are to measure them.</summary>
+public sealed class BenchHub : Hub
+{
+    private const string Callback = "${callbacks.recordLatency}";
+
+    public override async Task OnConnectedAsync()
+    {
+        await base.OnConnectedAsync();
+        await Clients.Caller.SendAsync("OnConnected", Context.ConnectionId);
+    }
+
+${hubMethods().map(dictionaryMember).join('\n')}
+    private static string TextOf(IDictionary<string, object> message, string key) =>
+        message[key].ToString() ?? throw new HubException($"{key} is empty");
+}
+`;
+}
+
+function dictionaryMember({ name, does }: HubMethod): string {
+  switch (does.kind) {
+    case 'deliver': {
+      const receiver = 'receiverKey' in does ? `TextOf(message, "${does.receiverKey}")` : '';
+      return `    public Task ${name}(IDictionary<string, object> message) =>
+        Clients.${clients(does.to, receiver)}.SendAsync(Callback, message);
+`;
+    }
+    case 'membership':
+      return `    public async Task ${name}(string groupName)
+    {
+        await Groups.${memberships[does.change]}(Context.ConnectionId, groupName);
+        await Clients.Caller.SendAsync("${name}");
+    }
+`;
+    case 'id':
+      return does.by === 'result'
+        ? `    public string ${name}() => Context.ConnectionId;
+`
+        : `    public Task ${name}() =>
+        Clients.Caller.SendAsync("${name}", Context.ConnectionId);
+`;
+    case 'stream':
+      return streamMembers[does.direction](name);
+  }
+}
+
+const streamMembers: Readonly<Record<StreamDirection, (name: string) => string>> = {
+  both: (name) => `    public async IAsyncEnumerable<IDictionary<string, object>> ${name}(
+        IAsyncEnumerable<IDictionary<string, object>> items,
+        int delayMs,
+        [EnumeratorCancellation] CancellationToken cancellation)
+    {
+        await foreach (var item in items.WithCancellation(cancellation))
+        {
+            if (delayMs > 0)
+            {
+                await Task.Delay(delayMs, cancellation);
+            }
+            yield return item;
+        }
+    }
+`,
+  upload: (
+    name,
+  ) => `    public async Task<int> ${name}(IAsyncEnumerable<IDictionary<string, object>> items)
+    {
+        var count = 0;
+        await foreach (var _ in items)
+        {
+            count++;
+        }
+        return count;
+    }
+`,
+  download: (name) => `    public async IAsyncEnumerable<IDictionary<string, object>> ${name}(
+        IDictionary<string, object> message,
+        int count,
+        int delayMs,
+        [EnumeratorCancellation] CancellationToken cancellation)
+    {
+        var clock = Stopwatch.StartNew();
+        for (var number = 0; number < count; number++)
+        {
+            // Each item has its own time, however late the one before it was.
+            var waitMs = (long)number * delayMs - clock.ElapsedMilliseconds;
+            if (waitMs > 0)
+            {
+                await Task.Delay((int)waitMs, cancellation);
+            }
+            var item = new Dictionary<string, object> { ["bench.Item"] = number.ToString("x8") };
+            foreach (var (key, value) in message)
+            {
+                item[key] = value;
+            }
+            yield return item;
+        }
+    }
+`,
+};
