@@ -1,4 +1,5 @@
-import type { Completion } from '../hub/hubMessage';
+import { membershipMethods } from '../../base/benchContract';
+import type { Completion, HubMessage } from '../hub/hubMessage';
 import type { WireId } from './clientMessage';
 
 /**
@@ -28,3 +29,12 @@ export function ackCompletion(
   );
   return { type: 3, invocationId, error: words.join(': ') || 'the service refused it' };
 }
+
+const groupTypes: Readonly<Record<string, 'joinGroup' | 'leaveGroup'>> = {
+  [membershipMethods.join]: 'joinGroup',
+  [membershipMethods.leave]: 'leaveGroup',
+};
+
+/** The frame of a call that joins or leaves a group; undefined for any other message. */
+export const groupTypeOf = (message: HubMessage): 'joinGroup' | 'leaveGroup' | undefined =>
+  message.type === 1 ? groupTypes[message.target] : undefined;

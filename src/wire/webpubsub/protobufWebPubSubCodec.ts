@@ -9,12 +9,11 @@ import {
   type MessageLayout,
   type MessageShape,
 } from '../message/messageLayout';
-import { ackCompletion, messageAckId } from './ackCompletion';
+import { ackCompletion, groupTypeOf, messageAckId } from './ackCompletion';
 import { bytesHead, field, nestedVarint, varintHead } from './protobufFields';
 import { writeProtobufClientMessage } from './protobufClientMessage';
 import { readProtobufServerMessage } from './protobufServerMessage';
 import type { ProtobufServerMessage } from './serverMessage';
-import { groupTypeOf } from './webPubSubCodec';
 
 /** Fields of the schema: kinds of messages, and text in the data of one. */
 const fields = { sendToGroup: 1, event: 5, text: 1 } as const;

@@ -1,4 +1,4 @@
-import { callbacks, membershipMethods } from '../../base/benchContract';
+import { callbacks } from '../../base/benchContract';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../hub/hubCodec';
 import { HubMessageError, textIn, type HubMessage } from '../hub/hubMessage';
@@ -8,7 +8,7 @@ import {
   type MessageLayout,
   type MessageShape,
 } from '../message/messageLayout';
-import { ackCompletion } from './ackCompletion';
+import { ackCompletion, groupTypeOf } from './ackCompletion';
 
 const objectStart = Buffer.from('{');
 const sequenceStart = Buffer.from('{"sequenceId":');
@@ -171,15 +171,6 @@ function completionOf(fields: Fields): HubMessage {
     fields['success'] === true ? undefined : (refusal ?? {}),
   );
 }
-
-const groupTypes: Readonly<Record<string, 'joinGroup' | 'leaveGroup'>> = {
-  [membershipMethods.join]: 'joinGroup',
-  [membershipMethods.leave]: 'leaveGroup',
-};
-
-/** The frame of a call that joins or leaves a group; undefined for any other message. */
-export const groupTypeOf = (message: HubMessage): 'joinGroup' | 'leaveGroup' | undefined =>
-  message.type === 1 ? groupTypes[message.target] : undefined;
 
 function frameOf(message: HubMessage): object {
   if (message.type === 6) return { type: 'ping' };

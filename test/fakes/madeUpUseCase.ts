@@ -1,0 +1,40 @@
+import { callOf, type HubMethod } from '../../src/usecases/hubMethod';
+import { messageParameters } from '../../src/usecases/messageParameters';
+import { numberOf } from '../../src/usecases/parameterSpec';
+import type { UseCase } from '../../src/usecases/useCase';
+
+const method: HubMethod = {
+  name: 'CallEveryone',
+  measureName: 'CallAll',
+  does: { kind: 'deliver', to: 'everyone' },
+};
+
+/** A use case with a parameter and a hub method of its own, which nothing of `src` knows. */
+export const madeUpUseCase: UseCase = {
+  name: 'callEveryone',
+  aliases: ['everyoneCalled'],
+  summary: 'Each message is called out to everyone.',
+  services: ['hub', 'signalr'],
+  hubMethods: [method],
+  inGuides: true,
+  assumption: 'Calling out is in no table.',
+  parameters: [
+    ...messageParameters,
+    {
+      name: 'loudness',
+      type: 'count',
+      default: 3,
+      minimum: 1,
+      maximum: 11,
+      summary: 'How loud it is called out.',
+    },
+  ],
+  traffic: (parameters, load) => ({
+    kind: 'broadcast',
+    senders: load.senders,
+    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+    messageBytes: numberOf(parameters, 'messageSize'),
+  }),
+  deliveries: (_parameters, load) => load.connections,
+  run: { preparation: 'nothing', audience: 'everyone', message: callOf(method) },
+};
