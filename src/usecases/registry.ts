@@ -36,9 +36,6 @@ export const useCases: readonly UseCase[] = [
   restPersistSendToGroup,
 ];
 
-/** What a file that names no use case runs. */
-export const defaultUseCase = useCases[0]!;
-
 /** The use case of that name or alias, in any letter case; undefined when there is none. */
 export function findUseCase(name: string): UseCase | undefined {
   const wanted = name.toLowerCase();

@@ -72,6 +72,9 @@ export interface UseCase {
   runWith?(parameters: Parameters): HubRun;
 }
 
+/** What a file that names no use case runs; the name alone, for what must not load the others. */
+export const usualUseCase = 'echo';
+
 /** How a use case runs with these parameters. */
 export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
   useCase.runWith?.(parameters) ?? useCase.run;

@@ -2,8 +2,8 @@ import type { KeySpec } from '../../scenario/keys/keySpec';
 import { allParameters } from '../../scenario/keys/allParameters';
 import { topKeys } from '../../scenario/keys/scenarioKeys';
 import { childOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
-import { defaultUseCase, findUseCase } from '../../usecases/registry';
-import type { UseCase } from '../../usecases/useCase';
+import { findUseCase } from '../../usecases/registry';
+import { usualUseCase, type UseCase } from '../../usecases/useCase';
 
 /** The keys that may stand below a node; undefined where none are known. */
 export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
@@ -30,7 +30,7 @@ export function specOf(node: OutlineNode): KeySpec | undefined {
 
 /** The use case that a `scenario` or an entry of `scenarios` names; the usual one when it names none. */
 export function useCaseOf(entry: OutlineNode): UseCase | undefined {
-  return findUseCase(plainValue(childOf(entry, 'name')) ?? defaultUseCase.name);
+  return findUseCase(plainValue(childOf(entry, 'name')) ?? usualUseCase);
 }
 
 const nameNode = (parameters: OutlineNode): OutlineNode | undefined =>

@@ -1,5 +1,5 @@
 import { objectives } from '../../base/slo';
-import { defaultUseCase } from '../../usecases/registry';
+import { usualUseCase } from '../../usecases/useCase';
 import { configKeys } from './configKeys';
 import type { KeySpec } from './keySpec';
 
@@ -9,7 +9,7 @@ export const maximumEntries = 50;
 const name: KeySpec = {
   name: 'name',
   type: 'useCase',
-  default: defaultUseCase.name,
+  default: usualUseCase,
   summary: 'What is sent to whom: the name of a use case.',
 };
 const parameters: KeySpec = {
