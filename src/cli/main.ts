@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { contractMethods } from '../usecases/hubContract';
 import path from 'node:path';
 import { buildPlan } from '../plan/buildPlan';
 import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
@@ -6,7 +7,7 @@ import { startRun } from '../runner/lead/startRun';
 import { notRunnable } from '../scenario/check/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
 import { probeConnection } from '../targets/connect/probeConnection';
-import { openTarget } from '../targets/registry';
+import { openTarget } from '../targets/openTarget';
 import { exitCode } from './exitCode';
 import { flushed, processIo, stdinEnded } from './io';
 import { onDemand } from './loadOnDemand';
@@ -44,7 +45,7 @@ function shippedDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>
     writeCounters: async (...counters) => (await onDemand()).writeCounters(...counters),
     calibrate: async () => (await onDemand()).calibrate(scripts.serverScript),
     probeConnection,
-    probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint),
+    probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint, contractMethods()),
     askHub: async (...question) => (await onDemand()).askHub(...question),
     redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),
     // A bundle of its own: only the process that serves needs a server.

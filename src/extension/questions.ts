@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { loadNumbers, loadNumbersWords } from '../session/runWords';
-import type { LoadBeyond } from '../targets/loadBeyond';
+import type { LoadBeyond } from '../targets/target';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 import { noticeText } from './noticeText';

@@ -6,13 +6,14 @@ import { measuredLoadOf } from '../capacity/judge/measuredLoadOf';
 import { recommend } from '../capacity/judge/recommend';
 import { scenarioEstimate, type EstimateModel } from '../capacity/scenarioEstimate';
 import { withVerdict } from '../capacity/judge/unitVerdict';
-import { emulatedBy, standsFor } from '../measure/emulated';
+import { emulatedBy, standsFor } from './emulated';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import type { RunSummary, Verdict } from '../measure/show/summary';
 import { judgeRun } from '../measure/judge/verdict';
 import type { Scenario } from '../scenario/scenario';
 import { recommendRun, type RecommendModel } from './recommendRun';
-import { redactScenario, redactText, redactUrl } from './redact';
+import { redactText, redactUrl } from './redact';
+import { redactScenario } from './redactScenario';
 import { resultSchema, type Result } from './result';
 
 export interface CompleteOptions {

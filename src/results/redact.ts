@@ -1,6 +1,5 @@
 import { visibleText } from '../base/visibleText';
 import { referencePattern } from '../scenario/target/references';
-import type { Scenario, TargetSpec } from '../scenario/scenario';
 
 /** What stands where a secret stood. References such as `${secret:name}` are no secrets and stay. */
 export const redacted = '(redacted)';
@@ -125,43 +124,7 @@ export function redactWords(text: string): string {
     .replace(/\b(?:https?|wss?):\/\/[^\s"'<>,]+/gi, (url) => redactUrl(url));
 }
 
-/** The scenario as it may be stored: references stay, literal secrets do not. */
-export function redactScenario(scenario: Scenario): Scenario {
-  const { target, accessToken, keyPassword, upstream } = scenario;
-  return {
-    ...scenario,
-    ...(target && { target: redactTargetSpec(target) }),
-    headers: mapValues(scenario.headers, redactHeader),
-    query: mapValues(scenario.query, (_name, value) => redactSecret(value)),
-    ...(accessToken !== undefined && { accessToken: redactSecret(accessToken) }),
-    ...(keyPassword !== undefined && { keyPassword: redactSecret(keyPassword) }),
-    ...(upstream?.publicUrl !== undefined && {
-      upstream: { ...upstream, publicUrl: redactUrl(upstream.publicUrl) },
-    }),
-  };
-}
-
 /** Value of a header: kept only for the few names that never let anybody in, and redacted there by its look. */
 export function redactHeader(name: string, value: string): string {
   return openHeaders.has(name.toLowerCase()) ? redactWords(value) : redactSecret(value);
-}
-
-function redactTargetSpec(target: TargetSpec): TargetSpec {
-  switch (target.kind) {
-    case 'local':
-      return target;
-    case 'hubUrl':
-      return { ...target, urls: target.urls.map(redactUrl) };
-    case 'connectionString':
-      return { ...target, value: redactConnectionString(target.value) };
-  }
-}
-
-function mapValues(
-  values: Readonly<Record<string, string>>,
-  change: (name: string, value: string) => string,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, change(name, value)]),
-  );
 }

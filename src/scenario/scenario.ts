@@ -2,19 +2,13 @@ import type { Slo } from '../base/slo';
 import type { Parameters } from '../usecases/parameterSpec';
 import type { Service } from '../usecases/traffic';
 import type { UseCase } from '../usecases/useCase';
+import type { TargetSpec } from './target/targetKinds';
 
 /**
  * Text that may hold references `${env:NAME}` and `${secret:name}`. They stay references in the model
  * and are resolved at one place only, when the target is opened.
  */
 export type ReferenceText = string;
-
-/** Where the file says the load goes. */
-export type TargetSpec =
-  | { readonly kind: 'local' }
-  /** One or more hub URLs; `targetChoice` says which connection uses which. An entry may be a reference. */
-  | { readonly kind: 'hubUrl'; readonly urls: readonly ReferenceText[] }
-  | { readonly kind: 'connectionString'; readonly value: ReferenceText };
 
 export const transports = ['Websockets', 'ServerSentEvents', 'LongPolling'] as const;
 export type Transport = (typeof transports)[number];

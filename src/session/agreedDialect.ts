@@ -1,6 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Plan } from '../plan/plan';
 import { measureProblem, needsContract, ticksProblem } from '../scenario/check/measureProblem';
+import { behindOf } from '../scenario/target/targetKinds';
 import type { OpenTarget } from '../targets/target';
 import { shownUrl, type Endpoint } from '../wire/connect/endpoint';
 import type { HubDialect } from '../base/benchContract';
@@ -28,7 +29,7 @@ export async function agreedDialect(
   ask: AskHub,
 ): Promise<Plan> {
   const needsOne = plan.entries.some(({ run }) => needsContract(run));
-  if (plan.dialect !== 'auto' || kind !== 'hubUrl' || !needsOne) return plan;
+  if (plan.dialect !== 'auto' || behindOf({ kind }) !== 'userHub' || !needsOne) return plan;
   const dialect = (await commonDialect(plan, endpoint, ask)) ?? 'recordLatency';
   const { driver } = endpoint;
   const unsent = dialect === 'measure' && ticksProblem({ driver, protocol: plan.protocol });

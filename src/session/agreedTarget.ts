@@ -1,6 +1,6 @@
 import type { Endpoint } from '../base/endpoint';
-import type { LoadBeyond } from '../targets/loadBeyond';
-import type { OpenTarget } from '../targets/target';
+import type { LoadBeyond, OpenTarget } from '../targets/target';
+import { behindOf } from '../scenario/target/targetKinds';
 
 /**
  * The target as load may be put on it. Where it would leave this machine, by the URLs or because a hub
@@ -16,7 +16,7 @@ export async function agreedTarget(
   redirects: (endpoint: Endpoint) => Promise<readonly string[]>,
 ): Promise<OpenTarget | undefined> {
   const { endpoint, kind, hostsBeyond, url } = target;
-  if (kind === 'local' || target.agreed === true) return target;
+  if (behindOf({ kind }) === 'ownServer' || target.agreed === true) return target;
   const redirected = hostsBeyond.length === 0;
   const hosts = redirected ? await redirects(endpoint) : hostsBeyond;
   if (hosts.length === 0) {

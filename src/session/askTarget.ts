@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan';
-import type { LoadBeyond } from '../targets/loadBeyond';
-import type { OpenTarget } from '../targets/target';
+import type { LoadBeyond, OpenTarget } from '../targets/target';
+import { behindOf } from '../scenario/target/targetKinds';
 import type { Endpoint } from '../wire/connect/endpoint';
 import type { HubAnswer } from '../wire/connect/probeHub';
 import { agreedDialect } from './agreedDialect';
@@ -75,7 +75,7 @@ export async function askTarget(
     return target && { target, plan: await timed(planFor(target)), askedMs };
   }
   const staying = { ...opened, endpoint: { ...opened.endpoint, staysOnLoopback: true } };
-  const needsHosts = opened.kind !== 'local' && opened.agreed !== true;
+  const needsHosts = behindOf(opened) !== 'ownServer' && opened.agreed !== true;
   const [hosts, planned] = await timed(
     Promise.all([
       needsHosts ? questions.redirectHosts(opened.endpoint, withinMs) : [],

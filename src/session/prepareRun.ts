@@ -10,7 +10,7 @@ import { withPayloadFile } from '../runner/lead/payloadFiles';
 import { planForMachine, type PlanDeps } from '../runner/lead/planForMachine';
 import type { Run } from '../runner/lead/run';
 import type { Scenario } from '../scenario/scenario';
-import type { LoadBeyond } from '../targets/loadBeyond';
+import type { LoadBeyond } from '../targets/target';
 import type { OpenTarget, TargetContext } from '../targets/target';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
 import type { RunRequest, Shell } from './shell';

@@ -1,7 +1,7 @@
 import type { Translate } from '../base/translate';
 import type { SetKey } from '../results/scenarioCopy';
 import type { Scenario } from '../scenario/scenario';
-import type { LoadBeyond } from '../targets/loadBeyond';
+import type { LoadBeyond } from '../targets/target';
 import type { TargetContext } from '../targets/target';
 import type { TargetQuestions } from './askTarget';
 

@@ -1,9 +1,8 @@
 import type { Scenario } from '../scenario/scenario';
-import { openConnection } from './connectionString';
+import { openConnection } from './openConnection';
 import { resolveEndpoint, secretsOf } from './connect/resolveEndpoint';
 import { startServerProcess, type ServedThing } from './serverProcess';
-import type { OpenTarget, Target, TargetContext } from './target';
-import type { ProblemListener } from './targetProblems';
+import type { OpenTarget, Target, TargetContext, ProblemListener } from './target';
 
 /** The embedded hub on loopback, or the emulator of the scenario's service. */
 export const local: Target = {

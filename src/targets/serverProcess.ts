@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
-import type { ProblemListener } from './targetProblems';
+import type { ProblemListener } from './target';
 
 const startMs = 15_000;
 const stopMs = 3000;

@@ -2,8 +2,39 @@ import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
 import type { Endpoint, SignedInPass } from '../wire/connect/endpoint';
 import type { EntraToken } from './entra/entraToken';
-import type { LoadBeyond } from './loadBeyond';
-import type { ProblemListener, TargetProblems } from './targetProblems';
+
+/** Where load would leave this machine. */
+export interface LoadBeyond {
+  /** Names and ports, each once. */
+  readonly hosts: readonly string[];
+  /** URL of the target, for people. */
+  readonly url: string;
+  /** Whether the target is on this machine, and redirects to the hosts. */
+  readonly redirected: boolean;
+}
+
+/** Told a sentence about a server of the run, and how often it came true. */
+export type ProblemListener = (text: string, count: number) => void;
+
+/** Sentences that are kept for somebody who does not listen yet. */
+const mostWaiting = 100;
+
+/** What goes wrong with the servers that were started for a target, from its opening to the run's end. */
+export class TargetProblems {
+  private waiting: (readonly [string, number])[] = [];
+  private listener: ProblemListener | undefined;
+
+  readonly tell: ProblemListener = (text, count) => {
+    if (this.listener !== undefined) this.listener(text, count);
+    else if (this.waiting.length < mostWaiting) this.waiting.push([text, count]);
+  };
+
+  /** What was told before comes first. */
+  listen(listener: ProblemListener): void {
+    this.listener = listener;
+    for (const [text, count] of this.waiting.splice(0)) listener(text, count);
+  }
+}
 
 /** What a target needs from its surroundings. */
 export interface TargetContext {
@@ -46,7 +77,8 @@ export interface Passes {
 
 /** A target ready for connections. */
 export interface OpenTarget {
-  readonly kind: 'local' | 'hubUrl' | 'connectionString';
+  /** Name of its kind, see `src/scenario/target/targetKinds.ts`. */
+  readonly kind: string;
   readonly endpoint: Endpoint;
   /**
    * Values that must not be shown or stored wherever they turn up, such as in a server's error text. New
@@ -71,9 +103,9 @@ export interface OpenTarget {
   dispose(): Promise<void>;
 }
 
-/** A kind of target: one file and one line in the registry. */
+/** How targets of a kind are opened: the Node half of {@link import('../scenario/target/targetKind').TargetKind}. */
 export interface Target {
-  readonly kind: 'local' | 'hubUrl' | 'connectionString';
+  readonly kind: string;
   /** @throws ExpectedError when the target cannot be opened */
   open(scenario: Scenario, context: TargetContext): Promise<OpenTarget>;
 }

@@ -15,7 +15,7 @@ import type { Run } from '../../src/runner/lead/run';
 import { startRun } from '../../src/runner/lead/startRun';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';
-import { openTarget } from '../../src/targets/registry';
+import { openTarget } from '../../src/targets/openTarget';
 import { cliScript } from '../fakes/loadCli';
 
 /** A use case of a mix. */

@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
-import type { LoadBeyond } from '../../targets/loadBeyond';
+import type { LoadBeyond } from '../../targets/target';
 import type { Scenario } from '../../scenario/scenario';
 import { printable } from '../views/line';
 import { loadNumbers, loadNumbersWords } from '../../session/runWords';

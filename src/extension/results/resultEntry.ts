@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import { emulatedBy, type Emulated } from '../../measure/emulated';
+import { emulatedBy, type Emulated } from '../../results/emulated';
 import { shownLatency } from '../../measure/judge/judgedLatency';
 import type { VerdictStatus } from '../../measure/show/summary';
 import { verdictSentence } from '../../measure/judge/verdictSentence';

@@ -1,13 +1,13 @@
+import { targetWords, withTexts } from '../../scenario/target/targetKinds';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/show/snapshot';
 import type { PanelRun } from '../../protocol/panel';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
-import { redactConnectionString } from '../../results/redact';
+import { redactTarget } from '../../results/redact';
 import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';
-import type { Scenario } from '../../scenario/scenario';
 import { spectraOf, toPanelResult } from '../panel/panelResult';
 import type { PanelSource } from '../panel/panelSource';
 import { folderAt, fromName } from './resultEntry';
@@ -67,12 +67,6 @@ function finishedRun(result: Result): PanelRun {
   };
 }
 
-/** Where an interrupted run led to, as far as its copy of the scenario tells. */
-function targetWords({ target }: Pick<Scenario, 'target'>): string {
-  if (target?.kind === 'hubUrl') return target.urls.join(', ');
-  return target?.kind === 'connectionString' ? redactConnectionString(target.value) : 'local';
-}
-
 function interruptedRun(
   folder: string,
   { scenarioText: text }: InterruptedRun,
@@ -90,7 +84,7 @@ function interruptedRun(
   return {
     id: name,
     title,
-    targetUrl: targetWords(scenario),
+    targetUrl: targetWords(scenario.target && withTexts(scenario.target, redactTarget)),
     startedAt: new Date(startedMs).toISOString(),
     scenario,
     estimate: null,

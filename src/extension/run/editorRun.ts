@@ -6,7 +6,7 @@ import { buildPlan } from '../../plan/buildPlan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';
 import { completeResult } from '../../results/completeResult';
 import { writeCounters } from '../../results/counters/counterFile';
-import { redactScenario } from '../../results/redact';
+import { redactScenario } from '../../results/redactScenario';
 import type { Result } from '../../results/result';
 import { machineLimits, missingForRun } from '../../runner/lead/machineLimits';
 import { missingForScenario } from '../../runner/lead/planForMachine';
@@ -19,7 +19,7 @@ import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepa
 import { readScenario } from '../../session/readScenario';
 import { runSession, type RunSession } from '../../session/runSession';
 import type { RunRequest, Shell } from '../../session/shell';
-import { openTarget } from '../../targets/registry';
+import { openTarget } from '../../targets/openTarget';
 import { askHub } from '../../wire/connect/probeHub';
 import { redirectHosts } from '../../wire/connect/redirectHosts';
 import { spectraOf, toPanelResult } from '../panel/panelResult';

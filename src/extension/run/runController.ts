@@ -1,3 +1,4 @@
+import { behindOf } from '../../scenario/target/targetKinds';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
@@ -246,7 +247,7 @@ export class RunController implements vscode.Disposable {
   }
 
   private async rememberTarget({ target, connections }: Result): Promise<void> {
-    if (target.kind !== 'hubUrl' || connections.connected === 0) return;
+    if (behindOf(target) !== 'userHub' || connections.connected === 0) return;
     for (const url of target.url.split(', ').slice(0, 5)) await this.services.rememberHub(url);
   }
 

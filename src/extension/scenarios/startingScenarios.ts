@@ -1,3 +1,4 @@
+import { behindOf } from '../../scenario/target/targetKinds';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startingFile } from '../../capacity/start/startingFile';
@@ -42,7 +43,7 @@ function exampleOf(file: string, text: string): ExampleScenario[] {
     { path: 'config.target', value: 'local' },
     ...(service === 'hub' ? [] : [{ path: 'config.service', value: service }]),
   ];
-  return [{ file, summary, service, overrides: target?.kind === 'local' ? [] : overrides }];
+  return [{ file, summary, service, overrides: behindOf(target) === 'ownServer' ? [] : overrides }];
 }
 
 /** A scenario to begin with. */

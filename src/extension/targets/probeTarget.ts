@@ -7,7 +7,7 @@ import type { Scenario } from '../../scenario/scenario';
 import { probeEmulator, probeConnection } from '../../targets/connect/probeConnection';
 import type { ServiceProbe } from '../../targets/service/probeService';
 import { probeAgreed } from '../../targets/connect/probeAgreed';
-import { openTarget } from '../../targets/registry';
+import { openTarget } from '../../targets/openTarget';
 import type { TargetContext } from '../../targets/target';
 import { contractMethods } from '../../usecases/hubContract';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';

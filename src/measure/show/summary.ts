@@ -154,7 +154,7 @@ export interface RunSummary {
     readonly url: string;
     /** The bench contract that was spoken, agreed with the hub or written; absent when none was chosen. */
     readonly dialect?: 'recordLatency' | 'measure';
-    /** The embedded hub or an emulator has answered, see {@link import('../emulated').emulatedBy}. */
+    /** The embedded hub or an emulator has answered, see {@link import('../../results/emulated').emulatedBy}. */
     readonly emulated?: true;
   };
   readonly machine: {

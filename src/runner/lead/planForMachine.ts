@@ -3,6 +3,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { buildPlan, connectInFlightOf } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
+import { addressCount } from '../../scenario/target/targetKinds';
 import type { Scenario } from '../../scenario/scenario';
 import { machineLimits, missingForRun } from './machineLimits';
 
@@ -47,16 +48,10 @@ export async function missingForScenario(
   const connectInFlight = connectInFlightOf(scenario);
   const needs = { ...scenario, connectInFlight, workers };
   const socketsEach = scenario.transport === 'Websockets' ? 1 : 2;
-  return deps.missingForRun(needs, limits, addressCount(scenario), socketsEach);
+  return deps.missingForRun(needs, limits, addressCount(scenario.target), socketsEach);
 }
 
 async function workersOf({ workers, connections }: Scenario, deps: PlanDeps): Promise<number> {
   const { cores } = await deps.machineLimits();
   return Math.max(1, Math.min(workers ?? cores - 1, connections));
-}
-
-/** Different hosts and ports the connections are spread over. */
-function addressCount({ target }: Scenario): number {
-  if (target?.kind !== 'hubUrl') return 1;
-  return new Set(target.urls.map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url)).size;
 }

@@ -6,6 +6,7 @@ import { isServerless } from '../target/isServerless';
 import { entryPlace, startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { Reading } from '../text/scenarioReading';
 import type { Scenario } from '../scenario';
+import { behindOf } from '../target/targetKinds';
 import { serverConnectionsOf } from '../target/serverConnections';
 import { serverConnectionsCode, serverConnectionsProblem } from './serverConnectionsProblem';
 
@@ -27,7 +28,7 @@ function reportIdleKeys(reading: Reading, sources: Sources, scenario: Scenario):
   const why =
     service !== 'signalr'
       ? `with ${service === 'hub' ? 'a hub without a service' : 'Azure Web PubSub'}`
-      : target?.kind === 'hubUrl'
+      : behindOf(target) === 'userHub'
         ? 'where the target is the URL of your own app server'
         : upstream !== undefined
           ? 'with `upstream`, which takes their place'
@@ -60,7 +61,7 @@ function checkMode(
   sources: Sources,
   { service, target, upstream }: Scenario,
 ): void {
-  if (service !== 'signalr' || target?.kind === 'hubUrl' || upstream !== undefined) return;
+  if (service !== 'signalr' || behindOf(target) === 'userHub' || upstream !== undefined) return;
   const named = sources.entries.filter((read) => read.named);
   const rest = named.find(({ useCase }) => isRest(useCase));
   const hub = named.find(({ useCase }) => !isRest(useCase));
@@ -79,7 +80,7 @@ function checkUpstreamUseCases(
   sources: Sources,
   { service, target, upstream, protocol }: Scenario,
 ): void {
-  if (service !== 'signalr' || target?.kind === 'hubUrl' || upstream === undefined) return;
+  if (service !== 'signalr' || behindOf(target) === 'userHub' || upstream === undefined) return;
   const named = sources.entries.filter((read) => read.named);
   for (const read of named.filter(({ useCase }) => !runsUpstream(useCase))) {
     reading.report(

@@ -2,6 +2,7 @@ import { connectionStringProblem, readConnectionString } from '../target/connect
 import { isLoopbackHost, hostOf } from '../target/hubUrl';
 import { writtenPlace, type Sources } from '../text/problemPlaces';
 import type { Place, Reading } from '../text/scenarioReading';
+import { connectionStringOf } from '../target/targetKinds';
 import { referencesIn } from '../target/references';
 import type { Scenario } from '../scenario';
 import { serviceOfHost } from '../target/serviceOfHost';
@@ -48,8 +49,8 @@ export function checkSignIn(
     const message = 'keyFile is given without certFile, the certificate it belongs to.';
     reading.report('error', 'client-certificate', keyFile, message);
   }
-  if (scenario.target?.kind !== 'connectionString') return;
-  const { value } = scenario.target;
+  const value = connectionStringOf(scenario.target);
+  if (value === undefined) return;
   // What a reference stands for is not known when the file is read.
   if (referencesIn(value).length > 0 || connectionStringProblem(value) !== undefined) return;
   const { signIn, serverEndpoint } = readConnectionString(value);

@@ -6,6 +6,7 @@ import { entryPlace, startPlace, writtenPlace, type Sources } from '../text/prob
 import type { Place, Reading } from '../text/scenarioReading';
 import { placeOfValue, type Written } from '../read/readValue';
 import type { Scenario, UpstreamSpec } from '../scenario';
+import { behindOf, connectionStringOf } from '../target/targetKinds';
 import { serviceOfHost } from '../target/serviceOfHost';
 
 /** Checks the target against the service and the use cases. */
@@ -42,15 +43,16 @@ const serviceNames = {
 function checkKind(reading: Reading, sources: Sources, scenario: Scenario, place: Place): void {
   const { target } = scenario;
   const rest = sources.entries.find(({ useCase, named }) => named && isRest(useCase));
-  if (target?.kind === 'connectionString') return;
-  if (scenario.connectionType === 'AspNet' && target?.kind !== 'hubUrl') {
+  const behind = behindOf(target);
+  if (behind === 'service') return;
+  if (scenario.connectionType === 'AspNet' && behind !== 'userHub') {
     const message =
       'ASP.NET SignalR needs the URL of its server in webAppTarget: there is no embedded one.';
     const at = writtenPlace(reading, sources.config, 'connectionType') ?? place;
     reading.report('error', 'no-target', at, message);
     return;
   }
-  if (target?.kind === 'local') return;
+  if (behind === 'ownServer') return;
   if (rest !== undefined) {
     const at = target === undefined ? entryPlace(reading, sources, rest) : place;
     reading.report(
@@ -82,8 +84,9 @@ function checkServiceHost(
   { target, service }: Scenario,
   place: Place,
 ): void {
-  if (target?.kind !== 'connectionString') return;
-  const other = serviceOfHost(endpointHost(target.value) ?? '');
+  const text = connectionStringOf(target);
+  if (text === undefined) return;
+  const other = serviceOfHost(endpointHost(text) ?? '');
   if (other === undefined || other === service) return;
   reading.report(
     'error',
@@ -96,8 +99,9 @@ function checkServiceHost(
 
 function checkUpstream(reading: Reading, sources: Sources, scenario: Scenario): void {
   const { target, upstream } = scenario;
-  if (upstream === undefined || target?.kind !== 'connectionString') return;
-  if (endpointHost(target.value) === undefined || isLocalEndpoint(target.value)) return;
+  const text = connectionStringOf(target);
+  if (upstream === undefined || text === undefined) return;
+  if (endpointHost(text) === undefined || isLocalEndpoint(text)) return;
   const message = unreachableUpstream(upstream);
   if (message === undefined) return;
   reading.report('error', 'upstream-url', sources.config.written.get('upstream')!.key, message);

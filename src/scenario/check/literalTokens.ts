@@ -4,6 +4,7 @@ import type { Sources } from '../text/problemPlaces';
 import { scalarContent, type Place, type Reading } from '../text/scenarioReading';
 import { nameOf } from '../read/readSection';
 import { sourceOf, type Written } from '../read/readValue';
+import { urlsOf } from '../target/targetKinds';
 import { referencesIn } from '../target/references';
 import type { Scenario } from '../scenario';
 
@@ -35,7 +36,7 @@ export function reportLiteralTokens(
   if (header !== undefined && isLiteral(sourceOf(header))) {
     warn(contentPlace(reading, header), 'An authorization header');
   }
-  if (scenario.target?.kind !== 'hubUrl' || !scenario.target.urls.some(carriesSecret)) return;
+  if (!urlsOf(scenario.target).some(carriesSecret)) return;
   for (const place of urlPlaces(reading, target).slice(0, maximumUrls)) {
     warn(place, 'A token or password');
   }

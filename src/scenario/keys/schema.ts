@@ -1,6 +1,7 @@
 import { durationPattern, sizePattern } from '../../base/units';
 import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
+import { targetKinds } from '../target/targetKinds';
 import { hubUrlPattern } from '../target/hubUrl';
 import { isPlain, type KeySpec, type PlainSpec } from './keySpec';
 import { shownNumber } from '../text/numberText';
@@ -194,9 +195,9 @@ function numberSchemas(spec: PlainSpec): Json[] {
 }
 
 function targetsSchema(localToo: boolean): Json {
-  const connectionString = '(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=';
+  const patterns = targetKinds.flatMap(({ pattern }) => pattern ?? []);
   const urls = text(`^\\s*,*\\s*${hubUrlPattern}(\\s*,\\s*${hubUrlPattern})*\\s*,*\\s*$`);
-  const one = localToo ? [text(anyOfWords(['local'])), text(connectionString), urls] : [urls];
+  const one = localToo ? [...patterns.map(text), urls] : [urls];
   return {
     anyOf: [...one, { type: 'array', minItems: 1, items: localToo ? { anyOf: one } : urls }],
   };

@@ -2,8 +2,6 @@ import type { Slo } from '../../base/slo';
 import type { Service } from '../../usecases/traffic';
 import { isRest } from '../../usecases/useCase';
 import { withGroupCount } from '../check/checkGroups';
-import { endpointHost } from '../target/connectionString';
-import { hostOf } from '../target/hubUrl';
 import type { ReadEntry } from './readEntries';
 import type { Reading } from '../text/scenarioReading';
 import {
@@ -28,7 +26,8 @@ import {
   targetChoices,
   transports,
 } from '../scenario';
-import type { Scenario, TargetSpec, UpstreamSpec } from '../scenario';
+import type { Scenario, UpstreamSpec } from '../scenario';
+import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import { configKeys } from '../keys/configKeys';
 import { serviceOfHost } from '../target/serviceOfHost';
 
@@ -132,13 +131,7 @@ function serviceOf(
   if (written !== undefined) return written;
   if (hostsOf(target).some((host) => serviceOfHost(host) === 'webpubsub')) return 'webpubsub';
   const rest = entries.some(({ useCase }) => isRest(useCase));
-  return rest || target?.kind === 'connectionString' ? 'signalr' : 'hub';
-}
-
-function hostsOf(target: TargetSpec | undefined): string[] {
-  if (target === undefined || target.kind === 'local') return [];
-  const hosts = target.kind === 'hubUrl' ? target.urls.map(hostOf) : [endpointHost(target.value)];
-  return hosts.filter((host) => host !== undefined);
+  return rest || behindOf(target) === 'service' ? 'signalr' : 'hub';
 }
 
 function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefined {

@@ -2,7 +2,6 @@ import { isScalar, isSeq, type Node } from 'yaml';
 import { checkReferences, partOf } from '../check/checkReferences';
 import {
   connectionStringProblem,
-  isOneReference,
   isPlaceholder,
   looksLikeConnectionString,
 } from '../target/connectionString';
@@ -10,7 +9,8 @@ import { hostOf, hubUrlProblem } from '../target/hubUrl';
 import type { Place, Reading } from '../text/scenarioReading';
 import type { Section } from './readSection';
 import { placeOfValue, type Written } from './readValue';
-import type { TargetSpec } from '../scenario';
+import { connectionStringOf, targetKinds, type TargetSpec } from '../target/targetKinds';
+import type { TargetWishes } from '../target/targetKind';
 import { quotable } from '../text/quotable';
 import { serviceEndpointProblem } from '../target/serviceOfHost';
 
@@ -23,11 +23,9 @@ interface Item {
 }
 
 /** What the use cases ask of the target. */
-export interface TargetNeeds {
+export interface TargetNeeds extends TargetWishes {
   /** At least one use case sends through the REST API. */
   readonly rest: boolean;
-  /** A target that is nothing but a reference stands for a connection string. */
-  readonly preferConnectionString: boolean;
 }
 
 export interface TargetSource {
@@ -123,16 +121,24 @@ function readUrls(
   const items = itemsOf(reading, name, written);
   const only = items.length === 1 ? items[0]! : undefined;
   if (name === 'target' && only !== undefined) {
-    if (only.text.toLowerCase() === 'local') return { kind: 'local' };
-    if (looksLikeConnectionString(only.text)) return checkConnectionString(reading, written, only);
-    if (isOneReference(only.text) && (needs.preferConnectionString || /conn/i.test(only.text))) {
-      return { kind: 'connectionString', value: only.text };
-    }
+    const found = firstMatch(only.text, needs);
+    const checked = found !== undefined && looksLikeConnectionString(only.text);
+    if (checked && connectionStringOf(found) !== undefined)
+      return checkConnectionString(reading, written, only);
+    if (found !== undefined) return found;
   }
   const urls = items
     .filter((item) => checkUrl(reading, name, written, item))
     .map((item) => item.text);
   return urls.length === 0 ? undefined : { kind: 'hubUrl', urls };
+}
+
+function firstMatch(text: string, wishes: TargetWishes): TargetSpec | undefined {
+  for (const kind of targetKinds) {
+    const found = kind.matches?.(text, wishes);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function checkUrl(

@@ -1,6 +1,7 @@
 import { findUseCase } from '../../usecases/registry';
 import { isServerless } from './isServerless';
 import type { Scenario } from '../scenario';
+import { behindOf } from './targetKinds';
 
 type Served = Pick<
   Scenario,
@@ -23,7 +24,7 @@ type Served = Pick<
 export function serverConnectionsOf(scenario: Served): number | undefined {
   const { service, target, entries, connections, appServers, serverConnections } = scenario;
   if (service === 'webpubsub') return 0;
-  if (service !== 'signalr' || target?.kind === 'hubUrl') return undefined;
+  if (service !== 'signalr' || behindOf(target) === 'userHub') return undefined;
   if (!isServerless(scenario)) return appServers * serverConnections;
   const persists = entries.some(({ name }) => findUseCase(name)?.run.via === 'persistent');
   // How many workers this machine has by itself is not known here.

@@ -1,5 +1,5 @@
 import { isOneReference, looksLikeConnectionString } from '../../scenario/target/connectionString';
-import { serviceConnection } from '../connectionString';
+import { serviceConnection } from '../openConnection';
 import type { ServiceProbe } from '../service/probeService';
 import { resolveText } from './resolveEndpoint';
 import { startLocalServer } from '../local';

@@ -2,7 +2,7 @@ import type { AppServerOptions } from '../../servers/appServer/appServer';
 import type { ServicePass } from '../../wire/connect/endpoint';
 import { appServerVariable } from './appServerVariable';
 import { startServerProcess } from '../serverProcess';
-import type { ProblemListener } from '../targetProblems';
+import type { ProblemListener } from '../target';
 
 /** What a run says about its app servers. */
 export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;

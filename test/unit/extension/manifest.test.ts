@@ -6,6 +6,7 @@ import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { sentenceTemplates } from '../../../src/extension/translateSentences';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
+import { targetKinds } from '../../../src/scenario/target/targetKinds';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { exporters } from '../../../src/session/export/exporters';
 
@@ -200,6 +201,7 @@ describe('texts of the extension', () => {
       ...exporters.map(({ words }) => words),
       ...Object.values(objectiveTexts()),
       ...sentenceTemplates(),
+      ...targetKinds.flatMap(({ offers = [] }) => offers.map(([, words]) => words)),
     ];
     for (const key of [...keys, ...tables]) {
       const translated = bundle[key];

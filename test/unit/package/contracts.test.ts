@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import type { Objective } from '../../../src/base/objectives/objective';
 import {
   limitOf,
@@ -38,6 +40,31 @@ import {
   sampleSummary,
 } from '../results/sampleResult';
 import { finishedRun, shownRun } from '../webview/shownRun';
+import type * as agreedDialectModule from '../../../src/session/agreedDialect';
+import type * as openTargetModule from '../../../src/targets/openTarget';
+import type * as emulatedModule from '../../../src/results/emulated';
+import type * as targetKindsModule from '../../../src/scenario/target/targetKinds';
+import type * as estimateModule from '../../../src/capacity/estimate';
+import type * as loadOfModule from '../../../src/capacity/load/loadOf';
+import type * as presetModule from '../../../src/capacity/start/preset';
+import type * as keysCommandModule from '../../../src/cli/commands/keysCommand';
+import type * as analyseScenarioModule from '../../../src/extension/language/analyseScenario';
+import type * as completionsAtModule from '../../../src/extension/language/complete/completionsAt';
+import type * as hoverAtModule from '../../../src/extension/language/hoverAt';
+import type * as hubComplaintModule from '../../../src/measure/judge/hubComplaint';
+import type * as buildPlanModule from '../../../src/plan/buildPlan';
+import type * as startRunModule from '../../../src/runner/lead/startRun';
+import type * as schemaModule from '../../../src/scenario/keys/schema';
+import type * as parseScenarioModule from '../../../src/scenario/parseScenario';
+import type * as benchHubModule from '../../../src/servers/hub/benchHub';
+import type * as hubCodeModule from '../../../src/usecases/hubCode';
+import type * as hubContractModule from '../../../src/usecases/hubContract';
+import type { Scenario } from '../../../src/scenario/scenario';
+import { endpointOf } from '../../fakes/endpoint';
+import { fakeIo } from '../cli/fakeIo';
+import { madeUpUseCase } from '../../fakes/madeUpUseCase';
+import { madeUpKind, madeUpTarget } from '../../fakes/madeUpTarget';
+import { withLines } from '../../fakes/withLines';
 
 /*
  * Each contract is one file and one line in a registry. What is made up here stands in its registry while a test
@@ -302,5 +329,249 @@ describe('an objective', () => {
       await assert.rejects(readResult(path.join(line.folder, 'result.json')), /slo\.madeUp: must/);
     });
     await line.dispose();
+  });
+});
+
+describe('a use case', () => {
+  const load = withLines(['src/usecases/registry', 'useCases', madeUpUseCase]);
+  const { parseScenario } = load('src/scenario/parseScenario') as typeof parseScenarioModule;
+  const config = 'config:\n  target: local\n  connections: 6\n  arrivingRate: 100\n';
+  const sent =
+    '  baseSending: 2\n  step: 0\n  sendingSteps: 1\n  singleStepDuration: 1s\n  warmup: 0\n';
+  const text = (more = '', parameters = ''): string =>
+    `${config}${sent}${more}scenario:\n  name: callEveryone\n${parameters}`;
+  const codesOf = (file: string): string[] =>
+    parseScenario(file).problems.map(({ severity, code }) => `${severity} ${code}`);
+  const scenarioOf = (file: string): Scenario => {
+    const { scenario } = parseScenario(file);
+    assert.ok(scenario);
+    return scenario;
+  };
+
+  it('is in the schema with its parameters', () => {
+    const { scenarioSchema } = load('src/scenario/keys/schema') as typeof schemaModule;
+    const schema = JSON.stringify(scenarioSchema());
+    assert.match(schema, /"callEveryone"/);
+    assert.match(schema, /"everyoneCalled"/);
+    assert.match(
+      schema,
+      /"parameter-loudness":\{"description":"How loud it is called out\. Default: 3\."/,
+    );
+  });
+
+  it('is completed and explained in the editor', () => {
+    const { analyseScenario } = load(
+      'src/extension/language/analyseScenario',
+    ) as typeof analyseScenarioModule;
+    const { completionsAt } = load(
+      'src/extension/language/complete/completionsAt',
+    ) as typeof completionsAtModule;
+    const { hoverAt } = load('src/extension/language/hoverAt') as typeof hoverAtModule;
+    const labels = (file: string, offset: number): string[] =>
+      completionsAt(analyseScenario(file), offset, { environment: [], secrets: [], hubs: [] }).map(
+        ({ label }) => label,
+      );
+    const named = 'scenario:\n  name: call';
+    assert.ok(labels(named, named.length).includes('callEveryone'));
+    const keyed = text('', '  parameters:\n    lou');
+    assert.ok(labels(keyed, keyed.length).includes('loudness'));
+    assert.ok(labels('', 0).some((label) => label.startsWith('callEveryone, Unit ')));
+    const file = text('', '  parameters:\n    loudness: 4\n');
+    const hover = hoverAt(analyseScenario(file), file.indexOf('loudness') + 1, { estimate: false });
+    assert.match(hover!.markdown, /How loud it is called out/);
+  });
+
+  it('is in the list of keys', () => {
+    const { keysCommand } = load('src/cli/commands/keysCommand') as typeof keysCommandModule;
+    const io = fakeIo();
+    keysCommand('scenario.parameters.loudness', {}, io);
+    assert.match(io.out(), /How loud it is called out\.[^]*Use cases: callEveryone\./);
+  });
+
+  it('has its method in the C# and among the methods that hubs are asked for', () => {
+    const { hubCode } = load('src/usecases/hubCode') as typeof hubCodeModule;
+    const { contractMethods } = load('src/usecases/hubContract') as typeof hubContractModule;
+    assert.match(
+      hubCode('recordLatency'),
+      /public Task CallEveryone\(IDictionary<string, object> message\) =>\n +Clients\.All\./,
+    );
+    assert.match(
+      hubCode('measure'),
+      /public Task CallAll\(long ticks, string payload\) =>\n +Clients\.All\./,
+    );
+    assert.ok(contractMethods().recordLatency.includes('CallEveryone'));
+    assert.ok(contractMethods().measure.includes('CallAll'));
+    const { adviceOn } = load('src/measure/judge/hubComplaint') as typeof hubComplaintModule;
+    assert.match(adviceOn('invocation', ["Unknown hub method 'CallEveryone'"]), /doctor/);
+  });
+
+  it('has an estimate, a set-up of the guides, and its assumption in words', () => {
+    const { loadOf } = load('src/capacity/load/loadOf') as typeof loadOfModule;
+    const { estimate } = load('src/capacity/estimate') as typeof estimateModule;
+    const { presetOf } = load('src/capacity/start/preset') as typeof presetModule;
+    const found = loadOf(scenarioOf(text()));
+    assert.ok('input' in found);
+    assert.ok(found.input.assumptions?.includes('Calling out is in no table.'));
+    assert.match(estimate(found.input).formula.join('\n'), /12/);
+    const { text: file } = presetOf(madeUpUseCase, { service: 'signalr', unit: 1 });
+    assert.match(file, /name: callEveryone\n[^]* {4}loudness: 3\n/);
+    assert.deepEqual(
+      codesOf(file).filter((code) => code.startsWith('error')),
+      [],
+    );
+  });
+
+  it('is checked like the others', () => {
+    assert.deepEqual(codesOf(text()), []);
+    assert.deepEqual(codesOf(text('', '  parameters:\n    loudness: 12\n')), [
+      'error above-bounds',
+    ]);
+    assert.match(
+      parseScenario('scenario:\n  name: calEveryone\n')
+        .problems.map(({ message }) => message)
+        .join('\n'),
+      /callEveryone/,
+    );
+    const service = 'connectionString: Endpoint=http://127.0.0.1;AccessKey=AAAA;Version=1.0;\n';
+    const wrong = `config:\n  ${service}  service: signalr\n  upstream: { port: 7071 }\nscenario:\n  name: streamingEcho\n`;
+    assert.match(
+      parseScenario(wrong)
+        .problems.map(({ message }) => message)
+        .join('\n'),
+      /the methods of .* and callEveryone only/,
+    );
+  });
+
+  for (const dialect of ['recordLatency', 'measure'])
+    it(`runs against the embedded hub in the dialect ${dialect}, every delivery counted`, async () => {
+      const { startBenchHub } = load('src/servers/hub/benchHub') as typeof benchHubModule;
+      const { buildPlan } = load('src/plan/buildPlan') as typeof buildPlanModule;
+      const { startRun } = load('src/runner/lead/startRun') as typeof startRunModule;
+      const folder = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
+      const hub = await startBenchHub();
+      try {
+        const compiled = path.resolve(__dirname, '..', '..', '..');
+        const workerScript = path.join(folder, 'worker.cjs');
+        const requires = [
+          `require(${JSON.stringify(path.join(compiled, 'src/usecases/registry.js'))}).useCases`,
+          `require(${JSON.stringify(path.join(compiled, 'test/fakes/madeUpUseCase.js'))}).madeUpUseCase`,
+          `require(${JSON.stringify(path.join(compiled, 'src/runner/workerMain.js'))})`,
+        ] as const;
+        await writeFile(workerScript, `${requires[0]}.push(${requires[1]});\n${requires[2]};\n`);
+        const scenario = scenarioOf(text(`  dialect: ${dialect}\n`));
+        const plan = buildPlan(scenario, { workers: 1, seed: 1, runId: 7 });
+        const run = startRun(
+          plan,
+          {
+            kind: 'hubUrl',
+            url: hub.url,
+            endpoint: endpointOf(hub.url),
+            secrets: [],
+            hostsBeyond: [],
+            dispose: () => Promise.resolve(),
+          },
+          { workerScript },
+        );
+        const { ending, steps } = await run.finished;
+        assert.equal(ending, 'completed');
+        const [step] = steps;
+        assert.ok(step !== undefined && step.sent > 0);
+        assert.equal(step.expected, step.sent * 6);
+        assert.equal(step.received, step.expected);
+        assert.equal(step.lost, 0);
+      } finally {
+        await hub.dispose();
+        await rm(folder, { recursive: true });
+      }
+    });
+});
+
+describe('a target', () => {
+  const load = withLines(
+    ['src/scenario/target/targetKinds', 'targetKinds', madeUpKind],
+    ['src/targets/openTarget', 'targets', madeUpTarget],
+  );
+  const { parseScenario } = load('src/scenario/parseScenario') as typeof parseScenarioModule;
+  const file = (target: string): string =>
+    `config:\n  target: ${target}\n  connections: 4\n  arrivingRate: 100\n  baseSending: 2\n  step: 0\n` +
+    '  sendingSteps: 1\n  singleStepDuration: 1s\n  warmup: 0\nscenario:\n  name: echo\n';
+  const context = {
+    reference: () => undefined,
+    serverScript: 'none',
+    readFile: () => Promise.reject(new Error('nothing is read')),
+  };
+  const scenarioOf = (target: string): Scenario => {
+    const { scenario, problems } = parseScenario(file(target));
+    assert.deepEqual(problems, []);
+    assert.ok(scenario);
+    return scenario;
+  };
+
+  it('is read from the file, checked, and in the schema', () => {
+    assert.deepEqual(scenarioOf('port 5050').target, { kind: 'port', port: '5050' });
+    const { scenarioSchema } = load('src/scenario/keys/schema') as typeof schemaModule;
+    assert.ok(JSON.stringify(scenarioSchema()).includes(JSON.stringify(madeUpKind.pattern)));
+    const rest = parseScenario(file('port 5050').replace('echo', 'restBroadcast'));
+    assert.deepEqual(
+      rest.problems.filter(({ severity }) => severity === 'error').map(({ code }) => code),
+      ['connection-string-needed'],
+    );
+  });
+
+  it('is offered in the editor', () => {
+    const { analyseScenario } = load(
+      'src/extension/language/analyseScenario',
+    ) as typeof analyseScenarioModule;
+    const { completionsAt } = load(
+      'src/extension/language/complete/completionsAt',
+    ) as typeof completionsAtModule;
+    const text = 'config:\n  target: ';
+    const names = { environment: [], secrets: [], hubs: [] };
+    const offered = completionsAt(analyseScenario(text), text.length, names);
+    assert.ok(offered.some(({ label }) => label === 'port 5050'));
+  });
+
+  it('is known by what stands behind it, its hosts and its addresses', () => {
+    const { addressCount, behindOf, hostsOf, targetWords } = load(
+      'src/scenario/target/targetKinds',
+    ) as typeof targetKindsModule;
+    const { target } = scenarioOf('port 5050');
+    assert.equal(behindOf(target), 'userHub');
+    assert.deepEqual(hostsOf(target), ['127.0.0.1']);
+    assert.equal(addressCount(target), 1);
+    assert.equal(targetWords(target), 'http://127.0.0.1:5050/signalrbench');
+    const { emulatedBy } = load('src/results/emulated') as typeof emulatedModule;
+    assert.equal(emulatedBy({ kind: 'port', emulated: true }, 'hub'), 'embeddedHub');
+  });
+
+  it('is opened, asked for its dialect and run against', async () => {
+    const { startBenchHub } = load('src/servers/hub/benchHub') as typeof benchHubModule;
+    const { openTarget } = load('src/targets/openTarget') as typeof openTargetModule;
+    const { agreedDialect } = load('src/session/agreedDialect') as typeof agreedDialectModule;
+    const { buildPlan } = load('src/plan/buildPlan') as typeof buildPlanModule;
+    const { startRun } = load('src/runner/lead/startRun') as typeof startRunModule;
+    const hub = await startBenchHub();
+    try {
+      const scenario = scenarioOf(`port ${new URL(hub.url).port}`);
+      const target = await openTarget(scenario, context);
+      const asked: string[] = [];
+      const plan = await agreedDialect(
+        buildPlan(scenario, { workers: 1, seed: 1, runId: 7 }),
+        target,
+        ({ urls }) => {
+          asked.push(...urls);
+          return Promise.resolve({ dialect: 'measure', lacks: [] });
+        },
+      );
+      assert.deepEqual([asked, plan.dialect], [[hub.url], 'measure']);
+      const workerScript = path.resolve(__dirname, '../../../src/runner/workerMain.js');
+      const { ending, steps } = await startRun(plan, target, { workerScript }).finished;
+      assert.equal(ending, 'completed');
+      assert.ok(steps[0]!.sent > 0);
+      assert.equal(steps[0]!.received, steps[0]!.sent);
+      await target.dispose();
+    } finally {
+      await hub.dispose();
+    }
   });
 });

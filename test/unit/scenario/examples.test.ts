@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { notRunnable } from '../../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import type { TargetSpec } from '../../../src/scenario/scenario';
+import type { TargetSpec } from '../../../src/scenario/target/targetKinds';
 import { stepsOf } from '../../../src/scenario/steps';
 import { scenarioOf } from './parsed';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { agreedTarget } from '../../../src/session/agreedTarget';
-import type { LoadBeyond } from '../../../src/targets/loadBeyond';
-import type { OpenTarget } from '../../../src/targets/target';
+import type { LoadBeyond, OpenTarget } from '../../../src/targets/target';
 import { redirectHosts } from '../../../src/wire/connect/redirectHosts';
 import { endpointOf } from '../../fakes/endpoint';
 import { redirectingHub } from '../../fakes/redirectingHub';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startBenchHub } from '../../../src/servers/hub/benchHub';
 import { isEmbeddedHub } from '../../../src/targets/isEmbeddedHub';
-import { openTarget } from '../../../src/targets/registry';
+import { openTarget } from '../../../src/targets/openTarget';
 import { upgradeUnasked } from '../../fakes/upgrading';
 import { scenarioWith } from '../capacity/scenarios';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openTarget } from '../../../src/targets/registry';
+import { openTarget } from '../../../src/targets/openTarget';
 import type { OpenTarget } from '../../../src/targets/target';
 import { scenarioWith } from '../capacity/scenarios';
 

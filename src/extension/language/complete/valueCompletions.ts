@@ -1,3 +1,4 @@
+import { targetKinds } from '../../../scenario/target/targetKinds';
 import { offers } from '../../../capacity/tables/resolved';
 import type { KeySpec } from '../../../scenario/keys/keySpec';
 import { referencesIn } from '../../../scenario/target/references';
@@ -58,7 +59,10 @@ export function valueCompletions(
     case 'list':
       return placeholders(analysis.text, spec.name, start, offset);
     case 'targets': {
-      const local = spec.name === 'target' ? [value('local', t('the embedded hub'))] : [];
+      const kinds = spec.name === 'target' ? targetKinds : [];
+      const local = kinds.flatMap(({ offers = [] }) =>
+        offers.map(([text, words]) => value(text, t(words))),
+      );
       const hubs = names.hubs.map((url) => value(url, t('used before')));
       if (typed !== '') return hubs;
       const named = { ...names, environment: names.environment.filter(namesTarget) };

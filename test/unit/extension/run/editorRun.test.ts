@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startEditorRun, type EditorShell } from '../../../../src/extension/run/editorRun';
-import type { LoadBeyond } from '../../../../src/targets/loadBeyond';
+import type { LoadBeyond } from '../../../../src/targets/target';
 import { redirectingHub } from '../../../fakes/redirectingHub';
 import { english } from '../../../../src/base/translate';
 

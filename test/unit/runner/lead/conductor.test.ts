@@ -5,7 +5,7 @@ import type { Plan } from '../../../../src/plan/plan';
 import { Conductor, type ConductorContext } from '../../../../src/runner/lead/conductor';
 import { Emitter } from '../../../../src/base/event';
 import type { SignedInPass } from '../../../../src/base/endpoint';
-import { TargetProblems } from '../../../../src/targets/targetProblems';
+import { TargetProblems } from '../../../../src/targets/target';
 import { planOf, shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';

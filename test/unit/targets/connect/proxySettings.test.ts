@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { ProxySettings } from '../../../../src/base/endpoint';
-import { openTarget } from '../../../../src/targets/registry';
+import { openTarget } from '../../../../src/targets/openTarget';
 import { proxySettings } from '../../../../src/targets/connect/proxySettings';
 import { scenarioWith } from '../../capacity/scenarios';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import type { Scenario, TargetSpec } from '../../../../src/scenario/scenario';
-import { openTarget } from '../../../../src/targets/registry';
+import type { Scenario } from '../../../../src/scenario/scenario';
+import type { TargetSpec } from '../../../../src/scenario/target/targetKinds';
+import { openTarget } from '../../../../src/targets/openTarget';
 import { resolveEndpoint } from '../../../../src/targets/connect/resolveEndpoint';
 import { secretVariable } from '../../../../src/targets/connect/secretVariable';
 import type { OpenTarget, TargetContext } from '../../../../src/targets/target';

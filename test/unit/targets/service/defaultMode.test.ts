@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppServerSettings } from '../../../../src/targets/service/appServers';
 import { appServerVariable } from '../../../../src/targets/service/appServerVariable';
-import { openTarget } from '../../../../src/targets/registry';
+import { openTarget } from '../../../../src/targets/openTarget';
 import { certificate, certificateKey } from '../../../fakes/rawHub';
 import { scenarioWith } from '../../capacity/scenarios';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openTarget } from '../../../../src/targets/registry';
+import { openTarget } from '../../../../src/targets/openTarget';
 import { scenarioWith } from '../../capacity/scenarios';
 
 const connectionString = 'Endpoint=https://service.test;AccessKey=made-up-for-tests;Version=1.0;';

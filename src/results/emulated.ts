@@ -1,4 +1,5 @@
-import type { RunSummary } from './show/summary';
+import { behindOf } from '../scenario/target/targetKinds';
+import type { RunSummary } from '../measure/show/summary';
 
 /** What has answered in place of a service or a deployed hub. */
 export type Emulated = 'embeddedHub' | 'emulator';
@@ -14,7 +15,9 @@ export function emulatedBy(
   service: string,
 ): Emulated | undefined {
   if (emulated !== true) return undefined;
-  return service === 'hub' && kind !== 'connectionString' ? 'embeddedHub' : 'emulator';
+  return service === 'hub' && (kind === undefined || behindOf({ kind }) !== 'service')
+    ? 'embeddedHub'
+    : 'emulator';
 }
 
 /** What Units from such a run stand for. */

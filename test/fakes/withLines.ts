@@ -4,16 +4,15 @@ import path from 'node:path';
 const fromHere = createRequire(__filename);
 const compiled = path.resolve(__dirname, '..', '..');
 
+/** What is added: to the list of a file below the folder of the compiled code, without ending. */
+type Line = readonly [file: string, list: string, entry: unknown];
+
 /**
- * The program with one more line in a registry: its modules are loaded anew, the registry first.
+ * The program with further lines in its registries: its modules are loaded anew, the registries first.
  *
- * @param registry file below the folder of the compiled code, without ending, and the list in it
  * @returns loads further modules of the same program
  */
-export function withLine(
-  [file, list]: readonly [file: string, list: string],
-  entry: unknown,
-): (name: string) => unknown {
+export function withLines(...lines: readonly Line[]): (name: string) => unknown {
   const load = (name: string): unknown => fromHere(path.join(compiled, name));
   const isOurs = (name: string): boolean => name.startsWith(path.join(compiled, 'src') + path.sep);
   const { cache } = fromHere;
@@ -33,6 +32,9 @@ export function withLine(
       for (const [name, module] of usual) cache[name] = module;
     }
   };
-  inside(() => (load(file) as Record<string, unknown[]>)[list]!.push(entry));
+  inside(() => {
+    for (const [file, list, entry] of lines)
+      (load(file) as Record<string, unknown[]>)[list]!.push(entry);
+  });
   return (name) => inside(() => load(name));
 }

@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario/scenario';
 import { serviceEndpointProblem } from '../scenario/target/serviceOfHost';
 import { shownUrl } from '../wire/connect/endpoint';
 import { hostsBeyond } from '../wire/socket/isLoopback';
-import { openConnection } from './connectionString';
+import { openConnection } from './openConnection';
 import { isEmbeddedHub } from './isEmbeddedHub';
 import { resolveEndpoint, resolveText, secretsOf } from './connect/resolveEndpoint';
 import type { OpenTarget, Target, TargetContext } from './target';

@@ -1,17 +1,12 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
-import { connectionString } from './connectionString';
-import { hubUrl } from './hubUrl';
 import { local } from './local';
-import type { OpenTarget, Target, TargetContext } from './target';
-import { TargetProblems } from './targetProblems';
+import { connectionString } from './openConnection';
+import { hubUrl } from './openHubUrl';
+import { TargetProblems, type OpenTarget, type Target, type TargetContext } from './target';
 
-/** All kinds of targets. */
-export const targets: { readonly [Kind in Target['kind']]: Target } = {
-  local,
-  hubUrl,
-  connectionString,
-};
+/** How each kind of target is opened. */
+export const targets: readonly Target[] = [local, hubUrl, connectionString];
 
 /**
  * Opens the scenario's target.
@@ -26,6 +21,8 @@ export async function openTarget(scenario: Scenario, context: TargetContext): Pr
     );
   }
   const problems = new TargetProblems();
-  const target = targets[scenario.target.kind];
+  const name = scenario.target.kind;
+  const target = targets.find(({ kind }) => kind === name);
+  if (target === undefined) throw new Error(`nothing opens targets of the kind ${name}`);
   return { ...(await target.open(scenario, { ...context, onProblem: problems.tell })), problems };
 }
