@@ -14,19 +14,21 @@ const lingerMs = 15_000;
  * runs the tests instead of mocha in plain Node, and leaves the counts in the same way.
  */
 export const turns = [
-  [{ name: 'unit', timeoutMs: 30_000, needs: [], retries: 0 }],
-  [{ name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 }],
-  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 1 }],
   [
+    { name: 'unit', timeoutMs: 30_000, needs: [], retries: 0, jobs: 2 },
+    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
+  ],
+  [
+    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
     {
       name: 'vscode',
       needs: ['bundles', 'vscodeHost'],
       retries: 1,
       runner: 'scripts/runVscodeTests.mjs',
     },
-    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
   ],
-  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
+  [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 1 }],
+  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 3, retries: 1 }],
 ];
 
 export const noCounts = { passed: 0, failed: 0, skipped: 0, triedAgain: 0 };

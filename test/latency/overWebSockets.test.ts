@@ -7,23 +7,9 @@ import { measuredRun } from './measuredRun';
 describe('latency over WebSockets', function () {
   this.timeout(60_000);
 
-  it('reads 50 ms from a server that answers after 50 ms', () =>
-    withHub('--delay 50ms', async ({ url }) => {
-      const { step, machineMs } = await measuredRun({
-        target: url,
-        config: { connections: 10, singleStepDuration: '2s', warmup: '500ms' },
-        parameters: { sendingInterval: '125ms' },
-      });
-      assertExact(step, 160, 160);
-      assertBetween('p50', step.latencyUs.p50, 50, 55 + machineMs);
-      // From the real send: without what the generator itself was late.
-      assertBetween('p50 from the send', step.sendLatencyUs.p50, 50, 55 + machineMs);
-      assert.ok(step.latencyUs.min >= 50_000, `min ${step.latencyUs.min} us`);
-    }));
-
   it('shows a stall of 2 s in a step of 10 s as the schedule has it', () =>
     withHub('--stall 2s@3s', async ({ url }) => {
-      const { run, step, machineMaxMs } = await measuredRun({
+      const { run, step, reference } = await measuredRun({
         target: url,
         config: { connections: 10, singleStepDuration: '10s', warmup: 0, drain: '5s' },
         parameters: { sendingInterval: '100ms' },
@@ -31,9 +17,9 @@ describe('latency over WebSockets', function () {
       });
       // Nothing is lost: what was sent meanwhile waits in the server.
       assertExact(step, 1000, 1000);
-      assertBetween('p99', step.latencyUs.p99, 1700, 2100 + machineMaxMs);
-      assertBetween('max', step.latencyUs.max, 1700, 2100 + machineMaxMs);
-      assertBetween('p50', step.latencyUs.p50, 0, 500 + machineMaxMs);
+      assertBetween('p99', step.latencyUs.p99, 1700, reference.maxMs + 100);
+      assertBetween('max', step.latencyUs.max, 1700, reference.maxMs + 100);
+      assertBetween('p50', step.latencyUs.p50, 0, reference.p50Ms + 250);
       // The stalled server still took what was sent, so the generator was on time, as far as the machine let
       // it, and the second series, which begins at the real send, has the stall as well.
       const slipMs = step.generator.slipP99Us / 1000;
@@ -41,13 +27,13 @@ describe('latency over WebSockets', function () {
         'p99 from the send',
         step.sendLatencyUs.p99,
         1700 - slipMs,
-        2100 + machineMaxMs,
+        reference.maxMs + 100,
       );
       assertBetween(
         'max from the send',
         step.sendLatencyUs.max,
         1700 - slipMs,
-        2100 + machineMaxMs,
+        reference.maxMs + 100,
       );
       assert.ok(step.sendLatencyUs.mean <= step.latencyUs.mean);
       // A machine that holds the generator up as well makes the run invalid; the SLO is missed all the same.
@@ -61,7 +47,7 @@ describe('latency over WebSockets', function () {
 
   it('counts from the intended time when the generator itself is late', () =>
     withHub('', async ({ url }) => {
-      const { run, step, machineMs, machineMaxMs } = await measuredRun({
+      const { run, step, reference } = await measuredRun({
         target: url,
         config: { connections: 10, singleStepDuration: '2s', warmup: 0 },
         parameters: { sendingInterval: '20ms' },
@@ -70,11 +56,11 @@ describe('latency over WebSockets', function () {
       });
       assertExact(step, 1000, 1000);
       // The worker sleeps half a second: 250 messages leave up to half a second late, but get a quick answer.
-      assertBetween('max', step.latencyUs.max, 450, 1500 + machineMaxMs);
-      assertBetween('p90', step.latencyUs.p90, 200, 1500 + machineMaxMs);
-      const mostMs = step.latencyUs.p90 / 2000 + machineMs;
+      assertBetween('max', step.latencyUs.max, 450, 1000 + reference.maxMs);
+      assertBetween('p90', step.latencyUs.p90, 200, 1000 + reference.maxMs);
+      const mostMs = step.latencyUs.p90 / 2000 + reference.p99Ms;
       assertBetween('p90 from the send', step.sendLatencyUs.p90, 0, mostMs);
-      assertBetween("the slip's p99", step.generator.slipP99Us, 400, 1500 + machineMaxMs);
+      assertBetween("the slip's p99", step.generator.slipP99Us, 400, 1000 + reference.maxMs);
       assert.equal(step.generator.valid, false);
       assert.equal(run.verdict.status, 'invalid');
       assert.ok(run.verdict.reasons.some(({ code }) => code === 'slip'));

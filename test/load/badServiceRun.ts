@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { StepSummary } from '../../src/measure/show/summary';
@@ -57,9 +57,7 @@ export async function runBad({
       }),
     });
     if (fault !== undefined || dies !== undefined) {
-      await process.said('measuring');
-      // Something is measured first.
-      await setTimeout(test.config === untilOver ? 2000 : 300);
+      await measured(folder, process.finished);
       await fault?.();
       if (dies !== undefined) folder.write('dead', '');
     }
@@ -78,6 +76,24 @@ export async function runBad({
     return { done, result: texts.length === 0 ? undefined : folder.result('out') };
   } finally {
     folder.dispose();
+  }
+}
+
+/** Settles when deliveries were measured, as the samples say that come each second; fails when the run is over. */
+async function measured(folder: CliFolder, finished: Promise<CliResult>): Promise<void> {
+  let over: CliResult | undefined;
+  void finished.then((result) => (over = result));
+  for (;;) {
+    const out = path.join(folder.path, 'out');
+    const samples = existsSync(out)
+      ? readdirSync(out)
+          .map((name) => path.join(out, name, 'samples.jsonl'))
+          .filter((file) => existsSync(file))
+          .map((file) => readFileSync(file, 'utf8'))
+      : [];
+    if (samples.some((text) => /"received":[1-9]/.test(text))) return;
+    if (over !== undefined) throw new Error(`nothing was measured: ${over.stderr}`);
+    await setTimeout(50);
   }
 }
 
@@ -136,7 +152,7 @@ export function assertOver({ done, result }: Outcome, says: RegExp): Result {
 
 export const services = { signalr: startAzureSignalr, webpubsub: startWebPubSubEmulator };
 /** So long that a fault falls into the step on a busy machine too. */
-export const longer = { singleStepDuration: '2s', drain: '500ms' };
+export const longer = { singleStepDuration: '5s', drain: '500ms' };
 /** Ended by its fault. */
 export const untilOver = { singleStepDuration: '20s', drain: '500ms' };
 export const big = { messageSize: '1100KB', sendingInterval: '250ms' };

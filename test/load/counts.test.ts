@@ -64,6 +64,12 @@ const cases: readonly CountCase[] = [
   }),
 ];
 
+const ways = [
+  [1, true, 'json'],
+  [3, false, 'json'],
+  [3, false, 'messagepack'],
+] as const;
+
 describe('exact counts against the embedded hub', function () {
   this.timeout(60_000);
   let hub: LoadHub;
@@ -75,12 +81,10 @@ describe('exact counts against the embedded hub', function () {
 
   const beside = sideBySide();
 
-  for (const { title, test, sent, expected } of cases) {
-    for (const [workers, skipNegotiation, protocol] of [
-      [1, true, 'json'],
-      [3, false, 'json'],
-      [3, false, 'messagepack'],
-    ] as const) {
+  for (const [position, { title, test, sent, expected }] of cases.entries()) {
+    // The first case in all ways, each of the others in one of them.
+    const some = position === 0 ? ways : [ways[position % ways.length]!];
+    for (const [workers, skipNegotiation, protocol] of some) {
       const way = `${skipNegotiation ? 'skipping negotiation' : 'with negotiate'}, ${protocol}`;
       beside(`${title}; ${workers} worker${workers === 1 ? '' : 's'} ${way}`, async () => {
         const config = { ...test.config, skipNegotiation, protocol };
@@ -189,7 +193,8 @@ describe('exact counts against the embedded hub', function () {
         ]),
         [hub, second].map(({ url }) => [[url, 10, 1000, 1000]]),
       );
-      assert.equal(run.verdict.status, 'fail');
+      // A busy machine may make the step invalid on top.
+      assert.ok(run.verdict.reasons.some(({ code }) => code === 'slo-delivered'));
     } finally {
       await second.dispose();
     }

@@ -101,10 +101,17 @@ export function scenarioOf(text: string): Scenario {
 let runs = 0;
 
 /** Runs a scenario on worker threads, the whole way from its text to the summary. */
-export async function loadRun(test: LoadTest): Promise<LoadResult> {
-  const scenario = scenarioOf(scenarioText(test));
+export const loadRun = (test: LoadTest): Promise<LoadResult> =>
+  runScenario(scenarioOf(scenarioText(test)), test);
+
+/** @param env what references to the environment stand for */
+export async function runScenario(
+  scenario: Scenario,
+  test: Pick<LoadTest, 'workers' | 'workerScript' | 'keepGoing' | 'during'> = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<LoadResult> {
   const target = await openTarget(scenario, {
-    reference: () => undefined,
+    reference: (_kind, name) => env[name],
     serverScript: cliScript,
     readFile: (file) => readFile(file, 'utf8'),
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { startHub, type LoadHub } from '../fakes/loadHub';
 import { assertConsistent, assertExact, loadRun, onlyStep, type LoadTest } from './loadRun';
+import { sideBySide } from '../fakes/sideBySide';
 
 const connections = 20;
 /** Each sender's messages in 0.3 s at one in 50 ms. */
@@ -104,10 +105,11 @@ describe('the own methods of a hub', function () {
 
   before(async () => (hub = await startHub()));
   after(() => hub.dispose());
+  const test = sideBySide();
 
   for (const [position, { title, parameters, receivers }] of own.entries()) {
     const { protocol, workers } = wayOf(position);
-    it(`are answered by ${title}: exact counts, ${protocol}`, async () => {
+    test(`are answered by ${title}: exact counts, ${protocol}`, async () => {
       const result = await run(parameters, { protocol }, workers);
       assert.deepEqual(result.errors, {});
       assertExact(onlyStep(result), sent, receivers * perSender);
@@ -115,8 +117,8 @@ describe('the own methods of a hub', function () {
     });
   }
 
-  it('that are missing are errors in the words of the server, each of them lost', async () => {
-    const config = { warmup: 0, drain: '200ms' };
+  test('that are missing are errors in the words of the server, each of them lost', async () => {
+    const config = { warmup: 0, drain: '1s' };
     const result = await run({ method: 'Absent', arguments: ['{text:60}'] }, config);
     const step = onlyStep(result);
     assert.deepEqual(result.errors, { invocation: sent });
@@ -124,19 +126,19 @@ describe('the own methods of a hub', function () {
     assert.deepEqual([step.sent, step.expected, step.received, step.lost], [sent, sent, 0, sent]);
   });
 
-  it('that call back are asked once by each sender whether they work', async () => {
+  test('that call back are asked once by each sender whether they work', async () => {
     const result = await run(
       { method: 'Echo', arguments: ['{text:60}', 1, 2], reply: 'callback', callback: 'Measure' },
-      { warmup: 0, drain: '200ms' },
+      { warmup: 0, drain: '1s' },
     );
     assert.deepEqual(result.errors, { invocation: connections });
     assert.match(result.errorExamples[0]!.text, /Failed to invoke 'Echo'/);
     assert.equal(onlyStep(result).lost, sent);
   });
 
-  it('that call back by another name are named once', async () => {
+  test('that call back by another name are named once', async () => {
     const parameters = { method: 'Echo', arguments: ['{ticks}', '{text:60}'], reply: 'callback' };
-    const config = { warmup: 0, drain: '200ms' };
+    const config = { warmup: 0, drain: '1s' };
     const result = await run({ ...parameters, callback: 'Nope' }, config);
     assert.deepEqual(result.errors, { other: 1 });
     assert.equal(result.errorExamples[0]!.text, 'the hub called Measure, not Nope');
@@ -144,7 +146,7 @@ describe('the own methods of a hub', function () {
     assert.deepEqual([step.received, step.lost], [0, sent]);
   });
 
-  it('that do not bring the text back are named', async () => {
+  test('that do not bring the text back are named', async () => {
     const result = await run(
       {
         method: 'JoinGroup',
@@ -152,7 +154,7 @@ describe('the own methods of a hub', function () {
         reply: 'callback',
         callback: 'JoinGroup',
       },
-      { warmup: 0, drain: '200ms' },
+      { warmup: 0, drain: '1s' },
     );
     assert.deepEqual(result.errors, { other: sent });
     assert.match(result.errorExamples[0]!.text, /^JoinGroup did not bring back the text/);
@@ -165,6 +167,7 @@ describe('the dialect measure', function () {
 
   before(async () => (hub = await startHub('--dialect measure')));
   after(() => hub.dispose());
+  const test = sideBySide();
 
   const cases = [
     ['echo', connections, {}],
@@ -174,7 +177,7 @@ describe('the dialect measure', function () {
   ] as const;
   for (const [position, [useCase, receivers, parameters]] of cases.entries()) {
     const { protocol, workers } = wayOf(position);
-    it(`carries ${useCase}: exact counts, ${protocol}`, async () => {
+    test(`carries ${useCase}: exact counts, ${protocol}`, async () => {
       const config = { ...short, protocol, dialect: 'measure' };
       const result = await loadRun({ target: hub.url, useCase, parameters, config, workers });
       assert.deepEqual(result.errors, {});
@@ -186,12 +189,14 @@ describe('the dialect measure', function () {
     });
   }
 
-  it('names a method that the hub lacks', async () => {
-    const config = { ...short, dialect: 'measure', warmup: 0, drain: '200ms' };
+  test('names a method that the hub lacks', async () => {
+    const config = { ...short, dialect: 'measure', warmup: 0, drain: '1s' };
     const old = await startHub('--dialect recordLatency');
     try {
-      const test = { useCase: 'sendToGroup', parameters: { groupCount: 2 }, config };
-      const result = await loadRun({ target: old.url, ...test });
+      const parameters = { groupCount: 2 };
+      const result = await loadRun({
+        ...{ target: old.url, useCase: 'sendToGroup', parameters, config },
+      });
       assert.deepEqual(result.errors, { invocation: connections });
       assert.match(result.errorExamples[0]!.text, /'GroupBroadcast'.*Method does not exist/);
     } finally {

@@ -4,9 +4,10 @@ import path from 'node:path';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import { transports } from '../../src/scenario/scenario';
 import { useCases } from '../../src/usecases/registry';
+import { startHub, type LoadHub } from '../fakes/loadHub';
 import { withFolder } from './cliFolder';
 import { sideBySide } from '../fakes/sideBySide';
-import { runSample, sampleScenario } from './smallSample';
+import { runSample, runSampleByCommand, sampleScenario } from './smallSample';
 
 /** Our examples, most as the Azure SignalR benchmark documents them, and pipelines as its generator wrote them. */
 const samples = ['examples', 'test/fixtures/pipelines'].flatMap((folder) =>
@@ -16,24 +17,29 @@ const samples = ['examples', 'test/fixtures/pipelines'].flatMap((folder) =>
 );
 const local = { path: 'config.target', value: 'local' };
 
+/** By the command line; the others run in this process, which knows how to begin without it. */
+const byCommand = ['examples/echo.yaml', 'test/fixtures/pipelines/mix.yaml'];
+
 describe('samples of the Azure SignalR benchmark', () => {
+  let hub: LoadHub;
+  before(async () => (hub = await startHub()));
+  after(() => hub.dispose());
   const test = sideBySide();
 
   for (const file of samples) {
-    const sample = sampleScenario(file, local);
     // Examples of services run against a service.
     const serves = file.startsWith('examples') && sampleScenario(file)?.service !== 'hub';
-    if (sample === undefined || serves) continue;
-    test(
-      `${file} runs on the embedded hub and loses nothing`,
-      withFolder((folder) => runSample(folder, file, sample, ['--target', 'local'])),
-    );
+    if (sampleScenario(file, local) === undefined || serves) continue;
+    test(`${file} runs on the embedded hub and loses nothing`, () =>
+      byCommand.includes(file)
+        ? withFolder((folder) => runSampleByCommand(folder, file, [local]))()
+        : runSample(file, [{ ...local, value: hub.url }]));
   }
 
   it('are run, and show every use case, transport and protocol that runs', () => {
     const run = samples.filter((file) => sampleScenario(file, local) !== undefined);
-    for (const name of ['sendToGroup.yaml', 'mix.yaml'])
-      assert.ok(run.includes(path.join('test/fixtures/pipelines', name)), name);
+    for (const name of ['test/fixtures/pipelines/sendToGroup.yaml', ...byCommand])
+      assert.ok(run.includes(path.normalize(name)), name);
     const shown = run
       .filter((file) => file.startsWith('examples'))
       .map((file) => parseScenario(readFileSync(file, 'utf8')).scenario!);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { sideBySide } from '../fakes/sideBySide';
 import { bothEmulators } from './bothEmulators';
 import { withFolder } from './cliFolder';
-import { runSample, sampleScenario } from './smallSample';
+import { runSample, runSampleByCommand, sampleScenario } from './smallSample';
 
 /** Written for hubs, they run behind Azure SignalR Service as well. */
 const hubExamples = [
@@ -14,6 +14,8 @@ const hubExamples = [
   'sendToGroup.yaml',
   'streamingEcho.yaml',
 ];
+/** By the command line; the others run in this process. */
+const byCommand = ['azure-signalr.signalr.yaml', 'web-pubsub-echo.signalr.yaml'];
 const references = { signalr: '${env:AZURE_SIGNALR}', webpubsub: '${env:AZURE_WEBPUBSUB}' };
 
 describe('examples, with nothing but a connection string in the environment', function () {
@@ -27,18 +29,17 @@ describe('examples, with nothing but a connection string in the environment', fu
     if (service === undefined || service === 'hub') continue;
     const reference = references[service];
     const target = { path: 'config.target', value: reference };
-    const sample = sampleScenario(file, target)!;
-    const named = readFileSync(file, 'utf8').includes(reference);
-    test(
-      `${name} runs against ${service} and loses nothing`,
-      withFolder((folder) => {
-        // They share an emulator, but no hub.
-        const args = ['--set', `config.hub=${name.replace(/\W/g, '_')}`];
-        return runSample(folder, file, sample, named ? args : ['--target', reference, ...args], {
-          AZURE_SIGNALR: connectionStrings.signalr,
-          AZURE_WEBPUBSUB: connectionStrings.webpubsub,
-        });
-      }),
-    );
+    // They share an emulator, but no hub.
+    const hub = { path: 'config.hub', value: name.replace(/\W/g, '_') };
+    const overrides = readFileSync(file, 'utf8').includes(reference) ? [hub] : [target, hub];
+    test(`${name} runs against ${service} and loses nothing`, () => {
+      const env = {
+        AZURE_SIGNALR: connectionStrings.signalr,
+        AZURE_WEBPUBSUB: connectionStrings.webpubsub,
+      };
+      return byCommand.includes(name)
+        ? withFolder((folder) => runSampleByCommand(folder, file, overrides, env))()
+        : runSample(file, overrides, env);
+    });
   }
 });

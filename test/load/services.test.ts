@@ -84,6 +84,7 @@ describe('services, on their emulators', function () {
 
   for (const config of [
     { appServers: 2, serverConnections: 3 },
+    { driver: 'sdk', protocol: 'messagepack', appServers: 2, serverConnections: 3 },
     { protocol: 'messagepack' },
     { transport: 'ServerSentEvents' },
     { transport: 'LongPolling' },

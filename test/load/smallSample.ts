@@ -7,6 +7,7 @@ import { notRunnable } from '../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';
 import type { CliFolder } from './cliFolder';
+import { runScenario } from './loadRun';
 
 /** The shortest there is. */
 const storm = { 'config.dropAllAfter': '2s', 'config.singleStepDuration': '3s' } as const;
@@ -21,39 +22,69 @@ export function sampleScenario(file: string, ...overrides: SetKey[]): Scenario |
     : scenario;
 }
 
-/** Runs a sample, made small, from the command line, and looks at its counts. */
+/** What a run says, by whichever way. */
+type Outcome = Pick<Result, 'connections' | 'steps' | 'errorExamples'>;
+
+/** Runs a sample, made small, and looks at its counts. */
 export async function runSample(
-  folder: CliFolder,
   file: string,
-  sample: Scenario,
-  args: readonly string[],
+  overrides: readonly SetKey[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const run = ['run', path.resolve(file), '--json', '--keep-going', ...args];
-  const { stdout, stderr } = await folder.run([...run, ...smallFlags(sample)], env);
+  const sample = sampleScenario(file, ...overrides)!;
+  const scenario = sampleScenario(file, ...overrides, ...smallKeys(sample))!;
+  assertCounts(scenario, await runScenario(scenario, { keepGoing: true }, env));
+}
+
+/** The same from the command line. */
+export async function runSampleByCommand(
+  folder: CliFolder,
+  file: string,
+  overrides: readonly SetKey[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const sample = sampleScenario(file, ...overrides)!;
+  const run = ['run', path.resolve(file), '--json', '--keep-going'];
+  const flags = [...overrides, ...smallKeys(sample)].flatMap((key) => [
+    '--set',
+    `${key.path}=${key.value}`,
+  ]);
+  const { stdout, stderr } = await folder.run([...run, ...flags], env);
   assert.notEqual(stdout, '', stderr);
-  const { connections, steps, scenario } = JSON.parse(stdout) as Result;
+  const result = JSON.parse(stdout) as Result;
+  assertCounts(result.scenario, result);
+}
+
+function assertCounts(
+  scenario: Pick<Scenario, 'lifetimeMs' | 'dropAllAfterMs' | 'entries'>,
+  { connections, steps, errorExamples }: Outcome,
+): void {
   const sends = scenario.entries[0]!.name !== 'connectOnly';
-  assert.deepEqual([connections.connected, connections.dropped], [20, 0]);
+  const said = JSON.stringify(errorExamples);
+  assert.deepEqual([connections.connected, connections.dropped], [20, 0], said);
   assert.equal(steps.length, 1);
   for (const { sent, expected, received, duplicated, extra, entries } of steps) {
     assert.equal(entries?.length ?? 1, scenario.entries.length);
     assert.ok((entries ?? []).every((entry) => entry.sent > 0 && entry.lost === 0));
     assert.equal(sent > 0, sends);
     assert.ok(expected >= sent, `${sent} sent, ${expected} expected`);
-    assert.deepEqual([received, duplicated], [expected, 0]);
+    assert.deepEqual([received, duplicated], [expected, 0], said);
     // What reaches one that is joining or leaving is not meant for it.
     if (!moves(scenario)) assert.equal(extra, 0);
   }
 }
 
 /** Whether connections or members come and go. */
-const moves = ({ lifetimeMs, dropAllAfterMs, entries }: Scenario): boolean =>
+const moves = ({
+  lifetimeMs,
+  dropAllAfterMs,
+  entries,
+}: Pick<Scenario, 'lifetimeMs' | 'dropAllAfterMs' | 'entries'>): boolean =>
   lifetimeMs !== undefined ||
   dropAllAfterMs !== undefined ||
   entries[0]!.name === 'frequentJoinLeaveGroup';
 
-function smallFlags(scenario: Scenario): string[] {
+function smallKeys(scenario: Scenario): SetKey[] {
   const changes = {
     ...small,
     'config.warmup': '200ms',
@@ -63,7 +94,7 @@ function smallFlags(scenario: Scenario): string[] {
     ...(scenario.dropAllAfterMs === undefined ? {} : storm),
     ...(scenario.upstream === undefined ? {} : { 'config.upstream.port': '0' }),
   };
-  return Object.entries(changes).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  return Object.entries(changes).map(([key, value]) => ({ path: key, value }));
 }
 
 function entryChanges(entries: Scenario['entries']): Record<string, string> {
