@@ -31,7 +31,6 @@ function assertUnreachable(run: LoadResult, errorClass: string, text: RegExp): v
   assert.deepEqual(Object.keys(run.errors), [errorClass]);
   assert.match(run.endingMessage ?? '', /No connection could be opened/);
   assert.match(run.endingMessage ?? '', text);
-  assert.ok(run.tookMs < 25_000, `${run.tookMs} ms`);
 }
 
 /** A run that had connections and lost them all to a fault of the target, within a few seconds. */
@@ -41,7 +40,6 @@ function assertLost(run: LoadResult, errorClass: string, text: RegExp): void {
   assert.equal(run.connections.dropped, run.connections.connected);
   assert.equal(run.errors[errorClass as 'closed'], run.connections.connected);
   assert.match(run.errorExamples.map((example) => example.text).join('\n'), text);
-  assert.ok(run.tookMs < 10_000, `${run.tookMs} ms`);
   assertConsistent(run);
 }
 
@@ -63,7 +61,8 @@ export function testBadTargets(): void {
         withHub('', async ({ url }) => {
           const run = await loadRun({ target: url.replace('signalrbench', 'other'), config });
           assertUnreachable(run, 'notFound', /404/);
-          assert.ok(run.tookMs < 5000, `${run.tookMs} ms`);
+          // Tried once each.
+          assert.deepEqual(run.errors, { notFound: 50 });
         }));
 
       test(`a hub that wants a token, ${way}`, async () => {

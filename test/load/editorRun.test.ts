@@ -14,6 +14,7 @@ import { summaryMarkdown } from '../../src/session/export/summaryMarkdown';
 import type { Snapshot } from '../../src/measure/show/snapshot';
 import type { RunRequest } from '../../src/session/shell';
 import { readResult } from '../../src/results/readResult';
+import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHub, withHub } from '../fakes/loadHub';
 
 const scenarioText = (url: string, durationS: number): string => `config:
@@ -121,25 +122,20 @@ describe('a run from the editor', () => {
   });
 
   it('tells of a worker that dies, and keeps what was measured', async () => {
-    process.env['LOAD_WORKER_DIES'] = 'throw';
-    process.env['LOAD_WORKER_DIES_MS'] = '2500';
-    try {
-      await withHub('', async ({ url }) => {
-        const workerScript = require.resolve('../fakes/loadDyingWorker');
-        const session = await start(scenarioText(url, 30), { workerScript });
-        const result = await session.finished;
-        assert.equal(result.ending, 'workerLost');
-        const { status, sentence } = (await resultEntry(session.folder, new Date()))!;
-        assert.equal(status, 'incomplete');
-        assert.match(sentence, /worker .*dies on purpose/);
-        assert.ok(result.steps[0]!.received >= 50);
-        // With its stack, for whoever reports it.
-        assert.ok(warnings.some((each) => each.includes('\n    at ')));
-      });
-    } finally {
-      delete process.env['LOAD_WORKER_DIES'];
-      delete process.env['LOAD_WORKER_DIES_MS'];
-    }
+    await withHub('', async ({ url }) => {
+      const workerScript = require.resolve('../fakes/loadDyingWorker');
+      const session = await start(scenarioText(url, 30), { workerScript });
+      await measured(session);
+      letWorkerDie('throw');
+      const result = await session.finished;
+      assert.equal(result.ending, 'workerLost');
+      const { status, sentence } = (await resultEntry(session.folder, new Date()))!;
+      assert.equal(status, 'incomplete');
+      assert.match(sentence, /worker .*dies on purpose/);
+      assert.ok(result.steps[0]!.received >= 50);
+      // With its stack, for whoever reports it.
+      assert.ok(warnings.some((each) => each.includes('\n    at ')));
+    });
   });
 
   it('goes elsewhere from a workspace that cannot be written, and says where', async () => {

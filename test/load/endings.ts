@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
+import type { Run } from '../../src/runner/lead/run';
+import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import { closedPort } from '../fakes/loadPeers';
 import { assertConsistent, loadRun, onlyStep, type LoadTest } from './loadRun';
 
 const longStep = { singleStepDuration: '30s', warmup: 0 };
 
-/** Calls back after so many milliseconds of a step that is being measured. */
-function afterMeasuring(ms: number, act: () => void): NonNullable<LoadTest['during']> {
+/** Calls back once, when at least so many deliveries of the step were counted. */
+function onceReceived(count: number, act: (run: Run) => void): NonNullable<LoadTest['during']> {
   return (run) => {
-    let waiting = false;
-    run.onSnapshot(({ phase }) => {
-      if (phase !== 'measuring' || waiting) return;
-      waiting = true;
-      setTimeout(act, ms);
+    let waits = true;
+    run.onSnapshot(({ step }) => {
+      if (!waits || (step?.received ?? 0) < count) return;
+      waits = false;
+      act(run);
     });
   };
 }
@@ -32,21 +34,18 @@ export function testEndings(): void {
         target: hub.url,
         config: longStep,
         workers: 2,
-        during: (going) => {
-          afterMeasuring(1200, () => {
-            going.stop('stopped');
-          })(going);
-        },
+        during: onceReceived(100, (going) => {
+          going.stop('stopped');
+        }),
       });
       assert.equal(run.ending, 'stopped');
       assert.equal(run.verdict.status, 'incomplete');
       const step = onlyStep(run);
       assert.equal(step.verdict.status, 'incomplete');
-      assert.ok(step.seconds >= 1 && step.seconds < 10, `${step.seconds} s`);
+      assert.ok(step.seconds > 0 && step.seconds < 30, `${step.seconds} s`);
       assert.ok(step.sent >= 100, `${step.sent} sent`);
       assert.equal(step.lost, 0);
       assertConsistent(run);
-      assert.ok(run.tookMs < 15_000, `${run.tookMs} ms`);
     });
 
     it('a stop that keeps the steps before', async () => {
@@ -72,30 +71,30 @@ export function testEndings(): void {
         target: hub.url,
         config: { connections: 500, arrivingRate: 10 },
         during: (going) => {
-          setTimeout(() => {
+          let waits = true;
+          going.onSnapshot(({ connections: { connected } }) => {
+            if (!waits || connected === 0) return;
+            waits = false;
             going.stop('stopped');
-          }, 1500);
+          });
         },
       });
       assert.equal(run.ending, 'stopped');
       assert.deepEqual(run.steps, []);
       const { requested, connected, failed, dropped } = run.connections;
       assert.equal(requested, 500);
-      assert.ok(connected >= 1 && connected < 100, `${connected} connected`);
+      assert.ok(connected >= 1 && connected < 500, `${connected} connected`);
       assert.deepEqual([failed, dropped], [0, 0]);
-      assert.ok(run.tookMs < 10_000, `${run.tookMs} ms`);
     });
 
     it('a second stop, which closes at once', async () => {
       const run = await loadRun({
         target: hub.url,
         config: longStep,
-        during: (going) => {
-          afterMeasuring(500, () => {
-            going.stop('stopped');
-            going.stop('stopped');
-          })(going);
-        },
+        during: onceReceived(1, (going) => {
+          going.stop('stopped');
+          going.stop('stopped');
+        }),
       });
       assert.equal(run.ending, 'stopped');
       assertConsistent(run);
@@ -103,20 +102,14 @@ export function testEndings(): void {
 
     it('a target that dies', async () => {
       const dying = await startHub();
-      let diedMs = 0;
       const run = await loadRun({
         target: dying.url,
         config: longStep,
         workers: 2,
-        during: afterMeasuring(1200, () => {
-          diedMs = performance.now();
-          void dying.crash();
-        }),
+        during: onceReceived(100, () => void dying.crash()),
       });
-      const noticedMs = performance.now() - diedMs;
       assert.equal(run.ending, 'targetLost');
       assert.match(run.endingMessage ?? '', /All 20 connections were lost/);
-      assert.ok(noticedMs < 6000, `noticed after ${noticedMs} ms`);
       assert.equal(run.connections.dropped, 20);
       const step = onlyStep(run);
       assert.ok(step.received >= 100, `${step.received} received`);
@@ -129,26 +122,21 @@ export function testEndings(): void {
       ['throw', /this worker dies on purpose/],
     ] as const) {
       it(`a worker that dies: ${how}`, async () => {
-        process.env['LOAD_WORKER_DIES'] = how;
-        process.env['LOAD_WORKER_DIES_MS'] = '2500';
-        try {
-          const run = await loadRun({
-            target: hub.url,
-            config: longStep,
-            workers: 2,
-            workerScript: require.resolve('../fakes/loadDyingWorker'),
-          });
-          assert.equal(run.ending, 'workerLost');
-          assert.match(run.endingMessage ?? '', told);
-          assert.equal(run.verdict.status, 'incomplete');
-          const step = onlyStep(run);
-          assert.ok(step.received >= 50, `${step.received} received`);
-          assertConsistent(run);
-          assert.ok(run.tookMs < 15_000, `${run.tookMs} ms`);
-        } finally {
-          delete process.env['LOAD_WORKER_DIES'];
-          delete process.env['LOAD_WORKER_DIES_MS'];
-        }
+        const run = await loadRun({
+          target: hub.url,
+          config: longStep,
+          workers: 2,
+          workerScript: require.resolve('../fakes/loadDyingWorker'),
+          during: onceReceived(50, () => {
+            letWorkerDie(how);
+          }),
+        });
+        assert.equal(run.ending, 'workerLost');
+        assert.match(run.endingMessage ?? '', told);
+        assert.equal(run.verdict.status, 'incomplete');
+        const step = onlyStep(run);
+        assert.ok(step.received >= 50, `${step.received} received`);
+        assertConsistent(run);
       });
     }
 
