@@ -1,9 +1,9 @@
 // Our engine with streams as a run sends them: its prepared messages and its receiver with all its counting.
 // Only the pacing is left out: each item that comes back sends the next, and ten make a stream.
 import { entryRun } from '../../out/src/plan/entryRun.js';
-import { closedPlan } from '../../out/src/runner/calibrate/closedPlan.js';
+import { closedPlan } from '../../out/src/runner/calibrate/roundTrips.js';
 import { StreamPlaces } from '../../out/src/runner/send/openStream.js';
-import { StreamFrames } from '../../out/src/runner/send/streamFrames.js';
+import { StreamFrames } from '../../out/src/runner/send/streamMessages.js';
 import { StreamEnds } from '../../out/src/runner/send/streamMessages.js';
 import { counting, openAll } from '../engineParts.mjs';
 import { itemsPerStream } from '../stamp.mjs';

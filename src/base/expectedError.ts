@@ -12,8 +12,3 @@ export class ExpectedError extends Error {
     this.code = code;
   }
 }
-
-/** The compiler's proof that every case was handled. */
-export function assertNever(value: never): never {
-  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
-}

@@ -22,3 +22,13 @@ export function machineClock(): Clock {
   }
   return { nowUs: () => performance.now() * 1000 + offsetUs };
 }
+
+/** CPU time of this process since the meter was made, all threads together. */
+export class CpuMeter {
+  private readonly start = process.cpuUsage();
+
+  usedUs(): number {
+    const { user, system } = process.cpuUsage(this.start);
+    return user + system;
+  }
+}

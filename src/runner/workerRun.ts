@@ -10,9 +10,13 @@ import { RestCalls } from '../wire/rest/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
 import type { ServiceFailure } from '../wire/rest/serviceFailure';
 import { ConnectionLife } from './connect/connectionLife';
-import { Connections, type ConnectionsListener, type WorkerSockets } from './connect/connections';
+import {
+  Connections,
+  type ConnectionsListener,
+  type WorkerSockets,
+  OpenConnections,
+} from './connect/connections';
 import { EntrySenders } from './send/entrySenders';
-import { OpenConnections } from './connect/openConnections';
 import { GroupMover } from './prepare/groupMover';
 import { PacingLoop, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';

@@ -1,7 +1,6 @@
 import type { Slo } from '../base/slo';
 import type { Parameters } from '../usecases/parameterSpec';
 import type { Service } from '../usecases/traffic';
-import type { UseCase } from '../usecases/useCase';
 import type { TargetSpec } from './target/targetKinds';
 
 /**
@@ -133,9 +132,4 @@ export interface Scenario {
   /** One entry for `scenario:`, several for `scenarios:`; never empty. */
   readonly entries: readonly ScenarioEntry[];
   readonly slo: Slo;
-}
-
-/** A use case of the scenario beside its parameters. */
-export interface ResolvedEntry extends ScenarioEntry {
-  readonly useCase: UseCase;
 }

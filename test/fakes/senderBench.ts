@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../src/plan/plan';
 import { populationsOf, type Population } from '../../src/plan/population';
-import { MessageSender, type SenderDependencies } from '../../src/runner/send/messageSender';
+import type { SenderDependencies } from '../../src/runner/send/entrySender';
+import { MessageSender } from '../../src/runner/send/messageSender';
 import { StepRecorder } from '../../src/runner/receive/recorder';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../src/wire/message/stamp';
 import { FakeConnection } from './connection';

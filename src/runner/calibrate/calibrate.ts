@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLocalServer } from '../../targets/local';
-import { CpuMeter } from '../lead/cpuMeter';
+import { CpuMeter } from '../machineClock';
 import { RoundTrips } from './roundTrips';
 
 /** What one core of this machine can generate, as measured just now. */

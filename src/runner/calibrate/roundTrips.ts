@@ -1,17 +1,45 @@
+import { defaultSlo } from '../../base/slo';
 import type { WireProtocol } from '../../base/wireProtocol';
+import type { Plan } from '../../plan/plan';
+import { planEntryOf } from '../../plan/planEntry';
 import { populationsOf } from '../../plan/population';
-import type { Endpoint } from '../../wire/connect/endpoint';
+import { machineClock } from '../machineClock';
+import { Receiver } from '../receive/receiver';
+import { Recorder } from '../receive/recorder';
+import type { Parameters } from '../../usecases/parameterSpec';
 import { connectHub } from '../../wire/connect/connectHub';
+import type { Endpoint } from '../../wire/connect/endpoint';
+import { negotiateAgents } from '../../wire/connect/negotiate';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
 import { recordLatencyShape } from '../../wire/message/contractShape';
 import { holeLengths, MessageTemplate } from '../../wire/message/messageTemplate';
-import { negotiateAgents } from '../../wire/connect/negotiate';
 import { emptyStamp } from '../../wire/message/stamp';
-import { closedPlan } from './closedPlan';
-import { machineClock } from '../machineClock';
-import { Receiver } from '../receive/receiver';
-import { Recorder } from '../receive/recorder';
+
+/** A plan for code that paces itself in a closed loop: only what sending and receiving need is real. */
+export function closedPlan(
+  connections: number,
+  protocol: WireProtocol,
+  useCase: string,
+  parameters: Parameters,
+): Plan {
+  const all = { sendingInterval: 1000, ...parameters };
+  return {
+    runId: 1,
+    seed: 1,
+    connections,
+    arrivingRate: connections,
+    connectInFlight: connections,
+    connectTimeoutMs: 10_000,
+    pacing: 'closed',
+    protocol,
+    dialect: 'recordLatency',
+    entries: [planEntryOf({ name: useCase, parameters: all })],
+    steps: [],
+    slo: defaultSlo,
+    workers: [{ worker: 0, workers: 1, connectInFlight: connections }],
+  };
+}
 
 const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };
 

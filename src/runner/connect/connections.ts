@@ -1,6 +1,10 @@
 import type { Clock } from '../../base/clock';
 import type { ErrorClass } from '../../base/errorClass';
+import { targetOf } from '../../plan/targetOf';
 import type { WorkerStart } from '../../protocol/worker';
+import { Lifespans } from './lifespans';
+import { Ramp } from './ramp';
+import type { Recorder } from '../receive/recorder';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
 import type { ConnectFailure } from '../../wire/connect/connectFailure';
 import {
@@ -8,17 +12,39 @@ import {
   type ConnectContext,
   type OpenConnection,
 } from '../../wire/connect/connectHub';
-import { targetOf } from '../../plan/targetOf';
 import { ConnectStopwatch } from '../../wire/connect/connectStopwatch';
+import type { Endpoint } from '../../wire/connect/endpoint';
+import { negotiateAgents, type NegotiateAgents } from '../../wire/connect/negotiate';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
 import { HubMessageError } from '../../wire/hub/hubMessage';
-import { negotiateAgents, type NegotiateAgents } from '../../wire/connect/negotiate';
-import { Lifespans } from './lifespans';
-import type { OpenConnections } from './openConnections';
-import { loadSdk } from './loadSdk';
-import { Ramp } from './ramp';
-import type { Recorder } from '../receive/recorder';
+
+/** The open connections of one worker, by their index. */
+export class OpenConnections {
+  private readonly byIndex = new Map<number, HubConnection>();
+
+  set(connection: HubConnection): void {
+    this.byIndex.set(connection.index, connection);
+  }
+
+  delete(index: number): void {
+    this.byIndex.delete(index);
+  }
+
+  /** The open connection of that index. */
+  at(index: number): HubConnection | undefined {
+    const connection = this.byIndex.get(index);
+    return connection?.isOpen === true ? connection : undefined;
+  }
+
+  all(): HubConnection[] {
+    return [...this.byIndex.values()].filter((connection) => connection.isOpen);
+  }
+
+  [Symbol.iterator](): Iterator<HubConnection> {
+    return this.byIndex.values();
+  }
+}
 
 /** What the owner of the connections does with them. */
 export interface ConnectionsListener {
@@ -254,4 +280,18 @@ export class Connections implements HubListener {
   private nowUs(): number {
     return this.sockets.clock.nowUs() - this.start.originUs;
   }
+}
+
+/** Loads the official client for an endpoint, which few runs need. */
+async function loadSdk(endpoint: Endpoint): Promise<OpenConnection> {
+  if (endpoint.service?.kind === 'webpubsub') {
+    const { pubSubSdkOpener } = await import(
+      /* webpackChunkName: "sdkPubSub" */ '../../wire/sdk/pubSubSdkConnection.js'
+    );
+    return pubSubSdkOpener();
+  }
+  const { sdkOpener } = await import(
+    /* webpackChunkName: "sdk" */ '../../wire/sdk/sdkConnection.js'
+  );
+  return sdkOpener(endpoint);
 }

@@ -13,7 +13,7 @@ import { sendersOf } from '../../plan/population';
 import type { FromWorker } from '../../protocol/worker';
 import type { Passes, TargetProblems } from '../../targets/target';
 import { entryNames } from '../../usecases/registry';
-import { CpuMeter } from './cpuMeter';
+import { CpuMeter } from '../machineClock';
 import { complaintOf, firstErrorWords, lostWords } from './firstErrorWords';
 import { hideSecrets } from './hideSecrets';
 import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';

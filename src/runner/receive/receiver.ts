@@ -8,11 +8,15 @@ import { codecOf } from '../../wire/hub/codecs';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubMessage } from '../../wire/hub/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
-import { deliveryFormsOf, deliveryKindsOf, type DeliveryForm } from './deliveryForm';
+import {
+  deliveryPatternsOf,
+  deliveryKindsOf,
+  type DeliveryPattern,
+  StreamItemPattern,
+} from './deliveryPattern';
 import type { EntryRecorder, Recorder } from './recorder';
 import type { Membership } from '../prepare/membership';
-import { OwnItems, type TakeItem } from '../send/ownItems';
-import { StreamItemForm } from './streamItemForm';
+import { OwnItems, type TakeItem } from './itemPattern';
 
 /** Whom the receiver asks and whom it hands on to. */
 export interface ReceiverContext {
@@ -41,11 +45,11 @@ const highestSequence = 0x7ffffffe;
 export class Receiver {
   private readonly codec: HubCodec;
   /** Of each entry; the same object where they look the same. */
-  private readonly formOf: readonly DeliveryForm[];
-  private readonly forms: readonly DeliveryForm[];
+  private readonly patternOf: readonly DeliveryPattern[];
+  private readonly patterns: readonly DeliveryPattern[];
   private readonly kinds: readonly string[];
   /** Form of the delivery at hand. */
-  private form: DeliveryForm | undefined;
+  private pattern: DeliveryPattern | undefined;
   /** The message at hand. */
   private readonly span: Span = { start: 0, end: 0, next: 0 };
   private readonly stamp = emptyStamp();
@@ -64,8 +68,8 @@ export class Receiver {
     private readonly context: ReceiverContext,
   ) {
     this.codec = codecOf(plan.protocol);
-    this.formOf = deliveryFormsOf(plan, this.codec);
-    this.forms = [...new Set(this.formOf)];
+    this.patternOf = deliveryPatternsOf(plan, this.codec);
+    this.patterns = [...new Set(this.patternOf)];
     this.kinds = deliveryKindsOf(plan);
     this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
     this.streams = plan.entries.map((entry) => entry.run.streams);
@@ -104,16 +108,16 @@ export class Receiver {
 
   /** Counts as errors, once each, what hubs called in place of a callback that has never come. */
   reportWrongNames(): void {
-    for (const form of this.forms)
-      for (const text of form.wrongNames?.() ?? []) this.recorder.error('other', text);
+    for (const pattern of this.patterns)
+      for (const text of pattern.wrongNames?.() ?? []) this.recorder.error('other', text);
   }
 
   /** Whether the message looks as expected and carries a stamp, which is then in `this.stamp`. */
   private isUsual(buffer: Buffer, start: number, end: number): boolean {
-    for (const form of this.forms) {
-      const at = form.usualStamp(buffer, start, end);
+    for (const pattern of this.patterns) {
+      const at = pattern.usualStamp(buffer, start, end);
       if (at < 0 || !readStamp(buffer, at, this.stamp)) continue;
-      this.form = form;
+      this.pattern = pattern;
       return true;
     }
     return false;
@@ -130,18 +134,18 @@ export class Receiver {
     const message = this.codec.read(buffer, start, end);
     if (message === undefined) return false;
     if (this.ownItems?.take(connection, message, end - start, wireBytes, nowUs)) return false;
-    for (const form of this.forms) {
-      const text = form.stampIn(message);
+    for (const pattern of this.patterns) {
+      const text = pattern.stampIn(message);
       if (text === undefined || !readStamp(Buffer.from(text, 'latin1'), 0, this.stamp)) continue;
       const stampAt = buffer.indexOf(text, start, 'latin1');
-      if (stampAt >= start && stampAt < end) form.learn?.(buffer, start, stampAt);
-      this.form = form;
+      if (stampAt >= start && stampAt < end) pattern.learn?.(buffer, start, stampAt);
+      this.pattern = pattern;
       return true;
     }
-    for (const form of this.forms) {
-      const problem = form.problemOf?.(message);
+    for (const pattern of this.patterns) {
+      const problem = pattern.problemOf?.(message);
       if (problem !== undefined) this.recorder.error('other', problem);
-      form.keepName?.(message);
+      pattern.keepName?.(message);
     }
     this.context.other(connection, message);
     return false;
@@ -149,8 +153,8 @@ export class Receiver {
 
   /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */
   private moveToItem({ wanted, delayMs }: StreamShape, counted: EntryRecorder): boolean {
-    const { stamp, form } = this;
-    const itemNumber = form instanceof StreamItemForm ? form.itemNumber : -1;
+    const { stamp, pattern } = this;
+    const itemNumber = pattern instanceof StreamItemPattern ? pattern.itemNumber : -1;
     if (itemNumber < 0) return false;
     const laterUs = itemNumber * delayMs * 1000;
     stamp.sequence += itemNumber;
@@ -169,11 +173,11 @@ export class Receiver {
     return payload.sizes[payload.pick(stamp.source, stream, stamp.sequence)]!;
   }
 
-  /** Whether the form that has taken the message reads what brings this entry's deliveries. */
-  private isBroughtByForm(entry: number): boolean {
-    const { form, formOf, kinds } = this;
-    if (formOf[entry] === form) return true;
-    const other = formOf.findIndex((each) => each === form);
+  /** Whether the pattern that has taken the message reads what brings this entry's deliveries. */
+  private isBroughtByPattern(entry: number): boolean {
+    const { pattern, patternOf, kinds } = this;
+    if (patternOf[entry] === pattern) return true;
+    const other = patternOf.findIndex((each) => each === pattern);
     return kinds[other] === kinds[entry];
   }
 
@@ -190,7 +194,7 @@ export class Receiver {
     const counted = step.entries[entry] ?? step;
     const { index } = connection;
     // A completion that only tells of errors is no delivery.
-    if (population !== undefined && !this.isBroughtByForm(entry)) return;
+    if (population !== undefined && !this.isBroughtByPattern(entry)) return;
     const meant =
       population !== undefined &&
       population.isReceiver(stamp.source - population.firstSource, index) &&

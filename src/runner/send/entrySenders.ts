@@ -1,34 +1,11 @@
+import type { EntrySender, StreamDependencies } from './entrySender';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import { MessageSender } from './messageSender';
-import type { EntryRecorder, StepRecorder } from '../receive/recorder';
-import type { TakeItem } from './ownItems';
-import { StreamSender, type StreamDependencies } from './streamSender';
-
-/** Sends what is due of one entry of a plan. */
-export interface EntrySender {
-  /** Begins a step whose warm-up starts at `startUs` (run time). */
-  begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void;
-  halt(): void;
-  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
-  readonly nextUs: number;
-  /**
-   * Sends what is due, up to a bound.
-   *
-   * @returns `done` once the step's last message was due, `more` when the bound was reached
-   */
-  pump(): 'idle' | 'more' | 'done';
-  /** The connection of that index is gone. */
-  lost?(index: number): void;
-  /** A delivery from the entry's source was counted. */
-  arrived?(index: number, source: number, sequence: number): void;
-  /** Takes an item of a stream of the user's own; false when it is of none of this entry's. */
-  itemCame?: TakeItem;
-  /** Takes a completion; false when it is not of one of its invocations. */
-  completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
-}
+import type { StepRecorder } from '../receive/recorder';
+import { StreamSender } from './streamSender';
 
 /** The sender of the entry at that position: chosen by how its use case runs. */
 function entrySenderOf(

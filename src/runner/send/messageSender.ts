@@ -19,31 +19,14 @@ import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { SendAudience } from '../../wire/service/sendLayout';
 import { emptyStamp } from '../../wire/message/stamp';
 import { firstMessageAckId } from '../../wire/webpubsub/ackCompletion';
-import type { EntrySender } from './entrySenders';
 import { messageMaker, type MessageMaker } from './messageShape';
 import type { EntryRecorder } from '../receive/recorder';
-import { stepPacing, type StepPacing } from './stepPacing';
-
-/** What the sender needs to know about the connections of the whole run. */
-export interface SenderDependencies {
-  /** Rises whenever a connection begins or ends to take part; see SharedMembers. */
-  readonly version: () => number;
-  /** The worker's own connection of that index; undefined when it does not take part. */
-  readonly connection: (index: number) => HubConnection | undefined;
-  /** Receivers of a message that is due now: 1 or 0 for one connection, members for a group (over all entries). */
-  readonly isOpen: (index: number) => boolean;
-  readonly members: (group: number) => number;
-  /** Connection id of any connection of the run, as it stands in a message. */
-  readonly idOf: (index: number) => Buffer | undefined;
-  /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
-  readonly framed: boolean;
-  /** Calls to the service's REST API; absent where the target is a hub. */
-  readonly rest?: RestCalls;
-  /** The server connection to the service; absent where no use case sends over one. */
-  readonly persistent?: PersistentSends;
-  /** Run time in microseconds. */
-  readonly nowUs: () => number;
-}
+import {
+  stepPacing,
+  type StepPacing,
+  type EntrySender,
+  type SenderDependencies,
+} from './entrySender';
 
 /** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
 const burst = 256;

@@ -1,7 +1,10 @@
-import type { StreamShape } from '../../usecases/streams';
-import type { Stamp } from '../../wire/message/stamp';
-import type { OpenStream, StreamStep } from './openStream';
+import type { Population } from '../../plan/population';
 import type { Recorder } from '../receive/recorder';
+import type { OpenStream, StreamStep } from './openStream';
+import type { StreamShape } from '../../usecases/streams';
+import { shownText } from '../../wire/connect/connectFailure';
+import type { Completion } from '../../wire/hub/hubMessage';
+import type { Stamp } from '../../wire/message/stamp';
 
 /** No timer of a hub is so much too early. */
 const mostEarlyUs = 50_000;
@@ -145,4 +148,49 @@ export class StreamCounts {
     const early = Math.round(this.earliestUs / 1000);
     return `${this.shape.method}: an item came ${early} ms before it was due; streamingItemSendDelay is longer than the pause of the method, so that latencies are too short`;
   }
+}
+
+/**
+ * What is wrong with the completion of a stream; undefined when nothing is.
+ *
+ * @param isOwing whether items are still due
+ */
+export function wrongEnd(
+  { state, items, wanted, came }: OpenStream,
+  { error, result }: Completion,
+  { method, direction, own }: StreamShape,
+  isOwing: boolean,
+): string | undefined {
+  // .NET may end a cancelled stream with an error; that of a late one was told.
+  if (state === 'cancelled' || state === 'late') return undefined;
+  if (typeof error === 'string') return shownText(error);
+  if (own !== undefined && direction !== 'upload') {
+    // Its items may have come before they were due. The place of a stream that was given up says nothing.
+    if (state === 'free' || came >= wanted) return undefined;
+    return `${method}: completed after ${came} of ${wanted} items`;
+  }
+  if (isOwing) return `${method}: completed before its last item`;
+  if (own !== undefined || direction !== 'upload' || result === items) return undefined;
+  const counted = typeof result === 'number' ? String(result) : 'no number';
+  return `${method}: the hub counted ${counted} of ${items} items`;
+}
+
+/** Stamps the item of that number in a stream whose items are so far apart. */
+export function fillItemStamp(
+  stamp: Stamp,
+  { firstSource, sourcesPerSender }: Population,
+  stream: OpenStream,
+  position: number,
+  delayUs: number,
+  nowUs: number,
+): void {
+  const { index, measureUs } = stream.step!;
+  const wanted = position < stream.wanted;
+  const place = wanted ? stream.place : sourcesPerSender - 1;
+  stamp.step = index;
+  stamp.source = firstSource + stream.sender * sourcesPerSender + place;
+  stamp.sequence = wanted ? stream.firstSequence + position : 0;
+  stamp.intendedUs = stream.firstUs + position * delayUs;
+  stamp.sentUs = nowUs;
+  stamp.warmup = stamp.intendedUs < measureUs;
 }

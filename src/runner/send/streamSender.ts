@@ -1,4 +1,3 @@
-import type { ErrorClass } from '../../base/errorClass';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import { randomFor } from '../../plan/randomFor';
@@ -6,9 +5,7 @@ import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import { emptyStamp } from '../../wire/message/stamp';
-import type { EntrySender } from './entrySenders';
-import type { SenderDependencies } from './messageSender';
-import { OwnStreamFrames } from './ownStreamFrames';
+import { OwnStreamFrames, StreamFrames, StreamEnds, type StreamMessages } from './streamMessages';
 import {
   callNumber,
   StreamPlaces,
@@ -16,20 +13,14 @@ import {
   type OpenStream,
   type StreamStep,
 } from './openStream';
-import type { EntryRecorder, Recorder } from '../receive/recorder';
-import { stampItem } from './stampItem';
-import { stepPacing, type StepPacing } from './stepPacing';
-import { StreamCounts } from './streamCounts';
-import { wrongEnd } from './streamEnd';
-import { StreamFrames } from './streamFrames';
-import { StreamEnds, type StreamMessages } from './streamMessages';
-
-/** What streams need besides the connections. */
-export interface StreamDependencies extends SenderDependencies {
-  readonly error: (errorClass: ErrorClass, text: string) => void;
-  /** Counts deliveries that are no messages of their own. */
-  readonly recorder: Pick<Recorder, 'delivered'>;
-}
+import type { EntryRecorder } from '../receive/recorder';
+import { fillItemStamp, StreamCounts, wrongEnd } from './streamCounts';
+import {
+  stepPacing,
+  type StepPacing,
+  type EntrySender,
+  type StreamDependencies,
+} from './entrySender';
 
 /** Items in one go at most, so that receiving is not starved while a backlog is worked off. */
 const burst = 256;
@@ -246,7 +237,7 @@ export class StreamSender implements EntrySender {
   /** Asks the hub for the items of a stream. */
   private request(stream: OpenStream, nowUs: number): void {
     const { stamp, population, counts, frames } = this;
-    stampItem(stamp, population, stream, 0, counts.delayUs, nowUs);
+    fillItemStamp(stamp, population, stream, 0, counts.delayUs, nowUs);
     stream.nextSequence += stream.wanted;
     counts.sentBytes(stream, stream.firstUs, frames.request(stream, stamp));
     counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
@@ -331,7 +322,7 @@ export class StreamSender implements EntrySender {
 
   private sendItem(stream: OpenStream, nowUs: number): void {
     const { stamp, population, counts, frames } = this;
-    stampItem(stamp, population, stream, stream.position, counts.delayUs, nowUs);
+    fillItemStamp(stamp, population, stream, stream.position, counts.delayUs, nowUs);
     if (stream.position < stream.wanted) stream.nextSequence += 1;
     if (this.shape.own !== undefined && this.shape.direction === 'both') stream.leftUs.push(nowUs);
     const wireBytes = frames.item(stream, stamp);

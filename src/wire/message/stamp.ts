@@ -24,8 +24,6 @@ export interface Stamp {
 export const stampKey = 'bench.Stamp';
 export const stampMarker = 'SB1';
 export const stampLength = stampBytes;
-/** Largest step number a stamp can hold. */
-export const maximumStep = 0x7fff;
 
 const markerBytes = Buffer.from(stampMarker, 'latin1');
 const hexDigits = Buffer.from('0123456789abcdef', 'latin1');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../../../src/plan/plan';
-import { Connections } from '../../../../src/runner/connect/connections';
-import { OpenConnections } from '../../../../src/runner/connect/openConnections';
+import { Connections, OpenConnections } from '../../../../src/runner/connect/connections';
 import { Recorder } from '../../../../src/runner/receive/recorder';
 import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
 import { HubMessageError } from '../../../../src/wire/hub/hubMessage';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import {
-  callbackForm,
-  completionForm,
-  deliveryFormsOf,
-} from '../../../../src/runner/receive/deliveryForm';
+  callbackPattern,
+  completionPattern,
+  deliveryPatternsOf,
+} from '../../../../src/runner/receive/deliveryPattern';
 import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
 import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
@@ -35,7 +35,7 @@ for (const codec of [jsonCodec, messagePackCodec]) {
     });
 
     it('finds the stamp of a callback wherever it stands, and behind ticks that change', () => {
-      const form = callbackForm(codec, 'Measure', runId);
+      const form = callbackPattern(codec, 'Measure', runId);
       for (const [n, args] of [
         [638_000_000_000_000_000, `${stampOf(1)}xyz`],
         [638_000_000_000_000_128, `${stampOf(2)}xyz`],
@@ -48,7 +48,7 @@ for (const codec of [jsonCodec, messagePackCodec]) {
     });
 
     it('takes nothing for a callback that is another one, another run’s, or cut off', () => {
-      const form = callbackForm(codec, 'Measure', runId);
+      const form = callbackPattern(codec, 'Measure', runId);
       for (const message of [
         call('Measured', stampOf(1)),
         call('Measure', 1, stampOf(1, 5)),
@@ -68,7 +68,7 @@ for (const codec of [jsonCodec, messagePackCodec]) {
     });
 
     it('names what was called with our text in place of a callback that never came', () => {
-      const form = callbackForm(codec, 'Measure', runId);
+      const form = callbackPattern(codec, 'Measure', runId);
       const strangers = [call('Other', 1), call('Other', stampOf(1, 5)), call('OnConnected', 'id')];
       for (const message of strangers) form.keepName!(message);
       assert.deepEqual(form.wrongNames!(), []);
@@ -78,14 +78,14 @@ for (const codec of [jsonCodec, messagePackCodec]) {
       for (let n = 0; n < 1000; n++) form.keepName!(call(`M${n}`, stampOf(n)));
       assert.equal(form.wrongNames!().length, 7);
 
-      const heard = callbackForm(codec, 'Measure', runId);
+      const heard = callbackPattern(codec, 'Measure', runId);
       heard.keepName!(call('Record', stampOf(1)));
       heard.stampIn(call('measure', stampOf(1)));
       assert.deepEqual(heard.wrongNames!(), [], 'a hub may call several');
     });
 
     it('knows completions by their id, with a result and without, but no errors', () => {
-      const form = completionForm(codec);
+      const form = completionPattern(codec);
       const invocationId = stampOf(9);
       for (const more of [{}, { result: { big: ['x'.repeat(300)] } }, { result: null }]) {
         const message: HubMessage = { type: 3, invocationId, ...more };
@@ -114,9 +114,9 @@ describe('the forms of a plan', () => {
     });
     const echo = { useCase: 'echo', parameters: { messageSize: 60, sendingInterval: 100 } };
     const entries = [echo, own('completion'), own('callback', 'Measure'), own('completion'), echo];
-    const dictionary = deliveryFormsOf(planOf({ entries }), jsonCodec);
+    const dictionary = deliveryPatternsOf(planOf({ entries }), jsonCodec);
     assert.equal(new Set(dictionary).size, 3);
-    const measure = deliveryFormsOf(planOf({ entries, dialect: 'measure' }), jsonCodec);
+    const measure = deliveryPatternsOf(planOf({ entries, dialect: 'measure' }), jsonCodec);
     assert.equal(measure[0], measure[2]);
     assert.equal(new Set(measure).size, 2);
   });

@@ -1,13 +1,15 @@
 import { callbacks } from '../../base/benchContract';
+import type { WireProtocol } from '../../base/wireProtocol';
 import type { Plan, PlanEntry } from '../../plan/plan';
+import { itemPatternOf, ItemPattern } from './itemPattern';
 import { shownText } from '../../wire/connect/connectFailure';
 import { isAt, type HubCodec } from '../../wire/hub/hubCodec';
 import type { HubMessage, Invocation } from '../../wire/hub/hubMessage';
-import { stampKey, stampLength, stampMarker } from '../../wire/message/stamp';
-import { StreamItemForm } from './streamItemForm';
+import { stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
+import { itemDigits, itemKey, streamLayoutOf } from '../../wire/message/streamLayout';
 
 /** What the deliveries of a run look like, and where their stamp stands. */
-export interface DeliveryForm {
+export interface DeliveryPattern {
   /** Where the stamp stands in the body of a message that looks as usual; −1 when it may be another one. */
   usualStamp(buffer: Buffer, start: number, end: number): number;
   /** The stamp's text in a message that was parsed as a whole; undefined when it is no such delivery. */
@@ -32,28 +34,28 @@ function bringerOf(plan: Plan, entry: PlanEntry): Bringer {
   return { callback: ownCall?.callback ?? callbackOf(plan) };
 }
 
-/** The form of each entry's deliveries; the same object where they look the same. */
-export function deliveryFormsOf(plan: Plan, codec: HubCodec): DeliveryForm[] {
-  const forms = new Map<string, DeliveryForm>();
+/** The pattern of each entry's deliveries; the same object where they look the same. */
+export function deliveryPatternsOf(plan: Plan, codec: HubCodec): DeliveryPattern[] {
+  const patterns = new Map<string, DeliveryPattern>();
   return plan.entries.map((entry) => {
     const bringer = bringerOf(plan, entry);
     const key = JSON.stringify(bringer);
-    let form = forms.get(key);
-    if (form === undefined) {
-      if (bringer === 'stream') form = new StreamItemForm(plan.protocol);
-      else if (bringer === 'ownStream') form = noForm;
-      else if (bringer === 'completion') form = completionForm(codec);
-      else if (bringer.callback === '') form = dictionaryForm();
-      else form = callbackForm(codec, bringer.callback, plan.runId);
-      forms.set(key, form);
+    let pattern = patterns.get(key);
+    if (pattern === undefined) {
+      if (bringer === 'stream') pattern = new StreamItemPattern(plan.protocol);
+      else if (bringer === 'ownStream') pattern = noPattern;
+      else if (bringer === 'completion') pattern = completionPattern(codec);
+      else if (bringer.callback === '') pattern = dictionaryPattern();
+      else pattern = callbackPattern(codec, bringer.callback, plan.runId);
+      patterns.set(key, pattern);
     }
-    return form;
+    return pattern;
   });
 }
 
 /**
  * What brings each entry's deliveries, as text: names of client methods are the same in any case, so that
- * several forms may read the same one.
+ * several patterns may read the same one.
  */
 export function deliveryKindsOf(plan: Plan): string[] {
   return plan.entries.map((entry) => {
@@ -63,8 +65,8 @@ export function deliveryKindsOf(plan: Plan): string[] {
   });
 }
 
-/** Where nothing that comes has a stamp; see {@link import('../send/ownItems').OwnItems}. */
-const noForm: DeliveryForm = { usualStamp: () => -1, stampIn: () => undefined };
+/** Where nothing that comes has a stamp; see {@link import('./itemPattern').OwnItems}. */
+const noPattern: DeliveryPattern = { usualStamp: () => -1, stampIn: () => undefined };
 
 /** The callback whose beginning differs from message to message; empty when it is always the same. */
 function callbackOf({ dialect, protocol }: Plan): string {
@@ -76,7 +78,7 @@ function callbackOf({ dialect, protocol }: Plan): string {
 const dictionaryCallback = callbacks.recordLatency.toLowerCase();
 
 /** The dictionary of `RecordLatency`: whatever stands before the stamp is the same in all of them. */
-export function dictionaryForm(): DeliveryForm {
+function dictionaryPattern(): DeliveryPattern {
   let prefix: Buffer | undefined;
   return {
     usualStamp: (buffer, start, end) =>
@@ -107,7 +109,7 @@ export function dictionaryForm(): DeliveryForm {
  *
  * @param runId tells our stamps from any other text
  */
-export function callbackForm(codec: HubCodec, callback: string, runId: number): DeliveryForm {
+export function callbackPattern(codec: HubCodec, callback: string, runId: number): DeliveryPattern {
   const head = codec.callStart(callback);
   const name = callback.toLowerCase();
   const marker = stampMarker + runId.toString(16).padStart(8, '0');
@@ -181,7 +183,7 @@ function stampWithin(value: unknown, marker: string, depth: number): string | un
 }
 
 /** Completions without error: the stamp is the invocation's id, so no server can lose it. */
-export function completionForm(codec: HubCodec): DeliveryForm {
+export function completionPattern(codec: HubCodec): DeliveryPattern {
   return {
     usualStamp: codec.answeredStamp,
     stampIn: (message) =>
@@ -191,4 +193,52 @@ export function completionForm(codec: HubCodec): DeliveryForm {
         ? message.invocationId
         : undefined,
   };
+}
+
+/** Items of streams: those that come back as they went, and those that the hub has made and numbered. */
+export class StreamItemPattern implements DeliveryPattern {
+  /** Number of the latest item among those that its hub has made; −1 when it has none. */
+  itemNumber = -1;
+  /** How items usually begin, the latest way first. */
+  private patterns: readonly ItemPattern[];
+  /** Of the latest item that was parsed as a whole. */
+  private id = '';
+  private digits: string | undefined;
+
+  constructor(protocol: WireProtocol) {
+    const { echoed, numbered } = streamLayoutOf(protocol);
+    this.patterns = [new ItemPattern(echoed), new ItemPattern(numbered)];
+  }
+
+  usualStamp(buffer: Buffer, start: number, end: number): number {
+    for (const pattern of this.patterns) {
+      if (!pattern.matches(buffer, start, end - stampLength)) continue;
+      this.itemNumber = pattern.numberIn(buffer, start) ?? -1;
+      return start + pattern.length;
+    }
+    return -1;
+  }
+
+  stampIn(message: HubMessage): string | undefined {
+    if (message.type !== 2) return undefined;
+    const text = textUnder(message.item, stampKey);
+    if (text?.length !== stampLength || !text.startsWith(stampMarker)) return undefined;
+    this.id = message.invocationId;
+    this.digits = textUnder(message.item, itemKey);
+    const isNumber = this.digits?.length === itemDigits;
+    this.itemNumber = isNumber ? readHex(Buffer.from(this.digits!, 'latin1'), 0, itemDigits) : -1;
+    return text;
+  }
+
+  learn(buffer: Buffer, start: number, stampAt: number): void {
+    const pattern = itemPatternOf(buffer, start, stampAt, this.id, this.digits);
+    if (pattern !== undefined) this.patterns = [pattern, ...this.patterns.slice(-2)];
+  }
+}
+
+/** The text under a key of a dictionary; undefined when there is none. */
+function textUnder(dictionary: unknown, key: string): string | undefined {
+  if (typeof dictionary !== 'object' || dictionary === null) return undefined;
+  const text = (dictionary as Readonly<Record<string, unknown>>)[key];
+  return typeof text === 'string' ? text : undefined;
 }

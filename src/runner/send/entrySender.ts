@@ -1,0 +1,89 @@
+import type { ErrorClass } from '../../base/errorClass';
+import type { HubConnection } from '../../wire/hub/clientConnection';
+import type { Completion } from '../../wire/hub/hubMessage';
+import type { PersistentSends } from '../../wire/service/persistentSends';
+import type { RestCalls } from '../../wire/rest/restCalls';
+import type { EntryRecorder, Recorder } from '../receive/recorder';
+import type { TakeItem } from '../receive/itemPattern';
+import type { Random } from '../../base/random';
+import { ClosedPace } from '../../plan/closedPace';
+import { Pace, type Pacing } from '../../plan/pace';
+import type { Plan, PlanStep } from '../../plan/plan';
+import { ranksOf, sendersOf, type Population } from '../../plan/population';
+
+/** Sends what is due of one entry of a plan. */
+export interface EntrySender {
+  /** Begins a step whose warm-up starts at `startUs` (run time). */
+  begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void;
+  halt(): void;
+  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
+  readonly nextUs: number;
+  /**
+   * Sends what is due, up to a bound.
+   *
+   * @returns `done` once the step's last message was due, `more` when the bound was reached
+   */
+  pump(): 'idle' | 'more' | 'done';
+  /** The connection of that index is gone. */
+  lost?(index: number): void;
+  /** A delivery from the entry's source was counted. */
+  arrived?(index: number, source: number, sequence: number): void;
+  /** Takes an item of a stream of the user's own; false when it is of none of this entry's. */
+  itemCame?: TakeItem;
+  /** Takes a completion; false when it is not of one of its invocations. */
+  completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
+}
+
+/** What the sender needs to know about the connections of the whole run. */
+export interface SenderDependencies {
+  /** Rises whenever a connection begins or ends to take part; see SharedMembers. */
+  readonly version: () => number;
+  /** The worker's own connection of that index; undefined when it does not take part. */
+  readonly connection: (index: number) => HubConnection | undefined;
+  /** Receivers of a message that is due now: 1 or 0 for one connection, members for a group (over all entries). */
+  readonly isOpen: (index: number) => boolean;
+  readonly members: (group: number) => number;
+  /** Connection id of any connection of the run, as it stands in a message. */
+  readonly idOf: (index: number) => Buffer | undefined;
+  /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
+  readonly framed: boolean;
+  /** Calls to the service's REST API; absent where the target is a hub. */
+  readonly rest?: RestCalls;
+  /** The server connection to the service; absent where no use case sends over one. */
+  readonly persistent?: PersistentSends;
+  /** Run time in microseconds. */
+  readonly nowUs: () => number;
+}
+
+/** What streams need besides the connections. */
+export interface StreamDependencies extends SenderDependencies {
+  readonly error: (errorClass: ErrorClass, text: string) => void;
+  /** Counts deliveries that are no messages of their own. */
+  readonly recorder: Pick<Recorder, 'delivered'>;
+}
+
+/** Who of one worker sends when in a step of one entry. */
+export interface StepPacing {
+  readonly pace: Pacing;
+  /** Connection index of each of the worker's senders. */
+  readonly senders: Uint32Array;
+}
+
+/** @param position of the entry in the plan */
+export function stepPacing(
+  plan: Plan,
+  position: number,
+  worker: number,
+  { senderOrder }: Population,
+  step: PlanStep,
+  random: Random,
+): StepPacing {
+  const intervalUs = plan.entries[position]!.intervalMs * 1000;
+  const senders = sendersOf(step, position);
+  const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
+  const pace =
+    plan.pacing === 'open'
+      ? new Pace(ranks, senders, intervalUs)
+      : new ClosedPace(ranks.length, intervalUs, random);
+  return { pace, senders: ranks.map((rank) => senderOrder[rank]!) };
+}
