@@ -15,6 +15,7 @@ export { importCommand } from './commands/importCommand';
 export { initCommand } from './commands/initCommand';
 export { keysCommand } from './commands/keysCommand';
 export { createLiveView } from './views/liveView';
+export { createPlainView } from './views/plainView';
 export {
   serveAppServerCommand,
   serveAzureSignalrCommand,

@@ -18,7 +18,6 @@ import { scenarioOf } from '../scenarioOf';
 import { stopOnSignal, type SignalStop } from '../signalStop';
 import { jsonDocument } from '../../base/visibleText';
 import { paintAll, printable } from '../views/line';
-import { createPlainView } from '../views/plainView';
 import type { RunTitle, RunView } from '../views/runView';
 import { confirmLoad } from './confirmLoad';
 
@@ -154,8 +153,8 @@ function shellOf(
 
 async function viewFor(io: ProcessIo): Promise<(title: RunTitle) => RunView> {
   const { stderr } = io;
+  const { createLiveView, createPlainView } = await onDemand();
   if (!canRedraw(io)) return (title) => createPlainView(stderr, title);
-  const { createLiveView } = await onDemand();
   return (title) => createLiveView(stderr, title, canColour(io));
 }
 

@@ -1,14 +1,13 @@
 import { configKeys } from '../../scenario/keys/configKeys';
-import { topKeys } from '../../scenario/keys/scenarioKeys';
+import { kinds, topNames } from '../../scenario/keys/topNames';
 
 /** What stands further down does not change what a file is. */
 const lookedAt = 64 * 1024;
 
-const topNames = new Set(topKeys.map(({ name }) => name));
+const names: ReadonlySet<string> = new Set(topNames);
 const innerNames = new Set([...configKeys.map(({ name }) => name), 'name', 'parameters']);
 /** Keys of a load test for Artillery, which has sections of the same names: `phases`, and a `flow` or an engine. */
 const foreignNames = ['phases', 'flow', 'engine'];
-const kinds = topKeys.find(({ name }) => name === 'kind')!.choices!;
 
 /**
  * Whether a file is a scenario: `*.signalr.yaml` and `*.signalr.yml` are, other YAML files when the keys
@@ -40,10 +39,10 @@ export function isScenarioText(text: string, fileName: string): boolean {
   }
   // Pipeline files of the Azure SignalR benchmark.
   if (top.has('Pipeline') && (top.has('Types') || top.has('ModuleName'))) return true;
-  const known = [...top.keys()].filter((name) => topNames.has(name)).length;
+  const known = [...top.keys()].filter((name) => names.has(name)).length;
   if (known === 0 || top.size - known > known) return false;
   const sections = top.has('config') || top.has('scenario') || top.has('scenarios');
   if (top.get('mode') === 'simple' && (sections || top.size === 1)) return true;
-  if (kinds.includes(top.get('kind') ?? '') && sections) return true;
+  if ((kinds as readonly string[]).includes(top.get('kind') ?? '') && sections) return true;
   return inner && !foreign && top.has('config') && (top.has('scenario') || top.has('scenarios'));
 }

@@ -2,6 +2,7 @@ import { objectives } from '../../base/slo';
 import { usualUseCase } from '../../usecases/useCase';
 import { configKeys } from './configKeys';
 import type { KeySpec } from './keySpec';
+import { kinds, type topNames } from './topNames';
 
 /** Entries of a mix that one file may have; more cannot be read by anybody. */
 export const maximumEntries = 50;
@@ -55,7 +56,7 @@ export const sloKeys = (): KeySpec[] =>
   }));
 
 /** Every key at the top of a scenario file. */
-export const topKeys: readonly KeySpec[] = [
+export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[number] })[] = [
   {
     name: 'mode',
     type: 'choice',
@@ -71,7 +72,7 @@ export const topKeys: readonly KeySpec[] = [
     type: 'choice',
     listed: 'oldTool',
     default: 'perf',
-    choices: ['perf', 'perf2', 'resultparser'],
+    choices: kinds,
     summary:
       '`perf` (which opens dropped connections again when it is written, see `repair`) and `perf2` run; `resultparser` only reads the counter file of an old run.',
   },

@@ -6,6 +6,7 @@ import { isPlain, type KeySpec } from '../../../../src/scenario/keys/keySpec';
 import { scenarioSchema } from '../../../../src/scenario/keys/schema';
 import { allParameters } from '../../../../src/scenario/keys/allParameters';
 import { topKeys } from '../../../../src/scenario/keys/scenarioKeys';
+import { topNames } from '../../../../src/scenario/keys/topNames';
 import type { ParameterSpec } from '../../../../src/usecases/parameterSpec';
 import { useCases } from '../../../../src/usecases/registry';
 import { errorsOf } from '../parsed';
@@ -20,6 +21,13 @@ function everyKey(keys: readonly KeySpec[]): KeySpec[] {
 }
 
 describe('the schema', () => {
+  it('has each of the keys by which scenarios are told apart', () => {
+    assert.deepEqual(
+      topKeys.map(({ name }) => name),
+      topNames,
+    );
+  });
+
   it('that is checked in is the generated one', () => {
     const file = readFileSync('schemas/scenario.schema.json', 'utf8');
     const hint = 'run "node scripts/writeSchema.mjs" after compiling';
