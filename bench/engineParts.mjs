@@ -4,7 +4,7 @@ import { Receiver } from '../out/src/runner/receive/receiver.js';
 import { Recorder } from '../out/src/runner/receive/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
 import { openConnection } from '../out/src/targets/connectionString.js';
-import { WebSocketConnection } from '../out/src/wire/hub/hubConnection.js';
+import { WebSocketConnection } from '../out/src/wire/hub/webSocketConnection.js';
 import { codecOf } from '../out/src/wire/hub/codecs.js';
 import { emptyStamp } from '../out/src/wire/message/stamp.js';
 

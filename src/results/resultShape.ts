@@ -64,7 +64,9 @@ const verdict: Shape = {
 const messages = {
   ...numbers('senders offered sent expected received lost duplicated outOfOrder late extra'),
   ...numbers('sentPerSecond receivedPerSecond'),
-  ...numbers('payloadBytesIn payloadBytesOut wireBytesIn wireBytesOut'),
+  ...numbers('payloadBytesIn payloadBytesOut'),
+  wireBytesIn: { nullable: 'number' },
+  wireBytesOut: { nullable: 'number' },
   latencyUs: latency,
   judgedUs: { optional: judged },
   sendLatencyUs: latency,

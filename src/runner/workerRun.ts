@@ -104,6 +104,7 @@ export class WorkerRun implements ConnectionsListener, Driven {
       members: (group) => members.count(group),
       idOf: (index) => members.idOf(index),
       framed: endpoint.transport === undefined,
+      takesMessages: endpoint.driver === 'sdk',
       ...(this.rest !== undefined && { rest: this.rest }),
       ...(this.persistent !== undefined && { persistent: this.persistent }),
       nowUs,
@@ -144,6 +145,17 @@ export class WorkerRun implements ConnectionsListener, Driven {
   ): void {
     const nowUs = this.nowUs();
     this.receiver.received(connection, buffer, start, end, frameBytes, nowUs);
+    this.loop.inputHandled(nowUs);
+  }
+
+  message(
+    connection: HubConnection,
+    message: HubMessage,
+    bodyBytes: number,
+    wireBytes: number,
+  ): void {
+    const nowUs = this.nowUs();
+    this.receiver.message(connection, message, bodyBytes, wireBytes, nowUs);
     this.loop.inputHandled(nowUs);
   }
 

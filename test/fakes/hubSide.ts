@@ -33,8 +33,10 @@ export class HubSideConnection implements HubConnection {
     return true;
   }
 
-  sendMessage(message: Buffer): void {
-    if (this.isOpen) this.take(message);
+  sendMessage(message: HubMessage): number {
+    const bytes = jsonCodec.encode(message);
+    if (this.isOpen) this.take(bytes);
+    return bytes.length;
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import type { ErrorClass } from '../../src/base/errorClass';
-import { readHubMessage } from '../../src/wire/hub/hubMessage';
+import { readHubMessage, type HubMessage } from '../../src/wire/hub/hubMessage';
 import type { HubConnection, HubListener } from '../../src/wire/hub/clientConnection';
 
 export interface Loss {
@@ -36,6 +36,14 @@ export class RecordingListener implements HubListener {
       const message = readHubMessage(part);
       if (message?.type === 7) connection.closeReason = message.error;
     }
+    this.wake();
+  }
+
+  /** Of an official client: as text, as a hub would write it. */
+  message(connection: HubConnection, message: HubMessage, _body: number, wireBytes: number): void {
+    this.texts.push(`${JSON.stringify(message)}\x1e`);
+    this.frameBytes.push(wireBytes);
+    if (message.type === 7) connection.closeReason = message.error;
     this.wake();
   }
 

@@ -11,10 +11,10 @@ import { assertConsistent, loadRun, onlyStep, type LoadResult, type LoadTest } f
 /** Everything that does not depend on time. */
 function countsOf(step: StepSummary) {
   const { offered, sent, expected, received, lost, duplicated, outOfOrder } = step;
-  const { payloadBytesIn, payloadBytesOut, wireBytesIn, errors } = step;
+  const { payloadBytesIn, payloadBytesOut, errors } = step;
   return {
     ...{ offered, sent, expected, received, lost, duplicated, outOfOrder },
-    ...{ payloadBytesIn, payloadBytesOut, wireBytesIn, errors },
+    ...{ payloadBytesIn, payloadBytesOut, errors },
   };
 }
 
@@ -90,8 +90,8 @@ describe('both drivers of Azure Web PubSub, on its emulator', function () {
       // HTTP requests side by side keep no order.
       const counts = steps.map((step) => ({ ...countsOf(step), outOfOrder: 0 }));
       assert.deepEqual(counts[1], counts[0]);
-      // Where messages are numbered, what was sent before decides how long the numbers are.
-      if (config.subprotocol === 'json') assert.equal(steps[1].wireBytesOut, steps[0].wireBytesOut);
+      const { wireBytesIn, wireBytesOut } = steps[1];
+      assert.deepEqual([wireBytesIn, wireBytesOut], [null, null]);
       for (const [position, { name, receivers }] of cases.entries())
         for (const { entries } of steps) {
           const { sent, received, ...entry } = entries![position]!;

@@ -163,8 +163,8 @@ export function assertUndisturbed(run: RunSummary): void {
 /** The entries of a mix add up to the step. */
 function assertSums(step: StepSummary, entries: readonly EntrySummary[]): void {
   const sum = (key: (typeof summed)[number]): number =>
-    entries.reduce((total, entry) => total + entry[key], 0);
-  for (const key of summed) assert.equal(sum(key), step[key], `sum of ${key}`);
+    entries.reduce((total, entry) => total + (entry[key] ?? NaN), 0);
+  for (const key of summed) assert.equal(sum(key), step[key] ?? NaN, `sum of ${key}`);
   const received = entries.reduce((total, { latencyUs }) => total + latencyUs.count, 0);
   assert.equal(received, step.latencyUs.count);
 }

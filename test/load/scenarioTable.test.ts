@@ -49,10 +49,10 @@ const pairsOf = ({ test }: TableRow): readonly Pair[] =>
 /** Everything that does not depend on time. */
 function countsOf(step: StepSummary) {
   const { offered, sent, expected, received, lost, duplicated, outOfOrder } = step;
-  const { payloadBytesIn, payloadBytesOut, wireBytesIn, errors } = step;
+  const { payloadBytesIn, payloadBytesOut, errors } = step;
   return {
     ...{ offered, sent, expected, received, lost, duplicated, outOfOrder },
-    ...{ payloadBytesIn, payloadBytesOut, wireBytesIn, errors },
+    ...{ payloadBytesIn, payloadBytesOut, errors },
   };
 }
 

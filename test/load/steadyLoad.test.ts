@@ -37,8 +37,8 @@ describe('a thousand connections, and other runs beside them', function () {
       assert.equal(step.received, step.sent);
       assert.equal(step.payloadBytesIn, step.sent * 2048);
       assert.equal(step.payloadBytesOut, step.received * 2048);
-      assert.ok(step.wireBytesIn > step.payloadBytesIn, `${step.wireBytesIn} bytes in`);
-      assert.ok(step.wireBytesOut > step.payloadBytesOut, `${step.wireBytesOut} bytes out`);
+      assert.ok(Number(step.wireBytesIn) > step.payloadBytesIn, `${step.wireBytesIn} bytes in`);
+      assert.ok(Number(step.wireBytesOut) > step.payloadBytesOut, `${step.wireBytesOut} bytes out`);
       assertConsistent(run);
     });
   });

@@ -48,7 +48,7 @@ const csv = (id: string, value: StepColumn['value'], stepOnly?: true): StepColum
   ...{ id, head: id, unit: 'count', views: ['csv'], value, ...(stepOnly && { stepOnly }) },
 });
 const csvOf = (...names: (keyof StepRow & keyof MessageSummary)[]): StepColumn[] =>
-  names.map((name) => csv(name, (row) => row[name] as number | undefined));
+  names.map((name) => csv(name, (row) => (row[name] ?? undefined) as number | undefined));
 
 /** As it was measured. Empty where there are too few deliveries to tell it; with none at all it is 0. */
 const measured = (

@@ -69,8 +69,9 @@ export interface MessageSummary {
   /** `in` is client → service, `out` is service → client, as in the guides. */
   readonly payloadBytesIn: number;
   readonly payloadBytesOut: number;
-  readonly wireBytesIn: number;
-  readonly wireBytesOut: number;
+  /** null where nobody sees them: an official client has sockets of its own. */
+  readonly wireBytesIn: number | null;
+  readonly wireBytesOut: number | null;
   /** From the intended time, of what was received. */
   readonly latencyUs: LatencySummary;
   /** The same over what was expected, as judged; absent where all had arrived when the drain ended. */

@@ -62,8 +62,8 @@ export class MessageTotals extends StepCounts {
       receivedPerSecond: perSecond(received),
       payloadBytesIn: this.payloadBytesIn,
       payloadBytesOut: this.payloadBytesOut,
-      wireBytesIn: this.wireBytesIn,
-      wireBytesOut: this.wireBytesOut,
+      wireBytesIn: known(this.wireBytesIn),
+      wireBytesOut: known(this.wireBytesOut),
       latencyUs: this.latency.summary(),
       ...(this.judgedUs && { judgedUs: this.judgedUs }),
       sendLatencyUs: this.sendLatency.summary(),
@@ -71,6 +71,9 @@ export class MessageTotals extends StepCounts {
     };
   }
 }
+
+/** A sum that has something unknown in it is unknown. */
+const known = (sum: number): number | null => (Number.isNaN(sum) ? null : sum);
 
 /** Sums of one entry of a mix in one step. */
 export class EntryTotals extends MessageTotals {

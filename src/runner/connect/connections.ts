@@ -17,7 +17,7 @@ import type { Endpoint } from '../../wire/connect/endpoint';
 import { negotiateAgents, type NegotiateAgents } from '../../wire/connect/negotiate';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
-import { HubMessageError } from '../../wire/hub/hubMessage';
+import { HubMessageError, type HubMessage } from '../../wire/hub/hubMessage';
 
 /** The open connections of one worker, by their index. */
 export class OpenConnections {
@@ -55,6 +55,13 @@ export interface ConnectionsListener {
     end: number,
     frameBytes: number,
   ): void;
+  /** See {@link HubListener.message}. */
+  message(
+    connection: HubConnection,
+    message: HubMessage,
+    bodyBytes: number,
+    wireBytes: number,
+  ): void;
   lost(connection: HubConnection): void;
   /** The connection could not be opened. */
   failed(index: number): void;
@@ -75,6 +82,8 @@ const serverTimeoutUs = 30_000_000;
 const goodbyeMs = 5000;
 const maximumUnsentBytes = 4 * 1024 * 1024;
 
+const ping = { type: 6 } as const;
+
 /** The connections of one worker: opening, keeping alive, losing, closing. */
 export class Connections implements HubListener {
   private readonly lifespans = new Lifespans();
@@ -87,7 +96,6 @@ export class Connections implements HubListener {
   private context: ConnectContext;
   private readonly agents: NegotiateAgents;
   private readonly ramp: Ramp;
-  private readonly ping: Buffer;
 
   constructor(
     private readonly start: WorkerStart,
@@ -101,7 +109,6 @@ export class Connections implements HubListener {
     const codec = codecOf(plan.protocol);
     const sizes = plan.entries.flatMap((entry) => entry.payload.sizes);
     const payload = Math.max(0, ...sizes.map(({ bytes }) => bytes));
-    this.ping = codec.encode({ type: 6 });
     this.agents = negotiateAgents(endpoint, plan.workers[worker]!.connectInFlight);
     this.context = {
       endpoint,
@@ -210,7 +217,7 @@ export class Connections implements HubListener {
       if (connection.lastReceivedUs < silentSinceUs)
         connection.drop('timeout', 'the server sent nothing for 30 s, not even a ping');
       else {
-        connection.sendMessage(this.ping);
+        connection.sendMessage(ping);
         this.recorder.pingsSent += 1;
       }
     }
@@ -241,6 +248,10 @@ export class Connections implements HubListener {
       if (!(error instanceof HubMessageError)) throw error;
       connection.drop('protocol', error.message);
     }
+  }
+
+  message(...message: Parameters<ConnectionsListener['message']>): void {
+    this.listener.message(...message);
   }
 
   pinged(): void {

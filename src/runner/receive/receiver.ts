@@ -106,6 +106,19 @@ export class Receiver {
     }
   }
 
+  /** Takes one message that an official client has read. */
+  message(
+    connection: HubConnection,
+    message: HubMessage,
+    bodyBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): void {
+    connection.lastReceivedUs = nowUs;
+    if (this.stampOf(connection, message, bodyBytes, wireBytes, nowUs) !== undefined)
+      this.count(connection, nowUs, wireBytes);
+  }
+
   /** Counts as errors, once each, what hubs called in place of a callback that has never come. */
   reportWrongNames(): void {
     for (const pattern of this.patterns)
@@ -133,14 +146,27 @@ export class Receiver {
     const { start, end } = this.span;
     const message = this.codec.read(buffer, start, end);
     if (message === undefined) return false;
-    if (this.ownItems?.take(connection, message, end - start, wireBytes, nowUs)) return false;
+    const text = this.stampOf(connection, message, end - start, wireBytes, nowUs);
+    if (text === undefined) return false;
+    const stampAt = buffer.indexOf(text, start, 'latin1');
+    if (stampAt >= start && stampAt < end) this.pattern?.learn?.(buffer, start, stampAt);
+    return true;
+  }
+
+  /** Text of the stamp in a delivery, which is then in `this.stamp`; what is no delivery is handed on. */
+  private stampOf(
+    connection: HubConnection,
+    message: HubMessage,
+    bodyBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): string | undefined {
+    if (this.ownItems?.take(connection, message, bodyBytes, wireBytes, nowUs)) return undefined;
     for (const pattern of this.patterns) {
       const text = pattern.stampIn(message);
       if (text === undefined || !readStamp(Buffer.from(text, 'latin1'), 0, this.stamp)) continue;
-      const stampAt = buffer.indexOf(text, start, 'latin1');
-      if (stampAt >= start && stampAt < end) pattern.learn?.(buffer, start, stampAt);
       this.pattern = pattern;
-      return true;
+      return text;
     }
     for (const pattern of this.patterns) {
       const problem = pattern.problemOf?.(message);
@@ -148,7 +174,7 @@ export class Receiver {
       pattern.keepName?.(message);
     }
     this.context.other(connection, message);
-    return false;
+    return undefined;
   }
 
   /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */

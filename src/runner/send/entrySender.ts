@@ -47,6 +47,8 @@ export interface SenderDependencies {
   readonly idOf: (index: number) => Buffer | undefined;
   /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
   readonly framed: boolean;
+  /** An official client encodes what leaves. */
+  readonly takesMessages?: boolean;
   /** Calls to the service's REST API; absent where the target is a hub. */
   readonly rest?: RestCalls;
   /** The server connection to the service; absent where no use case sends over one. */

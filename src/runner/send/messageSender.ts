@@ -13,6 +13,7 @@ import {
   MessageTemplate,
   type MessageSource,
 } from '../../wire/message/messageTemplate';
+import { MessageValue } from '../../wire/message/messageValue';
 import { userOf } from '../../wire/connect/accessTokens';
 import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
 import type { PersistentSends } from '../../wire/service/persistentSends';
@@ -44,7 +45,7 @@ interface ActiveStep extends StepPacing {
 export class MessageSender implements EntrySender {
   private step: ActiveStep | undefined;
   /** By everything that changes a message's length. */
-  private readonly templates = new Map<number, MessageTemplate>();
+  private readonly templates = new Map<number, MessageTemplate | MessageValue>();
   private readonly maker: MessageMaker | undefined;
   private readonly payload: PayloadPicker;
   private readonly stamp = emptyStamp();
@@ -185,12 +186,9 @@ export class MessageSender implements EntrySender {
     const asks = this.asks(sender);
     const template = this.templateFor(origin, size, asks);
     if (asks) this.origin.ackId = firstMessageAckId + this.asked[sender]!++;
-    if (this.rest !== undefined) {
+    if (this.rest !== undefined && template instanceof MessageTemplate)
       this.rest.send(this.restReceiver(), this.bodyMaker(template));
-    } else {
-      const frame = template.fill(stamp, this.receiver, unixMs, origin);
-      if (!(this.persistent ?? connection).send(frame)) template.detach();
-    }
+    else template.sendTo(this.persistent ?? connection, stamp, this.receiver, unixMs, origin);
     if (stamp.warmup) return;
     const { recorder } = step;
     recorder.offered += 1;
@@ -291,7 +289,11 @@ export class MessageSender implements EntrySender {
     return this.maker?.firstAsks === true && (this.asked[sender] === 0 || this.plan.acks === 'all');
   }
 
-  private templateFor(origin: MessageSource, size: number, asks: boolean): MessageTemplate {
+  private templateFor(
+    origin: MessageSource,
+    size: number,
+    asks: boolean,
+  ): MessageTemplate | MessageValue {
     const { maker, receiver, namesSender } = this;
     if (maker === undefined) throw new Error('a use case without a message sends nothing');
     // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
@@ -304,12 +306,14 @@ export class MessageSender implements EntrySender {
       template =
         this.rest?.template(shape) ??
         this.persistent?.template(shape, sendAudience(this.population.audience), receiver) ??
-        MessageTemplate.of(
-          shape,
-          holeLengths(receiver, origin),
-          codecOf(this.plan.protocol),
-          this.dependencies.framed,
-        );
+        (this.dependencies.takesMessages === true
+          ? new MessageValue(shape, this.plan.protocol)
+          : MessageTemplate.of(
+              shape,
+              holeLengths(receiver, origin),
+              codecOf(this.plan.protocol),
+              this.dependencies.framed,
+            ));
       this.templates.set(key, template);
     }
     return template;

@@ -262,5 +262,5 @@ class OwnFrame {
 }
 
 /** As JSON text, with what the files hold. */
-const bytesOf = (items: readonly OwnArgument[], { files = {} }: PlanEntry): number =>
+export const bytesOf = (items: readonly OwnArgument[], { files = {} }: PlanEntry): number =>
   argumentBytes(items) + bytesBeyondEstimate(items, files);

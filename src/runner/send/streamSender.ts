@@ -5,6 +5,7 @@ import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import { emptyStamp } from '../../wire/message/stamp';
+import { StreamValues } from './streamValues';
 import { OwnStreamFrames, StreamFrames, StreamEnds, type StreamMessages } from './streamMessages';
 import {
   callNumber,
@@ -44,7 +45,7 @@ export class StreamSender implements EntrySender {
   private readonly places = new Map<number, StreamPlaces>();
   private readonly shape: StreamShape;
   private readonly frames: StreamMessages;
-  private readonly ends: StreamEnds;
+  private readonly ends: Pick<StreamEnds, 'end' | 'cancel'>;
   private readonly stamp = emptyStamp();
   private readonly counts: StreamCounts;
   private readonly random;
@@ -60,11 +61,15 @@ export class StreamSender implements EntrySender {
     const entry = plan.entries[position]!;
     const shape = entry.run.streams!;
     this.shape = shape;
-    this.frames =
-      shape.own === undefined
-        ? new StreamFrames(plan, entry, shape, dependencies.framed)
-        : new OwnStreamFrames(plan, entry, shape, dependencies);
-    this.ends = new StreamEnds(plan, dependencies.framed);
+    if (dependencies.takesMessages === true) {
+      this.frames = this.ends = new StreamValues(plan, entry, shape, dependencies.idOf);
+    } else {
+      this.frames =
+        shape.own === undefined
+          ? new StreamFrames(plan, entry, shape, dependencies.framed)
+          : new OwnStreamFrames(plan, entry, shape, dependencies);
+      this.ends = new StreamEnds(plan, dependencies.framed);
+    }
     this.random = randomFor(plan, 'sending', worker, position);
     this.counts = new StreamCounts(shape, dependencies.recorder);
     this.stamp.runId = plan.runId;

@@ -5,7 +5,7 @@ import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import type { Endpoint } from '../connect/endpoint';
 import { handshakeEnd } from '../hub/webSocketConnection';
 import type { HubConnectionOptions, HubListener } from '../hub/clientConnection';
-import { HubMessageError } from '../hub/hubMessage';
+import { HubMessageError, type HubMessage } from '../hub/hubMessage';
 import { EventStreamInput, PollInput, type HttpInput, type InputOwner } from './httpInput';
 import { HttpOutbox } from './httpOutbox';
 import { HttpRequests } from './httpRequests';
@@ -81,8 +81,11 @@ export class HttpConnection extends ClientConnection implements InputOwner {
     return true;
   }
 
-  sendMessage(message: Buffer): void {
-    if (this.state === 'open') this.send(message);
+  sendMessage(message: HubMessage): number {
+    if (this.state !== 'open') return 0;
+    const bytes = this.codec.encode(message);
+    this.send(bytes);
+    return bytes.length;
   }
 
   close(): void {

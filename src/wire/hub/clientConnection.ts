@@ -2,6 +2,7 @@ import type { ErrorClass } from '../../base/errorClass';
 import { ConnectFailure } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import { shownUrl } from '../connect/endpoint';
+import type { HubMessage } from './hubMessage';
 import type { HubCodec } from './hubCodec';
 import { jsonCodec } from './codecs';
 
@@ -18,6 +19,16 @@ export interface HubListener {
     start: number,
     end: number,
     frameBytes: number,
+  ): void;
+  /**
+   * A hub message that an official client has read. `bodyBytes` is its length without what marks its end,
+   * `wireBytes` with everything around it; NaN where the client does not show them.
+   */
+  message?(
+    connection: HubConnection,
+    message: HubMessage,
+    bodyBytes: number,
+    wireBytes: number,
   ): void;
   /** A connection that keeps itself alive has sent a ping. */
   pinged?(connection: HubConnection): void;
@@ -61,8 +72,12 @@ export interface HubConnection {
    * @returns whether the bytes were taken at once; otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean;
-  /** Sends one hub message that is not worth a template; nothing happens on a closed connection. */
-  sendMessage(message: Buffer): void;
+  /**
+   * Sends one hub message that is not worth a template; nothing happens on a closed connection.
+   *
+   * @returns its bytes on the wire, NaN where nobody can see them
+   */
+  sendMessage(message: HubMessage): number;
   /** Closes in order; the listener is not told. */
   close(): void;
   /** Lets go of the sockets at once; the listener is not told. */
@@ -94,7 +109,7 @@ export abstract class ClientConnection implements HubConnection {
   abstract readonly connectionId: string | undefined;
   abstract readonly hasOwnKeepAlive: boolean;
   abstract send(frame: Buffer): boolean;
-  abstract sendMessage(message: Buffer): void;
+  abstract sendMessage(message: HubMessage): number;
   abstract close(): void;
   abstract destroy(): void;
 

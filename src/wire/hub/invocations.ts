@@ -42,7 +42,7 @@ export class Invocations {
       // It stays after its time is over: a late completion is told apart from those of others.
       this.pending.set(key, { settle });
       const message = { type: 1, invocationId, target, arguments: args } as const;
-      connection.sendMessage(connection.codec.encode(message));
+      connection.sendMessage(message);
     });
   }
 

@@ -6,6 +6,7 @@ import type { Endpoint } from '../connect/endpoint';
 import type { Recoverable, RecoveryForm } from './hubCodec';
 import { WebSocketConnection } from './webSocketConnection';
 import type { HubConnection, HubConnectionOptions, HubListener } from './clientConnection';
+import type { HubMessage } from './hubMessage';
 import type { Negotiated } from '../connect/negotiate';
 
 /** The service keeps 1000 messages or 16 MB that nobody has acknowledged, and then closes for good. */
@@ -94,9 +95,9 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     return false;
   }
 
-  sendMessage(message: Buffer): void {
-    // Pings and acknowledgements are not worth keeping for the next socket.
-    this.socket?.sendMessage(message);
+  sendMessage(message: HubMessage): number {
+    // Pings are not worth keeping for the next socket.
+    return this.socket?.sendMessage(message) ?? 0;
   }
 
   close(): void {
@@ -220,7 +221,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     this.ackTimer = undefined;
     this.unackedCount = 0;
     this.unackedBytes = 0;
-    this.sendMessage(this.form.sequenceAck(this.largestId));
+    this.socket?.sendBytes(this.form.sequenceAck(this.largestId));
   }
 
   private stop(): void {

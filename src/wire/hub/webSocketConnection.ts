@@ -10,7 +10,13 @@ import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import type { Endpoint } from '../connect/endpoint';
 import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
 import { FrameError, FrameReader, type FrameListener } from '../socket/frameReader';
-import { HubMessageError, readHandshakeAnswer, recordSeparator, textIn } from './hubMessage';
+import {
+  HubMessageError,
+  readHandshakeAnswer,
+  recordSeparator,
+  textIn,
+  type HubMessage,
+} from './hubMessage';
 import type { Negotiated } from '../connect/negotiate';
 import { connectSocket, type SocketOwner } from '../socket/socket';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from '../socket/upgrade';
@@ -84,10 +90,17 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     return false;
   }
 
-  sendMessage(message: Buffer): void {
+  sendMessage(message: HubMessage): number {
+    return this.sendBytes(this.codec.encode(message));
+  }
+
+  /** Sends an encoded message, of whatever protocol; nothing happens on a closed connection. */
+  sendBytes(message: Buffer): number {
+    if (this.state !== 'open') return 0;
     // Where a protocol has no ping of its own, its message is empty and the WebSocket's takes its place.
-    const code = message.length === 0 ? opcode.ping : this.codec.opcode;
-    if (this.state === 'open') this.send(clientFrame(code, message));
+    const frame = clientFrame(message.length === 0 ? opcode.ping : this.codec.opcode, message);
+    this.send(frame);
+    return frame.length;
   }
 
   close(): void {

@@ -48,7 +48,12 @@ export interface MessageLayout {
 }
 
 /** Digits of a Unix time in milliseconds until the year 2286, of ticks until 3168, of any sequence. */
-const digits = { unixMs: 13, ticks: 18, sequence: 10, ackId: messageAckId.digits } as const;
+export const holeDigits = {
+  unixMs: 13,
+  ticks: 18,
+  sequence: 10,
+  ackId: messageAckId.digits,
+} as const;
 /** Ids of streams: a letter and eight hexadecimal digits. */
 export const streamIdLength = 9;
 
@@ -67,7 +72,7 @@ function textLength(kind: HoleKind, lengths: HoleLengths): number {
     case 'streamId':
       return streamIdLength;
     default:
-      return digits[kind];
+      return holeDigits[kind];
   }
 }
 

@@ -116,6 +116,14 @@ export class MessageTemplate {
     return holeFrame.frame;
   }
 
+  /** Fills the holes, see {@link fill}, and sends the frame. */
+  sendTo(
+    to: { send(frame: Buffer): boolean },
+    ...content: readonly [Stamp, Uint8Array | undefined, number, MessageSource]
+  ): void {
+    if (!to.send(this.fill(...content))) this.detach();
+  }
+
   /** Gives the current frame away: the next message is written into a copy. */
   detach(): void {
     this.holeFrame.detach();

@@ -1,20 +1,25 @@
-import { SendMessageError, WebPubSubClient } from '@azure/web-pubsub-client';
-import type { WebSocket } from 'ws';
+import {
+  SendMessageError,
+  WebPubSubClient,
+  WebPubSubJsonProtocol,
+  WebPubSubJsonReliableProtocol,
+  type WebPubSubClientProtocol,
+} from '@azure/web-pubsub-client';
 import { ClientConnection } from '../hub/clientConnection';
-import { ConnectFailure, failureOfSocket, shownText } from '../connect/connectFailure';
+import type { HubMessage, Invocation } from '../hub/hubMessage';
+import {
+  classOfClosing,
+  ConnectFailure,
+  failureOfSocket,
+  shownText,
+  StatusFailure,
+} from '../connect/connectFailure';
 import type { ConnectContext, OpenConnection } from '../connect/connectHub';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import { clientPayload } from '../socket/frame';
+import { shownUrl, type Endpoint } from '../connect/endpoint';
 import { withQuery } from '../connect/negotiate';
-import { PubSubSdkProtocol, type PubSubSdkProtocolOwner } from './pubSubSdkProtocol';
-import { pubSubSdkSocket, type PubSubSdkSocket } from './pubSubSdkSocket';
-import {
-  failureOfClosing,
-  openWebSocket,
-  type SdkClosing,
-  type SdkSocketOwner,
-  type SdkSocketWay,
-} from './sdkWebSocket';
+import { proxyFor } from '../socket/proxy';
+import { ackCompletion } from '../webpubsub/ackCompletion';
 
 /** How often the client pings, and how long the service may say nothing, in milliseconds. */
 export interface PubSubKeepAlive {
@@ -24,18 +29,13 @@ export interface PubSubKeepAlive {
 
 /** Defaults of the client. Source: `WebPubSubClientOptions` of `@azure/web-pubsub-client`. */
 const officialKeepAlive: PubSubKeepAlive = { intervalMs: 20_000, timeoutMs: 120_000 };
+/** While the client is between two sockets, what waits is tried again this often. */
+const retryMs = 250;
+/** Messages that may wait for the next socket. */
+const mostWaiting = 10_000;
 
-/** Close code of a service that has given the client up: the client does not try to come back. */
-const policyViolation = 1008;
-
-/** A frame of ours, as far as the client has a method for it. */
-interface OwnFrame {
-  readonly type: string;
-  readonly group: string;
-  readonly event: string;
-  readonly ackId?: number;
-  readonly data: object;
-}
+/** What the client reads and writes, one frame at a time. */
+type Frame = Parameters<WebPubSubClientProtocol['writeMessage']>[0];
 
 /** Opens connections by the official client of Azure Web PubSub. */
 export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
@@ -44,27 +44,22 @@ export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
 }
 
 /**
- * One connection of the official client of Azure Web PubSub, as the rest of the runner sees connections:
- * what is sent is read and handed to the client's own methods; what the client tells is written again and
- * handed on. Coming back after a lost socket is left to the client; what is sent meanwhile waits here.
+ * One connection of the official client of Azure Web PubSub, by the public API of its package alone: messages
+ * are handed to its methods, and what its events tell is handed on. Its sockets are its own, so that nobody
+ * here sees bytes on the wire, close codes, or when a socket is lost: that shows when a message cannot be
+ * sent, or when the service greets the client again.
  */
-export class PubSubSdkConnection
-  extends ClientConnection
-  implements PubSubSdkProtocolOwner, SdkSocketOwner
-{
+export class PubSubSdkConnection extends ClientConnection {
   connectionId: string | undefined;
   /** The client pings and watches the service by itself. */
   readonly hasOwnKeepAlive = true;
   private readonly client: WebPubSubClient;
-  private readonly way: SdkSocketWay;
-  private socket: WebSocket | undefined;
-  private closing: SdkClosing | undefined;
-  private failure: ConnectFailure | undefined;
-  /** Bytes of the frame that the client is telling about, and what WebSockets put before it. */
-  private wireBytes = 0;
-  private headerBytes = 0;
-  private waiting: Buffer[] = [];
-  private waitingBytes = 0;
+  private readonly url: string;
+  private heardMs = performance.now();
+  private writtenBytes = 0;
+  private unsentBytes = 0;
+  private waiting: Invocation[] = [];
+  private retryTimer: NodeJS.Timeout | undefined;
   private lostMs = 0;
 
   private constructor(
@@ -72,23 +67,18 @@ export class PubSubSdkConnection
     url: string,
     { endpoint, listener, options }: ConnectContext,
     private readonly keepAlive: PubSubKeepAlive,
-    stopwatch: ConnectStopwatch | undefined,
   ) {
     super(index, listener, options);
-    this.way = {
-      endpoint,
-      maximumBytes: options.maximumMessageBytes,
-      stopwatch,
-      failed: (failure) => (this.failure ??= failure),
-      arriving: (bytes) => {
-        this.headerBytes = bytes;
-      },
-    };
+    this.url = url;
     const where = withQuery(url.replace(/^http/, 'ws'), endpoint.query);
     if (endpoint.accessToken !== undefined)
       where.searchParams.set('access_token', endpoint.accessToken);
     this.client = new WebPubSubClient(where.href, {
-      protocol: new PubSubSdkProtocol(this.codec.recovery !== undefined, this),
+      protocol: this.watched(
+        this.codec.recovery === undefined
+          ? WebPubSubJsonProtocol()
+          : WebPubSubJsonReliableProtocol(),
+      ),
       // Opening again, joining again and sending again are counted, so that they are ours.
       autoReconnect: false,
       autoRejoinGroups: false,
@@ -96,13 +86,9 @@ export class PubSubSdkConnection
       keepAliveIntervalInMs: keepAlive.intervalMs,
       keepAliveTimeoutInMs: keepAlive.timeoutMs,
     });
-    // Its sockets know neither proxies nor authorities, and it has no option for others.
-    Object.defineProperty(this.client, '_getWebSocketClientFactory', {
-      value: () => ({ create: (uri: string, name: string) => this.newSocket(uri, name) }),
-    });
-    this.client.on('connected', ({ connectionId }) => this.started(connectionId));
-    this.client.on('group-message', ({ message }) => this.arrived(message));
-    this.client.on('server-message', ({ message }) => this.arrived(message));
+    this.client.on('connected', ({ connectionId }) => this.connected(connectionId));
+    this.client.on('group-message', ({ message }) => this.delivered(message.data));
+    this.client.on('server-message', ({ message }) => this.delivered(message.data));
     this.client.on('stopped', () => this.ended(undefined));
   }
 
@@ -111,7 +97,7 @@ export class PubSubSdkConnection
    *
    * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
    */
-  static open(
+  static async open(
     index: number,
     url: string,
     context: ConnectContext,
@@ -119,12 +105,17 @@ export class PubSubSdkConnection
     signal: AbortSignal,
     stopwatch?: ConnectStopwatch,
   ): Promise<PubSubSdkConnection> {
-    const connection = new PubSubSdkConnection(index, url, context, keepAlive, stopwatch);
+    const unknown = unknownSetting(context.endpoint, url);
+    if (unknown !== undefined) {
+      const text = `the official client of Azure Web PubSub has no way to take ${unknown}: leave driver: sdk out`;
+      throw new ConnectFailure('other', text);
+    }
+    const connection = new PubSubSdkConnection(index, url, context, keepAlive);
     return connection.opening(url, signal, stopwatch, () => {
-      // Started is it only once the service has said so.
-      connection.client.start().catch((error: unknown) => connection.ended(error));
-      if (connection.socket === undefined && connection.failure === undefined)
-        throw new Error('this version of the client does not ask for a socket of ours');
+      connection.client.start().then(
+        () => connection.started(stopwatch),
+        (error: unknown) => connection.ended(error),
+      );
     });
   }
 
@@ -132,190 +123,204 @@ export class PubSubSdkConnection
     return this.state === 'open' || this.state === 'recovering';
   }
 
-  send(frame: Buffer): boolean {
-    this.sendMessage(clientPayload(frame));
-    return true;
+  send(): never {
+    throw new Error('the official client takes messages, not frames');
   }
 
-  sendMessage(message: Buffer): void {
+  sendMessage(message: HubMessage): number {
+    // The client pings and acknowledges by itself.
+    if (message.type !== 1) return NaN;
     if (this.state === 'open') this.hand(message);
     else if (this.state === 'recovering') this.keep(message);
+    return NaN;
   }
 
   close(): void {
-    if (this.state === 'open') this.stop();
-    else this.destroy();
+    this.destroy();
   }
 
   destroy(): void {
-    this.stop();
-    this.socket?.terminate();
+    this.state = 'closed';
+    this.waiting = [];
+    clearTimeout(this.retryTimer);
+    this.client.stop();
   }
 
-  opened(socket: WebSocket): void {
-    this.socket = socket;
-    socket.on('open', () => this.socketOpened());
+  /** The client's own reader and writer, with a view of what its events do not tell: pongs, farewells, lengths. */
+  private watched(inner: WebPubSubClientProtocol): WebPubSubClientProtocol {
+    return {
+      name: inner.name,
+      isReliableSubProtocol: inner.isReliableSubProtocol,
+      parseMessages: (input) => {
+        try {
+          const { maximumMessageBytes } = this.options;
+          const bytes = typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength;
+          if (bytes > maximumMessageBytes)
+            throw new Error(`a message of ${bytes} bytes is longer than ${maximumMessageBytes}`);
+          const frames = [inner.parseMessages(input) ?? []].flat();
+          for (const frame of frames) this.heard(frame);
+          return frames;
+        } catch (error) {
+          // The client would throw it into the socket's events.
+          this.drop('protocol', shownText(error instanceof Error ? error.message : String(error)));
+          return null;
+        }
+      },
+      writeMessage: (frame) => {
+        if (frame.kind === 'ping') this.listener.pinged?.(this);
+        const content = inner.writeMessage(frame);
+        this.writtenBytes +=
+          typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+        return content;
+      },
+    };
   }
 
-  closed(closing: SdkClosing): void {
-    this.closing = closing;
-    const comesBack = this.codec.recovery !== undefined && closing.code !== policyViolation;
-    if (this.state !== 'open' || !comesBack) return;
-    const { errorClass, message } = this.reason();
+  private heard(frame: Frame): void {
+    this.heardMs = performance.now();
+    // It was stopped while it was on its way to another socket.
+    if (this.state === 'closed') this.client.stop();
+    else if (frame.kind === 'connected' && this.state === 'open') {
+      this.interrupted('the client has taken another socket');
+      this.recovered();
+    } else if (this.state === 'recovering') this.recovered();
+    if (frame.kind === 'pong') this.arrived({ type: 6 });
+    else if (frame.kind === 'disconnected') this.arrived({ type: 7, error: frame.message });
+  }
+
+  /** Lets the client send a message, in the words of a hub. */
+  private hand(message: Invocation): void {
+    const { client } = this;
+    const { target, invocationId } = message;
+    const [first, second] = message.arguments;
+    const ackId = invocationId === undefined ? undefined : Number(invocationId);
+    const asking = ackId === undefined ? { fireAndForget: true } : { ackId };
+    const before = this.writtenBytes;
+    let sending: Promise<{ isDuplicated: boolean }>;
+    if (target === 'JoinGroup') sending = client.joinGroup(String(first), asking);
+    else if (target === 'LeaveGroup') sending = client.leaveGroup(String(first), asking);
+    else if (target === 'SendToGroup')
+      sending = client.sendToGroup(String(first), second as object, 'json', asking);
+    else sending = client.sendEvent(target, first as object, 'json', asking);
+    const bytes = this.writtenBytes - before;
+    this.unsentBytes += bytes;
+    const answer = (error?: object): void => {
+      if (ackId !== undefined) this.arrived(ackCompletion(ackId, error));
+    };
+    sending
+      .then(
+        ({ isDuplicated }) =>
+          answer(
+            isDuplicated ? { name: 'Duplicate', message: 'it was carried out before' } : undefined,
+          ),
+        (error: unknown) => {
+          const details = error instanceof SendMessageError ? error.errorDetail : undefined;
+          if (details !== undefined) answer(details);
+          else this.unsent(message);
+        },
+      )
+      .finally(() => {
+        this.unsentBytes -= bytes;
+      })
+      // The rejections of the listener are its own defects.
+      .catch((error: unknown) => queueMicrotask(() => rethrow(error)));
+    if (this.unsentBytes > this.options.maximumUnsentBytes)
+      this.drop('blocked', `${this.unsentBytes} bytes were waiting for the server to take them`);
+  }
+
+  /** There was no socket for it, or the socket was lost before the answer came. */
+  private unsent(message: Invocation): void {
+    if (this.codec.recovery === undefined) return;
+    if (this.state === 'open') this.interrupted('the client could not send: it has no socket');
+    if (this.state === 'recovering') this.keep(message);
+  }
+
+  private keep(message: Invocation): void {
+    this.waiting.push(message);
+    this.retryTimer ??= setTimeout(() => this.handWaiting(), retryMs);
+    if (this.waiting.length > mostWaiting)
+      this.drop('blocked', `${this.waiting.length} messages were waiting for another socket`);
+  }
+
+  private handWaiting(): void {
+    const messages = this.waiting;
+    this.waiting = [];
+    clearTimeout(this.retryTimer);
+    this.retryTimer = undefined;
+    for (const message of messages) if (this.isOpen) this.hand(message);
+  }
+
+  private interrupted(text: string): void {
     this.state = 'recovering';
     this.lostMs = performance.now();
-    this.listener.interrupted?.(this, errorClass, message);
+    this.listener.interrupted?.(this, 'closed', text);
   }
 
-  reading(message: { readonly kind: string }, payloadBytes: number): void {
-    this.wireBytes = payloadBytes + this.headerBytes;
-    if (message.kind === 'pong' || message.kind === 'disconnected') this.arrived(message);
+  private recovered(): void {
+    this.state = 'open';
+    this.closeReason = undefined;
+    this.listener.recovered?.(this, performance.now() - this.lostMs);
+    this.handWaiting();
   }
 
-  unreadable(why: string): void {
-    this.drop('protocol', why);
+  private delivered(data: unknown): void {
+    this.arrived({ type: 1, target: 'RecordLatency', arguments: [data] });
   }
 
-  pinged(): void {
-    this.listener.pinged?.(this);
-  }
-
-  /** Lets the client send what our side has encoded. */
-  private hand(bytes: Buffer): void {
-    const { client } = this;
-    const { type, group, event, data, ackId } = JSON.parse(bytes.toString('utf8')) as OwnFrame;
-    const asking = ackId === undefined ? { fireAndForget: true } : { ackId };
-    switch (type) {
-      case 'joinGroup':
-        this.await(ackId, client.joinGroup(group, asking));
-        break;
-      case 'leaveGroup':
-        this.await(ackId, client.leaveGroup(group, asking));
-        break;
-      case 'sendToGroup':
-        this.await(ackId, client.sendToGroup(group, data, 'json', asking));
-        break;
-      case 'event':
-        this.await(ackId, client.sendEvent(event, data, 'json', asking));
-        break;
-      default:
-        // The client pings and acknowledges by itself.
-        break;
-    }
-  }
-
-  /** Hands on what the client says of a request. */
-  private await(ackId: number | undefined, request: Promise<{ isDuplicated: boolean }>): void {
-    const tell = (error: object | undefined): void => {
-      if (ackId !== undefined && this.state !== 'closed')
-        this.arrived({ type: 'ack', ackId, success: error === undefined, error });
-    };
-    request.then(
-      ({ isDuplicated }) =>
-        tell(
-          isDuplicated ? { name: 'Duplicate', message: 'it was carried out before' } : undefined,
-        ),
-      (error: unknown) => {
-        // Without details it is the socket that was lost, which is told elsewhere.
-        const details = error instanceof SendMessageError ? error.errorDetail : undefined;
-        if (details !== undefined) tell(details);
-      },
-    );
-  }
-
-  private keep(message: Buffer): void {
-    this.waiting.push(message);
-    this.waitingBytes += message.length;
-    if (this.waitingBytes > this.options.maximumUnsentBytes)
-      this.drop('blocked', `${this.waitingBytes} bytes were waiting for another socket`);
-  }
-
-  private newSocket(uri: string, subprotocol: string): PubSubSdkSocket {
-    // It goes on trying to come back although it was stopped.
-    if (this.state === 'closed') throw new ConnectFailure('closed', 'the client was stopped');
-    this.closing = undefined;
-    this.failure = undefined;
-    try {
-      const { headers } = this.way.endpoint;
-      const socket = openWebSocket(uri, [subprotocol], headers, this.way, this);
-      return pubSubSdkSocket(
-        socket,
-        () => this.checkUnsent(socket.bufferedAmount),
-        (code, reason) => this.closeSocket(socket, code, reason),
-      );
-    } catch (error) {
-      throw this.way.failed(failureOfSocket(error as Error));
-    }
-  }
-
-  /** The client closes when it is stopped, and when the service has fallen silent. */
-  private closeSocket(socket: WebSocket, code?: number, reason?: string): void {
-    if (this.state === 'closed') {
-      socket.close(code, reason);
-      return;
-    }
-    const seconds = this.keepAlive.timeoutMs / 1000;
-    const text = `the server sent nothing for ${seconds} s, not even a pong`;
-    this.way.failed(new ConnectFailure('timeout', text));
-    socket.terminate();
-  }
-
-  private checkUnsent(bytes: number): void {
-    if (bytes > this.options.maximumUnsentBytes)
-      this.drop('blocked', `${bytes} bytes were waiting for the server to read them`);
-  }
-
-  private arrived(message: object): void {
+  private arrived(message: HubMessage): void {
     if (this.state === 'closed') return;
-    const bytes = Buffer.from(JSON.stringify(message), 'utf8');
     // Into the client's events nothing must be thrown: it would only log it.
     try {
-      this.listener.received(this, bytes, 0, bytes.length, this.wireBytes);
+      this.listener.message?.(this, message, NaN, NaN);
     } catch (error) {
       queueMicrotask(() => rethrow(error));
     }
   }
 
-  private started(connectionId: string): void {
+  private started(stopwatch: ConnectStopwatch | undefined): void {
+    // It cannot be stopped before it has a socket.
+    if (this.state === 'closed') this.client.stop();
+    else stopwatch?.done('upgrade');
+  }
+
+  private connected(connectionId: string): void {
     this.connectionId = connectionId;
     if (this.state === 'connecting') this.becomeOpen();
   }
 
-  /** A client that comes back is there as soon as its socket is open; a new one is told so. */
-  private socketOpened(): void {
-    if (this.state !== 'recovering') return;
-    // The client takes the socket over within the same event.
-    queueMicrotask(() => {
-      if (this.state !== 'recovering') return;
-      this.state = 'open';
-      this.listener.recovered?.(this, performance.now() - this.lostMs);
-      const messages = this.waiting;
-      this.waiting = [];
-      this.waitingBytes = 0;
-      for (const message of messages) this.sendMessage(message);
-    });
-  }
-
   /** The client has given the connection up, or could not open it. */
   private ended(error: unknown): void {
-    if (error instanceof ConnectFailure) this.fail(error);
-    else this.fail(this.reason(error));
+    this.fail(this.reason(error));
   }
 
-  private reason(error?: unknown): ConnectFailure {
-    if (this.failure !== undefined) return this.failure;
-    if (this.closing !== undefined)
-      return failureOfClosing(this.closing, this.closeReason ?? this.closing.reason);
-    return error instanceof Error
-      ? failureOfSocket(error)
-      : new ConnectFailure('closed', shownText(this.closeReason ?? 'the client has stopped'));
+  private reason(error: unknown): ConnectFailure {
+    const { timeoutMs } = this.keepAlive;
+    if (timeoutMs > 0 && performance.now() - this.heardMs > timeoutMs) {
+      const seconds = timeoutMs / 1000;
+      const text = `the server sent nothing for ${seconds} s, not even a pong`;
+      return new ConnectFailure('timeout', text);
+    }
+    if (error instanceof Error) {
+      const status = Number(/^Unexpected server response: (\d{3})$/.exec(error.message)?.[1]);
+      if (Number.isNaN(status)) return failureOfSocket(error);
+      const text = `upgrade: ${shownUrl(this.url)} answered ${status}`;
+      return new StatusFailure(status, 'upgrade', text, undefined);
+    }
+    const said = shownText(this.closeReason ?? '');
+    const text = `the connection is closed${said === '' ? '' : `: ${said}`}`;
+    return new ConnectFailure(classOfClosing(said), text);
   }
+}
 
-  private stop(): void {
-    this.state = 'closed';
-    this.waiting = [];
-    this.client.stop();
-  }
+/** What an endpoint asks for that the client has no option for, in words for people. */
+function unknownSetting(endpoint: Endpoint, url: string): string | undefined {
+  const { headers, ca, clientCertificate, insecureTls, proxies } = endpoint;
+  if (Object.keys(headers).length > 0) return 'headers';
+  if (proxyFor(new URL(url), proxies) !== undefined) return 'a proxy';
+  if (!url.startsWith('https:')) return undefined;
+  if (clientCertificate !== undefined) return 'a client certificate';
+  if (ca !== undefined) return 'certificate authorities';
+  return insecureTls ? 'certificates that nobody checks' : undefined;
 }
 
 function rethrow(error: unknown): never {

@@ -4,6 +4,9 @@ import {
   NullLogger,
   type HubConnection as SdkHubConnection,
   type IHttpConnectionOptions,
+  Subject,
+  type HubConnection,
+  type ISubscription,
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
 import { ClientConnection } from '../hub/clientConnection';
@@ -17,21 +20,19 @@ import type { ConnectContext, OpenConnection } from '../connect/connectHub';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import { Cookies } from '../connect/cookies';
 import type { Endpoint } from '../connect/endpoint';
-import { clientPayload } from '../socket/frame';
-import type { Span } from '../hub/hubCodec';
-import { HubMessageError, type HubMessage } from '../hub/hubMessage';
+import { clientHeaderLength } from '../socket/frame';
+import type { HubMessage } from '../hub/hubMessage';
 import { negotiateAgents, renewedToken, withQuery } from '../connect/negotiate';
-import { SdkCalls } from './sdkCalls';
-import { eventSourceConstructor } from './sdkEventSource';
-import { SdkHttpClient } from './sdkHttpClient';
-import { SdkProtocol, type SdkProtocolOwner } from './sdkProtocol';
-import type { SdkWay } from './sdkWay';
 import {
+  eventSourceConstructor,
   failureOfClosing,
   webSocketConstructor,
   type SdkClosing,
   type SdkSocketOwner,
-} from './sdkWebSocket';
+} from './sdkSockets';
+import { SdkHttpClient } from './sdkHttpClient';
+import { SdkProtocol, type SdkProtocolOwner } from './sdkProtocol';
+import type { SdkWay } from './sdkWay';
 
 /** What a server may put into one event or one answer, as for our own connections. */
 const maximumBatchBytes = 16 * 1024 * 1024;
@@ -55,8 +56,8 @@ export function sdkOpener(endpoint: Endpoint): OpenConnection {
 }
 
 /**
- * One connection of the official client, as the rest of the runner sees connections: what is sent is read
- * and handed to the client's own methods; what the client reads is written again and handed on.
+ * One connection of the official client, as the rest of the runner sees connections: messages are handed to
+ * the client's own methods, and what it reads is handed on. Nothing of ours encodes or parses them.
  */
 export class SdkConnection extends ClientConnection implements SdkProtocolOwner, SdkSocketOwner {
   /** The client pings and watches the server by itself. */
@@ -67,12 +68,13 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
   private readonly calls: SdkCalls;
   private readonly giveUp = new AbortController();
   private readonly ping: string;
-  private readonly span: Span = { start: 0, end: 0, next: 0 };
   private socket: WebSocket | undefined;
   private closing: SdkClosing | undefined;
   private failure: ConnectFailure | undefined;
   private timer: NodeJS.Timeout | undefined;
   private unsentBytes = 0;
+  /** Everything the client has written, with the frames around it. */
+  private writtenBytes = 0;
 
   private constructor(
     index: number,
@@ -136,12 +138,12 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     return this.hub.connectionId ?? undefined;
   }
 
-  send(frame: Buffer): boolean {
-    return this.hand(this.framed ? clientPayload(frame) : frame);
+  send(): never {
+    throw new Error('the official client takes messages, not frames');
   }
 
-  sendMessage(message: Buffer): void {
-    if (this.state === 'open') this.hand(message);
+  sendMessage(message: HubMessage): number {
+    return this.state === 'open' ? this.hand(message) : 0;
   }
 
   close(): void {
@@ -172,18 +174,17 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
 
   wrote(bytes: number): void {
     this.unsentBytes += bytes;
+    this.writtenBytes += this.framed ? clientHeaderLength(bytes) + bytes : bytes;
   }
 
-  arrived(message: HubMessage, wireBytes: number): void {
+  arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void {
     if (this.state === 'closed') return;
     if (message.type === 3) this.calls.completed(message.invocationId);
+    // The client would take a defect of ours for a broken connection.
     try {
-      const bytes = this.codec.encode(message);
-      this.listener.received(this, bytes, 0, bytes.length, wireBytes);
+      this.listener.message?.(this, message, bodyBytes, wireBytes);
     } catch (error) {
-      if (error instanceof HubMessageError) this.drop('protocol', error.message);
-      // The client would take a defect of ours for a broken connection.
-      else queueMicrotask(() => rethrow(error));
+      queueMicrotask(() => rethrow(error));
     }
   }
 
@@ -202,27 +203,20 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     return options;
   }
 
-  /** Reads what our side has encoded and lets the client send it. */
-  private hand(bytes: Buffer): boolean {
-    const { codec, span } = this;
-    let taken = true;
-    for (let at = 0; at < bytes.length; at = span.next) {
-      codec.find(bytes, at, bytes.length, span);
-      const message = codec.read(bytes, span.start, span.end);
-      if (message === undefined) throw new Error('a message of ours is of no known type');
-      // Items of a stream are written later.
-      taken &&= message.type !== 2;
-      try {
-        this.calls.send(message);
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        this.drop('other', `the official client cannot send a message: ${shownText(why)}`);
-      }
+  /** Lets the client send a message; returns the bytes it has written for it. */
+  private hand(message: HubMessage): number {
+    const before = this.writtenBytes;
+    try {
+      this.calls.send(message);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.drop('other', `the official client cannot send a message: ${shownText(why)}`);
     }
     const unsentBytes = this.unsentBytes + (this.socket?.bufferedAmount ?? 0);
     if (unsentBytes > this.options.maximumUnsentBytes)
       this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
-    return taken;
+    // What goes up in a stream is written later.
+    return message.type === 2 || message.type === 3 ? NaN : this.writtenBytes - before;
   }
 
   private sending(content: string | ArrayBufferLike | undefined): void {
@@ -277,4 +271,79 @@ function ignore(): void {
 
 function rethrow(error: unknown): never {
   throw error;
+}
+
+/** Answers are seen where messages are read. */
+const nobody = { next: ignore, complete: ignore, error: ignore };
+
+/** Turns messages into calls of the official client's methods. */
+class SdkCalls {
+  private readonly streams = new Map<string, ISubscription<unknown>>();
+  private readonly uploads = new Map<string, Subject<unknown>>();
+
+  constructor(
+    private readonly hub: HubConnection,
+    private readonly protocol: SdkProtocol,
+  ) {}
+
+  /** @throws Error when the client cannot write the message */
+  send(message: HubMessage): void {
+    const { hub, protocol } = this;
+    switch (message.type) {
+      case 1: {
+        const { target, invocationId } = message;
+        const args = this.argumentsOf(message);
+        // What fails on the way is told by the transport, what the hub answers by the reader.
+        if (invocationId === undefined) hub.send(target, ...args).catch(ignore);
+        else protocol.invoking(invocationId, () => hub.invoke(target, ...args)).catch(ignore);
+        break;
+      }
+      case 2:
+        this.uploads.get(message.invocationId)?.next(message.item);
+        break;
+      case 3: {
+        const upload = this.uploads.get(message.invocationId);
+        this.uploads.delete(message.invocationId);
+        if (message.error === undefined) upload?.complete();
+        else upload?.error(new Error(message.error));
+        break;
+      }
+      case 4: {
+        const { target, invocationId } = message;
+        const args = this.argumentsOf(message);
+        const result = protocol.invoking(invocationId, () => hub.stream(target, ...args));
+        this.streams.set(invocationId, result.subscribe(nobody));
+        break;
+      }
+      case 5:
+        this.streams.get(message.invocationId)?.dispose();
+        this.streams.delete(message.invocationId);
+        break;
+      default:
+        // The client pings, closes and acknowledges by itself.
+        break;
+    }
+  }
+
+  /** The invocation is over. */
+  completed(invocationId: string): void {
+    this.streams.delete(invocationId);
+  }
+
+  /**
+   * Streams stand among the arguments, where the client looks for them. Each with an argument behind it:
+   * the client passes over one that follows another at once.
+   */
+  private argumentsOf(message: HubMessage & { type: 1 | 4 }): unknown[] {
+    const { streamIds = [] } = message;
+    const args = [...message.arguments];
+    if (streamIds.length > args.length + 1)
+      throw new Error('it has more streams than the client finds');
+    streamIds.forEach((streamId, position) => {
+      const upload = new Subject<unknown>();
+      this.uploads.set(streamId, upload);
+      args.splice(2 * position, 0, upload);
+    });
+    return args;
+  }
 }

@@ -11,11 +11,19 @@ import type { HubCodec, Span } from '../hub/hubCodec';
 import type { HubMessage } from '../hub/hubMessage';
 import type { SdkWay } from './sdkWay';
 
+/** One whole message. */
+interface Piece {
+  readonly piece: string | ArrayBuffer;
+  readonly bodyBytes: number;
+  /** With what marks its end. */
+  readonly bytes: number;
+}
+
 /** Who sees what passes. */
 export interface SdkProtocolOwner {
   readonly stopped: boolean;
-  /** A message as the client has read it; `wireBytes` with the transport's share. */
-  arrived(message: HubMessage, wireBytes: number): void;
+  /** A message as the client has read it; `wireBytes` with what marks its end and the transport's share. */
+  arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void;
   wrote(bytes: number): void;
 }
 
@@ -70,13 +78,13 @@ export class SdkProtocol implements IHubProtocol {
   parseMessages(input: string | ArrayBuffer, logger: ILogger): SdkMessage[] {
     const messages: SdkMessage[] = [];
     try {
-      for (const { piece, bytes } of this.pieces(input)) {
+      for (const { piece, bodyBytes, bytes } of this.pieces(input)) {
         const [message] = this.inner.parseMessages(piece, logger);
         const wireBytes = bytes + this.overheadBytes;
         this.overheadBytes = 0;
         if (message === undefined) continue;
         messages.push(message);
-        this.owner.arrived(this.withOwnId(message), wireBytes);
+        this.owner.arrived(this.withOwnId(message), bodyBytes, wireBytes);
         if (this.owner.stopped) return [];
       }
     } catch (error) {
@@ -87,14 +95,13 @@ export class SdkProtocol implements IHubProtocol {
   }
 
   /** Whole messages, each with what marks its end. */
-  private *pieces(
-    input: string | ArrayBuffer,
-  ): Generator<{ readonly piece: string | ArrayBuffer; readonly bytes: number }> {
+  private *pieces(input: string | ArrayBuffer): Generator<Piece> {
     if (typeof input === 'string') {
       for (let at = 0; at < input.length;) {
         const end = input.indexOf('\x1e', at);
         const piece = input.slice(at, end < 0 ? input.length : end + 1);
-        yield { piece, bytes: Buffer.byteLength(piece) };
+        const bytes = Buffer.byteLength(piece);
+        yield { piece, bodyBytes: bytes - 1, bytes };
         at += piece.length;
       }
       return;
@@ -103,7 +110,8 @@ export class SdkProtocol implements IHubProtocol {
     const span: Span = { start: 0, end: 0, next: 0 };
     for (let at = 0; at < bytes.length; at = span.next) {
       this.codec.find(bytes, at, bytes.length, span);
-      yield { piece: input.slice(at, span.next), bytes: span.next - at };
+      const bodyBytes = span.end - span.start;
+      yield { piece: input.slice(at, span.next), bodyBytes, bytes: span.next - at };
     }
   }
 

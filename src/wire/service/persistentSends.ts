@@ -57,7 +57,7 @@ const weakCodec: HubCodec = {
  * (`specs/ServiceProtocol.md` of Azure/azure-signalr).
  */
 export class PersistentSends implements HubListener {
-  private connection: HubConnection | undefined;
+  private connection: WebSocketConnection | undefined;
   private frames = this.newFrames();
   private readonly url: URL;
   private readonly serverId = randomUUID();
@@ -170,7 +170,7 @@ export class PersistentSends implements HubListener {
     this.failed(errorClass, text);
   }
 
-  private async connect(signal: AbortSignal): Promise<HubConnection> {
+  private async connect(signal: AbortSignal): Promise<WebSocketConnection> {
     const url = new URL(this.url);
     url.searchParams.set('cid', randomUUID());
     const where = {
@@ -187,7 +187,7 @@ export class PersistentSends implements HubListener {
     return WebSocketConnection.open(0, where, this.endpoint, this, options, signal);
   }
 
-  private opened(connection: HubConnection): void {
+  private opened(connection: WebSocketConnection): void {
     if (this.closed) {
       connection.close();
       return;
@@ -232,6 +232,6 @@ export class PersistentSends implements HubListener {
   }
 
   private say(message: ServiceMessage): void {
-    this.connection?.sendMessage(encodeServiceMessage(message));
+    this.connection?.sendBytes(encodeServiceMessage(message));
   }
 }

@@ -72,13 +72,3 @@ export function clientFrame(code: number, payload: Uint8Array): Buffer {
   for (let at = headRoom / 4; at < words.length; at++) words[at]! ^= mask;
   return bytes.subarray(header, headRoom + length);
 }
-
-/** The payload of a frame that {@link clientFrame} made, unmasked into bytes of its own. */
-export function clientPayload(frame: Buffer): Buffer {
-  const code = frame[1]! & 0x7f;
-  const headerLength = code < 126 ? 6 : code === 126 ? 8 : 14;
-  const payload = Buffer.from(frame.subarray(headerLength));
-  for (let at = 0; at < payload.length; at++)
-    payload[at] = payload[at]! ^ frame[headerLength - 4 + (at & 3)]!;
-  return payload;
-}

@@ -72,7 +72,7 @@ describe('HubConnection in MessagePack', () => {
     const { code, payload } = peer.handshake!;
     assert.equal(code, opcode.binary);
     assert.equal(payload.toString(), '{"protocol":"messagepack","version":1}\x1e');
-    connection.sendMessage(encode({ type: 6 }));
+    connection.sendMessage({ type: 6 });
     const ping = await peer.nextFrame();
     assert.deepEqual([ping.code, ...ping.payload], [opcode.binary, 2, 0x91, 6]);
   });

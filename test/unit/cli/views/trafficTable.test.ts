@@ -20,6 +20,14 @@ describe('trafficLines', () => {
     assert.ok(lines.every((line) => line.length <= 80));
   });
 
+  it('says what nobody could see as unknown', () => {
+    const [, line] = trafficLines([{ ...step, wireBytesIn: null, wireBytesOut: null }]);
+    assert.equal(
+      line!.text,
+      '    2        10 MB          –      –     5000.0 GB          –      –',
+    );
+  });
+
   it('is nothing where nothing was sent, and says little traffic as such', () => {
     assert.deepEqual(trafficLines([{ ...step, wireBytesIn: 0, wireBytesOut: 0 }]), []);
     assert.match(trafficLines([{ ...step, wireBytesOut: 9 }])[1]!.text, /9 B {2}<0\.01$/);

@@ -40,6 +40,7 @@ describe('Connections', () => {
     const sockets = { clock: time, open: hub.open };
     connections = new Connections(start, sockets, recorder, openOnes, undefined, {
       received: () => receive(),
+      message: () => receive(),
       lost: ({ index }) => events.push(`lost ${index}`),
       failed: (index) => events.push(`failed ${index}`),
     });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Span } from '../../../../src/wire/hub/hubCodec';
+import { clientFrame } from '../../../../src/wire/socket/frame';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
@@ -56,12 +57,13 @@ class Client {
     const { codec } = this.connection;
     const id = invocationId === undefined ? {} : { invocationId };
     if (codec.protocol === 'messagepack') {
-      this.connection.sendMessage(codec.encode({ type: 1, ...id, target, arguments: args }));
+      this.connection.sendMessage({ type: 1, ...id, target, arguments: args });
       return;
     }
     const list = args.map((one) => (typeof one === 'bigint' ? String(one) : JSON.stringify(one)));
     const head = JSON.stringify({ type: 1, ...id, target }).slice(0, -1);
-    this.connection.sendMessage(Buffer.from(`${head},"arguments":[${list.join(',')}]}\x1e`));
+    const text = `${head},"arguments":[${list.join(',')}]}\x1e`;
+    this.connection.send(clientFrame(codec.opcode, Buffer.from(text)));
   }
 
   async next(): Promise<HubMessage> {

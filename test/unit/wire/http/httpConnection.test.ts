@@ -121,7 +121,7 @@ describe('HttpConnection', () => {
     const first = await hub.next('POST');
     assert.equal(first.body, message('a').toString());
     connection.send(message('b'));
-    connection.sendMessage(message('c'));
+    connection.send(message('c'));
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.equal(hub.held, 0);
     answer(first);

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
-import { clientFrame } from '../../../../src/wire/socket/frame';
+import type { Endpoint } from '../../../../src/wire/connect/endpoint';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
@@ -17,18 +17,12 @@ import { until } from '../../../fakes/until';
 
 /** Hears what comes, and losses of sockets too. */
 class Listener extends RecordingListener {
-  readonly messages: (HubMessage | undefined)[] = [];
+  readonly messages: HubMessage[] = [];
   readonly told: string[] = [];
   pings = 0;
-  override received(
-    { codec }: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    frameBytes: number,
-  ): void {
-    this.messages.push(codec.read(buffer, start, end));
-    this.frameBytes.push(frameBytes);
+  override message(_: HubConnection, message: HubMessage, __: number, wireBytes: number): void {
+    this.messages.push(message);
+    this.frameBytes.push(wireBytes);
   }
   pinged(): void {
     this.pings += 1;
@@ -94,10 +88,11 @@ describe('a connection of the official client of Web PubSub', () => {
     protocol: 'webpubsub' | 'webpubsubReliable' = 'webpubsub',
     keepAlive = { intervalMs: 0, timeoutMs: 0 },
     signal = AbortSignal.timeout(5000),
+    settings: Partial<Endpoint> = {},
   ): Promise<HubConnection> {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/hubs/h`;
-    const given = { accessToken: 'secret', skipNegotiation: true, headers: { 'X-Own': 'yes' } };
-    const endpoint = endpointOf(url, { ...given, query: { a: 'b' } });
+    const given = { accessToken: 'secret', skipNegotiation: true, query: { a: 'b' } };
+    const endpoint = endpointOf(url, { ...given, ...settings });
     const options = { maximumMessageBytes: 1000, maximumUnsentBytes: 1e6 };
     connection = await connectHub(
       3,
@@ -111,9 +106,10 @@ describe('a connection of the official client of Web PubSub', () => {
     return connection;
   }
 
-  const say = (frame: object): void => {
-    const bytes = Buffer.from(JSON.stringify(frame));
-    assert.equal(connection!.send(clientFrame(connection!.codec.opcode, bytes)), true);
+  const say = (target: string, args: readonly unknown[], ackId?: number): void => {
+    const id = ackId === undefined ? {} : { invocationId: String(ackId) };
+    const bytes = connection!.sendMessage({ type: 1, ...id, target, arguments: args });
+    assert.ok(Number.isNaN(bytes));
   };
 
   it('sends by the methods of the client, and hears what it tells', async () => {
@@ -121,14 +117,12 @@ describe('a connection of the official client of Web PubSub', () => {
     assert.equal(client.connectionId, 'c 1');
     const [{ request, socket } = assert.fail()] = sockets;
     assert.equal(request.headers['sec-websocket-protocol'], 'json.webpubsub.azure.v1');
-    assert.equal(request.headers['x-own'], 'yes');
     assert.equal(request.url, '/client/hubs/h?a=b&access_token=secret');
-    client.sendMessage(
-      client.codec.encode({ type: 1, invocationId: '1', target: 'JoinGroup', arguments: ['g'] }),
-    );
+    assert.ok(client.isOpen);
+    say('JoinGroup', ['g'], 1);
     const payload = { dataType: 'json', data: { text: 'é ✓' } };
-    say({ type: 'sendToGroup', group: 'g', ...payload });
-    say({ type: 'event', event: 'Echo', ackId: 9, ...payload });
+    say('SendToGroup', ['g', payload.data]);
+    say('Echo', [payload.data], 9);
     await until('the sending', () => sent.length === 3);
     assert.deepEqual(sent, [
       { type: 'joinGroup', group: 'g', ackId: 1 },
@@ -147,9 +141,9 @@ describe('a connection of the official client of Web PubSub', () => {
     ];
     for (const frame of frames) socket.send(frame);
     await until('the delivery', () => listener.messages.length === 6);
-    const byType = (type: number) => listener.messages.filter((message) => message?.type === type);
+    const byType = (type: number) => listener.messages.filter((message) => message.type === type);
     // The client has promises of different depth for them.
-    const answers = byType(3).sort((a) => (a?.type === 3 && a.invocationId === '1' ? -1 : 1));
+    const answers = byType(3).sort((a) => (a.type === 3 && a.invocationId === '1' ? -1 : 1));
     assert.deepEqual(answers, [
       { type: 3, invocationId: '1' },
       { type: 3, invocationId: '9', error: 'NotFound: none' },
@@ -159,28 +153,54 @@ describe('a connection of the official client of Web PubSub', () => {
       { type: 1, target: 'RecordLatency', arguments: [[2]] },
     ]);
     assert.deepEqual([byType(6).length, byType(7)], [1, [{ type: 7, error: 'bye' }]]);
-    const heard = listener.messages.findIndex((message) => message?.type === 1);
-    assert.equal(listener.frameBytes[heard], frames[2]!.length + 2);
+    // Its sockets are its own.
+    assert.ok(listener.frameBytes.every(Number.isNaN));
   });
 
   it('comes back for a lost socket, with what was sent meanwhile', async () => {
     const client = await open('webpubsubReliable');
     refusals.push(status('503 Later'));
     sockets[0]!.socket.terminate();
-    await until('the delivery', () => listener.told.length === 1);
+    await until('the other side', () => refusals.length === 0);
+    say('SendToGroup', ['g', { a: 1 }]);
     assert.ok(client.isOpen);
-    say({ type: 'sendToGroup', group: 'g', dataType: 'json', data: 1 });
     await until('the sending', () => sent.length === 1);
     const query = new URL(sockets[1]!.request.url!, 'http://x').searchParams;
     assert.equal(query.get('awps_connection_id'), 'c 1');
     assert.equal(query.get('awps_reconnection_token'), 't+1');
+    assert.deepEqual(listener.told, ['interrupted closed']);
+    sockets[1]!.socket.send(greeting!);
+    await until('the greeting', () => listener.told.length === 2);
     assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
     assert.deepEqual(listener.losses, []);
     sockets[1]!.socket.close(1008, 'too late');
-    const { errorClass, text } = await listener.lostOnce;
-    assert.equal(errorClass, 'closed');
-    assert.match(text, /1008.*too late/);
+    assert.equal((await listener.lostOnce).errorClass, 'closed');
   });
+
+  it('takes a greeting for another socket where nothing was sent meanwhile', async () => {
+    const client = await open('webpubsubReliable');
+    sockets[0]!.socket.terminate();
+    await until('another socket', () => sockets.length === 2);
+    sockets[1]!.socket.send(greeting!);
+    await until('the greeting', () => listener.told.length === 2);
+    assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
+    assert.ok(client.isOpen);
+  });
+
+  for (const [what, settings] of [
+    ['headers', { headers: { 'X-Own': 'yes' } }],
+    [
+      'a proxy',
+      { urls: ['http://hub.example/'], proxies: { http: 'http://127.0.0.1:1', except: [] } },
+    ],
+    ['certificates that nobody checks', { urls: ['https://hub.example/'], insecureTls: true }],
+  ] as const)
+    it(`says that it cannot take ${what}`, async () => {
+      await assert.rejects(open('webpubsub', undefined, undefined, settings), {
+        ...{ name: 'ConnectFailure', errorClass: 'other' },
+        message: new RegExp(`no way to take ${what}: leave driver: sdk out$`),
+      });
+    });
 
   it('pings, and is lost when the service falls silent', async () => {
     await open('webpubsub', { intervalMs: 20, timeoutMs: 150 });
@@ -194,10 +214,20 @@ describe('a connection of the official client of Web PubSub', () => {
   });
 
   for (const [name, act, errorClass, pattern] of [
-    ['a close frame', (socket) => socket.close(1001, 'away'), 'closed', /code 1001: away$/],
-    ['a lost socket', (socket) => socket.terminate(), 'closed', /without a close frame/],
+    [
+      'a close frame',
+      (socket) => socket.close(1001, 'away'),
+      'closed',
+      /^the connection is closed$/,
+    ],
+    ['a lost socket', (socket) => socket.terminate(), 'closed', /^the connection is closed$/],
     ['garbage', (socket) => socket.send('!'), 'protocol', /JSON/],
-    ['a message that is too long', (socket) => socket.send('x'.repeat(1001)), 'protocol', /Max/],
+    [
+      'a message that is too long',
+      (socket) => socket.send('x'.repeat(1001)),
+      'protocol',
+      /longer than 1000$/,
+    ],
   ] as readonly (readonly [string, (socket: WebSocket) => void, string, RegExp])[])
     it(`is lost once, with class ${errorClass}, by ${name}`, async () => {
       const client = await open();

@@ -129,7 +129,7 @@ describe('a way through a proxy', () => {
       const [hub, proxy, to] = [await hubElsewhere(), await proxyOf(), listener()];
       const changes = { ...through(proxy), transport, skipNegotiation: false };
       const connection = await open(named(hub.url), changes, to);
-      connection.sendMessage(Buffer.from('{"type":1,"target":"Echo","arguments":[{"n":1}]}\x1e'));
+      connection.sendMessage({ type: 1, target: 'Echo', arguments: [{ n: 1 }] });
       let text = '';
       while (!text.includes('RecordLatency')) text += await to.nextText();
       connection.destroy();
