@@ -11,7 +11,7 @@ import {
 import { Cookies } from './cookies';
 import { shownUrl, type Endpoint } from './endpoint';
 import { isLoopback } from '../socket/isLoopback';
-import { ProxiedHttpAgent, ProxiedHttpsAgent } from '../socket/proxyAgents';
+import { socketAgent } from '../socket/socketAgent';
 
 /** Where and how to open the socket, after all redirects. */
 export interface Negotiated {
@@ -35,7 +35,7 @@ type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies
 /** Connections kept open between requests, one pool a worker and purpose. */
 export interface NegotiateAgents {
   readonly http: http.Agent;
-  readonly https: https.Agent;
+  readonly https: http.Agent;
 }
 
 const maximumRedirects = 20;
@@ -50,13 +50,8 @@ export function negotiateAgents(endpoint: Endpoint, maximumSockets: number): Neg
     scheduling: 'lifo' as const,
   };
   return {
-    http: new ProxiedHttpAgent(endpoint, pool),
-    https: new ProxiedHttpsAgent(endpoint, {
-      ...pool,
-      ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
-      ...endpoint.clientCertificate,
-      rejectUnauthorized: !endpoint.insecureTls,
-    }),
+    http: socketAgent('http:', endpoint, pool),
+    https: socketAgent('https:', endpoint, pool),
   };
 }
 

@@ -1,20 +1,26 @@
-import type * as net from 'node:net';
-import { ConnectFailure, failureOfSocket } from '../connect/connectFailure';
+import * as http from 'node:http';
+import type { Socket } from 'node:net';
+import { classOfSystemError, ConnectFailure, textOfSystemError } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import { shownUrl, type Endpoint } from '../connect/endpoint';
-import {
-  HttpAnswerError,
-  HttpAnswerReader,
-  type AnswerHead,
-  type AnswerListener,
-} from './httpAnswer';
-import { connectSocket, type SocketOwner } from '../socket/socket';
+import { unsendable } from '../connect/negotiate';
+import { socketAgent } from '../socket/socketAgent';
 
-/** Who gets the answers. Buffers are valid only during the call. */
+/** A request to the hub of a channel. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With its query. */
+  readonly path: string;
+  /** Names and values in turn, all of them. */
+  readonly headers: readonly string[];
+  readonly body?: Buffer;
+}
+
+/** Who gets the answers. */
 export interface ChannelOwner {
-  answerBegan?(head: AnswerHead): void;
-  answerBody(buffer: Buffer, start: number, end: number): void;
-  answerEnded(head: AnswerHead): void;
+  answerBegan?(head: http.IncomingMessage): void;
+  answerBody(bytes: Buffer): void;
+  answerEnded(head: http.IncomingMessage): void;
   /** The request that was on its way got no whole answer. */
   requestFailed(failure: ConnectFailure): void;
 }
@@ -24,131 +30,114 @@ export interface ChannelOwner {
  * while it was idle is replaced: a request that met such a socket, and of whose answer nothing has come, is
  * sent once more, as browsers do (RFC 9112, 9.3.1).
  */
-export class HttpChannel implements SocketOwner, AnswerListener {
-  private socket: net.Socket | undefined;
-  private reader = new HttpAnswerReader();
-  /** Waiting for an answer; kept for a second try until the answer begins. */
-  private request: Buffer | undefined;
-  private busy = false;
-  /** The socket has carried a request before this one. */
-  private reused = false;
-  private error: Error | undefined;
+export class HttpChannel {
+  private readonly agent: http.Agent;
+  private request: http.ClientRequest | undefined;
+  /** The socket that has carried the last request. */
+  private socket: Socket | undefined;
   private disposed = false;
 
   /** @param timeoutMs longest silence, then the request has failed; 0 for no limit */
   constructor(
     private readonly url: URL,
-    private readonly endpoint: Endpoint,
+    endpoint: Endpoint,
     private readonly owner: ChannelOwner,
     private readonly timeoutMs: number,
-  ) {}
-
-  get isBusy(): boolean {
-    return this.busy;
+  ) {
+    this.agent = socketAgent(url.protocol, endpoint, { keepAlive: true, maxSockets: 1 });
   }
 
-  get stopped(): boolean {
-    return this.disposed;
+  get isBusy(): boolean {
+    return this.request !== undefined;
   }
 
   /**
-   * Sends a request, whole with its head; the channel must not be busy.
+   * Sends a request; the channel must not be busy.
    *
    * @param stopwatch is told the phases of the socket, if a new one is opened
    */
-  send(request: Buffer, stopwatch?: ConnectStopwatch): void {
+  send(request: HttpRequest, stopwatch?: ConnectStopwatch): void {
     if (this.disposed) return;
-    if (this.busy) throw new Error('an HTTP channel carries one request at a time');
-    this.busy = true;
-    this.request = request;
-    if (this.socket === undefined) {
-      this.connect(stopwatch);
-      return;
-    }
-    this.reused = true;
-    // The end of a socket that is about to be gone opens another one.
-    if (!this.socket.destroyed) this.socket.write(request);
+    if (this.isBusy) throw new Error('an HTTP channel carries one request at a time');
+    this.begin(request, stopwatch);
   }
 
   destroy(): void {
+    const { request } = this;
     this.disposed = true;
-    this.busy = false;
     this.request = undefined;
-    this.socket?.destroy();
+    request?.destroy();
+    this.agent.destroy();
   }
 
-  onBytes(buffer: Buffer, length: number): void {
-    if (!this.busy) {
-      // Some servers say why they end an idle connection.
-      this.socket?.destroy();
-      return;
-    }
-    try {
-      this.reader.read(buffer, 0, length, this);
-    } catch (error) {
-      if (error instanceof HttpAnswerError)
-        this.fail(new ConnectFailure('protocol', error.message));
-      else throw error;
-    }
-  }
-
-  onHead(head: AnswerHead): void {
-    this.request = undefined;
-    this.owner.answerBegan?.(head);
-  }
-
-  onBody(buffer: Buffer, start: number, end: number): void {
-    this.owner.answerBody(buffer, start, end);
-  }
-
-  onEnd(head: AnswerHead): void {
-    this.busy = false;
-    if (!head.keepAlive) this.socket?.destroy();
-    this.owner.answerEnded(head);
-  }
-
-  onSocketError(error: Error): void {
-    // The end of the socket follows.
-    this.error = error;
-  }
-
-  onSocketClose(): void {
-    const { error, reused } = this;
-    this.socket = undefined;
-    this.error = undefined;
-    if (this.disposed || this.reader.closed(this)) return;
-    const untouched = this.request !== undefined && !this.reader.isInside;
-    this.reader = new HttpAnswerReader();
-    if (!this.busy) return;
-    if (untouched && reused) this.connect();
-    else if (error === undefined) this.fail(new ConnectFailure('closed', endedText(untouched)));
-    else this.fail(failureOfSocket(error));
-  }
-
-  private connect(stopwatch?: ConnectStopwatch): void {
-    this.reused = false;
-    const connected = (): void => {
-      if (this.request !== undefined) socket.write(this.request);
+  private begin(asked: HttpRequest, stopwatch?: ConnectStopwatch): void {
+    const { url, agent, timeoutMs, owner } = this;
+    const { method, path, headers, body } = asked;
+    const options: http.RequestOptions & { stopwatch: ConnectStopwatch | undefined } = {
+      ...{ agent, method, path, headers: headers, stopwatch },
+      ...{ protocol: url.protocol, port: url.port },
+      host: url.hostname.replace(/^\[|\]$/g, ''),
     };
-    const socket = connectSocket(this.url, this.endpoint, this, connected, stopwatch);
-    this.socket = socket;
-    if (this.timeoutMs > 0) socket.setTimeout(this.timeoutMs, () => this.silent());
+    const request = requestOf(options);
+    let reused = false;
+    let head: http.IncomingMessage | undefined;
+    this.request = request;
+    request.once('socket', (socket: Socket) => {
+      reused = socket === this.socket;
+      this.socket = socket;
+    });
+    request.once('response', (response) => {
+      head = response;
+      response.on('data', (bytes: Buffer) => {
+        if (this.request === request) owner.answerBody(bytes);
+      });
+      response.once('end', () => {
+        if (this.request !== request) return;
+        this.request = undefined;
+        owner.answerEnded(response);
+      });
+      response.once('error', (error) => this.broken(request, error, true));
+      if (this.request === request) owner.answerBegan?.(response);
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const isGone = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+      if (this.request === request && reused && isGone && head === undefined) this.begin(asked);
+      else this.broken(request, error, head !== undefined);
+    });
+    if (timeoutMs > 0) request.setTimeout(timeoutMs, () => this.silent(request));
+    request.end(body);
   }
 
-  private silent(): void {
-    if (!this.busy) this.socket?.destroy();
-    else this.fail(new ConnectFailure('timeout', `no answer from ${shownUrl(this.url.href)}`));
+  private silent(request: http.ClientRequest): void {
+    if (this.request === request)
+      this.fail(new ConnectFailure('timeout', `no answer from ${shownUrl(this.url.href)}`));
+  }
+
+  private broken(request: http.ClientRequest, error: Error, hasBegun: boolean): void {
+    if (this.request !== request) return;
+    if (error instanceof ConnectFailure) this.fail(error);
+    else if (error.message === 'socket hang up' || error.message === 'aborted')
+      this.fail(new ConnectFailure('closed', endedText(hasBegun)));
+    else this.fail(new ConnectFailure(classOfSystemError(error), textOfSystemError(error)));
   }
 
   private fail(failure: ConnectFailure): void {
-    if (this.disposed) return;
     this.destroy();
     this.owner.requestFailed(failure);
   }
 }
 
-function endedText(untouched: boolean): string {
-  return untouched
-    ? 'the server ended the connection without an answer'
-    : 'the server ended the connection in the middle of an answer';
+/** @throws ConnectFailure when a header cannot be sent */
+function requestOf(options: http.RequestOptions): http.ClientRequest {
+  try {
+    return http.request(options);
+  } catch (error) {
+    throw unsendable(error);
+  }
+}
+
+function endedText(hasBegun: boolean): string {
+  return hasBegun
+    ? 'the server ended the connection in the middle of an answer'
+    : 'the server ended the connection without an answer';
 }

@@ -3,7 +3,7 @@ import { ConnectFailure } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import type { Endpoint } from '../connect/endpoint';
 import { EventReader, EventStreamError } from './eventReader';
-import type { AnswerHead } from './httpAnswer';
+import type { IncomingMessage } from 'node:http';
 import { HttpChannel, type ChannelOwner } from './httpChannel';
 import { failureOf, requestTimeoutMs } from './httpOutbox';
 import type { HttpRequests } from './httpRequests';
@@ -62,20 +62,20 @@ export class EventStreamInput implements HttpInput, ChannelOwner {
     this.channel.destroy();
   }
 
-  answerBegan(head: AnswerHead): void {
+  answerBegan(head: IncomingMessage): void {
     const { where } = this.requests;
-    where.cookies?.take(head.setCookies, where.url);
-    if (head.status !== 200) this.owner.onFailure(failureOf('event stream', head, where.url));
-    else if (!/^text\/event-stream\b/i.test(head.contentType))
+    where.cookies?.take(head.headers['set-cookie'] ?? [], where.url);
+    if (head.statusCode !== 200) this.owner.onFailure(failureOf('event stream', head, where.url));
+    else if (!/^text\/event-stream\b/i.test(head.headers['content-type'] ?? ''))
       this.owner.onFailure(
         new ConnectFailure('request', 'event stream: the server answered with something else'),
       );
     else this.owner.onReady();
   }
 
-  answerBody(buffer: Buffer, start: number, end: number): void {
+  answerBody(bytes: Buffer): void {
     try {
-      this.reader.read(buffer, start, end, this.onEvent);
+      this.reader.read(bytes, 0, bytes.length, this.onEvent);
     } catch (error) {
       if (!(error instanceof EventStreamError)) throw error;
       this.owner.onFailure(new ConnectFailure('protocol', error.message));
@@ -120,31 +120,31 @@ export class PollInput implements HttpInput, ChannelOwner {
     this.channel.destroy();
   }
 
-  answerBody(buffer: Buffer, start: number, end: number): void {
-    if (this.body.length + end - start > this.maximumBytes) {
+  answerBody(bytes: Buffer): void {
+    if (this.body.length + bytes.length > this.maximumBytes) {
       const text = `the answer to a poll is above the limit of ${this.maximumBytes} bytes`;
       this.owner.onFailure(new ConnectFailure('protocol', text));
     } else {
-      this.body.append(buffer, start, end);
+      this.body.append(bytes);
     }
   }
 
-  answerEnded(head: AnswerHead): void {
+  answerEnded(head: IncomingMessage): void {
     const { owner } = this;
     const { where } = this.requests;
     if (owner.stopped) return;
-    where.cookies?.take(head.setCookies, where.url);
+    where.cookies?.take(head.headers['set-cookie'] ?? [], where.url);
     const whole = this.body.take();
     this.inVain = false;
-    if (head.status === 204) {
+    if (head.statusCode === 204) {
       owner.onServerEnd();
       return;
     }
-    if (head.status === 401 && this.activated && !this.renewed) {
+    if (head.statusCode === 401 && this.activated && !this.renewed) {
       void this.pollAgain(head);
       return;
     }
-    if (head.status !== 200) {
+    if (head.statusCode !== 200) {
       owner.onFailure(failureOf('poll', head, where.url));
       return;
     }
@@ -171,7 +171,7 @@ export class PollInput implements HttpInput, ChannelOwner {
   }
 
   /** The token has expired: once more with a new one. */
-  private async pollAgain(head: AnswerHead): Promise<void> {
+  private async pollAgain(head: IncomingMessage): Promise<void> {
     this.renewed = true;
     const renewed = await this.requests.renewToken(this.token);
     if (this.owner.stopped) return;

@@ -1,6 +1,6 @@
 import { ConnectFailure, shownText, StatusFailure } from '../connect/connectFailure';
 import { shownUrl, type Endpoint } from '../connect/endpoint';
-import type { AnswerHead } from './httpAnswer';
+import type { IncomingMessage } from 'node:http';
 import { HttpChannel, type ChannelOwner } from './httpChannel';
 import type { HttpRequests } from './httpRequests';
 
@@ -43,7 +43,7 @@ export class HttpOutbox implements ChannelOwner {
       this.waiting.push(Buffer.from(message));
       this.waitingBytes += message.length;
     } else {
-      this.post([message], message.length);
+      this.post(Buffer.from(message));
     }
   }
 
@@ -66,28 +66,29 @@ export class HttpOutbox implements ChannelOwner {
     // An answer to a send says nothing but its status.
   }
 
-  answerEnded(head: AnswerHead): void {
+  answerEnded(head: IncomingMessage): void {
     const { where } = this.requests;
-    where.cookies?.take(head.setCookies, where.url);
+    where.cookies?.take(head.headers['set-cookie'] ?? [], where.url);
     if (this.ending) {
       if (this.removed) this.destroy();
       else this.remove();
       return;
     }
-    if (head.status === 401 && !this.renewed) {
+    const { statusCode: status = 0 } = head;
+    if (status === 401 && !this.renewed) {
       void this.postAgain(head);
       return;
     }
-    if (head.status < 200 || head.status > 299) {
+    if (status < 200 || status > 299) {
       this.fail(head);
       return;
     }
     this.renewed = false;
     if (this.waitingBytes === 0) return;
-    const { waiting, waitingBytes } = this;
+    const body = Buffer.concat(this.waiting, this.waitingBytes);
     this.waiting = [];
     this.waitingBytes = 0;
-    this.post(waiting, waitingBytes);
+    this.post(body);
   }
 
   requestFailed(failure: ConnectFailure): void {
@@ -95,25 +96,25 @@ export class HttpOutbox implements ChannelOwner {
       this.failed(new ConnectFailure(failure.errorClass, `send: ${failure.message}`));
   }
 
-  private post(pieces: readonly Uint8Array[], length: number): void {
-    const request = this.requests.post(pieces, length);
-    this.body = request.subarray(request.length - length);
+  private post(body: Buffer): void {
+    const request = this.requests.post(body);
+    this.body = body;
     this.token = this.requests.where.accessToken;
     this.channel.send(request);
   }
 
   /** The token has expired: once more with a new one, before everything that waits. */
-  private async postAgain(head: AnswerHead): Promise<void> {
+  private async postAgain(head: IncomingMessage): Promise<void> {
     this.renewing = true;
     const renewed = await this.requests.renewToken(this.token);
     this.renewing = false;
     this.renewed = true;
     if (this.destroyed || this.ending) return;
-    if (renewed) this.post([this.body], this.body.length);
+    if (renewed) this.post(this.body);
     else this.fail(head);
   }
 
-  private fail(head: AnswerHead): void {
+  private fail(head: IncomingMessage): void {
     this.destroy();
     this.failed(failureOf('send', head, this.requests.where.url));
   }
@@ -125,7 +126,8 @@ export class HttpOutbox implements ChannelOwner {
 }
 
 /** What an answer with an unwanted status means. */
-export function failureOf(what: string, head: AnswerHead, url: URL): ConnectFailure {
-  const text = `${what}: ${shownUrl(url.href)} answered ${head.status} ${shownText(head.reason)}`;
-  return new StatusFailure(head.status, 'request', text.trimEnd(), head.retryAfter);
+export function failureOf(what: string, head: IncomingMessage, url: URL): ConnectFailure {
+  const { statusCode = 0, statusMessage = '', headers } = head;
+  const text = `${what}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
+  return new StatusFailure(statusCode, 'request', text.trimEnd(), headers['retry-after']);
 }

@@ -1,19 +1,23 @@
 import { opcode } from '../socket/frame';
 import type { HubCodec } from '../hub/hubCodec';
-import { admissionLines } from '../socket/requestLines';
+import { admissionHeaders } from '../socket/admissionHeaders';
+import type { HttpRequest } from './httpChannel';
 import type { Negotiated } from '../connect/negotiate';
 
 /** Builds the requests of one connection over an HTTP transport. */
 export class HttpRequests {
-  private lines = '';
-  private postStart = '';
+  private shared: readonly string[] = [];
+  private readonly contentType: string;
   private cookieVersion = -1;
   private renewal: Promise<boolean> | undefined;
 
   constructor(
     private admission: Negotiated,
-    private readonly codec: HubCodec,
-  ) {}
+    codec: HubCodec,
+  ) {
+    const isText = codec.opcode === opcode.text;
+    this.contentType = isText ? 'text/plain;charset=UTF-8' : 'application/octet-stream';
+  }
 
   /** Where the requests go, and what lets them in. */
   get where(): Negotiated {
@@ -36,7 +40,7 @@ export class HttpRequests {
           if (accessToken === undefined) return false;
           const admission = { ...this.admission, accessToken };
           // Whether it can be sent at all.
-          admissionLines(admission);
+          admissionHeaders(admission);
           this.admission = admission;
           this.cookieVersion = -1;
           return true;
@@ -49,57 +53,41 @@ export class HttpRequests {
   }
 
   /** The request whose answer is the stream of events. */
-  stream(): Buffer {
-    this.refresh();
-    return Buffer.from(
-      `GET ${this.path} HTTP/1.1${this.lines}\r\nAccept: text/event-stream\r\nCache-Control: no-cache\r\n\r\n`,
-      'latin1',
-    );
+  stream(): HttpRequest {
+    const headers = [...this.headers(), 'Accept', 'text/event-stream', 'Cache-Control', 'no-cache'];
+    return { method: 'GET', path: this.path, headers };
   }
 
   /** A poll; the time in its query keeps caches on the way from answering it, as in the official clients. */
-  poll(unixMs: number): Buffer {
-    this.refresh();
-    return Buffer.from(`GET ${this.path}&_=${unixMs} HTTP/1.1${this.lines}\r\n\r\n`, 'latin1');
+  poll(unixMs: number): HttpRequest {
+    return { method: 'GET', path: `${this.path}&_=${unixMs}`, headers: this.headers() };
   }
 
-  /** A send; `pieces` are hub messages, `length` bytes together. */
-  post(pieces: readonly Uint8Array[], length: number): Buffer {
-    this.refresh();
-    const head = `${this.postStart}${length}\r\n\r\n`;
-    const request = Buffer.allocUnsafe(head.length + length);
-    let at = request.write(head, 0, 'latin1');
-    for (const piece of pieces) {
-      request.set(piece, at);
-      at += piece.length;
-    }
-    return request;
+  /** A send of hub messages. */
+  post(body: Buffer): HttpRequest {
+    const headers = [...this.headers(), 'Content-Type', this.contentType];
+    headers.push('Content-Length', String(body.length));
+    return { method: 'POST', path: this.path, headers, body };
   }
 
   /** The end of a long-polling connection. */
-  remove(): Buffer {
-    this.refresh();
-    return Buffer.from(`DELETE ${this.path} HTTP/1.1${this.lines}\r\n\r\n`, 'latin1');
+  remove(): HttpRequest {
+    return { method: 'DELETE', path: this.path, headers: this.headers() };
   }
 
   private get path(): string {
     return this.where.url.pathname + this.where.url.search;
   }
 
-  /** Encodes what all requests share, again when a server has set a cookie. */
-  private refresh(): void {
+  /** What all requests share, again when a server has set a cookie. */
+  private headers(): readonly string[] {
     const { where } = this;
     const version = where.cookies?.version ?? 0;
-    if (version === this.cookieVersion) return;
-    this.cookieVersion = version;
-    this.lines = [
-      '',
-      `Host: ${where.url.host}`,
-      'X-Requested-With: XMLHttpRequest',
-      ...admissionLines(where),
-    ].join('\r\n');
-    const isText = this.codec.opcode === opcode.text;
-    const contentType = isText ? 'text/plain;charset=UTF-8' : 'application/octet-stream';
-    this.postStart = `POST ${this.path} HTTP/1.1${this.lines}\r\nContent-Type: ${contentType}\r\nContent-Length: `;
+    if (version !== this.cookieVersion) {
+      this.cookieVersion = version;
+      const own = ['Host', where.url.host, 'X-Requested-With', 'XMLHttpRequest'];
+      this.shared = [...own, ...admissionHeaders(where)];
+    }
+    return this.shared;
   }
 }

@@ -153,9 +153,25 @@ export class TunnelStream extends Duplex {
   }
 
   /** As that of a socket: nothing happened for so long. */
-  setTimeout(timeoutMs: number, listener: () => void): this {
+  setTimeout(timeoutMs: number, listener: () => void = () => undefined): this {
     this.silence = { ms: timeoutMs, told: listener };
     this.tunnel?.setTimeout(timeoutMs, listener);
+    return this;
+  }
+
+  /** What an agent does to a socket that it keeps for later. */
+  setKeepAlive(enable?: boolean, initialDelayMs?: number): this {
+    this.tunnel?.setKeepAlive(enable, initialDelayMs);
+    return this;
+  }
+
+  ref(): this {
+    this.tunnel?.ref();
+    return this;
+  }
+
+  unref(): this {
+    this.tunnel?.unref();
     return this;
   }
 }

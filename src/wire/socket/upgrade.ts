@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { ConnectFailure, shownText, StatusFailure } from '../connect/connectFailure';
 import { shownUrl } from '../connect/endpoint';
 import type { Negotiated } from '../connect/negotiate';
-import { admissionLines } from './requestLines';
+import { admissionHeaders } from './admissionHeaders';
 
 const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 /** Longest head of an upgrade answer. */
@@ -28,12 +28,17 @@ export function upgradeRequest(where: Negotiated, subprotocol?: string): Upgrade
     `Sec-WebSocket-Key: ${key}`,
     'Sec-WebSocket-Version: 13',
     ...(subprotocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${subprotocol}`]),
-    ...admissionLines(where),
+    ...linesOf(admissionHeaders(where)),
   ];
   const accept = createHash('sha1')
     .update(key + acceptGuid)
     .digest('base64');
   return { bytes: `${lines.join('\r\n')}\r\n\r\n`, accept };
+}
+
+/** Names and values in turn as lines. */
+function linesOf(headers: readonly string[]): string[] {
+  return headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}`] : []));
 }
 
 /**
