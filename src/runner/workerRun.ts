@@ -3,7 +3,7 @@ import { targetOf } from '../plan/targetOf';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
 import type { HubConnection } from '../wire/hub/clientConnection';
-import type { HubMessage } from '../wire/hub/hubMessage';
+import { hubMessageType, type HubMessage } from '../wire/hub/hubMessage';
 import { shownText } from '../wire/connect/connectFailure';
 import { IssuedTokens } from '../wire/connect/issuedTokens';
 import { RestCalls } from '../wire/rest/restCalls';
@@ -284,12 +284,12 @@ export class WorkerRun implements ConnectionsListener, Driven {
   }
 
   private readonly handleOther = (connection: HubConnection, message: HubMessage): void => {
-    if (message.type === 6) this.recorder.pingsReceived += 1;
-    else if (message.type === 7) connection.closeReason = shownText(message.error ?? '');
-    else if (message.type === 3 && this.senders.completed(connection, message, this.nowUs()))
+    if (message.type === hubMessageType.ping) this.recorder.pingsReceived += 1;
+    else if (message.type === hubMessageType.close) connection.closeReason = shownText(message.error ?? '');
+    else if (message.type === hubMessageType.completion && this.senders.completed(connection, message, this.nowUs()))
       return;
     else if (this.preparation.handle(connection, message)) return;
-    else if (message.type === 3 && typeof message.error === 'string')
+    else if (message.type === hubMessageType.completion && typeof message.error === 'string')
       this.recorder.error('invocation', shownText(message.error));
   };
 

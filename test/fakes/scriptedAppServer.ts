@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { payloadsIn } from '../../src/servers/hubProtocol/framePayloads';
-import { messageType } from '../../src/servers/hubProtocol/hubMessage';
+import { hubMessageType } from '../../src/wire/hub/hubMessage';
 import { jsonProtocol } from '../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../src/servers/hubProtocol/messagePackProtocol';
 import { ServiceFrames } from '../../src/wire/service/serviceFrames';
@@ -140,7 +140,7 @@ export class ScriptedAppServer {
       assert.ok(typeof end === 'number', 'a hub message in pieces');
       const call = protocol.read(payload, start, end);
       start = end;
-      if (call?.type !== messageType.invocation || call.invocationId === undefined) continue;
+      if (call?.type !== hubMessageType.invocation || call.invocationId === undefined) continue;
       const text = protocol.text(call.bytes, call.firstStart, call.firstEnd) ?? null;
       this.data(connectionId, payloadsIn(protocol.resultFrame(call.invocationId, text))[0]!);
     }

@@ -17,7 +17,7 @@ import type { Endpoint } from '../../wire/connect/endpoint';
 import { negotiateAgents, type NegotiateAgents } from '../../wire/connect/negotiate';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
-import { HubMessageError, type HubMessage } from '../../wire/hub/hubMessage';
+import { hubMessageType, HubMessageError, type HubMessage } from '../../wire/hub/hubMessage';
 
 /** The open connections of one worker, by their index. */
 export class OpenConnections {
@@ -82,7 +82,7 @@ const serverTimeoutUs = 30_000_000;
 const goodbyeMs = 5000;
 const maximumUnsentBytes = 4 * 1024 * 1024;
 
-const ping = { type: 6 } as const;
+const ping = { type: hubMessageType.ping } as const;
 
 /** The connections of one worker: opening, keeping alive, losing, closing. */
 export class Connections implements HubListener {

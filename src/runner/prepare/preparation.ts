@@ -2,7 +2,7 @@ import { idMethods, membershipMethods } from '../../base/benchContract';
 import type { Plan } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { HubMessage } from '../../wire/hub/hubMessage';
+import { hubMessageType, type HubMessage } from '../../wire/hub/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connect/connectFailure';
 import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations';
 import type { ServiceFailure } from '../../wire/rest/serviceFailure';
@@ -55,8 +55,9 @@ export class Preparation {
 
   /** A hub message that is no delivery; true when it completes a call of {@link invoke}. */
   handle(connection: HubConnection, message: HubMessage): boolean {
-    if (message.type === 3) return this.invocations.completed(connection, message);
-    if (message.type !== 1) return false;
+    if (message.type === hubMessageType.completion)
+      return this.invocations.completed(connection, message);
+    if (message.type !== hubMessageType.invocation) return false;
     const target = message.target.toLowerCase();
     const [id] = message.arguments;
     if (idCallbacks.includes(target) && typeof id === 'string') {

@@ -4,7 +4,7 @@ import type { Plan, PlanEntry } from '../../plan/plan';
 import { itemPatternOf, ItemPattern } from './itemPattern';
 import { shownText } from '../../wire/connect/connectFailure';
 import { isAt, type HubCodec } from '../../wire/hub/hubCodec';
-import type { HubMessage, Invocation } from '../../wire/hub/hubMessage';
+import { hubMessageType, type HubMessage, type Invocation } from '../../wire/hub/hubMessage';
 import { stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
 import { itemDigits, itemKey, streamLayoutOf } from '../../wire/message/streamLayout';
 
@@ -91,7 +91,10 @@ function dictionaryPattern(): DeliveryPattern {
       prefix = Buffer.from(buffer.subarray(start, stampAt));
     },
     stampIn: (message) => {
-      if (message.type !== 1 || message.target.toLowerCase() !== dictionaryCallback)
+      if (
+        message.type !== hubMessageType.invocation ||
+        message.target.toLowerCase() !== dictionaryCallback
+      )
         return undefined;
       const [dictionary] = message.arguments;
       if (typeof dictionary !== 'object' || dictionary === null) return undefined;
@@ -121,7 +124,7 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
   const others = new Set<string>();
   let told = 0;
   const isCallback = (message: HubMessage): message is Invocation =>
-    message.type === 1 && message.target.toLowerCase() === name;
+    message.type === hubMessageType.invocation && message.target.toLowerCase() === name;
   return {
     usualStamp: (buffer, start, end) => {
       if (end - start < head.length + stampLength || !isAt(buffer, start, head)) return -1;
@@ -145,7 +148,7 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
         ? `${callback} did not bring back the text that was sent, so it cannot be matched to a message`
         : undefined,
     keepName: (message) => {
-      if (called || message.type !== 1 || others.size >= mostNames) return;
+      if (called || message.type !== hubMessageType.invocation || others.size >= mostNames) return;
       const { target, arguments: args } = message;
       if (!others.has(target) && stampWithin(args, marker, 0) !== undefined) others.add(target);
     },
@@ -187,7 +190,7 @@ export function completionPattern(codec: HubCodec): DeliveryPattern {
   return {
     usualStamp: codec.answeredStamp,
     stampIn: (message) =>
-      message.type === 3 &&
+      message.type === hubMessageType.completion &&
       typeof message.error !== 'string' &&
       message.invocationId.length === stampLength
         ? message.invocationId
@@ -220,7 +223,7 @@ export class StreamItemPattern implements DeliveryPattern {
   }
 
   stampIn(message: HubMessage): string | undefined {
-    if (message.type !== 2) return undefined;
+    if (message.type !== hubMessageType.streamItem) return undefined;
     const text = textUnder(message.item, stampKey);
     if (text?.length !== stampLength || !text.startsWith(stampMarker)) return undefined;
     this.id = message.invocationId;

@@ -1,3 +1,4 @@
+import { hubMessageType } from '../../wire/hub/hubMessage';
 import type { MessageArgument } from '../../base/messageArgument';
 import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
 import type { Plan, PlanEntry } from '../../plan/plan';
@@ -86,7 +87,11 @@ export class StreamValues implements StreamMessages {
         ? { protocol: this.plan.protocol, stamp, nowMs: Date.now(), source: { index } }
         : this.ownHoles(stream, this.sentItems);
     const item = valueOf(argument, holes);
-    return stream.connection!.sendMessage({ type: 2, invocationId: idText(streamId), item });
+    return stream.connection!.sendMessage({
+      type: hubMessageType.streamItem,
+      invocationId: idText(streamId),
+      item,
+    });
   }
 
   payloadBytes(stream: OpenStream, stamp: Stamp): number {
@@ -97,17 +102,20 @@ export class StreamValues implements StreamMessages {
 
   /** No further items; returns the bytes on the wire. */
   end({ connection, streamId }: OpenStream): number {
-    return connection!.sendMessage({ type: 3, invocationId: idText(streamId) });
+    return connection!.sendMessage({
+      type: hubMessageType.completion,
+      invocationId: idText(streamId),
+    });
   }
 
   cancel({ callId }: OpenStream, connection: HubConnection): void {
-    connection.sendMessage({ type: 5, invocationId: idText(callId) });
+    connection.sendMessage({ type: hubMessageType.cancelInvocation, invocationId: idText(callId) });
   }
 
   private call({ connection, callId, streamId }: OpenStream, args: readonly unknown[]): number {
     const { method, direction } = this.shape;
     return connection!.sendMessage({
-      type: direction === 'upload' ? 1 : 4,
+      type: direction === 'upload' ? hubMessageType.invocation : hubMessageType.streamInvocation,
       invocationId: idText(callId),
       target: method,
       arguments: args,

@@ -1,6 +1,6 @@
 import { prefixBytes } from '../../wire/message/messagePackFraming';
 import { dataType } from '../../wire/service/serviceMessage';
-import { messageType } from '../hubProtocol/hubMessage';
+import { hubMessageType } from '../../wire/hub/hubMessage';
 
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
@@ -22,6 +22,6 @@ export function hubDataType(bytes: Buffer, start: number, end: number): number {
 }
 
 function typeOf(type: number): number {
-  if (type === messageType.ping) return dataType.other;
-  return type === messageType.close ? dataType.close : dataType.invocation;
+  if (type === hubMessageType.ping) return dataType.other;
+  return type === hubMessageType.close ? dataType.close : dataType.invocation;
 }

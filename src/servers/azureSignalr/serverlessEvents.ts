@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubMessage';
+import { hubMessageType } from '../../wire/hub/hubMessage';
 import { serverFrame } from '../hubProtocol/serverFrame';
 import { opcode } from '../../wire/socket/frame';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
@@ -29,7 +30,7 @@ export class ServerlessEvents {
   invoked(client: ServerlessClient, message: HubMessage): void {
     const { target, invocationId, bytes, start, end } = message;
     const { protocol } = client;
-    if (message.type === messageType.streamInvocation) {
+    if (message.type === hubMessageType.streamInvocation) {
       const error = `A service in serverless mode has no streams, such as '${target}'.`;
       client.write(protocol.errorFrame(invocationId ?? '', error));
       return;
@@ -90,7 +91,7 @@ function areCompletions(protocol: ServerProtocol, body: Buffer): boolean {
   for (let start = 0; start < body.length;) {
     const end = protocol.messageEnd(undefined, body, start, body.length);
     if (typeof end === 'string') return false;
-    if (protocol.read(body, start, end)?.type !== messageType.completion) return false;
+    if (protocol.read(body, start, end)?.type !== hubMessageType.completion) return false;
     start = end;
   }
   return true;

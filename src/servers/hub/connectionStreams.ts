@@ -1,5 +1,6 @@
 import type { HubConnection, OpenStreams } from './hubConnection';
-import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubMessage';
+import { hubMessageType } from '../../wire/hub/hubMessage';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { performance } from 'node:perf_hooks';
 
@@ -123,7 +124,7 @@ export class ConnectionStreams implements OpenStreams {
   /** Takes a stream item, the completion of an upload, or a cancellation; unknown ids are ignored. */
   received(message: HubMessage): void {
     const id = message.invocationId ?? '';
-    if (message.type === messageType.cancelInvocation) {
+    if (message.type === hubMessageType.cancelInvocation) {
       const call = this.calls.get(id);
       if (call !== undefined) this.finish(call, this.protocol.streamEndFrame(call.id));
       this.downloads.get(id)?.finish();
@@ -131,7 +132,7 @@ export class ConnectionStreams implements OpenStreams {
     }
     const stream = this.uploads.get(id);
     if (stream === undefined) return;
-    if (message.type === messageType.streamItem) this.item(stream, message);
+    if (message.type === hubMessageType.streamItem) this.item(stream, message);
     else this.endUpload(stream, message.error);
   }
 

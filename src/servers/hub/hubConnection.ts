@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { ByteRest } from '../../wire/socket/byteRest';
 import { handshakeErrorFrame } from '../hubProtocol/hubFrames';
 import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from './hubHandshake';
-import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubMessage';
+import { hubMessageType } from '../../wire/hub/hubMessage';
 import type { HubTransport, TransportOwner } from '../http/hubTransport';
 import { jsonProtocol } from '../hubProtocol/jsonProtocol';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
@@ -237,20 +238,20 @@ export class HubConnection implements TransportOwner {
       return;
     }
     switch (message.type) {
-      case messageType.invocation:
-      case messageType.streamInvocation:
+      case hubMessageType.invocation:
+      case hubMessageType.streamInvocation:
         this.invocations++;
         this.host.invoked(this, message);
         break;
-      case messageType.streamItem:
-      case messageType.completion:
-      case messageType.cancelInvocation:
+      case hubMessageType.streamItem:
+      case hubMessageType.completion:
+      case hubMessageType.cancelInvocation:
         this.streams?.received(message);
         break;
-      case messageType.ping:
+      case hubMessageType.ping:
         this.hasPinged = true;
         break;
-      case messageType.close:
+      case hubMessageType.close:
         this.close();
         break;
     }

@@ -1,7 +1,8 @@
 import type { BenchContext, BenchMethod, Outcome } from './benchMethods';
 import { benchMethod } from './benchMethods';
 import type { HubConnection } from './hubConnection';
-import { messageType, type HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubMessage';
+import { hubMessageType } from '../../wire/hub/hubMessage';
 
 /** Error texts of ASP.NET Core 10 with `EnableDetailedErrors` off. */
 const errorTexts = {
@@ -33,7 +34,7 @@ function answerOf(
   }
   const { name, isStreaming = false } = method;
   if (message.argumentCount !== method.argumentCount) return { error: errorTexts.unbound(name) };
-  if ((message.type === messageType.streamInvocation) !== isStreaming) {
+  if ((message.type === hubMessageType.streamInvocation) !== isStreaming) {
     return { error: errorTexts[isStreaming ? 'streaming' : 'notStreaming'](name) };
   }
   const { streams = 0 } = method;

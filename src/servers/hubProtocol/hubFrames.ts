@@ -1,3 +1,4 @@
+import { hubMessageType } from '../../wire/hub/hubMessage';
 import { opcode } from '../../wire/socket/frame';
 import { carryingFrame, serverFrame } from './serverFrame';
 
@@ -50,29 +51,29 @@ export function streamItemFrame(
 
 /** Calls `target` of a client with string arguments. */
 export function callbackFrame(target: string, ...args: readonly string[]): Buffer {
-  return messageFrame(JSON.stringify({ type: 1, target, arguments: args }));
+  return messageFrame(JSON.stringify({ type: hubMessageType.invocation, target, arguments: args }));
 }
 
 /** Completion with a result; `null` is what the .NET server sends for void. */
 export function resultFrame(invocationId: string, result: string | number | null): Buffer {
-  return messageFrame(JSON.stringify({ type: 3, invocationId, result }));
+  return messageFrame(JSON.stringify({ type: hubMessageType.completion, invocationId, result }));
 }
 
 /** Completion of a stream, which has no result. */
 export function streamEndFrame(invocationId: string): Buffer {
-  return messageFrame(JSON.stringify({ type: 3, invocationId }));
+  return messageFrame(JSON.stringify({ type: hubMessageType.completion, invocationId }));
 }
 
 /** Completion with an error text. */
 export function errorFrame(invocationId: string, error: string): Buffer {
-  return messageFrame(JSON.stringify({ type: 3, invocationId, error }));
+  return messageFrame(JSON.stringify({ type: hubMessageType.completion, invocationId, error }));
 }
 
 /** Close message; `allowReconnect` is written only when true. */
 export function closeFrame(error: string | undefined, allowReconnect: boolean): Buffer {
   return messageFrame(
     JSON.stringify({
-      type: 7,
+      type: hubMessageType.close,
       ...(error !== undefined && { error }),
       ...(allowReconnect && { allowReconnect }),
     }),

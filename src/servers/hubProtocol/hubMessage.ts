@@ -1,15 +1,5 @@
+import { hubMessageType } from '../../wire/hub/hubMessage';
 import { skipSpace, stringAt, walk } from '../../wire/hub/jsonScan';
-
-/** Message types of the hub protocol that the bench hub tells apart. */
-export const messageType = {
-  invocation: 1,
-  streamItem: 2,
-  completion: 3,
-  streamInvocation: 4,
-  cancelInvocation: 5,
-  ping: 6,
-  close: 7,
-} as const;
 
 /**
  * The envelope of one hub message of either protocol; `arguments` and `item` stay where they are, as
@@ -166,15 +156,15 @@ export function emptyMessage(bytes: Buffer, start: number, end: number): HubMess
 function isComplete(message: HubMessage): boolean {
   const hasId = message.invocationId !== undefined;
   switch (message.type) {
-    case messageType.invocation:
+    case hubMessageType.invocation:
       return message.target !== '' && message.argumentsEnd > 0;
-    case messageType.streamInvocation:
+    case hubMessageType.streamInvocation:
       return hasId && message.target !== '' && message.argumentsEnd > 0;
-    case messageType.streamItem:
+    case hubMessageType.streamItem:
       return hasId && message.itemEnd > 0;
-    case messageType.completion:
+    case hubMessageType.completion:
       return hasId && !(message.hasResult && message.error !== undefined);
-    case messageType.cancelInvocation:
+    case hubMessageType.cancelInvocation:
       return hasId;
     default:
       return !Number.isNaN(message.type);

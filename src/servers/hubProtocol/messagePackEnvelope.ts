@@ -16,9 +16,9 @@ import {
   longError,
   maxErrorBytes,
   maxNameBytes,
-  messageType,
   type HubMessage,
 } from './hubMessage';
+import { hubMessageType } from '../../wire/hub/hubMessage';
 
 /**
  * Reads the envelope of the hub message in `start`…`end`, its length included; arguments and items stay
@@ -60,18 +60,18 @@ function readEnvelope(cursor: Cursor, message: HubMessage): void {
 /** Reads what the type needs; returns how many elements that were. */
 function readFields(cursor: Cursor, message: HubMessage, elements: number): number {
   switch (message.type) {
-    case messageType.invocation:
-    case messageType.streamInvocation:
+    case hubMessageType.invocation:
+    case hubMessageType.streamInvocation:
       return readInvocation(cursor, message, elements);
-    case messageType.streamItem:
+    case hubMessageType.streamItem:
       readHead(cursor, message, elements, 4);
       message.itemStart = cursor.at;
       skipValue(cursor, 2);
       message.itemEnd = cursor.at;
       return 4;
-    case messageType.completion:
+    case hubMessageType.completion:
       return readCompletion(cursor, message, elements);
-    case messageType.cancelInvocation:
+    case hubMessageType.cancelInvocation:
       readHead(cursor, message, elements, 3);
       return 3;
     default:
@@ -83,7 +83,7 @@ function readFields(cursor: Cursor, message: HubMessage, elements: number): numb
 function readHead(cursor: Cursor, message: HubMessage, elements: number, wanted: number): void {
   if (elements < wanted) fail('too few elements');
   for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);
-  const mayBeNil = message.type === messageType.invocation;
+  const mayBeNil = message.type === hubMessageType.invocation;
   if (mayBeNil && skipNil(cursor)) return;
   const id = nameAt(cursor);
   // An empty id stands for none, as .NET reads it.

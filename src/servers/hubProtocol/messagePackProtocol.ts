@@ -1,5 +1,5 @@
 import { opcode } from '../../wire/socket/frame';
-import { HubMessageError } from '../../wire/hub/hubMessage';
+import { hubMessageType, HubMessageError } from '../../wire/hub/hubMessage';
 import {
   bodyLengthAt,
   lengthPrefix,
@@ -81,7 +81,7 @@ export const messagePackProtocol: ServerProtocol = {
   isText: false,
   // JSON in every protocol, here in a binary message.
   handshakeFrame: serverFrame(opcode.binary, Buffer.from('{}\x1e')),
-  pingFrame: messageFrame({ type: 6 }),
+  pingFrame: messageFrame({ type: hubMessageType.ping }),
   messageEnd: (rest, data, start, maxBytes) => {
     const kept = rest?.length ?? 0;
     const beginning = beginningOf(rest?.first(maximumPrefixBytes) ?? nothing, data, start);
@@ -134,7 +134,11 @@ export const messagePackProtocol: ServerProtocol = {
     carrying(recordLatencyHead, bytes, start, end, noStreams),
   measureFrame: (bytes, start, end) => carrying(measureHead, bytes, start, end, noStreams),
   measureFrameOf: (ticks, payload) =>
-    messageFrame({ type: 1, target: 'Measure', arguments: [ticks, payload] }),
+    messageFrame({
+      type: hubMessageType.invocation,
+      target: 'Measure',
+      arguments: [ticks, payload],
+    }),
   invocationFrame: (target, bytes, start, end) => {
     const head = Buffer.concat([invocationHead, encodeText(target)]);
     return carrying(head, bytes, start, end, noStreams);
@@ -144,10 +148,17 @@ export const messagePackProtocol: ServerProtocol = {
     const head = [arrayHead(4), encodeValue(2), mapHead(0), encodeText(invocationId)];
     return carrying(Buffer.concat(head), bytes, start, end, nothing);
   },
-  callbackFrame: (target, ...args) => messageFrame({ type: 1, target, arguments: args }),
-  resultFrame: (invocationId, result) => messageFrame({ type: 3, invocationId, result }),
-  streamEndFrame: (invocationId) => messageFrame({ type: 3, invocationId }),
-  errorFrame: (invocationId, error) => messageFrame({ type: 3, invocationId, error }),
+  callbackFrame: (target, ...args) =>
+    messageFrame({ type: hubMessageType.invocation, target, arguments: args }),
+  resultFrame: (invocationId, result) =>
+    messageFrame({ type: hubMessageType.completion, invocationId, result }),
+  streamEndFrame: (invocationId) => messageFrame({ type: hubMessageType.completion, invocationId }),
+  errorFrame: (invocationId, error) =>
+    messageFrame({ type: hubMessageType.completion, invocationId, error }),
   closeFrame: (error, allowReconnect) =>
-    messageFrame({ type: 7, ...(error !== undefined && { error }), allowReconnect }),
+    messageFrame({
+      type: hubMessageType.close,
+      ...(error !== undefined && { error }),
+      allowReconnect,
+    }),
 };

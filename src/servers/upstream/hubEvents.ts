@@ -5,7 +5,7 @@ import type { HubDeed } from '../../usecases/hubMethod';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { codecOf } from '../../wire/hub/codecs';
 import type { HubCodec } from '../../wire/hub/hubCodec';
-import { HubMessageError, type Invocation } from '../../wire/hub/hubMessage';
+import { hubMessageType, HubMessageError, type Invocation } from '../../wire/hub/hubMessage';
 import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
 import type { ServiceFailure } from '../../wire/rest/serviceFailure';
 import { isSigned, wrongSignature } from './signatureCheck';
@@ -75,7 +75,10 @@ async function outcomeOf(
   }
   if (invocationId === undefined) return { status: 200 };
   const result = 'result' in deed ? { result: deed.result } : {};
-  return { status: 200, completion: codec.encode({ type: 3, invocationId, ...result }) };
+  return {
+    status: 200,
+    completion: codec.encode({ type: hubMessageType.completion, invocationId, ...result }),
+  };
 }
 
 function invocationIn(codec: HubCodec, body: Buffer): Invocation | undefined {
@@ -84,7 +87,7 @@ function invocationIn(codec: HubCodec, body: Buffer): Invocation | undefined {
     // In JSON the separator may be missing at the end.
     if (codec.protocol !== 'json' || body.at(-1) === 0x1e) codec.find(body, 0, body.length, span);
     const message = codec.read(body, span.start, span.end);
-    return message?.type === 1 ? message : undefined;
+    return message?.type === hubMessageType.invocation ? message : undefined;
   } catch (error) {
     if (error instanceof HubMessageError) return undefined;
     throw error;

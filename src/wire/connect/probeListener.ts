@@ -1,3 +1,4 @@
+import { hubMessageType } from '../hub/hubMessage';
 import type { Span } from '../hub/hubCodec';
 import type { HubConnection, HubListener } from '../hub/clientConnection';
 import { Invocations } from '../hub/invocations';
@@ -14,8 +15,12 @@ export class ProbeListener implements HubListener {
     while (span.next < end) {
       codec.find(buffer, span.next, end, span);
       const message = codec.read(buffer, span.start, span.end);
-      if (message?.type === 3) this.invocations.completed(connection, message);
-      if (message?.type === 1 && message.target.toLowerCase() === 'onconnected') {
+      if (message?.type === hubMessageType.completion)
+        this.invocations.completed(connection, message);
+      if (
+        message?.type === hubMessageType.invocation &&
+        message.target.toLowerCase() === 'onconnected'
+      ) {
         this.greeted = true;
         this.greet();
       }

@@ -3,49 +3,62 @@ import { closeCode as closeCodes } from '../socket/frame';
 
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
 
+/** Kinds of messages by their numbers on the wire. */
+export const hubMessageType = {
+  invocation: 1,
+  streamItem: 2,
+  completion: 3,
+  streamInvocation: 4,
+  cancelInvocation: 5,
+  ping: 6,
+  close: 7,
+  ack: 8,
+  sequence: 9,
+} as const;
+
 export interface Invocation {
-  readonly type: 1;
+  readonly type: typeof hubMessageType.invocation;
   readonly invocationId?: string;
   readonly target: string;
   readonly arguments: readonly unknown[];
   readonly streamIds?: readonly string[];
 }
 export interface StreamItem {
-  readonly type: 2;
+  readonly type: typeof hubMessageType.streamItem;
   readonly invocationId: string;
   readonly item: unknown;
 }
 export interface Completion {
-  readonly type: 3;
+  readonly type: typeof hubMessageType.completion;
   readonly invocationId: string;
   readonly result?: unknown;
   readonly error?: string;
 }
 export interface StreamInvocation {
-  readonly type: 4;
+  readonly type: typeof hubMessageType.streamInvocation;
   readonly invocationId: string;
   readonly target: string;
   readonly arguments: readonly unknown[];
   readonly streamIds?: readonly string[];
 }
 export interface CancelInvocation {
-  readonly type: 5;
+  readonly type: typeof hubMessageType.cancelInvocation;
   readonly invocationId: string;
 }
 export interface Ping {
-  readonly type: 6;
+  readonly type: typeof hubMessageType.ping;
 }
 export interface Close {
-  readonly type: 7;
+  readonly type: typeof hubMessageType.close;
   readonly error?: string;
   readonly allowReconnect?: boolean;
 }
 export interface Ack {
-  readonly type: 8;
+  readonly type: typeof hubMessageType.ack;
   readonly sequenceId: number;
 }
 export interface Sequence {
-  readonly type: 9;
+  readonly type: typeof hubMessageType.sequence;
   readonly sequenceId: number;
 }
 
@@ -134,68 +147,95 @@ export function readHandshakeAnswer(text: string): string | undefined {
 export function readHubMessage(text: string): HubMessage | undefined {
   const fields = jsonObject(text);
   switch (fields['type']) {
-    case 1:
-    case 4:
-      requireText(fields, 'target');
-      if (!Array.isArray(fields['arguments']))
-        throw new HubMessageError('an invocation has no arguments');
-      if (fields['type'] === 4) requireText(fields, 'invocationId');
-      else optionalText(fields, 'invocationId');
-      if (fields['streamIds'] !== undefined && !isTextList(fields['streamIds'])) {
-        throw new HubMessageError('an invocation has invalid stream ids');
-      }
-      break;
-    case 2:
-      requireText(fields, 'invocationId');
+    case hubMessageType.invocation:
+      return { type: hubMessageType.invocation, ...idIn(fields), ...callIn(fields) };
+    case hubMessageType.streamInvocation: {
+      const invocationId = textAt(fields, 'invocationId');
+      return { type: hubMessageType.streamInvocation, invocationId, ...callIn(fields) };
+    }
+    case hubMessageType.streamItem:
       if (!('item' in fields)) throw new HubMessageError('a stream item is empty');
-      break;
-    case 3:
-      requireText(fields, 'invocationId');
-      optionalText(fields, 'error');
-      if (
-        typeof fields['error'] === 'string' &&
-        fields['result'] !== undefined &&
-        fields['result'] !== null
-      ) {
-        throw new HubMessageError('a completion has both a result and an error');
-      }
-      break;
-    case 5:
-      requireText(fields, 'invocationId');
-      break;
-    case 6:
-      break;
-    case 7:
-      optionalText(fields, 'error');
-      break;
-    case 8:
-    case 9:
-      if (!Number.isSafeInteger(fields['sequenceId']))
+      return {
+        type: hubMessageType.streamItem,
+        invocationId: textAt(fields, 'invocationId'),
+        item: fields['item'],
+      };
+    case hubMessageType.completion:
+      return completionIn(fields);
+    case hubMessageType.cancelInvocation:
+      return {
+        type: hubMessageType.cancelInvocation,
+        invocationId: textAt(fields, 'invocationId'),
+      };
+    case hubMessageType.ping:
+      return { type: hubMessageType.ping };
+    case hubMessageType.close: {
+      const { allowReconnect } = fields;
+      return {
+        type: hubMessageType.close,
+        ...errorIn(fields),
+        ...(typeof allowReconnect === 'boolean' && { allowReconnect }),
+      };
+    }
+    case hubMessageType.ack:
+    case hubMessageType.sequence: {
+      const { type, sequenceId } = fields;
+      if (!Number.isSafeInteger(sequenceId))
         throw new HubMessageError('a sequence id is no whole number');
-      break;
+      return { type, sequenceId: Number(sequenceId) };
+    }
     default:
       if (typeof fields['type'] !== 'number')
         throw new HubMessageError('a hub message has no type');
       return undefined;
   }
-  return fields as unknown as HubMessage;
 }
 
-function requireText(fields: Fields, name: string): void {
-  if (typeof fields[name] !== 'string')
-    throw new HubMessageError(`a hub message of type ${String(fields['type'])} has no ${name}`);
+/** What calls of both kinds have in common. */
+function callIn(fields: Fields): Pick<Invocation, 'target' | 'arguments' | 'streamIds'> {
+  const { arguments: args, streamIds } = fields;
+  const target = textAt(fields, 'target');
+  if (!Array.isArray(args)) throw new HubMessageError('an invocation has no arguments');
+  if (streamIds === undefined) return { target, arguments: args };
+  if (!isTextList(streamIds)) throw new HubMessageError('an invocation has invalid stream ids');
+  return { target, arguments: args, streamIds };
+}
+
+function completionIn(fields: Fields): Completion {
+  const { result } = fields;
+  const error = errorIn(fields);
+  if (error.error !== undefined && result !== undefined && result !== null)
+    throw new HubMessageError('a completion has both a result and an error');
+  const invocationId = textAt(fields, 'invocationId');
+  const type = hubMessageType.completion;
+  return { type, invocationId, ...error, ...(result !== undefined && { result }) };
+}
+
+function textAt(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value === 'string') return value;
+  throw new HubMessageError(`a hub message of type ${String(fields['type'])} has no ${name}`);
 }
 
 /** .NET writes absent members as null at times. */
-function optionalText(fields: Fields, name: string): void {
-  const value = fields[name];
-  if (value !== undefined && value !== null && typeof value !== 'string') {
-    throw new HubMessageError(
-      `a hub message of type ${String(fields['type'])} has a ${name} that is no text`,
-    );
-  }
+function optionalText(fields: Fields, name: string): string | undefined {
+  const value = fields[name] ?? undefined;
+  if (value === undefined || typeof value === 'string') return value;
+  throw new HubMessageError(
+    `a hub message of type ${String(fields['type'])} has a ${name} that is no text`,
+  );
 }
 
-function isTextList(value: unknown): boolean {
+function idIn(fields: Fields): { readonly invocationId?: string } {
+  const invocationId = optionalText(fields, 'invocationId');
+  return invocationId === undefined ? {} : { invocationId };
+}
+
+function errorIn(fields: Fields): { readonly error?: string } {
+  const error = optionalText(fields, 'error');
+  return error === undefined ? {} : { error };
+}
+
+function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }

@@ -1,4 +1,4 @@
-import type { Completion } from './hubMessage';
+import { hubMessageType, type Completion } from './hubMessage';
 import type { HubConnection } from './clientConnection';
 
 /** The hub's answer to an invocation, or why there is none. */
@@ -41,7 +41,12 @@ export class Invocations {
       };
       // It stays after its time is over: a late completion is told apart from those of others.
       this.pending.set(key, { settle });
-      const message = { type: 1, invocationId, target, arguments: args } as const;
+      const message = {
+        type: hubMessageType.invocation,
+        invocationId,
+        target,
+        arguments: args,
+      } as const;
       connection.sendMessage(message);
     });
   }

@@ -1,4 +1,4 @@
-import { HubMessageError, type HubMessage } from '../hub/hubMessage';
+import { hubMessageType, HubMessageError, type HubMessage } from '../hub/hubMessage';
 import { framed } from './messagePackFraming';
 import {
   readArrayHead,
@@ -29,8 +29,8 @@ export function encodeMessagePackMessage(message: HubMessage): Buffer {
 
 function partsOf(message: HubMessage): Buffer[] {
   switch (message.type) {
-    case 1:
-    case 4:
+    case hubMessageType.invocation:
+    case hubMessageType.streamInvocation:
       return [
         headOf(6, message.type),
         message.invocationId === undefined ? nil : encodeText(message.invocationId),
@@ -38,9 +38,9 @@ function partsOf(message: HubMessage): Buffer[] {
         encodeValue(message.arguments),
         encodeValue(message.streamIds ?? []),
       ];
-    case 2:
+    case hubMessageType.streamItem:
       return [headOf(4, 2), encodeText(message.invocationId), encodeValue(message.item)];
-    case 3: {
+    case hubMessageType.completion: {
       const { invocationId, error, result } = message;
       if (error === undefined && result === undefined)
         return [headOf(4, 3), encodeText(invocationId), encodeValue(completionKind.void)];
@@ -51,14 +51,14 @@ function partsOf(message: HubMessage): Buffer[] {
         encodeValue(error ?? result),
       ];
     }
-    case 5:
+    case hubMessageType.cancelInvocation:
       return [headOf(3, 5), encodeText(message.invocationId)];
-    case 6:
+    case hubMessageType.ping:
       return [encodeValue([6])];
-    case 7:
+    case hubMessageType.close:
       return [encodeValue([7, message.error, message.allowReconnect ?? false])];
-    case 8:
-    case 9:
+    case hubMessageType.ack:
+    case hubMessageType.sequence:
       return [encodeValue([message.type, message.sequenceId])];
   }
 }
@@ -94,18 +94,18 @@ export function readMessagePackMessage(
 /** Elements that {@link messageOf} has read of a message. */
 function fieldsRead(message: HubMessage, elements: number): number {
   switch (message.type) {
-    case 1:
-    case 4:
+    case hubMessageType.invocation:
+    case hubMessageType.streamInvocation:
       return Math.min(6, elements);
-    case 2:
+    case hubMessageType.streamItem:
       return 4;
-    case 3:
+    case hubMessageType.completion:
       return message.error === undefined && message.result === undefined ? 4 : 5;
-    case 5:
+    case hubMessageType.cancelInvocation:
       return 3;
-    case 6:
+    case hubMessageType.ping:
       return 1;
-    case 7:
+    case hubMessageType.close:
       return Math.min(3, elements);
     default:
       return 2;
@@ -118,23 +118,23 @@ function messageOf(
   elements: number,
 ): HubMessage | undefined {
   switch (type) {
-    case 1:
-    case 4:
+    case hubMessageType.invocation:
+    case hubMessageType.streamInvocation:
       return readInvocation(cursor, type, elements);
-    case 2:
+    case hubMessageType.streamItem:
       beginWithHeaders(cursor, elements, 4);
       return { type, invocationId: textOf(cursor), item: readValue(cursor, 2) };
-    case 3:
+    case hubMessageType.completion:
       return readCompletion(cursor, elements);
-    case 5:
+    case hubMessageType.cancelInvocation:
       beginWithHeaders(cursor, elements, 3);
       return { type, invocationId: textOf(cursor) };
-    case 6:
+    case hubMessageType.ping:
       return { type };
-    case 7:
+    case hubMessageType.close:
       return readClose(cursor, elements);
-    case 8:
-    case 9: {
+    case hubMessageType.ack:
+    case hubMessageType.sequence: {
       requireElements(elements, 2);
       const sequenceId = readInteger(cursor);
       if (typeof sequenceId !== 'number')
@@ -162,18 +162,22 @@ function textOf(cursor: Cursor): string {
   return text;
 }
 
-function readInvocation(cursor: Cursor, type: 1 | 4, elements: number): HubMessage {
+function readInvocation(
+  cursor: Cursor,
+  type: typeof hubMessageType.invocation | typeof hubMessageType.streamInvocation,
+  elements: number,
+): HubMessage {
   beginWithHeaders(cursor, elements, 5);
   // An empty id stands for none, as .NET reads it.
   const invocationId = skipNil(cursor) ? '' : textOf(cursor);
-  if (type === 4 && invocationId === '')
+  if (type === hubMessageType.streamInvocation && invocationId === '')
     throw new HubMessageError('a hub message of type 4 has no invocationId');
   const target = textOf(cursor);
   const args = Array.from({ length: readArrayHead(cursor) }, () => readValue(cursor, 3));
   const streamIds =
     elements > 5 ? Array.from({ length: readArrayHead(cursor) }, () => textOf(cursor)) : [];
   const fields = { target, arguments: args, ...(streamIds.length === 0 ? {} : { streamIds }) };
-  if (type === 4) return { type, invocationId, ...fields };
+  if (type === hubMessageType.streamInvocation) return { type, invocationId, ...fields };
   return invocationId === '' ? { type, ...fields } : { type, invocationId, ...fields };
 }
 
@@ -181,12 +185,13 @@ function readCompletion(cursor: Cursor, elements: number): HubMessage {
   beginWithHeaders(cursor, elements, 4);
   const invocationId = textOf(cursor);
   const kind = readInteger(cursor);
-  if (kind === completionKind.void) return { type: 3, invocationId };
+  if (kind === completionKind.void) return { type: hubMessageType.completion, invocationId };
   requireElements(elements, 5);
-  if (kind === completionKind.error) return { type: 3, invocationId, error: textOf(cursor) };
+  if (kind === completionKind.error)
+    return { type: hubMessageType.completion, invocationId, error: textOf(cursor) };
   if (kind !== completionKind.value)
     throw new HubMessageError('a completion has neither a result nor an error');
-  return { type: 3, invocationId, result: readValue(cursor, 2) };
+  return { type: hubMessageType.completion, invocationId, result: readValue(cursor, 2) };
 }
 
 function readClose(cursor: Cursor, elements: number): HubMessage {
@@ -194,7 +199,7 @@ function readClose(cursor: Cursor, elements: number): HubMessage {
   const error = skipNil(cursor) ? undefined : textOf(cursor);
   const allowReconnect = elements > 2 ? readValue(cursor, 2) : undefined;
   return {
-    type: 7,
+    type: hubMessageType.close,
     ...(error === undefined ? {} : { error }),
     ...(typeof allowReconnect === 'boolean' ? { allowReconnect } : {}),
   };

@@ -1,6 +1,6 @@
 import type { HoleKind, MessageArgument, NumberHole } from '../../base/messageArgument';
 import type { WireProtocol } from '../../base/wireProtocol';
-import type { HubMessage } from '../hub/hubMessage';
+import { hubMessageType, type HubMessage } from '../hub/hubMessage';
 import { holeDigits, type MessageShape } from './messageLayout';
 import { ticksOf, type MessageSource } from './messageTemplate';
 import { stampLength, writeStamp, type Stamp } from './stamp';
@@ -53,7 +53,7 @@ function invocationOf(shape: MessageShape, holes: HoleContent): HubMessage {
   const isPubSub = holes.protocol.startsWith('webpubsub');
   const toGroup = isPubSub && target === 'SendToGroup';
   return {
-    type: 1,
+    type: hubMessageType.invocation,
     ...(answered === true && { invocationId: textOf(isPubSub ? 'ackId' : 'stamp', holes) }),
     target,
     arguments: toGroup ? [textOf('receiver', holes), ...values] : values,

@@ -6,7 +6,7 @@ import {
   type WebPubSubClientProtocol,
 } from '@azure/web-pubsub-client';
 import { ClientConnection } from '../hub/clientConnection';
-import type { HubMessage, Invocation } from '../hub/hubMessage';
+import { hubMessageType, type HubMessage, type Invocation } from '../hub/hubMessage';
 import {
   classOfClosing,
   ConnectFailure,
@@ -129,7 +129,7 @@ export class PubSubSdkConnection extends ClientConnection {
 
   sendMessage(message: HubMessage): number {
     // The client pings and acknowledges by itself.
-    if (message.type !== 1) return NaN;
+    if (message.type !== hubMessageType.invocation) return NaN;
     if (this.state === 'open') this.hand(message);
     else if (this.state === 'recovering') this.keep(message);
     return NaN;
@@ -184,8 +184,9 @@ export class PubSubSdkConnection extends ClientConnection {
       this.interrupted('the client has taken another socket');
       this.recovered();
     } else if (this.state === 'recovering') this.recovered();
-    if (frame.kind === 'pong') this.arrived({ type: 6 });
-    else if (frame.kind === 'disconnected') this.arrived({ type: 7, error: frame.message });
+    if (frame.kind === 'pong') this.arrived({ type: hubMessageType.ping });
+    else if (frame.kind === 'disconnected')
+      this.arrived({ type: hubMessageType.close, error: frame.message });
   }
 
   /** Lets the client send a message, in the words of a hub. */
@@ -264,7 +265,7 @@ export class PubSubSdkConnection extends ClientConnection {
   }
 
   private delivered(data: unknown): void {
-    this.arrived({ type: 1, target: 'RecordLatency', arguments: [data] });
+    this.arrived({ type: hubMessageType.invocation, target: 'RecordLatency', arguments: [data] });
   }
 
   private arrived(message: HubMessage): void {

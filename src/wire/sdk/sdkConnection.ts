@@ -21,7 +21,7 @@ import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import { Cookies } from '../connect/cookies';
 import type { Endpoint } from '../connect/endpoint';
 import { clientHeaderLength } from '../socket/frame';
-import type { HubMessage } from '../hub/hubMessage';
+import { hubMessageType, type HubMessage } from '../hub/hubMessage';
 import { negotiateAgents, renewedToken, withQuery } from '../connect/negotiate';
 import {
   eventSourceConstructor,
@@ -85,7 +85,7 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     const { endpoint, listener, options } = context;
     super(index, listener, options);
     this.framed = endpoint.transport === undefined;
-    this.ping = this.codec.encode({ type: 6 }).toString('latin1');
+    this.ping = this.codec.encode({ type: hubMessageType.ping }).toString('latin1');
     const way: SdkWay = {
       endpoint,
       agents: context.agents,
@@ -179,7 +179,7 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
 
   arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void {
     if (this.state === 'closed') return;
-    if (message.type === 3) this.calls.completed(message.invocationId);
+    if (message.type === hubMessageType.completion) this.calls.completed(message.invocationId);
     // The client would take a defect of ours for a broken connection.
     try {
       this.listener.message?.(this, message, bodyBytes, wireBytes);
@@ -216,7 +216,9 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     if (unsentBytes > this.options.maximumUnsentBytes)
       this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
     // What goes up in a stream is written later.
-    return message.type === 2 || message.type === 3 ? NaN : this.writtenBytes - before;
+    return message.type === hubMessageType.streamItem || message.type === hubMessageType.completion
+      ? NaN
+      : this.writtenBytes - before;
   }
 
   private sending(content: string | ArrayBufferLike | undefined): void {
@@ -290,7 +292,7 @@ class SdkCalls {
   send(message: HubMessage): void {
     const { hub, protocol } = this;
     switch (message.type) {
-      case 1: {
+      case hubMessageType.invocation: {
         const { target, invocationId } = message;
         const args = this.argumentsOf(message);
         // What fails on the way is told by the transport, what the hub answers by the reader.
@@ -298,24 +300,24 @@ class SdkCalls {
         else protocol.invoking(invocationId, () => hub.invoke(target, ...args)).catch(ignore);
         break;
       }
-      case 2:
+      case hubMessageType.streamItem:
         this.uploads.get(message.invocationId)?.next(message.item);
         break;
-      case 3: {
+      case hubMessageType.completion: {
         const upload = this.uploads.get(message.invocationId);
         this.uploads.delete(message.invocationId);
         if (message.error === undefined) upload?.complete();
         else upload?.error(new Error(message.error));
         break;
       }
-      case 4: {
+      case hubMessageType.streamInvocation: {
         const { target, invocationId } = message;
         const args = this.argumentsOf(message);
         const result = protocol.invoking(invocationId, () => hub.stream(target, ...args));
         this.streams.set(invocationId, result.subscribe(nobody));
         break;
       }
-      case 5:
+      case hubMessageType.cancelInvocation:
         this.streams.get(message.invocationId)?.dispose();
         this.streams.delete(message.invocationId);
         break;
@@ -334,7 +336,11 @@ class SdkCalls {
    * Streams stand among the arguments, where the client looks for them. Each with an argument behind it:
    * the client passes over one that follows another at once.
    */
-  private argumentsOf(message: HubMessage & { type: 1 | 4 }): unknown[] {
+  private argumentsOf(
+    message: HubMessage & {
+      type: typeof hubMessageType.invocation | typeof hubMessageType.streamInvocation;
+    },
+  ): unknown[] {
     const { streamIds = [] } = message;
     const args = [...message.arguments];
     if (streamIds.length > args.length + 1)

@@ -8,7 +8,7 @@ import {
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { shownText, ConnectFailure } from '../connect/connectFailure';
 import type { HubCodec, Span } from '../hub/hubCodec';
-import type { HubMessage } from '../hub/hubMessage';
+import { hubMessageType, type HubMessage } from '../hub/hubMessage';
 import type { SdkWay } from './sdkWay';
 
 /** One whole message. */
@@ -118,10 +118,11 @@ export class SdkProtocol implements IHubProtocol {
   /** The message under the id that it has with us. */
   private withOwnId(message: SdkMessage): HubMessage {
     const known = message as HubMessage;
-    if (known.type !== 2 && known.type !== 3) return known;
+    if (known.type !== hubMessageType.streamItem && known.type !== hubMessageType.completion)
+      return known;
     const { invocationId } = known;
     const ownId = this.ownIds.get(invocationId);
-    if (known.type === 3) this.ownIds.delete(invocationId);
+    if (known.type === hubMessageType.completion) this.ownIds.delete(invocationId);
     // Never to be taken for an answer to something else.
     return { ...known, invocationId: ownId ?? `unknown ${invocationId}` };
   }

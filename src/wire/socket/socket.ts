@@ -132,6 +132,7 @@ const cachedLookup: net.LookupFunction = (host, options, callback) => {
   const nowMs = performance.now();
   let entry = lookups.get(host);
   if (entry === undefined || entry.untilMs < nowMs) {
+    for (const [name, { untilMs }] of lookups) if (untilMs < nowMs) lookups.delete(name);
     entry = {
       untilMs: nowMs + lookupLifetimeMs,
       addresses: dns.promises.lookup(host, { all: true }),

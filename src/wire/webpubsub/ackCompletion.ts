@@ -1,5 +1,5 @@
 import { membershipMethods } from '../../base/benchContract';
-import type { Completion, HubMessage } from '../hub/hubMessage';
+import { hubMessageType, type Completion, type HubMessage } from '../hub/hubMessage';
 import type { WireId } from './clientMessage';
 
 /**
@@ -23,11 +23,15 @@ export function ackCompletion(
   const invocationId = String(ackId);
   // Joining twice is as good as once. Messages are sent once, so that one that counts as a repeat is lost.
   const isDone = error?.name === 'Duplicate' && Number(ackId) < firstMessageAckId;
-  if (error === undefined || isDone) return { type: 3, invocationId };
+  if (error === undefined || isDone) return { type: hubMessageType.completion, invocationId };
   const words = [error.name, error.message].filter(
     (word) => typeof word === 'string' && word !== '',
   );
-  return { type: 3, invocationId, error: words.join(': ') || 'the service refused it' };
+  return {
+    type: hubMessageType.completion,
+    invocationId,
+    error: words.join(': ') || 'the service refused it',
+  };
 }
 
 const groupTypes: Readonly<Record<string, 'joinGroup' | 'leaveGroup'>> = {
@@ -37,4 +41,4 @@ const groupTypes: Readonly<Record<string, 'joinGroup' | 'leaveGroup'>> = {
 
 /** The frame of a call that joins or leaves a group; undefined for any other message. */
 export const groupTypeOf = (message: HubMessage): 'joinGroup' | 'leaveGroup' | undefined =>
-  message.type === 1 ? groupTypes[message.target] : undefined;
+  message.type === hubMessageType.invocation ? groupTypes[message.target] : undefined;

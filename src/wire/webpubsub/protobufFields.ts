@@ -46,9 +46,6 @@ export function visitFields(
   }
 }
 
-/** Where {@link nextNumber} reads: one for all, so that looking into a message allocates nothing. */
-let at = 0;
-
 /**
  * A number inside the message that a frame begins with.
  *
@@ -63,45 +60,52 @@ export function nestedVarint(
   outer: number,
   inner: number,
 ): number {
-  at = start;
-  if (nextNumber(bytes, end) !== outer * 8 + wireType.bytes) return 0;
-  const length = nextNumber(bytes, end);
-  const stop = at + length;
+  const cursor = { at: start };
+  if (nextNumber(bytes, cursor, end) !== outer * 8 + wireType.bytes) return 0;
+  const length = nextNumber(bytes, cursor, end);
+  const stop = cursor.at + length;
   if (!(stop <= end)) return 0;
-  while (at < stop) {
-    const tag = nextNumber(bytes, stop);
-    const value = nextNumberOrSkip(bytes, stop, tag % 8);
+  while (cursor.at < stop) {
+    const tag = nextNumber(bytes, cursor, stop);
+    const value = nextNumberOrSkip(bytes, cursor, stop, tag % 8);
     if (value >= 0 && Math.floor(tag / 8) === inner) return Number.isSafeInteger(value) ? value : 0;
   }
   return 0;
 }
 
 /** The number of a field; −1 behind a field that holds none. */
-function nextNumberOrSkip(bytes: Buffer, end: number, type: number): number {
+function nextNumberOrSkip(
+  bytes: Buffer,
+  cursor: { at: number },
+  end: number,
+  type: number,
+): number {
   switch (type) {
     case wireType.varint:
-      return nextNumber(bytes, end);
-    case wireType.bytes:
+      return nextNumber(bytes, cursor, end);
+    case wireType.bytes: {
+      const length = nextNumber(bytes, cursor, end);
       // What is cut off leads out of the message.
-      at = nextNumber(bytes, end) + at;
+      cursor.at += length;
       return -1;
+    }
     case wireType.fixed64:
-      at += 8;
+      cursor.at += 8;
       return -1;
     case wireType.fixed32:
-      at += 4;
+      cursor.at += 4;
       return -1;
     default:
-      at = end;
+      cursor.at = end;
       return -1;
   }
 }
 
 /** As a number, which is exact up to 2^53; not a number when it is cut off. */
-function nextNumber(bytes: Buffer, end: number): number {
+function nextNumber(bytes: Buffer, cursor: { at: number }, end: number): number {
   let value = 0;
-  for (let count = 0, scale = 1; count < maxVarintBytes && at < end; count++, scale *= 128) {
-    const byte = bytes[at++]!;
+  for (let count = 0, scale = 1; count < maxVarintBytes && cursor.at < end; count++, scale *= 128) {
+    const byte = bytes[cursor.at++]!;
     value += (byte & 0x7f) * scale;
     if (byte < 0x80) return value;
   }

@@ -1,7 +1,7 @@
 import { callbacks } from '../../base/benchContract';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../hub/hubCodec';
-import { HubMessageError, type HubMessage } from '../hub/hubMessage';
+import { hubMessageType, HubMessageError, type HubMessage } from '../hub/hubMessage';
 import {
   JsonPieces,
   Pieces,
@@ -79,14 +79,18 @@ function hubMessageOf(message: ProtobufServerMessage): HubMessage | undefined {
   switch (message.type) {
     case 'message': {
       const text = message.payload.bytes.toString('utf8');
-      return { type: 1, target: callbacks.recordLatency, arguments: [text] };
+      return {
+        type: hubMessageType.invocation,
+        target: callbacks.recordLatency,
+        arguments: [text],
+      };
     }
     case 'ack': {
       const { ackId, success, error } = message;
       return ackCompletion(ackId, success ? undefined : (error ?? {}));
     }
     case 'disconnected':
-      return { type: 7, error: message.message };
+      return { type: hubMessageType.close, error: message.message };
     case 'connected':
       return undefined;
   }
@@ -94,9 +98,9 @@ function hubMessageOf(message: ProtobufServerMessage): HubMessage | undefined {
 
 function encodeMessage(message: HubMessage): Buffer {
   // The schema has no ping: that of WebSockets takes its place.
-  if (message.type === 6) return Buffer.alloc(0);
+  if (message.type === hubMessageType.ping) return Buffer.alloc(0);
   const type = groupTypeOf(message);
-  if (message.type !== 1 || type === undefined)
+  if (message.type !== hubMessageType.invocation || type === undefined)
     throw new Error(`Web PubSub has no frame for a hub message of type ${message.type}`);
   const { invocationId } = message;
   const ackId = invocationId === undefined ? undefined : Number(invocationId);

@@ -1,7 +1,7 @@
 import { callbacks } from '../../base/benchContract';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../hub/hubCodec';
-import { HubMessageError, textIn, type HubMessage } from '../hub/hubMessage';
+import { hubMessageType, HubMessageError, textIn, type HubMessage } from '../hub/hubMessage';
 import {
   JsonPieces,
   type HoleLengths,
@@ -74,7 +74,11 @@ export const plainWebPubSubCodec: HubCodec = {
   read: (buffer, start, end) => {
     try {
       const data = frameFields(buffer, start, end);
-      return { type: 1, target: callbacks.recordLatency, arguments: [data] };
+      return {
+        type: hubMessageType.invocation,
+        target: callbacks.recordLatency,
+        arguments: [data],
+      };
     } catch (error) {
       // Anybody may send anything, and nothing of it is wrong.
       if (error instanceof HubMessageError) return undefined;
@@ -82,7 +86,7 @@ export const plainWebPubSubCodec: HubCodec = {
     }
   },
   encode: (message) => {
-    if (message.type === 6) return Buffer.alloc(0);
+    if (message.type === hubMessageType.ping) return Buffer.alloc(0);
     throw new Error(`a plain WebSocket has no frame for a hub message of type ${message.type}`);
   },
   textBytes: webPubSubCodec.textBytes,
@@ -147,15 +151,19 @@ function notedIn(buffer: Buffer, start: number, end: number): number | Recoverab
 function messageOf(fields: Fields): HubMessage | undefined {
   switch (fields['type']) {
     case 'message':
-      return { type: 1, target: callbacks.recordLatency, arguments: [fields['data']] };
+      return {
+        type: hubMessageType.invocation,
+        target: callbacks.recordLatency,
+        arguments: [fields['data']],
+      };
     case 'ack':
       return completionOf(fields);
     case 'pong':
-      return { type: 6 };
+      return { type: hubMessageType.ping };
     case 'system': {
       if (fields['event'] !== 'disconnected') return undefined;
       const text = fields['message'];
-      return { type: 7, error: typeof text === 'string' ? text : '' };
+      return { type: hubMessageType.close, error: typeof text === 'string' ? text : '' };
     }
     default:
       if (typeof fields['type'] !== 'string')
@@ -173,9 +181,9 @@ function completionOf(fields: Fields): HubMessage {
 }
 
 function frameOf(message: HubMessage): object {
-  if (message.type === 6) return { type: 'ping' };
+  if (message.type === hubMessageType.ping) return { type: 'ping' };
   const type = groupTypeOf(message);
-  if (message.type !== 1 || type === undefined)
+  if (message.type !== hubMessageType.invocation || type === undefined)
     throw new Error(`Web PubSub has no frame for a hub message of type ${message.type}`);
   const ackId = message.invocationId === undefined ? {} : { ackId: Number(message.invocationId) };
   return { type, group: message.arguments[0], ...ackId };
