@@ -63,7 +63,7 @@ function shippedDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>
     },
     startAzureSignalr: async (options) => {
       const { startAzureSignalr } = await import(
-        /* webpackChunkName: "azureSignalr" */ '../servers/azureSignalr/startAzureSignalr.js'
+        /* webpackChunkName: "azureSignalr" */ '../servers/azureSignalr/serviceEmulator.js'
       );
       return startAzureSignalr(options);
     },

@@ -1,7 +1,7 @@
 import type { Plan } from '../plan/plan';
 import type { LoadBeyond, OpenTarget } from '../targets/target';
 import { behindOf } from '../scenario/target/targetKinds';
-import type { Endpoint } from '../wire/connect/endpoint';
+import type { Endpoint } from '../base/endpoint';
 import type { HubAnswer } from '../wire/connect/probeHub';
 import { agreedDialect } from './agreedDialect';
 import { agreedTarget } from './agreedTarget';

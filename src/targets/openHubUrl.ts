@@ -2,7 +2,7 @@ import { ExpectedError } from '../base/expectedError';
 import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import { serviceEndpointProblem } from '../scenario/target/serviceOfHost';
-import { shownUrl } from '../wire/connect/endpoint';
+import { shownUrl } from '../wire/connect/shownUrl';
 import { hostsBeyond } from '../wire/socket/isLoopback';
 import { openConnection } from './openConnection';
 import { isEmbeddedHub } from './isEmbeddedHub';

@@ -1,6 +1,6 @@
 import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
-import type { Endpoint, SignedInPass } from '../wire/connect/endpoint';
+import type { Endpoint, SignedInPass } from '../base/endpoint';
 import type { EntraToken } from './entra/entraToken';
 
 /** Where load would leave this machine. */

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../src/wire/connect/endpoint';
+import type { Endpoint } from '../../src/base/endpoint';
 
 /** An endpoint without anything special. */
 export function endpointOf(url: string, changes: Partial<Endpoint> = {}): Endpoint {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { StepSummary } from '../../src/measure/show/summary';
 import type { Result } from '../../src/results/result';
-import { startAzureSignalr } from '../../src/servers/azureSignalr/startAzureSignalr';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import type { CliResult } from '../fakes/loadCli';
 import { CliFolder } from './cliFolder';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import {
   startAzureSignalr,
   type AzureSignalr,
-} from '../../src/servers/azureSignalr/startAzureSignalr';
+} from '../../src/servers/azureSignalr/serviceEmulator';
 import type { QuotaOptions } from '../../src/servers/service/serviceSize';
 import {
   startWebPubSubEmulator,

@@ -1,4 +1,4 @@
-import { startAzureSignalr } from '../../src/servers/azureSignalr/startAzureSignalr';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 
 type Service = 'signalr' | 'webpubsub';

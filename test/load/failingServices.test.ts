@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startAzureSignalr } from '../../src/servers/azureSignalr/startAzureSignalr';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import { sideBySide } from '../fakes/sideBySide';
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startAzureSignalr } from '../../src/servers/azureSignalr/startAzureSignalr';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
 import { CliFolder } from './cliFolder';
 import { loadRun } from './loadRun';
 

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import {
   startAzureSignalr,
   type AzureSignalr,
-} from '../../src/servers/azureSignalr/startAzureSignalr';
+} from '../../src/servers/azureSignalr/serviceEmulator';
 import { openFile } from './editor';
 import { endingIn, inWorkspace, resultNames, results } from './longRun';
 import { recordingMessages } from './messages';

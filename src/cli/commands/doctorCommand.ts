@@ -7,7 +7,7 @@ import { probeAgreed } from '../../targets/connect/probeAgreed';
 import type { HubProbe } from '../../wire/connect/probeHub';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/hubContract';
-import type { Endpoint } from '../../wire/connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import type { Scenario } from '../../scenario/scenario';
 import type { ServiceProbe } from '../../targets/service/probeService';
 import type { OpenTarget, TargetContext } from '../../targets/target';

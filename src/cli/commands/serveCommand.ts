@@ -19,7 +19,7 @@ import {
 } from '../../servers/webpubsub/emulatorOptions';
 import { redactText } from '../../results/redact';
 import { upstreamVariable } from '../../targets/service/upstreamVariable';
-import type { ServicePass } from '../../wire/connect/endpoint';
+import type { ServicePass } from '../../base/endpoint';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 

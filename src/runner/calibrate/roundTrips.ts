@@ -8,7 +8,7 @@ import { Receiver } from '../receive/receiver';
 import { Recorder } from '../receive/recorder';
 import type { Parameters } from '../../usecases/parameterSpec';
 import { connectHub } from '../../wire/connect/connectHub';
-import type { Endpoint } from '../../wire/connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { negotiateAgents } from '../../wire/connect/negotiate';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';

@@ -13,7 +13,7 @@ import {
   type OpenConnection,
 } from '../../wire/connect/connectHub';
 import { ConnectStopwatch } from '../../wire/connect/connectStopwatch';
-import type { Endpoint } from '../../wire/connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { negotiateAgents, type NegotiateAgents } from '../../wire/connect/negotiate';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { ExpectedError } from '../../base/expectedError';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
 import { shownText } from '../../wire/connect/connectFailure';
-import type { ServicePass } from '../../wire/connect/endpoint';
+import type { ServicePass } from '../../base/endpoint';
 import type { WaySettings } from '../../wire/socket/socket';
 import { answerJson, refuse } from '../http/httpAnswers';
 import { listenOnLoopback, loopbackHost, loopbackServer } from '../http/loopbackServer';
@@ -20,9 +20,8 @@ import {
   ServerConnections,
   type ServerConnectionsHost,
   type ServerConnectionsOptions,
-} from './serverConnections';
-import type { ServerConnection } from './serverConnection';
-import { serverIdOn } from './serverId';
+} from './serviceConnections';
+import type { ServerConnection } from './serviceConnection';
 
 export interface AppServerOptions
   extends
@@ -217,4 +216,13 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
     throw error;
   }
   return server;
+}
+
+/**
+ * Names an app server as the SDK does: `{machine name}_{32 hexadecimal digits}`. It travels in a header, and
+ * machines have names in every language.
+ */
+export function serverIdOn(machine: string): string {
+  const name = machine.replace(/[^\x21-\x7e]/g, '-').slice(0, 64);
+  return `${name}_${randomBytes(16).toString('hex')}`;
 }

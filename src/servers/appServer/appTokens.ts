@@ -1,4 +1,4 @@
-import type { ServicePass } from '../../wire/connect/endpoint';
+import type { ServicePass } from '../../base/endpoint';
 import { TokenSigner } from '../../wire/connect/tokenSigner';
 
 /** An instance of Azure SignalR Service, and what gives access to it. */

@@ -9,11 +9,13 @@ import {
   flowOperation,
   serviceType,
   type ServiceMessage,
+  dataType,
 } from '../../wire/service/serviceMessage';
 import { payloadEnd, payloadStart } from '../hubProtocol/framePayloads';
 import type { HubTransport, TransportOwner } from '../http/hubTransport';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
-import { hubDataType } from './hubDataType';
+import { prefixBytes } from '../../wire/message/messagePackFraming';
+import { hubMessageType } from '../../wire/hub/hubMessage';
 
 /** The server connection through which a client comes. */
 export interface ClientLine extends Pick<ServiceOutput, 'payloads'> {
@@ -152,4 +154,28 @@ export class ServiceClient implements HubTransport {
     this.heldBytes = 0;
     for (const frames of held ?? []) this.write(frames);
   }
+}
+
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const quote = 0x22;
+const digitZero = 0x30;
+/** `{"type":` is how our JSON messages begin. */
+const typeAt = 8;
+
+/** What the service is told about a hub message of ours, which begins at `start`. */
+export function hubDataType(bytes: Buffer, start: number, end: number): number {
+  const second = bytes[start + 1];
+  if (bytes[start] === openBrace && (second === quote || second === closeBrace)) {
+    const isMessage = second === quote && bytes[start + 2] === 0x74;
+    return isMessage ? typeOf(bytes[start + typeAt]! - digitZero) : dataType.handshake;
+  }
+  const prefix = prefixBytes(bytes, start, end);
+  // The length, the head of the array, and the type.
+  return typeof prefix === 'string' ? dataType.unknown : typeOf(bytes[start + prefix + 1]!);
+}
+
+function typeOf(type: number): number {
+  if (type === hubMessageType.ping) return dataType.other;
+  return type === hubMessageType.close ? dataType.close : dataType.invocation;
 }

@@ -1,7 +1,7 @@
 import { serviceType, type ServiceMessageOf } from '../../wire/service/serviceMessage';
-import { PayloadSource } from './payloadSource';
+import { PayloadSource } from './serviceHub';
 import { RoutedClient } from './routedClient';
-import type { ServerConnection } from './serverConnection';
+import type { ServerConnection } from './appServerConnection';
 
 /** The service forgets an unanswered question after this. */
 const keptMs = 10 * 60_000;

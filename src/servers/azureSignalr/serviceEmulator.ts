@@ -5,7 +5,7 @@ import type { WebSocketServer } from 'ws';
 import type { ServiceMessage } from '../../wire/service/serviceMessage';
 import { ConnectionTokens, newId } from '../http/connectionTokens';
 import type { ConnectionHost, HubConnection } from '../hub/hubConnection';
-import type { HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubEnvelope';
 import type { Refusal } from '../http/hubGate';
 import { admitNegotiated, refuseUpgrade, type Admission } from '../http/hubRequests';
 import type { HubTransport } from '../http/hubTransport';
@@ -18,9 +18,8 @@ import { headersOf, pollTimeoutMs, wantedServer, type ClientIdentity } from './c
 import { ClientResults } from './clientResults';
 import { ConnectionQuota } from '../service/connectionQuota';
 import { RoutedClient, type RoutedClientHost } from './routedClient';
-import { ServerConnection, type ServerConnectionHost } from './serverConnection';
-import { ServerlessClient } from './serverlessClient';
-import { ServerlessEvents } from './serverlessEvents';
+import { ServerConnection, type ServerConnectionHost } from './appServerConnection';
+import { ServerlessClient, ServerlessEvents } from './serverlessEvents';
 import { ServiceHub, type AppServerLine } from './serviceHub';
 import { publicAccessKey, type AzureSignalrOptions, type ServiceMode } from './serviceOptions';
 import {
@@ -30,7 +29,8 @@ import {
   type ServiceContext,
 } from './serviceRouter';
 import { serveRequest } from './serviceRequests';
-import { Upstream } from './upstream';
+import { Upstream } from './signalrUpstream';
+import { ServiceFaults } from './serviceFaults';
 
 /** What the emulator has done so far. */
 export interface AzureSignalrCounts {
@@ -329,4 +329,37 @@ export class ServiceEmulator
       if (hub.isEmpty && !served.has(hub)) this.hubs.delete(hub.name);
     }
   }
+}
+
+/** A running emulator of Azure SignalR Service. */
+export interface AzureSignalr {
+  /** Holds the access key. */
+  readonly connectionString: string;
+  readonly counts: AzureSignalrCounts;
+  readonly faults: ServiceFaults;
+  /** From now on these access keys are accepted, and no others; the first one is the primary. */
+  rotateKeys(accessKeys: readonly string[]): void;
+  /** Closes every connection, stops listening, and leaves nothing open. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Starts an emulator of Azure SignalR Service on loopback: clients, app servers, REST API, webhooks.
+ * @throws ExpectedError `port-taken` or `port-refused` when it cannot listen on the port
+ */
+export async function startAzureSignalr(options: AzureSignalrOptions = {}): Promise<AzureSignalr> {
+  const emulator = new ServiceEmulator(options);
+  await emulator.listen();
+  const faults = new ServiceFaults((name) => emulator.hub(name));
+  return {
+    get connectionString() {
+      return emulator.connectionString;
+    },
+    get counts() {
+      return emulator.counts;
+    },
+    faults,
+    rotateKeys: (accessKeys) => emulator.rotateKeys(accessKeys),
+    dispose: () => emulator.dispose(),
+  };
 }

@@ -6,9 +6,8 @@ import {
 } from '../../wire/service/serviceMessage';
 import { noMoreGroups } from '../hub/hubGroups';
 import type { ClientResults } from './clientResults';
-import { PayloadSource } from './payloadSource';
-import type { ServerConnection } from './serverConnection';
-import { idIn, type ServiceClient, type ServiceHub } from './serviceHub';
+import { PayloadSource, idIn, type ServiceClient, type ServiceHub } from './serviceHub';
+import type { ServerConnection } from './appServerConnection';
 import { isGroupName, isUserId } from './serviceNames';
 
 /** What requests of app servers are served from. */

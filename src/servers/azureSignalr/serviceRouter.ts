@@ -13,7 +13,7 @@ import type { ConnectionQuota } from '../service/connectionQuota';
 import { answerRest, partsOf, type RestContext } from './restApi';
 import { isUpstreamUrl, type UpstreamTemplate } from './serviceOptions';
 import { hubOfQuery } from './serviceNames';
-import type { Upstream } from './upstream';
+import type { Upstream } from './signalrUpstream';
 
 /** What requests to the service are answered from. */
 export interface ServiceContext extends RestContext {

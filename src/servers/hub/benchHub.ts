@@ -11,7 +11,7 @@ import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
 import { HubGate, type GateCounts } from '../http/hubGate';
 import { HubGroups } from './hubGroups';
 import { invoke } from './hubInvocation';
-import type { HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubEnvelope';
 import { HubPause } from './hubPause';
 import type { DeliveryFrames } from '../hubProtocol/payloadFrames';
 import {

@@ -1,6 +1,6 @@
 import { ConnectionStreams, type StreamHost } from './connectionStreams';
 import type { HubConnection } from './hubConnection';
-import type { HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubEnvelope';
 import { encodedOnce, payloadFrames, type DeliveryFrames } from '../hubProtocol/payloadFrames';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMethods } from '../../usecases/hubContract';

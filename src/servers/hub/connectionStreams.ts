@@ -1,5 +1,5 @@
 import type { HubConnection, OpenStreams } from './hubConnection';
-import type { HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubEnvelope';
 import { hubMessageType } from '../../wire/hub/hubMessage';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { performance } from 'node:perf_hooks';

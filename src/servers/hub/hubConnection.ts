@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ByteRest } from '../../wire/socket/byteRest';
 import { handshakeErrorFrame } from '../hubProtocol/hubFrames';
 import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from './hubHandshake';
-import type { HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubEnvelope';
 import { hubMessageType } from '../../wire/hub/hubMessage';
 import type { HubTransport, TransportOwner } from '../http/hubTransport';
 import { jsonProtocol } from '../hubProtocol/jsonProtocol';

@@ -1,7 +1,7 @@
 import type { BenchContext, BenchMethod, Outcome } from './benchMethods';
 import { benchMethod } from './benchMethods';
 import type { HubConnection } from './hubConnection';
-import type { HubMessage } from '../hubProtocol/hubMessage';
+import type { HubMessage } from '../hubProtocol/hubEnvelope';
 import { hubMessageType } from '../../wire/hub/hubMessage';
 
 /** Error texts of ASP.NET Core 10 with `EnableDetailedErrors` off. */

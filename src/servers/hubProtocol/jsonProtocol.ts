@@ -13,7 +13,7 @@ import {
   streamEndFrame,
   streamItemFrame,
 } from './hubFrames';
-import { isDictionaryAt, readHubMessage } from './hubMessage';
+import { isDictionaryAt, readHubMessage } from './hubEnvelope';
 import { skipSpace, stringAt, stringMember, walk } from '../../wire/hub/jsonScan';
 import type { ServerProtocol } from './serverProtocol';
 import { jsonText } from './jsonText';

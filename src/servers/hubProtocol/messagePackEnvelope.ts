@@ -17,7 +17,7 @@ import {
   maxErrorBytes,
   maxNameBytes,
   type HubMessage,
-} from './hubMessage';
+} from './hubEnvelope';
 import { hubMessageType } from '../../wire/hub/hubMessage';
 
 /**

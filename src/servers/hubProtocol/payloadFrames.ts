@@ -1,4 +1,4 @@
-import type { HubMessage } from './hubMessage';
+import type { HubMessage } from './hubEnvelope';
 import type { ServerProtocol } from './serverProtocol';
 
 /** The frames that deliver one message, in the protocol of each receiver. */

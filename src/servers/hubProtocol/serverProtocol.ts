@@ -1,5 +1,5 @@
 import type { ByteRest } from '../../wire/socket/byteRest';
-import type { HubMessage } from './hubMessage';
+import type { HubMessage } from './hubEnvelope';
 
 /**
  * One hub protocol as the hub speaks it. Payloads stay bytes between the client that sent them and those

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader, errors } from 'jose';
-import type { SigningKey } from '../../wire/connect/endpoint';
+import type { SigningKey } from '../../base/endpoint';
 
 /** What is in an access token, by claim name. */
 export type TokenClaims = Readonly<Record<string, unknown>>;

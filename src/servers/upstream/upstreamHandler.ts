@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ExpectedError } from '../../base/expectedError';
 import { AccessTokens } from '../../wire/connect/accessTokens';
-import type { Endpoint, ServiceAccess, ServicePass } from '../../wire/connect/endpoint';
+import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
 import { listenOnLoopback, loopbackHost, loopbackServer } from '../http/loopbackServer';
 import { readBody } from '../http/requestBody';

@@ -7,8 +7,8 @@ import { pathAndQuery } from '../http/hubRequests';
 import { bearerToken, textsOf, type TokenCheck, type TokenClaims } from '../service/tokenCheck';
 import { systemEvent, type EventSource } from './cloudEvent';
 import { failureOf } from './clientRequests';
-import { isGroupName } from './names';
-import type { Upstream } from './upstream';
+import { isGroupName } from './permissions';
+import type { Upstream } from './pubSubUpstream';
 
 /** What decides on connects. */
 export interface AdmissionContext {

@@ -10,11 +10,9 @@ import type { Subprotocol } from '../../wire/webpubsub/subprotocol';
 import type { GroupMember } from '../hub/hubGroups';
 import { serverFrame } from '../hubProtocol/serverFrame';
 import type { WebSocketTransport } from '../http/webSocketTransport';
-import { AckIds } from './ackIds';
+import { AckIds, UnackedMessages, EventQueue } from './clientWindows';
 import { opcodes, type Delivery } from './delivery';
-import { EventQueue } from './eventQueue';
 import type { Permissions } from './permissions';
-import { UnackedMessages } from './unackedMessages';
 
 /** What a client needs from its hub. */
 export interface ClientHost {

@@ -6,9 +6,9 @@ import type { AnsweredUpstream, UpstreamAnswer } from '../service/upstreamCalls'
 import type { Client } from './client';
 import { Delivery } from './delivery';
 import { payloadOfBody, payloadProblem, userEvent, type EventSource } from './cloudEvent';
-import { isGroupName } from './names';
+import { isGroupName } from './permissions';
 import { deliverTo, type PubSubHub } from './pubSubHub';
-import type { Upstream } from './upstream';
+import type { Upstream } from './pubSubUpstream';
 
 /** What requests of clients are carried out with. */
 export interface ClientContext {

@@ -4,8 +4,8 @@ import { pathAndQuery } from '../http/hubRequests';
 import { readBody } from '../http/requestBody';
 import { bearerToken, type TokenCheck } from '../service/tokenCheck';
 import type { PubSubHub } from './pubSubHub';
-import { badRequest, errorAnswer, RestError, writeAnswer, type RestAnswer } from './restAnswer';
-import { dataPlane, ownRoutes, type RestContext, type RestRoute } from './restRoutes';
+import { badRequest, errorAnswer, RestError, writeAnswer, type RestAnswer } from './restCall';
+import { dataPlane, ownRoutes, type RestContext, type RestRoute } from './pubSubRoutes';
 
 /** What REST calls are answered from. */
 export interface RestHost extends RestContext {

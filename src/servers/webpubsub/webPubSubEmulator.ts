@@ -33,7 +33,7 @@ import type { WebPubSubEmulatorOptions } from './emulatorOptions';
 import { Permissions } from './permissions';
 import { PubSubHub, type HubOwner } from './pubSubHub';
 import { answerRest, type RestHost } from './rest';
-import { handlerProblem, Upstream } from './upstream';
+import { handlerProblem, Upstream } from './pubSubUpstream';
 
 /** What the emulator has done so far. */
 export interface WebPubSubCounts {

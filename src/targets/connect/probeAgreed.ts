@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../wire/connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import type { HubProbe } from '../../wire/connect/probeHub';
 import type { OpenTarget } from '../target';
 

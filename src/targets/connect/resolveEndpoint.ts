@@ -2,7 +2,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { referencesIn, resolveReferences } from '../../scenario/target/references';
 import type { Scenario } from '../../scenario/scenario';
 import { connectionText } from '../../base/connectionText';
-import type { Endpoint } from '../../wire/connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { clientCertificate } from './clientCertificate';
 import { proxySecrets, proxySettings } from './proxySettings';
 import { secretVariable } from './secretVariable';

@@ -1,4 +1,4 @@
-import type { SignedInPass } from '../../wire/connect/endpoint';
+import type { SignedInPass } from '../../base/endpoint';
 import type { Passes } from '../target';
 
 /** Tells the newest pass now, since it may have been renewed while somebody started, and each one after it. */

@@ -1,7 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { EntraSignIn } from '../../scenario/target/connectionString';
 import { AccessTokens } from '../../wire/connect/accessTokens';
-import type { Endpoint, ServiceHub, SignedInPass } from '../../wire/connect/endpoint';
+import type { Endpoint, ServiceHub, SignedInPass } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
 import type { ServiceFailure } from '../../wire/rest/serviceFailure';
 import type { TargetContext } from '../target';

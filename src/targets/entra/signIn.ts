@@ -1,6 +1,6 @@
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
-import type { SignedInPass } from '../../wire/connect/endpoint';
+import type { SignedInPass } from '../../base/endpoint';
 import type { Passes } from '../target';
 import type { EntraToken } from './entraToken';
 

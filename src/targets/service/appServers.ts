@@ -1,5 +1,5 @@
 import type { AppServerOptions } from '../../servers/appServer/appServer';
-import type { ServicePass } from '../../wire/connect/endpoint';
+import type { ServicePass } from '../../base/endpoint';
 import { appServerVariable } from './appServerVariable';
 import { startServerProcess } from '../serverProcess';
 import type { ProblemListener } from '../target';

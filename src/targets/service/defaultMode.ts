@@ -1,6 +1,6 @@
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import type { Scenario } from '../../scenario/scenario';
-import type { Endpoint } from '../../wire/connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import type { WaySettings } from '../../wire/socket/socket';
 import { startAppServers } from './appServers';
 import { followPasses } from '../entra/followPasses';

@@ -2,7 +2,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { withoutEnd } from '../../base/withoutEnd';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import type { Scenario } from '../../scenario/scenario';
-import type { Endpoint, ServiceHub, ServicePass } from '../../wire/connect/endpoint';
+import type { Endpoint, ServiceHub, ServicePass } from '../../base/endpoint';
 import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
 import { openSignIn, type SignInPurpose } from '../entra/openSignIn';
 import { checkSignInHosts, hostsVariable } from '../entra/signInHosts';

@@ -3,7 +3,7 @@ import { ExpectedError } from '../../base/expectedError';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { parseScenario } from '../../scenario/parseScenario';
 import { serviceOfHost } from '../../scenario/target/serviceOfHost';
-import type { Endpoint } from '../../wire/connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
 import { restRole } from '../entra/openSignIn';
 import { serviceTarget } from './serviceTarget';

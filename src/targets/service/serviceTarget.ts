@@ -1,6 +1,6 @@
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import type { Scenario } from '../../scenario/scenario';
-import type { ServiceHub } from '../../wire/connect/endpoint';
+import type { ServiceHub } from '../../base/endpoint';
 import type { SignInPurpose } from '../entra/openSignIn';
 import { enterService } from './enterService';
 import type { OpenTarget, TargetContext } from '../target';

@@ -1,4 +1,4 @@
-import type { ServiceAccess, ServicePass } from './endpoint';
+import type { ServiceAccess, ServicePass } from '../../base/endpoint';
 import { TokenSigner, tokenLifeS } from './tokenSigner';
 
 /** A token is signed anew this long before its end, so that clocks may differ. */

@@ -1,7 +1,7 @@
 import type { ClientTokens } from './accessTokens';
 import { StatusFailure } from './connectFailure';
 import type { ConnectStopwatch } from './connectStopwatch';
-import type { Endpoint } from './endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { HubConnection, HubConnectionOptions, HubListener } from '../hub/clientConnection';
 import { HttpConnection } from '../http/httpConnection';

@@ -9,7 +9,8 @@ import {
   textOfSystemError,
 } from './connectFailure';
 import { Cookies } from './cookies';
-import { shownUrl, type Endpoint } from './endpoint';
+import { shownUrl } from './shownUrl';
+import type { Endpoint } from '../../base/endpoint';
 import { isLoopback } from '../socket/isLoopback';
 import { socketAgent } from '../socket/socketAgent';
 

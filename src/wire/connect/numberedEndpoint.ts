@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoint';
+import type { Endpoint } from '../../base/endpoint';
 
 /** The endpoint as connection `index` asks for it: with its number in the headers and the query that have one. */
 export function numberedEndpoint(endpoint: Endpoint, index: number): Endpoint {

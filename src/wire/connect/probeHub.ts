@@ -2,7 +2,7 @@ import type { ErrorClass } from '../../base/errorClass';
 import { idMethods, type ContractMethods, type HubDialect } from '../../base/benchContract';
 import { ConnectFailure, LeavesLoopback, shownText } from './connectFailure';
 import { connectHub } from './connectHub';
-import type { Endpoint } from './endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import type { HubConnection } from '../hub/clientConnection';
 import type { InvocationOutcome } from '../hub/invocations';
 import { negotiateAgents } from './negotiate';

@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoint';
+import type { Endpoint } from '../../base/endpoint';
 
 /** Header of requests by somebody who only asks something before a run. */
 const header = 'X-SignalR-Bench-Probe';

@@ -1,5 +1,5 @@
 import { ConnectFailure, LeavesLoopback } from './connectFailure';
-import type { Endpoint } from './endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { negotiate, negotiateAgents } from './negotiate';
 import { numberedEndpoint } from './numberedEndpoint';
 import { asProbe } from './probeMark';

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import type { ServicePass } from './endpoint';
+import type { ServicePass } from '../../base/endpoint';
 
 /** Life of a token; HTTP transports show theirs with each request, so a run must not outlive it. */
 export const tokenLifeS = 24 * 3600;

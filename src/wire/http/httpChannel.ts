@@ -2,7 +2,8 @@ import * as http from 'node:http';
 import type { Socket } from 'node:net';
 import { classOfSystemError, ConnectFailure, textOfSystemError } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import { shownUrl, type Endpoint } from '../connect/endpoint';
+import { shownUrl } from '../connect/shownUrl';
+import type { Endpoint } from '../../base/endpoint';
 import { unsendable } from '../connect/negotiate';
 import { socketAgent } from '../socket/socketAgent';
 

@@ -2,7 +2,7 @@ import type { HttpTransport } from '../../base/endpoint';
 import { ClientConnection } from '../hub/clientConnection';
 import { classOfClosing, ConnectFailure, shownText } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import type { Endpoint } from '../connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { handshakeEnd } from '../hub/webSocketConnection';
 import type { HubConnectionOptions, HubListener } from '../hub/clientConnection';
 import { HubMessageError, type HubMessage } from '../hub/hubMessage';

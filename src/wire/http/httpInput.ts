@@ -1,7 +1,7 @@
 import { ByteRest } from '../socket/byteRest';
 import { ConnectFailure } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import type { Endpoint } from '../connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { EventReader, EventStreamError } from './eventReader';
 import type { IncomingMessage } from 'node:http';
 import { HttpChannel, type ChannelOwner } from './httpChannel';

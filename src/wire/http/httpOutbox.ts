@@ -1,5 +1,6 @@
 import { ConnectFailure, shownText, StatusFailure } from '../connect/connectFailure';
-import { shownUrl, type Endpoint } from '../connect/endpoint';
+import { shownUrl } from '../connect/shownUrl';
+import type { Endpoint } from '../../base/endpoint';
 import type { IncomingMessage } from 'node:http';
 import { HttpChannel, type ChannelOwner } from './httpChannel';
 import type { HttpRequests } from './httpRequests';

@@ -1,7 +1,7 @@
 import type { ErrorClass } from '../../base/errorClass';
 import { ConnectFailure } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import { shownUrl } from '../connect/endpoint';
+import { shownUrl } from '../connect/shownUrl';
 import type { HubMessage } from './hubMessage';
 import type { HubCodec } from './hubCodec';
 import { jsonCodec } from './codecs';
@@ -21,8 +21,8 @@ export interface HubListener {
     frameBytes: number,
   ): void;
   /**
-   * A hub message that an official client has read. `bodyBytes` is its length without what marks its end,
-   * `wireBytes` with everything around it; NaN where the client does not show them.
+   * A hub message that an official client has read. `bodyBytes` is its length with our id in it and without
+   * what marks its end, `wireBytes` that with everything around it; NaN where the client does not show them.
    */
   message?(
     connection: HubConnection,

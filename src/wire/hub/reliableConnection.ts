@@ -2,7 +2,7 @@ import type { ErrorClass } from '../../base/errorClass';
 import { ClientConnection } from './clientConnection';
 import { ConnectFailure } from '../connect/connectFailure';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import type { Endpoint } from '../connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import type { Recoverable, RecoveryForm } from './hubCodec';
 import { WebSocketConnection } from './webSocketConnection';
 import type { HubConnection, HubConnectionOptions, HubListener } from './clientConnection';

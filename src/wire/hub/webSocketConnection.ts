@@ -7,7 +7,7 @@ import {
 } from '../connect/connectFailure';
 import { ClientConnection, type HubConnectionOptions, type HubListener } from './clientConnection';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import type { Endpoint } from '../connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
 import { FrameError, FrameReader, type FrameListener } from '../socket/frameReader';
 import {

@@ -7,7 +7,7 @@ import {
   retryAfterMs,
   textOfSystemError,
 } from '../connect/connectFailure';
-import type { Endpoint, ServiceAccess, SigningKey } from '../connect/endpoint';
+import type { Endpoint, ServiceAccess, SigningKey } from '../../base/endpoint';
 import { jsonCodec } from '../hub/codecs';
 import type { MessageShape } from '../message/messageLayout';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';

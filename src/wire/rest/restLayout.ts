@@ -1,4 +1,4 @@
-import type { ServiceAccess } from '../connect/endpoint';
+import type { ServiceAccess } from '../../base/endpoint';
 import {
   JsonPieces,
   type HoleLengths,

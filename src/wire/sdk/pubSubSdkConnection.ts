@@ -16,7 +16,8 @@ import {
 } from '../connect/connectFailure';
 import type { ConnectContext, OpenConnection } from '../connect/connectHub';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import { shownUrl, type Endpoint } from '../connect/endpoint';
+import { shownUrl } from '../connect/shownUrl';
+import type { Endpoint } from '../../base/endpoint';
 import { withQuery } from '../connect/negotiate';
 import { proxyFor } from '../socket/proxy';
 import { ackCompletion } from '../webpubsub/ackCompletion';

@@ -19,7 +19,7 @@ import {
 import type { ConnectContext, OpenConnection } from '../connect/connectHub';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
 import { Cookies } from '../connect/cookies';
-import type { Endpoint } from '../connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { clientHeaderLength } from '../socket/frame';
 import { hubMessageType, type HubMessage } from '../hub/hubMessage';
 import { negotiateAgents, renewedToken, withQuery } from '../connect/negotiate';

@@ -15,7 +15,7 @@ import {
   StatusFailure,
   textOfSystemError,
 } from '../connect/connectFailure';
-import { shownUrl } from '../connect/endpoint';
+import { shownUrl } from '../connect/shownUrl';
 import { addCookies, readNegotiation, redirectedHub, unsendable } from '../connect/negotiate';
 import type { SdkWay } from './sdkWay';
 

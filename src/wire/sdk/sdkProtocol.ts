@@ -84,7 +84,9 @@ export class SdkProtocol implements IHubProtocol {
         this.overheadBytes = 0;
         if (message === undefined) continue;
         messages.push(message);
-        this.owner.arrived(this.withOwnId(message), bodyBytes, wireBytes);
+        const own = this.withOwnId(message);
+        // With our id in it the message is longer: whoever takes the envelope off knows no other.
+        this.owner.arrived(own, bodyBytes + idLength(own) - idLength(message), wireBytes);
         if (this.owner.stopped) return [];
       }
     } catch (error) {
@@ -127,3 +129,6 @@ export class SdkProtocol implements IHubProtocol {
     return { ...known, invocationId: ownId ?? `unknown ${invocationId}` };
   }
 }
+
+const idLength = (message: HubMessage | SdkMessage): number =>
+  'invocationId' in message ? (message.invocationId?.length ?? 0) : 0;

@@ -8,7 +8,7 @@ import {
   classOfSystemError,
   textOfSystemError,
 } from '../connect/connectFailure';
-import { shownUrl } from '../connect/endpoint';
+import { shownUrl } from '../connect/shownUrl';
 import { addCookies, unsendable } from '../connect/negotiate';
 import { openSocket } from '../socket/socket';
 import { serverHeaderLength } from '../socket/frame';

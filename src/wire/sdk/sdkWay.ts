@@ -1,7 +1,7 @@
 import type { ConnectFailure } from '../connect/connectFailure';
 import type { Cookies } from '../connect/cookies';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import type { Endpoint } from '../connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import type { NegotiateAgents } from '../connect/negotiate';
 
 /** What is given to the official client for one connection in place of its own sockets, and what they tell. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorClass } from '../../base/errorClass';
 import type { AccessTokens } from '../connect/accessTokens';
 import { ConnectFailure, shownText } from '../connect/connectFailure';
-import type { Endpoint, ServiceAccess } from '../connect/endpoint';
+import type { Endpoint, ServiceAccess } from '../../base/endpoint';
 import type { HubCodec } from '../hub/hubCodec';
 import { messagePackCodec } from '../hub/codecs';
 import { WebSocketConnection } from '../hub/webSocketConnection';

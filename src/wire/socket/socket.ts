@@ -2,7 +2,7 @@ import * as dns from 'node:dns';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
 import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import type { Endpoint } from '../connect/endpoint';
+import type { Endpoint } from '../../base/endpoint';
 import { proxyFor, TunnelStream } from './proxy';
 
 /** What of an endpoint the way to a host depends on. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ConnectFailure, shownText, StatusFailure } from '../connect/connectFailure';
-import { shownUrl } from '../connect/endpoint';
+import { shownUrl } from '../connect/shownUrl';
 import type { Negotiated } from '../connect/negotiate';
 import { admissionHeaders } from './admissionHeaders';
 

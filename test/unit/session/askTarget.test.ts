@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { askMs, askTarget, type TargetQuestions } from '../../../src/session/askTarget';
 import type { OpenTarget } from '../../../src/targets/target';
-import type { Endpoint } from '../../../src/wire/connect/endpoint';
+import type { Endpoint } from '../../../src/base/endpoint';
 import { endpointOf } from '../../fakes/endpoint';
 import { planOf } from '../../fakes/plan';
 

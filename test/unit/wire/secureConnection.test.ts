@@ -4,7 +4,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connectHub } from '../../../src/wire/connect/connectHub';
-import type { Endpoint } from '../../../src/wire/connect/endpoint';
+import type { Endpoint } from '../../../src/base/endpoint';
 import type { HubConnection } from '../../../src/wire/hub/clientConnection';
 import { negotiateAgents } from '../../../src/wire/connect/negotiate';
 import { endpointOf } from '../../fakes/endpoint';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
-import { serverIdOn } from '../../../../src/servers/appServer/serverId';
+import { serverIdOn } from '../../../../src/servers/appServer/appServer';
 
 describe('serverIdOn', () => {
   it('is the name of the machine and 32 hexadecimal digits', () => {

@@ -12,7 +12,7 @@ import { startAppServer, type AppServer } from '../../../../src/servers/appServe
 import {
   startAzureSignalr,
   type AzureSignalr,
-} from '../../../../src/servers/azureSignalr/startAzureSignalr';
+} from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { until } from '../../../fakes/until';
 
 type Payload = Readonly<Record<string, string>>;

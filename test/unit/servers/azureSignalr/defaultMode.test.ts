@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {
   startAzureSignalr,
   type AzureSignalr,
-} from '../../../../src/servers/azureSignalr/startAzureSignalr';
+} from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { flowOperation, serviceType } from '../../../../src/wire/service/serviceMessage';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';

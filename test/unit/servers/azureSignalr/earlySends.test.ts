@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {
   startAzureSignalr,
   type AzureSignalr,
-} from '../../../../src/servers/azureSignalr/startAzureSignalr';
+} from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { payloadsIn } from '../../../../src/servers/hubProtocol/framePayloads';
 import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ServiceEmulator } from '../../../../src/servers/azureSignalr/serviceEmulator';
-import { UserGroups } from '../../../../src/servers/azureSignalr/userGroups';
+import { UserGroups } from '../../../../src/servers/azureSignalr/serviceHub';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { until } from '../../../fakes/until';
 

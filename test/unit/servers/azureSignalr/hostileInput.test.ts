@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import {
   startAzureSignalr,
   type AzureSignalr,
-} from '../../../../src/servers/azureSignalr/startAzureSignalr';
+} from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { serviceType } from '../../../../src/wire/service/serviceMessage';
 import { framed } from '../../../../src/wire/message/messagePackFraming';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';

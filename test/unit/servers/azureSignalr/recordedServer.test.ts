@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { WebSocket } from 'ws';
-import { startAzureSignalr } from '../../../../src/servers/azureSignalr/startAzureSignalr';
+import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import {
   serviceType,
   type ServiceMessage,

@@ -9,7 +9,7 @@ import {
 import {
   startAzureSignalr,
   type AzureSignalr,
-} from '../../../../src/servers/azureSignalr/startAzureSignalr';
+} from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
 import { handshake, RawClient } from '../rawClient';

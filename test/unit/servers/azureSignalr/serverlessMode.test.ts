@@ -9,7 +9,7 @@ import type { AzureSignalrOptions } from '../../../../src/servers/azureSignalr/s
 import {
   startAzureSignalr,
   type AzureSignalr,
-} from '../../../../src/servers/azureSignalr/startAzureSignalr';
+} from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
 import { hubClient, kinds, notesOf, type HubClient, type Kind } from './hubClients';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
 import { startAppServer } from '../../../../src/servers/appServer/appServer';
-import { startAzureSignalr } from '../../../../src/servers/azureSignalr/startAzureSignalr';
+import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { refusalOf } from '../../../../src/servers/http/loopbackRequests';
 import { startUpstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseFilter } from '../../../../src/servers/webpubsub/filter';
-import { FilterError } from '../../../../src/servers/webpubsub/filterTokens';
+import { parseFilter, FilterError } from '../../../../src/servers/webpubsub/filter';
 
 const ann = { id: 'c1', userId: 'ann', groups: new Set(['g', "o'brien"]) };
 const nobody = { id: 'c2', userId: undefined, groups: undefined };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { groupPattern } from '../../../../src/servers/webpubsub/groupPattern';
-import { Permissions } from '../../../../src/servers/webpubsub/permissions';
+import { groupPattern, Permissions } from '../../../../src/servers/webpubsub/permissions';
 
 describe('patterns of group names', () => {
   const table: [pattern: string, fits: string[], others: string[]][] = [

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { AckIds } from '../../../../src/servers/webpubsub/ackIds';
+import { AckIds, UnackedMessages } from '../../../../src/servers/webpubsub/clientWindows';
 import { Delivery } from '../../../../src/servers/webpubsub/delivery';
-import { UnackedMessages } from '../../../../src/servers/webpubsub/unackedMessages';
 
 describe('ack ids', () => {
   it('are new once, in whatever order they come', () => {

@@ -7,7 +7,7 @@ import { openTarget } from '../../../../src/targets/openTarget';
 import { resolveEndpoint } from '../../../../src/targets/connect/resolveEndpoint';
 import { secretVariable } from '../../../../src/targets/connect/secretVariable';
 import type { OpenTarget, TargetContext } from '../../../../src/targets/target';
-import { shownUrl } from '../../../../src/wire/connect/endpoint';
+import { shownUrl } from '../../../../src/wire/connect/shownUrl';
 import { scenarioWith } from '../../capacity/scenarios';
 
 const values: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { decodeJwt, jwtVerify } from 'jose';
 import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
-import type { ServiceAccess } from '../../../../src/wire/connect/endpoint';
+import type { ServiceAccess } from '../../../../src/base/endpoint';
 
 const access = {
   kind: 'signalr',

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConnectFailure, mayRetry } from '../../../../src/wire/connect/connectFailure';
 import { connectHub, type ConnectContext } from '../../../../src/wire/connect/connectHub';
-import type { Endpoint } from '../../../../src/wire/connect/endpoint';
+import type { Endpoint } from '../../../../src/base/endpoint';
 import { negotiateAgents } from '../../../../src/wire/connect/negotiate';
 import { sdkOpener } from '../../../../src/wire/sdk/sdkConnection';
 import { endpointOf } from '../../../fakes/endpoint';

@@ -7,7 +7,7 @@ import {
   LeavesLoopback,
   mayRetry,
 } from '../../../../src/wire/connect/connectFailure';
-import type { Endpoint } from '../../../../src/wire/connect/endpoint';
+import type { Endpoint } from '../../../../src/base/endpoint';
 import {
   negotiate,
   negotiateAgents,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
 import { recordLatencyShape } from '../../../../src/wire/message/contractShape';
-import type { ServiceAccess } from '../../../../src/wire/connect/endpoint';
+import type { ServiceAccess } from '../../../../src/base/endpoint';
 import { maximumSockets, RestCalls } from '../../../../src/wire/rest/restCalls';
 import type { ServiceFailure } from '../../../../src/wire/rest/serviceFailure';
 import { emptyStamp } from '../../../../src/wire/message/stamp';

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
-import type { Endpoint } from '../../../../src/wire/connect/endpoint';
+import type { Endpoint } from '../../../../src/base/endpoint';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
-import type { Endpoint } from '../../../../src/wire/connect/endpoint';
+import type { Endpoint } from '../../../../src/base/endpoint';
 import { opcode } from '../../../../src/wire/socket/frame';
 import type { WireProtocol } from '../../../../src/base/wireProtocol';
 import { codecOf } from '../../../../src/wire/hub/codecs';
@@ -39,7 +39,7 @@ class ReadingListener implements HubListener {
     throw new Error('nothing is parsed again');
   }
   message(_: HubConnection, message: HubMessage, bodyBytes: number, wireBytes: number): void {
-    assert.ok(bodyBytes < wireBytes);
+    assert.ok(bodyBytes > 0);
     this.messages.push(message);
     this.wireBytes += wireBytes;
     this.wake();

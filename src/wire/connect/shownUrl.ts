@@ -1,12 +1,3 @@
-export type {
-  Endpoint,
-  ServiceAccess,
-  ServiceHub,
-  ServicePass,
-  SignedInPass,
-  SigningKey,
-} from '../../base/endpoint';
-
 /** A URL as it may be shown and stored: no user info, no query, no fragment. */
 export function shownUrl(url: string): string {
   try {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
 import type { WaySettings } from '../../wire/socket/socket';
 import { endAdvice, endText, type ConnectionEnd } from './connectionEnd';
-import { ServerConnection, type ServerConnectionOptions } from './serverConnection';
+import { ServerConnection, type ServerConnectionOptions } from './serviceConnection';
 
 /** What the connections of an app server need. */
 export interface ServerConnectionsHost {

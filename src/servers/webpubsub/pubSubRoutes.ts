@@ -4,8 +4,10 @@ import type { Client } from './client';
 import { systemEvents } from './cloudEvent';
 import { deliverTo } from './pubSubHub';
 import { permissions, type Permission } from './permissions';
-import { badRequest, RestError, type RestAnswer } from './restAnswer';
 import {
+  badRequest,
+  RestError,
+  type RestAnswer,
   connectionAt,
   connectionOf,
   deliveryIn,
@@ -16,7 +18,7 @@ import {
   wantedBy,
   type RestCall,
 } from './restCall';
-import type { HandlerSettings, Upstream } from './upstream';
+import type { HandlerSettings, Upstream } from './pubSubUpstream';
 
 /** What REST calls are carried out with. */
 export interface RestContext {
