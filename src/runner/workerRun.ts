@@ -285,8 +285,12 @@ export class WorkerRun implements ConnectionsListener, Driven {
 
   private readonly handleOther = (connection: HubConnection, message: HubMessage): void => {
     if (message.type === hubMessageType.ping) this.recorder.pingsReceived += 1;
-    else if (message.type === hubMessageType.close) connection.closeReason = shownText(message.error ?? '');
-    else if (message.type === hubMessageType.completion && this.senders.completed(connection, message, this.nowUs()))
+    else if (message.type === hubMessageType.close)
+      connection.closeReason = shownText(message.error ?? '');
+    else if (
+      message.type === hubMessageType.completion &&
+      this.senders.completed(connection, message, this.nowUs())
+    )
       return;
     else if (this.preparation.handle(connection, message)) return;
     else if (message.type === hubMessageType.completion && typeof message.error === 'string')

@@ -130,5 +130,7 @@ export class SdkProtocol implements IHubProtocol {
   }
 }
 
-const idLength = (message: HubMessage | SdkMessage): number =>
-  'invocationId' in message ? (message.invocationId?.length ?? 0) : 0;
+function idLength(message: HubMessage | SdkMessage): number {
+  const { invocationId } = message as { readonly invocationId?: string };
+  return invocationId?.length ?? 0;
+}
