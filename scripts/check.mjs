@@ -5,6 +5,7 @@ import { packageProgram, runNode } from './nodeProgram.mjs';
 const checks = [
   ['types', [packageProgram('typescript', 'tsc'), '-b']],
   ['lint', [packageProgram('eslint'), '.', '--max-warnings', '0']],
+  ['imports', ['scripts/imports.mjs']],
   ['format', ['scripts/format.mjs', '--check']],
   ['generated schema', ['scripts/writeSchema.mjs', '--check']],
   ['generated page of keys', ['scripts/writeKeys.mjs', '--check']],
