@@ -44,7 +44,7 @@ export const mayImport = {
   session: allBut('session', 'cli', 'webview', 'extension'),
   cli: allBut('cli', 'extension', 'webview'),
   webview: ['base', 'measure', 'capacity', 'protocol'],
-  extension: allBut('extension', 'webview'),
+  extension: allBut('cli', 'extension', 'webview'),
 };
 
 /**

@@ -84,7 +84,6 @@ describe('the npm package', () => {
       'dist/services.js',
       'dist/upstream.js',
       'dist/webPubSub.js',
-      'dist/wire.js',
       'dist/worker.js',
       'package.json',
       'schemas/scenario.schema.json',

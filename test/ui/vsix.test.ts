@@ -40,7 +40,6 @@ const files = `
   dist/services.js
   dist/upstream.js
   dist/webPubSub.js
-  dist/wire.js
   dist/worker.js
   examples/azure-signalr-upstream.signalr.yaml
   examples/azure-signalr.signalr.yaml
