@@ -1,13 +1,10 @@
 #!/usr/bin/env node
-import { contractMethods } from '../usecases/hubContract';
 import path from 'node:path';
 import { buildPlan } from '../plan/buildPlan';
 import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
-import { startRun } from '../runner/lead/startRun';
 import { notRunnable } from '../scenario/check/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
-import { probeConnection } from '../targets/connect/probeConnection';
-import { openTarget } from '../targets/openTarget';
+import { contractMethods } from '../usecases/hubContract';
 import { exitCode } from './exitCode';
 import { flushed, processIo, stdinEnded } from './io';
 import { onDemand } from './loadOnDemand';
@@ -39,12 +36,12 @@ function shippedDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>
     buildPlan,
     machineLimits,
     missingForRun,
-    openTarget,
-    startRun,
+    openTarget: async (...target) => (await onDemand()).openTarget(...target),
+    startRun: async (...run) => (await onDemand()).startRun(...run),
     completeResult: async (...run) => (await onDemand()).completeResult(...run),
     writeCounters: async (...counters) => (await onDemand()).writeCounters(...counters),
     calibrate: async () => (await onDemand()).calibrate(scripts.serverScript),
-    probeConnection,
+    probeConnection: async (...target) => (await onDemand()).probeConnection(...target),
     probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint, contractMethods()),
     askHub: async (...question) => (await onDemand()).askHub(...question),
     redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),

@@ -1,6 +1,6 @@
 /**
- * What only some command lines need, in a bundle of its own: `cli.js` reads arguments and scenarios, and leads a
- * run. Its end is here too, as it is read while the load goes on.
+ * What only some command lines need, in a bundle of its own: `cli.js` reads arguments and scenarios, and plans
+ * and follows runs.
  */
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
@@ -26,6 +26,9 @@ export {
 export { showCommand } from './commands/showCommand';
 export { writeCounters } from '../results/counters/counterFile';
 export { validateCommand } from './commands/validateCommand';
+export { startRun } from '../runner/lead/startRun';
+export { probeConnection } from '../targets/connect/probeConnection';
+export { openTarget } from '../targets/openTarget';
 export { calibrate } from '../runner/calibrate/calibrate';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/redirectHosts';

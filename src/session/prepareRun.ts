@@ -26,7 +26,7 @@ export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
       readonly keepGoing: boolean;
       readonly askedMs: number;
     },
-  ) => Run;
+  ) => Run | Promise<Run>;
   readonly completeResult: (
     summary: RunSummary,
     scenario: Scenario,

@@ -26,8 +26,12 @@ export async function runSession(
   shell: Pick<Shell, 'say' | 't'>,
   parts: Pick<RunParts, 'startRun' | 'completeResult' | 'writeCounters' | 'workerScript'>,
 ): Promise<RunSession> {
+  const { askedMs, plan, request, target } = prepared;
+  const { workerScript } = parts;
+  const keepGoing = request.keepGoing === true;
   try {
-    return new RunSession(prepared, shell, parts);
+    const running = await parts.startRun(plan, target, { workerScript, keepGoing, askedMs });
+    return new RunSession(running, prepared, shell, parts);
   } catch (error) {
     await prepared.dispose();
     throw error;
@@ -49,22 +53,16 @@ export class RunSession {
   readonly onEnd = this.endEmitter.event;
   /** The result is stored, as far as it can be. */
   readonly onResult = this.resultEmitter.event;
-  private readonly running: Run;
   private problem: string | undefined;
 
   constructor(
+    private readonly running: Run,
     private readonly prepared: PreparedRun,
     private readonly shell: Pick<Shell, 'say' | 't'>,
     private readonly parts: Parameters<typeof runSession>[2],
   ) {
-    const { askedMs, folder, plan, request, target } = prepared;
-    this.folder = folder.path;
-    this.running = parts.startRun(plan, target, {
-      workerScript: parts.workerScript,
-      keepGoing: request.keepGoing === true,
-      askedMs,
-    });
-    this.running.onSnapshot((snapshot) => this.take(snapshot));
+    this.folder = prepared.folder.path;
+    running.onSnapshot((snapshot) => this.take(snapshot));
     this.finished = this.follow();
   }
 
