@@ -5,9 +5,8 @@ import { followActiveEditor } from './contextKeys';
 import type { FeatureParts, Features } from './features';
 import { lazyLanguage } from './language/lazyLanguage';
 import { errorText, type Log } from './log';
-import { resultEditorType, runPanelViewType } from './panel/panelSource';
+import { resultEditorType, runCopyScheme, runPanelViewType } from './panel/panelSource';
 import { ResultsTree } from './results/resultsTree';
-import { scenarioCopies } from './run/scenarioCopies';
 import { ScenarioFiles } from './scenarios/scenarioFiles';
 import { createServices, type Services } from './services';
 
@@ -34,7 +33,10 @@ export function activate(context: vscode.ExtensionContext): void {
       onRelevantChange: relevant.event,
     }),
     followActiveEditor(files),
-    scenarioCopies(),
+    // The copies of scenarios that lie beside results; the query of their URI is the folder.
+    vscode.workspace.registerTextDocumentContentProvider(runCopyScheme, {
+      provideTextDocumentContent: async ({ query }) => (await features()).scenarioCopy(query),
+    }),
     vscode.window.createTreeView('signalrBenchmark.results', {
       treeDataProvider: new ResultsTree(services.index),
       showCollapseAll: true,

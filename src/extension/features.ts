@@ -11,6 +11,7 @@ import { ResultCommands } from './results/resultCommands';
 import { fromName } from './results/resultEntry';
 import { lastRunText, newestOf } from './results/resultsModel';
 import { resultViewer } from './results/resultViewer';
+import { copyIn } from './run/scenarioAsRun';
 import { RunController } from './run/runController';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import type { Services } from './services';
@@ -23,6 +24,8 @@ export interface Features {
   readonly resultViewer: vscode.CustomReadonlyEditorProvider;
   /** Fills a run's panel that the editor brought back; see {@link restoreRunPanel}. */
   restorePanel(panel: vscode.WebviewPanel, state: unknown): Promise<void>;
+  /** The scenario of a result folder, as it was run. */
+  scenarioCopy(folder: string): Promise<string>;
   /** See {@link ResultCommands.offerInterrupted}. */
   offerInterrupted(): Promise<void>;
   /** Ends a run in order; see {@link RunController.close}. */
@@ -51,6 +54,7 @@ export function createFeatures(parts: FeatureParts): Features {
     resultViewer: resultViewer(extensionUri, (location) => results.source(location), services),
     restorePanel: (panel, state) =>
       restoreRunPanel(panel, extensionUri, state, (id) => results.find(id), log),
+    scenarioCopy: copyIn,
     offerInterrupted: () => results.offerInterrupted(),
     close: () => controller.close(),
     dispose: () => {

@@ -22,5 +22,7 @@ export interface PanelSource {
 
 /** Type of the editor of `result.json`, as in the manifest. */
 export const resultEditorType = 'signalrBenchmark.result';
+/** Scheme of the copies of scenarios; documents of it have no way back to the disk: the editor shows them read-only. */
+export const runCopyScheme = 'signalr-benchmark-run';
 /** Type of the panel of a run; the manifest waits for it to bring panels back. */
 export const runPanelViewType = 'signalrBenchmark.run';

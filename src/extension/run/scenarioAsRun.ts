@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { scenarioFile } from '../../results/resultFolder';
 import { noticeText } from '../noticeText';
+import { runCopyScheme } from '../panel/panelSource';
 import { fromName } from '../results/resultEntry';
 import { textNow } from '../scenarios/scenarioFiles';
-import { copyIn, copyScheme } from './scenarioCopies';
 
 /**
  * Opens the scenario of a result. The file that people wrote is the one to go on with: where it is as it
@@ -44,5 +46,14 @@ function sayGone(origin: vscode.Uri): void {
 function copyUri(folder: string): vscode.Uri {
   const { scenario } = fromName(path.basename(folder));
   const name = vscode.l10n.t('{0} (as it was run).yaml', scenario);
-  return vscode.Uri.from({ scheme: copyScheme, path: `/${name}`, query: folder });
+  return vscode.Uri.from({ scheme: runCopyScheme, path: `/${name}`, query: folder });
+}
+
+/** Larger than any scenario that is read; what is kept beside a result may have been replaced. */
+const mostCharacters = 16_000_000;
+
+/** The scenario of a result folder, as it was run. */
+export async function copyIn(folder: string): Promise<string> {
+  const text = await readFile(path.join(folder, scenarioFile), 'utf8');
+  return text.slice(0, mostCharacters);
 }
