@@ -4,7 +4,7 @@
 //
 //   npm run bench -- [--clients engine,ws,signalr,engine/messagepack,signalr/messagepack]
 //     [--connections 200,2000] [--rounds 4] [--seconds 2]
-//     [--transports WebSockets,ServerSentEvents,LongPolling] [--services ratios,appServer,runs]
+//     [--transports WebSockets,ServerSentEvents,LongPolling] [--services ratios,appServer,runs, or none]
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { packageProgram, runNode } from '../scripts/nodeProgram.mjs';
@@ -183,4 +183,4 @@ for (const work of listOf(values.transports).map(workOf)) {
     peer.stop();
   }
 }
-for (const part of listOf(values.services)) await services[part](seconds);
+for (const part of listOf(values.services)) if (part !== 'none') await services[part](seconds);

@@ -1,6 +1,5 @@
 // Our engine with streams as a run sends them: its prepared messages and its receiver with all its counting.
 // Only the pacing is left out: each item that comes back sends the next, and ten make a stream.
-import { entryRun } from '../../out/src/plan/entryRun.js';
 import { closedPlan } from '../../out/src/runner/calibrate/roundTrips.js';
 import { StreamPlaces } from '../../out/src/runner/send/openStream.js';
 import { StreamFrames } from '../../out/src/runner/send/streamMessages.js';
@@ -20,7 +19,7 @@ export async function open(options) {
   const [entry] = plan.entries;
   const { step, stamp, populations, count } = counting(plan);
   const [{ sourcesPerSender }] = populations;
-  const frames = new StreamFrames(plan, entry, entryRun(entry).streams, true);
+  const frames = new StreamFrames(plan, entry, entry.run.streams, true);
   const ends = new StreamEnds(plan, true);
   const states = Array.from({ length: connections }, (_, index) => ({
     places: new StreamPlaces(index),
