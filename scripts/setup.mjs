@@ -43,11 +43,15 @@ if (!upToDate()) {
   }
   console.log('Installing packages (once) …');
   const { program, args, shell } = npmCommand();
-  const child = spawn(program, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: 'inherit',
-    shell,
-  });
+  const child = spawn(
+    program,
+    [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=6'],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      shell,
+    },
+  );
   const code = await exitCode(child);
   if (code !== 0) console.error('npm ci failed: see above. Nothing else was done.');
   process.exitCode = code;

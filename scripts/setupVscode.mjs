@@ -34,7 +34,14 @@ function pinStamp() {
 /** Whether npm did its work in `folder`. */
 function npm(folder, ...words) {
   const { program, args, shell } = npmCommand();
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  // A registry that drops a connection is asked again: a suite should not fail for that.
+  const quiet = [
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--fetch-retries=6',
+  ];
   const done = spawnSync(program, [...args, ...words, ...quiet], {
     cwd: folder,
     // Nothing belongs on the output of a suite but what it says; npm's summary is noise.
