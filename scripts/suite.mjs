@@ -18,8 +18,8 @@ export const turns = [
     { name: 'unit', timeoutMs: 30_000, needs: [], retries: 0, jobs: 2 },
     { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
   ],
+  [{ name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 }],
   [
-    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
     {
       name: 'vscode',
       needs: ['bundles', 'vscodeHost'],
@@ -28,7 +28,7 @@ export const turns = [
     },
   ],
   [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 1 }],
-  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 3, retries: 1 }],
+  [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
 ];
 
 export const noCounts = { passed: 0, failed: 0, skipped: 0, triedAgain: 0 };

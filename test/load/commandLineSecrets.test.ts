@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { stringify } from 'yaml';
 import type { CliResult } from '../fakes/loadCli';
 import { startFront, testCertificate, type Front } from '../fakes/loadFront';
@@ -105,6 +107,8 @@ describe('signalr-bench keeps secrets', function () {
         'tls.yaml',
         stringify({ config, scenario: { name: 'echo', parameters } }),
       );
+      // A second try leaves a folder of its own.
+      rmSync(path.join(folder.path, out), { recursive: true, force: true });
       const keys = [`config.target=${front.url}`, 'config.warmup=0', ...sets];
       return folder.run(['run', file, '--out', out, ...keys.flatMap((key) => ['--set', key])]);
     }

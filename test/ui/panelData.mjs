@@ -6,10 +6,9 @@ import path from 'node:path';
 const require = createRequire(import.meta.url);
 const built = (file) => require(path.resolve('out', file));
 const { LatencyHistogram } = built('src/measure/histogram.js');
-const { judgeStep } = built('src/measure/verdict.js');
+const { judgeStep } = built('src/measure/judge/verdict.js');
 const { completeResult } = built('src/results/completeResult.js');
-const { spectraOf } = built('src/extension/panel/spectra.js');
-const { toPanelResult } = built('src/extension/panel/toPanelResult.js');
+const { spectraOf, toPanelResult } = built('src/extension/panel/panelResult.js');
 const { sampleScenario, sampleSummary } = built('test/unit/results/sampleResult.js');
 
 const connectS = 19;

@@ -38,7 +38,10 @@ describe('objectives', () => {
     const [first, more] = tooFine(
       text('p99.9: 1s, p99.99: 2s').replace('  singleStepDuration: 20s\n', fast),
     );
-    assert.match(first?.message ?? '', /^Too few messages for p99\.99: .* It has enough for p99\.9:/);
+    assert.match(
+      first?.message ?? '',
+      /^Too few messages for p99\.99: .* It has enough for p99\.9:/,
+    );
     assert.equal(more, undefined);
   });
 
