@@ -8,9 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
 import { startAppServer } from '../out/src/servers/appServer/appServer.js';
 import { codecOf } from '../out/src/wire/hub/codecs.js';
-import { ServiceFrames } from '../out/src/wire/service/serviceFrames.js';
-import { readServiceMessage } from '../out/src/wire/service/serviceReader.js';
-import { encodeServiceMessage } from '../out/src/wire/service/serviceWriter.js';
+import { ServiceFrames } from '../out/src/wire/service/serviceStream.js';
+import {
+  encodeServiceMessage,
+  readServiceMessage,
+} from '../out/src/wire/service/serviceMessage.js';
 
 const [protocol = 'json', clientsText = '500', secondsText = '5'] = process.argv.slice(2);
 const serverConnections = 5;

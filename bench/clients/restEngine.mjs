@@ -1,5 +1,5 @@
 // Our REST calls to Azure Web PubSub as a run makes them, to everybody or to a group.
-import { recordLatencyShape } from '../../out/src/wire/message/contractShape.js';
+import { recordLatencyShape } from '../../out/src/wire/message/messageLayout.js';
 import { RestCalls } from '../../out/src/wire/rest/restCalls.js';
 import { emptyStamp } from '../../out/src/wire/message/stamp.js';
 import { webPubSubEndpoint } from '../engineParts.mjs';

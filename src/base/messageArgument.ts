@@ -1,8 +1,8 @@
 /**
  * What is written anew into each message: the stamp, the receiver's connection id or group, id and index
  * of the sending connection, the message's number, the id under which it is to be acknowledged, the ids of
- * a call that opens a stream and of the items that go up in it, the time in milliseconds since 1970 or in
- * ticks of 100 ns since the year 1.
+ * a call that opens a stream and of the items that go up in it, the number of items that it wants, the time
+ * in milliseconds since 1970 or in ticks of 100 ns since the year 1.
  */
 export type HoleKind =
   | 'stamp'
@@ -13,11 +13,15 @@ export type HoleKind =
   | 'ackId'
   | 'callId'
   | 'streamId'
+  | 'itemCount'
   | 'unixMs'
   | 'ticks';
 
 /** Holes that can stand alone as a number. */
-export type NumberHole = Extract<HoleKind, 'senderIndex' | 'sequence' | 'unixMs' | 'ticks'>;
+export type NumberHole = Extract<
+  HoleKind,
+  'senderIndex' | 'sequence' | 'itemCount' | 'unixMs' | 'ticks'
+>;
 
 /** A piece of a text: as it is, or written anew into each message. */
 export type TextPart = string | { readonly hole: HoleKind };

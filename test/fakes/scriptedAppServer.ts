@@ -5,15 +5,15 @@ import { payloadsIn } from '../../src/servers/hubProtocol/framePayloads';
 import { hubMessageType } from '../../src/wire/hub/hubMessage';
 import { jsonProtocol } from '../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../src/servers/hubProtocol/messagePackProtocol';
-import { ServiceFrames } from '../../src/wire/service/serviceFrames';
+import { ServiceFrames } from '../../src/wire/service/serviceStream';
 import {
   serviceType,
+  readServiceMessage,
+  encodeServiceMessage,
   type ServiceMessage,
   type ServiceMessageOf,
   type ServiceTypeNumber,
 } from '../../src/wire/service/serviceMessage';
-import { readServiceMessage } from '../../src/wire/service/serviceReader';
-import { encodeServiceMessage } from '../../src/wire/service/serviceWriter';
 import type { EmulatorPeer } from './emulatorPeer';
 
 const waitMs = 5000;

@@ -3,10 +3,12 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { framed } from '../../src/wire/message/messagePackFraming';
-import { ServiceFrames } from '../../src/wire/service/serviceFrames';
-import type { ServiceMessage } from '../../src/wire/service/serviceMessage';
-import { readServiceMessage } from '../../src/wire/service/serviceReader';
-import { encodeServiceMessage } from '../../src/wire/service/serviceWriter';
+import { ServiceFrames } from '../../src/wire/service/serviceStream';
+import {
+  readServiceMessage,
+  encodeServiceMessage,
+  type ServiceMessage,
+} from '../../src/wire/service/serviceMessage';
 
 /** One server connection as the service sees it. */
 export interface StubConnection {

@@ -12,7 +12,7 @@ import type { Endpoint } from '../../base/endpoint';
 import { negotiateAgents } from '../../wire/connect/negotiate';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
-import { recordLatencyShape } from '../../wire/message/contractShape';
+import { recordLatencyShape } from '../../wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp } from '../../wire/message/stamp';
 

@@ -6,7 +6,7 @@ import { shownText } from '../../wire/connect/connectFailure';
 import { isAt, type HubCodec } from '../../wire/hub/hubCodec';
 import { hubMessageType, type HubMessage, type Invocation } from '../../wire/hub/hubMessage';
 import { stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
-import { itemDigits, itemKey, streamLayoutOf } from '../../wire/message/streamLayout';
+import { itemDigits, itemKey, streamLayoutOf } from '../../wire/message/messageLayout';
 
 /** What the deliveries of a run look like, and where their stamp stands. */
 export interface DeliveryPattern {

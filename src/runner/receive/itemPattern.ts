@@ -2,10 +2,13 @@ import type { WireProtocol } from '../../base/wireProtocol';
 import { callNumber, callNumberAt } from '../send/openStream';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { HubMessage } from '../../wire/hub/hubMessage';
-import type { FramePiece } from '../../wire/message/holeFrame';
-import { streamIdLength } from '../../wire/message/messageLayout';
+import {
+  itemDigits,
+  streamIdLength,
+  streamLayoutOf,
+  type Hole,
+} from '../../wire/message/messageLayout';
 import { readHex } from '../../wire/message/stamp';
-import { itemDigits, streamLayoutOf } from '../../wire/message/streamLayout';
 
 /** How the items of streams begin: what is always the same, with holes for id and number between. */
 export class ItemPattern {
@@ -15,32 +18,24 @@ export class ItemPattern {
   readonly idAt: number;
   /** Where the item's number begins; −1 in a pattern that has none. */
   private readonly numberAt: number;
+  private readonly body: Buffer;
 
-  /** @param pieces the id is the first hole, the number the second */
-  constructor(private readonly pieces: readonly FramePiece[]) {
-    const holes: number[] = [];
-    let length = 0;
-    for (const piece of pieces) {
-      if (typeof piece === 'number') holes.push(length);
-      length += typeof piece === 'number' ? piece : piece.length;
-    }
-    this.length = length;
-    this.idAt = holes[0]!;
-    this.numberAt = holes[1] ?? -1;
+  /** @param holes the id is the first one, the number the second */
+  constructor({ body, holes }: { readonly body: Buffer; readonly holes: readonly Place[] }) {
+    this.body = body;
+    this.length = body.length;
+    this.idAt = holes[0]!.at;
+    this.numberAt = holes[1]?.at ?? -1;
   }
 
   /** Whether the message that begins at `start` looks so. */
   matches(buffer: Buffer, start: number, end: number): boolean {
-    if (end - start < this.length) return false;
-    let at = start;
-    for (const piece of this.pieces) {
-      if (typeof piece === 'number') {
-        at += piece;
-        continue;
-      }
-      for (let index = 0; index < piece.length; index++)
-        if (buffer[at + index] !== piece[index]) return false;
-      at += piece.length;
+    const { body, length, idAt, numberAt } = this;
+    if (end - start < length) return false;
+    for (let at = 0; at < length; at++) {
+      if (at === idAt) at += streamIdLength;
+      if (at === numberAt) at += itemDigits;
+      if (at < length && buffer[start + at] !== body[at]) return false;
     }
     return true;
   }
@@ -50,6 +45,8 @@ export class ItemPattern {
     return this.numberAt < 0 ? undefined : readHex(buffer, start + this.numberAt, itemDigits);
   }
 }
+
+type Place = Pick<Hole, 'at'>;
 
 /**
  * The pattern of an item that was read in another way.
@@ -65,24 +62,15 @@ export function itemPatternOf(
   id: string,
   digits: string | undefined,
 ): ItemPattern | undefined {
-  const head = buffer.subarray(start, stampAt);
-  const idAt = head.indexOf(id, 0, 'latin1');
+  // The buffer it comes from is used again.
+  const body = Buffer.from(buffer.subarray(start, stampAt));
+  const idAt = body.indexOf(id, 0, 'latin1');
   if (idAt < 0 || id.length !== streamIdLength) return undefined;
-  const behindId = idAt + streamIdLength;
-  if (digits === undefined)
-    return new ItemPattern([copy(head, 0, idAt), streamIdLength, copy(head, behindId)]);
-  const numberAt = head.indexOf(digits, behindId, 'latin1');
+  if (digits === undefined) return new ItemPattern({ body, holes: [{ at: idAt }] });
+  const numberAt = body.indexOf(digits, idAt + streamIdLength, 'latin1');
   if (numberAt < 0 || digits.length !== itemDigits) return undefined;
-  const behindNumber = numberAt + itemDigits;
-  return new ItemPattern([
-    ...[copy(head, 0, idAt), streamIdLength],
-    ...[copy(head, behindId, numberAt), itemDigits, copy(head, behindNumber)],
-  ]);
+  return new ItemPattern({ body, holes: [{ at: idAt }, { at: numberAt }] });
 }
-
-/** The buffer they come from is used again. */
-const copy = (bytes: Buffer, from: number, to?: number): Buffer =>
-  Buffer.from(bytes.subarray(from, to));
 
 /** Takes an item of a stream of the user's own; false when the connection has no such streams. */
 export type TakeItem = (
@@ -103,8 +91,8 @@ export class OwnItems {
     protocol: WireProtocol,
     private readonly follower: { readonly itemCame: TakeItem },
   ) {
-    const { any, endBytes } = streamLayoutOf(protocol);
-    this.pattern = new ItemPattern(any);
+    const { begins, endBytes } = streamLayoutOf(protocol);
+    this.pattern = new ItemPattern(begins);
     this.envelopeBytes = this.pattern.length + endBytes;
   }
 

@@ -16,10 +16,9 @@ import {
 import { MessageValue } from '../../wire/message/messageValue';
 import { userOf } from '../../wire/connect/accessTokens';
 import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
-import type { PersistentSends } from '../../wire/service/persistentSends';
-import type { SendAudience } from '../../wire/service/sendLayout';
+import type { PersistentSends, SendAudience } from '../../wire/service/persistentSends';
 import { emptyStamp } from '../../wire/message/stamp';
-import { firstMessageAckId } from '../../wire/webpubsub/ackCompletion';
+import { firstMessageAckId } from '../../wire/message/messageLayout';
 import { messageMaker, type MessageMaker } from './messageShape';
 import type { EntryRecorder } from '../receive/recorder';
 import {

@@ -7,8 +7,11 @@ import {
   type OwnArgument,
   type Placeholder,
 } from '../../usecases/ownArguments';
-import { measureShape, recordLatencyShape } from '../../wire/message/contractShape';
-import type { MessageShape } from '../../wire/message/messageLayout';
+import {
+  measureShape,
+  recordLatencyShape,
+  type MessageShape,
+} from '../../wire/message/messageLayout';
 import { stampLength } from '../../wire/message/stamp';
 
 /** Makes the messages of an entry; undefined when it sends nothing. */

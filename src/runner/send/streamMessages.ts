@@ -1,4 +1,5 @@
 import { digitsOf } from '../../base/digits';
+import type { MessageArgument } from '../../base/messageArgument';
 import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import { bytesBeyondEstimate } from '../lead/payloadFiles';
@@ -9,15 +10,18 @@ import type { StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
 import type { HubCodec } from '../../wire/hub/hubCodec';
-import { HoleFrame } from '../../wire/message/holeFrame';
-import type { HoleLengths, MessageLayout } from '../../wire/message/messageLayout';
+import {
+  recordLatencyShape,
+  streamLayoutOf,
+  type HoleLengths,
+  type MessageLayout,
+} from '../../wire/message/messageLayout';
 import {
   holeLengths,
   MessageTemplate,
   type MessageSource,
 } from '../../wire/message/messageTemplate';
-import { type Stamp, stampLength, writeStamp, emptyStamp } from '../../wire/message/stamp';
-import { streamLayoutOf } from '../../wire/message/streamLayout';
+import { emptyStamp, type Stamp } from '../../wire/message/stamp';
 
 /**
  * The messages of one entry's streams, each encoded once. All methods that send do so on the stream's
@@ -35,50 +39,45 @@ export interface StreamMessages {
 
 /** The messages that end streams, whatever goes through them. */
 export class StreamEnds {
-  private readonly ending: HoleFrame;
-  private readonly cancelling: HoleFrame;
+  private readonly ending: MessageTemplate;
+  private readonly cancelling: MessageTemplate;
 
   constructor({ protocol }: Pick<Plan, 'protocol'>, framed: boolean) {
-    const [layout, codec] = [streamLayoutOf(protocol), codecOf(protocol)];
-    this.ending = HoleFrame.of(layout.end(), codec, framed);
-    this.cancelling = HoleFrame.of(layout.cancel(), codec, framed);
+    const { end, cancel } = streamLayoutOf(protocol);
+    this.ending = new MessageTemplate(end, codecOf(protocol), framed);
+    this.cancelling = new MessageTemplate(cancel, codecOf(protocol), framed);
   }
 
   /** No further items; returns the bytes on the wire. */
-  end({ connection, streamId }: OpenStream): number {
-    this.ending.put(0, streamId);
-    return sendHoles(connection!, this.ending);
+  end(stream: OpenStream): number {
+    return send(this.ending, stream, stream.connection!);
   }
 
-  cancel({ callId }: OpenStream, connection: HubConnection): void {
-    this.cancelling.put(0, callId);
-    sendHoles(connection, this.cancelling);
+  cancel(stream: OpenStream, connection: HubConnection): void {
+    send(this.cancelling, stream, connection);
   }
 }
 
-/** Returns the bytes on the wire. */
-function sendHoles(connection: HubConnection, holes: HoleFrame): number {
-  const { frame } = holes;
-  if (!connection.send(frame)) holes.detach();
-  return frame.length;
-}
+const noStamp = emptyStamp();
 
-/** Holes of a call that makes a stream. */
-const downHole = { id: 0, stamp: 1, time: 2, count: 3 } as const;
-/** Holes of an item. */
-const itemHole = { id: 0, stamp: 1, time: 2 } as const;
+/** Sends a message that is about a stream; returns its bytes on the wire. */
+function send(
+  template: MessageTemplate,
+  { sender, callId, streamId, items }: OpenStream,
+  connection: HubConnection,
+  stamp = noStamp,
+): number {
+  const source = { index: sender, callId, streamId, itemCount: items };
+  return template.sendTo(connection, stamp, undefined, Date.now(), source);
+}
 
 /** Streams of the bench contract: their items are dictionaries with a stamp and a payload. */
 export class StreamFrames implements StreamMessages {
-  private readonly opening: HoleFrame | undefined;
+  private readonly opening: MessageTemplate;
   /** By size of the payload: calls that make a stream, else items. */
-  private readonly carrying: (HoleFrame | undefined)[] = [];
-  private readonly layout;
+  private readonly carrying: (MessageTemplate | undefined)[] = [];
   private readonly codec;
   private readonly letters: Buffer;
-  private readonly stampBytes = Buffer.alloc(stampLength);
-  private unixMs = -1;
-  private time: Buffer;
   private readonly payload: PayloadPicker;
 
   constructor(
@@ -87,37 +86,25 @@ export class StreamFrames implements StreamMessages {
     private readonly shape: StreamShape,
     private readonly framed: boolean,
   ) {
-    const { direction, delayMs, method } = shape;
     this.codec = codecOf(plan.protocol);
-    this.layout = streamLayoutOf(plan.protocol);
     this.payload = payloadPicker(entry, plan.seed);
     this.letters = payloadBytes(entry.payload, plan.seed, Math.max(0, ...this.payload.sizes));
-    this.time = this.layout.timestamp(0);
-    const { layout, codec } = this;
-    if (direction === 'download') return;
-    const both = direction === 'both';
-    const pieces = layout.openUp(method, both ? [delayMs] : [], both);
-    this.opening = HoleFrame.of(pieces, codec, framed);
+    const both = shape.direction === 'both';
+    this.opening = this.call(both ? [value(shape.delayMs)] : [], { down: both, up: true });
   }
 
-  open({ connection, callId, streamId }: OpenStream): number {
-    const frame = this.opening!;
-    frame.put(0, callId);
-    frame.put(1, streamId);
-    return sendHoles(connection!, frame);
+  open(stream: OpenStream): number {
+    return send(this.opening, stream, stream.connection!);
   }
 
-  request({ connection, callId, items }: OpenStream, stamp: Stamp): number {
-    const frame = this.filled(stamp);
-    frame.put(downHole.id, callId);
-    frame.put(downHole.count, this.layout.count(items));
-    return sendHoles(connection!, frame);
+  request(stream: OpenStream, stamp: Stamp): number {
+    return this.item(stream, stamp);
   }
 
-  item({ connection, streamId }: OpenStream, stamp: Stamp): number {
-    const frame = this.filled(stamp);
-    frame.put(itemHole.id, streamId);
-    return sendHoles(connection!, frame);
+  item(stream: OpenStream, stamp: Stamp): number {
+    const size = this.sizeOf(stamp);
+    const template = (this.carrying[size] ??= this.made(size));
+    return send(template, stream, stream.connection!, stamp);
   }
 
   payloadBytes(_stream: OpenStream, stamp: Stamp): number {
@@ -128,32 +115,29 @@ export class StreamFrames implements StreamMessages {
     return this.payload.pick(source, 0, sequence);
   }
 
-  private filled(stamp: Stamp): HoleFrame {
-    const size = this.sizeOf(stamp);
-    const frame = (this.carrying[size] ??= this.made(size));
-    writeStamp(this.stampBytes, 0, stamp);
-    frame.put(itemHole.stamp, this.stampBytes);
-    const unixMs = Date.now();
-    if (unixMs !== this.unixMs) {
-      this.unixMs = unixMs;
-      this.time = this.layout.timestamp(unixMs);
+  private made(size: number): MessageTemplate {
+    const { direction, delayMs, method } = this.shape;
+    const blob = textOfLength(this.letters, this.payload.sizes[size]!);
+    const binary = this.entry.payload.content === 'binary';
+    const dictionary = recordLatencyShape({ method, blob, binary }).arguments[0]!;
+    if (direction === 'download') {
+      const count = { kind: 'number', hole: 'itemCount' } as const;
+      return this.call([dictionary, count, value(delayMs)], { down: true, up: false });
     }
-    frame.put(itemHole.time, this.time);
-    return frame;
+    const layout = streamLayoutOf(this.codec.protocol).item(dictionary, holeLengths(undefined));
+    return new MessageTemplate(layout, this.codec, this.framed);
   }
 
-  private made(size: number): HoleFrame {
-    const { layout, codec, framed } = this;
-    const { direction, delayMs, method } = this.shape;
-    const payload = {
-      blob: textOfLength(this.letters, this.payload.sizes[size]!),
-      binary: this.entry.payload.content === 'binary',
-    };
-    const download = direction === 'download';
-    const pieces = download ? layout.openDown(method, payload, delayMs) : layout.item(payload);
-    return HoleFrame.of(pieces, codec, framed);
+  private call(
+    args: readonly MessageArgument[],
+    opens: { readonly down: boolean; readonly up: boolean },
+  ): MessageTemplate {
+    const shape = { method: this.shape.method, arguments: args, opens };
+    return MessageTemplate.of(shape, holeLengths(undefined), this.codec, this.framed);
   }
 }
+
+const value = (number: number): MessageArgument => ({ kind: 'value', value: number });
 
 /** What messages of the user's own need to know about the run. */
 interface OwnStreamDependencies {
@@ -190,7 +174,7 @@ export class OwnStreamFrames implements StreamMessages {
     this.call = new OwnFrame((lengths) => codec.layout(shape, lengths), codec, framed, bytes);
     this.items = ownArguments(own!.items).map((item) => {
       const [content] = ownMessage([item], entry, plan.seed);
-      const itemLayout = (lengths: HoleLengths) => layout.ownItem(content!, lengths);
+      const itemLayout = (lengths: HoleLengths) => layout.item(content!, lengths);
       return new OwnFrame(itemLayout, codec, framed, bytesOf([item], entry));
     });
     this.calls = new Uint32Array(plan.connections);
@@ -229,9 +213,7 @@ export class OwnStreamFrames implements StreamMessages {
     source.callId = callId;
     source.streamId = streamId;
     const template = frame.templateFor(source);
-    const bytes = template.fill(stamp, undefined, Date.now(), source);
-    if (!stream.connection!.send(bytes)) template.detach();
-    return bytes.length;
+    return template.sendTo(stream.connection!, stamp, undefined, Date.now(), source);
   }
 }
 

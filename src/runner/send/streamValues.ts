@@ -5,7 +5,7 @@ import type { Plan, PlanEntry } from '../../plan/plan';
 import { ownArguments } from '../../usecases/ownArguments';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { recordLatencyShape } from '../../wire/message/contractShape';
+import { recordLatencyShape } from '../../wire/message/messageLayout';
 import { valueOf, type HoleContent } from '../../wire/message/messageValue';
 import { emptyStamp, type Stamp } from '../../wire/message/stamp';
 import { ownMessage, payloadBytes, textOfLength } from './messageShape';

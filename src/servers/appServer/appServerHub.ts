@@ -12,7 +12,7 @@ import {
   groupHead,
   groupTail,
   plainTail,
-} from '../../wire/service/serviceOutput';
+} from '../../wire/service/serviceStream';
 import type { Audience, BenchContext } from '../hub/benchMethods';
 import { payloadStart } from '../hubProtocol/framePayloads';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';

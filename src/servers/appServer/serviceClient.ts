@@ -3,7 +3,7 @@ import {
   clientIdAt,
   plainTail,
   type ServiceOutput,
-} from '../../wire/service/serviceOutput';
+} from '../../wire/service/serviceStream';
 import {
   flowConnectionType,
   flowOperation,

@@ -3,16 +3,15 @@ import { WebSocket, type ClientOptions } from 'ws';
 import { ConnectFailure, retryAfterMs } from '../../wire/connect/connectFailure';
 import { clientFrame, opcode } from '../../wire/socket/frame';
 import { HubMessageError } from '../../wire/hub/hubMessage';
-import { ServiceFrames } from '../../wire/service/serviceFrames';
+import { ServiceFrames, ServiceOutput } from '../../wire/service/serviceStream';
 import {
   serverConnectionType,
   serviceType,
+  readServiceMessage,
+  encodeServiceMessage,
   type Payloads,
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
-import { ServiceOutput } from '../../wire/service/serviceOutput';
-import { readServiceMessage } from '../../wire/service/serviceReader';
-import { encodeServiceMessage } from '../../wire/service/serviceWriter';
 import { openSocket, type WaySettings } from '../../wire/socket/socket';
 import type { ConnectionEnd } from './connectionEnd';
 import type { ClientLine, ServiceClient } from './serviceClient';

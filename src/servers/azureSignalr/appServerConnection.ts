@@ -2,16 +2,15 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
 import { HubMessageError } from '../../wire/hub/hubMessage';
-import { ServiceFrames } from '../../wire/service/serviceFrames';
+import { ServiceFrames, ServiceOutput } from '../../wire/service/serviceStream';
 import {
   serverConnectionType,
   serviceType,
+  readServiceMessage,
+  encodeServiceMessage,
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
-import { ServiceOutput } from '../../wire/service/serviceOutput';
-import { readServiceMessage } from '../../wire/service/serviceReader';
-import { encodeServiceMessage } from '../../wire/service/serviceWriter';
 import { serverFrame } from '../hubProtocol/serverFrame';
 import { claimPairs } from './clientIdentity';
 import type { AppServerLine, LineClient, ServiceHub } from './serviceHub';

@@ -1,5 +1,5 @@
 import { recordSeparator } from '../../wire/hub/hubMessage';
-import { itemDigits, itemKey } from '../../wire/message/streamLayout';
+import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import {
   callbackFrame,
   closeFrame,

@@ -17,7 +17,7 @@ import {
   type Cursor,
 } from '../../wire/message/messagePackReader';
 import { arrayHead, encodeText, encodeValue, mapHead } from '../../wire/message/messagePackWriter';
-import { itemDigits, itemKey } from '../../wire/message/streamLayout';
+import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import { readMessagePackEnvelope } from './messagePackEnvelope';
 import { carryingFrame, serverFrame } from './serverFrame';
 import type { ServerProtocol } from './serverProtocol';

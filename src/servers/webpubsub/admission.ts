@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
-import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/subprotocol';
+import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/pubSubMessage';
 import type { Refusal } from '../http/hubGate';
 import { mostGroups } from '../hub/hubGroups';
 import { pathAndQuery } from '../http/hubRequests';

@@ -1,12 +1,16 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import type { ClientMessage } from '../../wire/webpubsub/clientMessage';
-import { readJsonClientMessage } from '../../wire/webpubsub/jsonClientMessage';
-import { writeJsonServerMessage } from '../../wire/webpubsub/jsonServerMessage';
-import { readProtobufClientMessage } from '../../wire/webpubsub/protobufClientMessage';
-import { writeProtobufServerMessage } from '../../wire/webpubsub/protobufServerMessage';
-import type { ProtobufServerMessage, ServerMessage } from '../../wire/webpubsub/serverMessage';
-import type { Subprotocol } from '../../wire/webpubsub/subprotocol';
+import type {
+  ClientMessage,
+  ProtobufServerMessage,
+  ServerMessage,
+  Subprotocol,
+} from '../../wire/webpubsub/pubSubMessage';
+import { readJsonClientMessage, writeJsonServerMessage } from '../../wire/webpubsub/jsonMessages';
+import {
+  readProtobufClientMessage,
+  writeProtobufServerMessage,
+} from '../../wire/webpubsub/protobufMessages';
 import type { GroupMember } from '../hub/hubGroups';
 import { serverFrame } from '../hubProtocol/serverFrame';
 import type { WebSocketTransport } from '../http/webSocketTransport';

@@ -1,6 +1,10 @@
-import type { ClientMessage, SendToGroup, WireId } from '../../wire/webpubsub/clientMessage';
-import type { Payload } from '../../wire/webpubsub/payload';
-import type { MessageError } from '../../wire/webpubsub/serverMessage';
+import type {
+  ClientMessage,
+  SendToGroup,
+  WireId,
+  Payload,
+  MessageError,
+} from '../../wire/webpubsub/pubSubMessage';
 import { noMoreGroups } from '../hub/hubGroups';
 import type { AnsweredUpstream, UpstreamAnswer } from '../service/upstreamCalls';
 import type { Client } from './client';

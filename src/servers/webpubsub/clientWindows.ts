@@ -1,4 +1,4 @@
-import { type WireId, wireId } from '../../wire/webpubsub/clientMessage';
+import { type WireId, wireId } from '../../wire/webpubsub/pubSubMessage';
 import type { Delivery } from './delivery';
 
 /** Bounds of the service; a client that lags further behind is closed for good. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import { isJson } from '../../wire/hub/jsonScan';
-import type { DataType, Payload } from '../../wire/webpubsub/payload';
+import type { DataType, Payload } from '../../wire/webpubsub/pubSubMessage';
 
 export const systemEvents = ['connect', 'connected', 'disconnected'] as const;
 

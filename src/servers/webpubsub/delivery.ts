@@ -1,8 +1,7 @@
 import { opcode } from '../../wire/socket/frame';
-import { jsonDataHead, jsonDataTail } from '../../wire/webpubsub/jsonServerMessage';
-import { protobufDataHead, protobufDataTail } from '../../wire/webpubsub/protobufServerMessage';
-import type { DataMessage } from '../../wire/webpubsub/serverMessage';
-import type { Subprotocol } from '../../wire/webpubsub/subprotocol';
+import { jsonDataHead, jsonDataTail } from '../../wire/webpubsub/jsonMessages';
+import { protobufDataHead, protobufDataTail } from '../../wire/webpubsub/protobufMessages';
+import type { DataMessage, Subprotocol } from '../../wire/webpubsub/pubSubMessage';
 import { serverFrame, serverHeader } from '../hubProtocol/serverFrame';
 
 /**

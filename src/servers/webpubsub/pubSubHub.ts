@@ -1,5 +1,4 @@
-import type { ClientMessage } from '../../wire/webpubsub/clientMessage';
-import type { Payload } from '../../wire/webpubsub/payload';
+import type { ClientMessage, Payload } from '../../wire/webpubsub/pubSubMessage';
 import { HubGroups } from '../hub/hubGroups';
 import type { Client, ClientHost } from './client';
 import type { Delivery } from './delivery';

@@ -3,9 +3,11 @@ import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ExpectedError } from '../../base/expectedError';
-import type { ClientMessage } from '../../wire/webpubsub/clientMessage';
-import type { Payload } from '../../wire/webpubsub/payload';
-import { subprotocolNamed } from '../../wire/webpubsub/subprotocol';
+import {
+  subprotocolNamed,
+  type ClientMessage,
+  type Payload,
+} from '../../wire/webpubsub/pubSubMessage';
 import { publicAccessKey } from '../azureSignalr/serviceOptions';
 import { ConnectionQuota } from '../service/connectionQuota';
 import { newId } from '../http/connectionTokens';

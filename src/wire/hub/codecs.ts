@@ -19,13 +19,11 @@ import { encodeText, textHead } from '../message/messagePackWriter';
 import {
   protobufWebPubSubCodec,
   reliableProtobufWebPubSubCodec,
-} from '../webpubsub/protobufWebPubSubCodec';
-import { stampLength } from '../message/stamp';
-import {
   plainWebPubSubCodec,
   reliableWebPubSubCodec,
   webPubSubCodec,
 } from '../webpubsub/webPubSubCodec';
+import { stampLength } from '../message/stamp';
 
 import { isAt, type HubCodec } from './hubCodec';
 

@@ -1,4 +1,6 @@
 import type { HoleKind, MessageArgument, TextPart } from '../../base/messageArgument';
+import type { WireProtocol } from '../../base/wireProtocol';
+import { hubMessageType } from '../hub/hubMessage';
 import { lengthPrefix } from './messagePackFraming';
 import {
   arrayHead,
@@ -8,8 +10,7 @@ import {
   mapHead,
   textHead,
 } from './messagePackWriter';
-import { stampLength } from './stamp';
-import { messageAckId } from '../webpubsub/ackCompletion';
+import { stampKey, stampLength } from './stamp';
 
 /** What one message of a run looks like, apart from what is written into it each time. */
 export interface MessageShape {
@@ -29,6 +30,7 @@ export interface HoleLengths {
   readonly sender: number;
   readonly senderIndex: number;
 }
+const noLengths: HoleLengths = { receiver: 0, sender: 0, senderIndex: 0 };
 
 /** How a hole's value is written: digits in text, digits as a number of JSON, big-endian integer, varint. */
 export type HoleForm = 'text' | 'number' | 'integer' | 'varint';
@@ -47,18 +49,77 @@ export interface MessageLayout {
   readonly holes: readonly Hole[];
 }
 
-/** Digits of a Unix time in milliseconds until the year 2286, of ticks until 3168, of any sequence. */
+/** A message of one of the bench contracts. */
+export interface ContractMessage {
+  readonly method: string;
+  /** Dictionary key for the receiver's id or name, when the method needs one. */
+  readonly receiverKey?: string;
+  /** The receiver is a group. */
+  readonly toGroup?: boolean;
+  /** Payload text; its bytes as UTF-8 are the message size. */
+  readonly blob: string;
+  /** The payload goes out as bytes instead of text; only MessagePack can tell them apart. */
+  readonly binary?: boolean;
+}
+
+const textOf = (...parts: readonly TextPart[]): MessageArgument => ({ kind: 'text', parts });
+
+/** One dictionary, which the hub hands to `RecordLatency` as it came; the stamp has a key of its own. */
+export function recordLatencyShape(message: ContractMessage): MessageShape {
+  const { method, receiverKey, toGroup = false, blob, binary } = message;
+  const members: (readonly [string, MessageArgument])[] = [
+    [stampKey, textOf({ hole: 'stamp' })],
+    ...(receiverKey === undefined ? [] : [[receiverKey, textOf({ hole: 'receiver' })] as const]),
+    ['payload.Timestamp', { kind: 'number', hole: 'unixMs' }],
+    ['payload.MessageBlob', { kind: 'text', parts: [blob], ...(binary && { binary }) }],
+  ];
+  return { method, arguments: [{ kind: 'map', members }], ...(toGroup && { toGroup }) };
+}
+
+/**
+ * Receiver, if any, ticks and payload, of which the hub hands the last two to `Measure`. The contract has
+ * no room for anything else, so the payload begins with the stamp.
+ *
+ * @param message its blob must be as long as a stamp at least
+ */
+export function measureShape(message: ContractMessage): MessageShape {
+  const { method, receiverKey, blob } = message;
+  const rest = Buffer.from(blob, 'utf8').subarray(stampLength);
+  // Blanks in place of a character that the stamp cuts: bytes 10xxxxxx go on with one.
+  for (let at = 0; at < rest.length && (rest[at]! & 0xc0) === 0x80; at++) rest[at] = 0x20;
+  return {
+    method,
+    arguments: [
+      ...(receiverKey === undefined ? [] : [textOf({ hole: 'receiver' })]),
+      { kind: 'number', hole: 'ticks' },
+      textOf({ hole: 'stamp' }, rest.toString('utf8')),
+    ],
+  };
+}
+
+/**
+ * Ids under which Web PubSub acknowledges messages begin here, far above those of joining and leaving. From
+ * here on a number has one length for long: 11 digits up to 99,999,999,999, and 6 bytes as a varint.
+ */
+export const firstMessageAckId = 2 ** 35;
+export const messageAckId = { digits: 11, varintBytes: 6 } as const;
+
+/**
+ * Digits of a Unix time in milliseconds until the year 2286, of ticks until 3168, of any sequence, and of
+ * the million items that a stream has at most.
+ */
 export const holeDigits = {
   unixMs: 13,
   ticks: 18,
   sequence: 10,
   ackId: messageAckId.digits,
+  itemCount: 7,
 } as const;
 /** Ids of streams: a letter and eight hexadecimal digits. */
 export const streamIdLength = 9;
 
 /** Bytes of the integers that follow a head of one byte. */
-const integerBytes = { unixMs: 8, ticks: 8, sequence: 4, senderIndex: 4 } as const;
+const integerBytes = { unixMs: 8, ticks: 8, sequence: 4, senderIndex: 4, itemCount: 4 } as const;
 
 function textLength(kind: HoleKind, lengths: HoleLengths): number {
   switch (kind) {
@@ -75,6 +136,8 @@ function textLength(kind: HoleKind, lengths: HoleLengths): number {
       return holeDigits[kind];
   }
 }
+
+const nothing = (): Buffer => Buffer.alloc(0);
 
 /** Collects pieces and remembers where the holes are. */
 export class Pieces {
@@ -103,7 +166,7 @@ export class Pieces {
   }
 
   /** @param prefix goes before everything */
-  layout(prefix: (length: number) => Buffer): MessageLayout {
+  layout(prefix: (length: number) => Buffer = nothing): MessageLayout {
     const before = prefix(this.length);
     return {
       body: Buffer.concat([before, ...this.pieces]),
@@ -158,24 +221,32 @@ export class JsonPieces extends Pieces {
         this.raw('}');
     }
   }
+}
 
-  /** @param prefix goes before everything; nothing when absent */
-  override layout(prefix: (length: number) => Buffer = () => Buffer.alloc(0)): MessageLayout {
-    return super.layout(prefix);
-  }
+/** What stands in the id of a message; undefined when it has none. */
+function idHole({ answered, opens }: MessageShape): 'stamp' | 'callId' | undefined {
+  if (opens !== undefined) return 'callId';
+  return answered === true ? 'stamp' : undefined;
+}
+
+const callType = ({ opens }: MessageShape): number =>
+  opens?.down === true ? hubMessageType.streamInvocation : hubMessageType.invocation;
+
+/** Begins a message up to its id. */
+function jsonHead(type: number, id: HoleKind | undefined, lengths = noLengths): JsonPieces {
+  const pieces = new JsonPieces(lengths);
+  pieces.raw(`{"type":${type}`);
+  if (id === undefined) return pieces;
+  pieces.raw(',"invocationId":"');
+  pieces.hole(id, 'text');
+  pieces.raw('"');
+  return pieces;
 }
 
 export function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   const { opens, method } = shape;
-  const pieces = new JsonPieces(lengths);
-  pieces.raw(`{"type":${opens?.down === true ? 4 : 1},`);
-  const id = idHole(shape);
-  if (id !== undefined) {
-    pieces.raw('"invocationId":"');
-    pieces.hole(id, 'text');
-    pieces.raw('",');
-  }
-  pieces.raw(`"target":${JSON.stringify(method)},"arguments":[`);
+  const pieces = jsonHead(callType(shape), idHole(shape), lengths);
+  pieces.raw(`,"target":${JSON.stringify(method)},"arguments":[`);
   pieces.list(shape.arguments);
   if (opens?.up === true) {
     pieces.raw('],"streamIds":["');
@@ -184,23 +255,6 @@ export function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLa
   }
   pieces.raw(']}\x1e');
   return pieces.layout();
-}
-
-/** An item that goes up in a stream. */
-export function jsonItemLayout(item: MessageArgument, lengths: HoleLengths): MessageLayout {
-  const pieces = new JsonPieces(lengths);
-  pieces.raw('{"type":2,"invocationId":"');
-  pieces.hole('streamId', 'text');
-  pieces.raw('","item":');
-  pieces.write(item);
-  pieces.raw('}\x1e');
-  return pieces.layout();
-}
-
-/** What stands in the id of a message; undefined when it has none. */
-function idHole({ answered, opens }: MessageShape): 'stamp' | 'callId' | undefined {
-  if (opens !== undefined) return 'callId';
-  return answered === true ? 'stamp' : undefined;
 }
 
 /** Heads of unsigned integers by their bytes. */
@@ -260,14 +314,24 @@ class MessagePackPieces extends Pieces {
   }
 }
 
+/** Begins a message of so many elements up to its id: type, no headers, the id or nil. */
+function messagePackHead(
+  elements: number,
+  type: number,
+  id: HoleKind | undefined,
+  lengths = noLengths,
+): MessagePackPieces {
+  const pieces = new MessagePackPieces(lengths);
+  pieces.add(arrayHead(elements), Buffer.from([type, 0x80]));
+  if (id === undefined) pieces.add(Buffer.from([0xc0]));
+  else pieces.id(id);
+  return pieces;
+}
+
 /** `[type, {}, id or nil, method, [arguments], [ids of streams]]` */
 export function messagePackLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   const { opens, method } = shape;
-  const pieces = new MessagePackPieces(lengths);
-  pieces.add(Buffer.from([0x96, opens?.down === true ? 4 : 1, 0x80]));
-  const id = idHole(shape);
-  if (id === undefined) pieces.add(Buffer.from([0xc0]));
-  else pieces.id(id);
+  const pieces = messagePackHead(6, callType(shape), idHole(shape), lengths);
   pieces.add(encodeText(method));
   pieces.list(shape.arguments);
   pieces.add(arrayHead(opens?.up === true ? 1 : 0));
@@ -275,11 +339,104 @@ export function messagePackLayout(shape: MessageShape, lengths: HoleLengths): Me
   return pieces.layout(lengthPrefix);
 }
 
-/** An item that goes up in a stream: `[2, {}, id, item]`. */
-export function messagePackItemLayout(item: MessageArgument, lengths: HoleLengths): MessageLayout {
-  const pieces = new MessagePackPieces(lengths);
-  pieces.add(Buffer.from([0x94, 2, 0x80]));
-  pieces.id('streamId');
-  pieces.write(item);
+/** What a stream has besides the call that opens it. */
+export interface StreamLayout {
+  /** An item that goes up. */
+  readonly item: (item: MessageArgument, lengths: HoleLengths) => MessageLayout;
+  /** Ends a stream that goes up. */
+  readonly end: MessageLayout;
+  /** Wants no more of a stream that comes down. */
+  readonly cancel: MessageLayout;
+  /** How an item that comes down usually begins, up to its content, and what stands behind that. */
+  readonly begins: MessageLayout;
+  readonly endBytes: number;
+  /** How a dictionary that comes back begins, up to its stamp. */
+  readonly echoed: MessageLayout;
+  /** The same for one that the hub has made: its number of {@link itemDigits} digits is the second hole. */
+  readonly numbered: MessageLayout;
+}
+
+/** Dictionary key under which a hub numbers the items that it makes: from 0, hexadecimal. */
+export const itemKey = 'bench.Item';
+export const itemDigits = 8;
+
+const { streamItem, completion, cancelInvocation } = hubMessageType;
+
+function jsonItem(id: HoleKind, lengths?: HoleLengths): JsonPieces {
+  const pieces = jsonHead(streamItem, id, lengths);
+  pieces.raw(',"item":');
+  return pieces;
+}
+
+function jsonEnd(type: number, id: HoleKind): MessageLayout {
+  const pieces = jsonHead(type, id);
+  pieces.raw('}\x1e');
+  return pieces.layout();
+}
+
+function jsonItemStart(isNumbered: boolean): MessageLayout {
+  const pieces = jsonItem('callId');
+  pieces.raw('{');
+  if (isNumbered) {
+    pieces.raw(`"${itemKey}":"`);
+    pieces.hole('sequence', 'text', itemDigits);
+    pieces.raw('",');
+  }
+  pieces.raw(`"${stampKey}":"`);
+  return pieces.layout();
+}
+
+const jsonStreams: StreamLayout = {
+  item: (item, lengths) => {
+    const pieces = jsonItem('streamId', lengths);
+    pieces.write(item);
+    pieces.raw('}\x1e');
+    return pieces.layout();
+  },
+  end: jsonEnd(completion, 'streamId'),
+  cancel: jsonEnd(cancelInvocation, 'callId'),
+  begins: jsonItem('callId').layout(),
+  endBytes: 1,
+  echoed: jsonItemStart(false),
+  numbered: jsonItemStart(true),
+};
+
+const messagePackItem = (id: HoleKind, lengths?: HoleLengths): MessagePackPieces =>
+  messagePackHead(4, streamItem, id, lengths);
+
+/** The hub's number comes on top of the three members that are sent. */
+function messagePackItemStart(isNumbered: boolean): MessageLayout {
+  const pieces = messagePackItem('callId');
+  pieces.add(mapHead(isNumbered ? 4 : 3));
+  if (isNumbered) {
+    pieces.add(encodeText(itemKey), textHead(itemDigits));
+    pieces.hole('sequence', 'text', itemDigits);
+  }
+  pieces.add(encodeText(stampKey), textHead(stampLength));
+  return pieces.layout();
+}
+
+function messagePackEnd(): MessageLayout {
+  const pieces = messagePackHead(4, completion, 'streamId');
+  // Nothing follows an upload: kind 2, void.
+  pieces.add(Buffer.from([2]));
   return pieces.layout(lengthPrefix);
 }
+
+const messagePackStreams: StreamLayout = {
+  item: (item, lengths) => {
+    const pieces = messagePackItem('streamId', lengths);
+    pieces.write(item);
+    return pieces.layout(lengthPrefix);
+  },
+  end: messagePackEnd(),
+  cancel: messagePackHead(3, cancelInvocation, 'callId').layout(lengthPrefix),
+  begins: messagePackItem('callId').layout(),
+  endBytes: 0,
+  echoed: messagePackItemStart(false),
+  numbered: messagePackItemStart(true),
+};
+
+/** How a hub protocol writes streams. */
+export const streamLayoutOf = (protocol: WireProtocol): StreamLayout =>
+  protocol === 'json' ? jsonStreams : messagePackStreams;

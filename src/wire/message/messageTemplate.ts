@@ -1,6 +1,5 @@
-import { HoleFrame } from './holeFrame';
 import type { HubCodec } from '../hub/hubCodec';
-import { jsonCodec } from '../hub/codecs';
+import { clientFrame, clientHeaderLength } from '../socket/frame';
 import type { Hole, HoleLengths, MessageLayout, MessageShape } from './messageLayout';
 import { stampLength, writeStamp, type Stamp } from './stamp';
 
@@ -20,6 +19,8 @@ export interface MessageSource {
   /** Ids of the call that opens a stream, and of the items that go up in it, where it is about one. */
   readonly callId?: Uint8Array;
   readonly streamId?: Uint8Array;
+  /** Items that a stream is to have, where the message asks for them. */
+  readonly itemCount?: number;
 }
 
 const noReceiver = Buffer.alloc(0);
@@ -37,26 +38,38 @@ export function holeLengths(
   };
 }
 
-/** A hub invocation encoded once, whose holes are filled for each message; see {@link HoleFrame}. */
+/**
+ * A hub message encoded once: a masked WebSocket frame, or the bare message, in which only the holes are
+ * overwritten for each message. Its bytes may be handed to a socket that takes them at once; a socket that
+ * keeps them needs {@link MessageTemplate.detach} before the next message.
+ */
 export class MessageTemplate {
-  private readonly holeFrame: HoleFrame;
+  private bytes: Buffer;
   private readonly holes: readonly Hole[];
+  private readonly maskAt: number;
+  private readonly bodyAt: number;
   private readonly stampBytes = Buffer.alloc(stampLength);
   /** Room for the digits or bytes of one number. */
   private readonly scratch = Buffer.alloc(20);
   private timestampMs = -1;
 
   /** @param framed whether a WebSocket frame is wanted; otherwise the bare hub message, for HTTP bodies */
-  constructor({ body, holes }: MessageLayout, codec: HubCodec, framed: boolean) {
+  constructor(
+    { body, holes }: MessageLayout,
+    codec: Pick<HubCodec, 'opcode'>,
+    private readonly framed: boolean,
+  ) {
     this.holes = holes;
-    this.holeFrame = new HoleFrame(body, holes, codec, framed);
+    this.bytes = framed ? clientFrame(codec.opcode, body) : body;
+    this.bodyAt = framed ? clientHeaderLength(body.length) : 0;
+    this.maskAt = this.bodyAt - 4;
   }
 
   /** @param lengths bytes of receiver and sender; the frame's length depends on them */
   static of(
     shape: MessageShape,
     lengths: HoleLengths,
-    codec = jsonCodec,
+    codec: HubCodec,
     framed = true,
   ): MessageTemplate {
     return new MessageTemplate(codec.layout(shape, lengths), codec, framed);
@@ -64,7 +77,7 @@ export class MessageTemplate {
 
   /** Bytes on the wire of every message made from this template. */
   get wireBytes(): number {
-    return this.holeFrame.frame.length;
+    return this.bytes.length;
   }
 
   /**
@@ -82,57 +95,69 @@ export class MessageTemplate {
     writeStamp(this.stampBytes, 0, stamp);
     const timeIsNew = nowMs !== this.timestampMs;
     this.timestampMs = nowMs;
-    const { holes, holeFrame } = this;
-    for (let position = 0; position < holes.length; position++) {
-      switch (holes[position]!.kind) {
+    for (const hole of this.holes) {
+      switch (hole.kind) {
         case 'stamp':
-          holeFrame.put(position, this.stampBytes);
+          this.put(hole, this.stampBytes);
           break;
         case 'receiver':
-          holeFrame.put(position, receiver ?? noReceiver);
+          this.put(hole, receiver ?? noReceiver);
           break;
         case 'sender':
-          holeFrame.put(position, source.id ?? noReceiver);
-          break;
-        case 'senderIndex':
-          this.putNumber(position, source.index);
-          break;
-        case 'sequence':
-          this.putNumber(position, stamp.sequence);
+          this.put(hole, source.id ?? noReceiver);
           break;
         case 'callId':
-          holeFrame.put(position, source.callId!);
-          break;
         case 'streamId':
-          holeFrame.put(position, source.streamId!);
+          this.put(hole, source[hole.kind]!);
+          break;
+        case 'senderIndex':
+          this.putNumber(hole, source.index);
+          break;
+        case 'sequence':
+          this.putNumber(hole, stamp.sequence);
           break;
         case 'ackId':
-          this.putNumber(position, source.ackId ?? 0);
+        case 'itemCount':
+          this.putNumber(hole, source[hole.kind] ?? 0);
           break;
         default:
-          if (timeIsNew) this.putTime(position, nowMs);
+          if (timeIsNew) this.putTime(hole, nowMs);
       }
     }
-    return holeFrame.frame;
+    return this.bytes;
   }
 
-  /** Fills the holes, see {@link fill}, and sends the frame. */
+  /** Fills the holes, see {@link fill}, and sends the frame; returns its length. */
   sendTo(
     to: { send(frame: Buffer): boolean },
     ...content: readonly [Stamp, Uint8Array | undefined, number, MessageSource]
-  ): void {
+  ): number {
     if (!to.send(this.fill(...content))) this.detach();
+    return this.bytes.length;
   }
 
   /** Gives the current frame away: the next message is written into a copy. */
   detach(): void {
-    this.holeFrame.detach();
+    this.bytes = Buffer.from(this.bytes);
+  }
+
+  /** @param count bytes to write from the beginning, exactly as many as the hole is wide */
+  private put({ at: shift, length }: Hole, from: Uint8Array, count = from.length): void {
+    if (count !== length) throw new Error('bytes do not fit the hole');
+    const { bytes, maskAt, bodyAt } = this;
+    const at = bodyAt + shift;
+    if (!this.framed) {
+      for (let index = 0; index < length; index++) bytes[at + index] = from[index]!;
+      return;
+    }
+    for (let index = 0; index < length; index++) {
+      bytes[at + index] = from[index]! ^ bytes[maskAt + ((shift + index) & 3)]!;
+    }
   }
 
   /** Integers of 4 bytes, varints, or digits behind blanks in a number of JSON and behind zeros in a text. */
-  private putNumber(position: number, value: number): void {
+  private putNumber(hole: Hole, value: number): void {
     const { scratch } = this;
-    const hole = this.holes[position]!;
     if (hole.form === 'integer') {
       scratch.writeUInt32BE(value);
     } else if (hole.form === 'varint') {
@@ -146,16 +171,15 @@ export class MessageTemplate {
         left = Math.floor(left / 10);
       }
     }
-    this.holeFrame.put(position, scratch, hole.length);
+    this.put(hole, scratch, hole.length);
   }
 
   /** Once a millisecond at most. */
-  private putTime(position: number, nowMs: number): void {
-    const hole = this.holes[position]!;
+  private putTime(hole: Hole, nowMs: number): void {
     const time = hole.kind === 'ticks' ? ticksOf(nowMs) : BigInt(nowMs);
     const { scratch } = this;
     if (hole.form === 'integer') scratch.writeBigUInt64BE(time);
     else scratch.write(String(time).padStart(hole.length, '0'), 'latin1');
-    this.holeFrame.put(position, scratch, hole.length);
+    this.put(hole, scratch, hole.length);
   }
 }

@@ -121,6 +121,8 @@ function numberIn(hole: NumberHole, { stamp, source, nowMs }: HoleContent): numb
       return source.index;
     case 'sequence':
       return stamp.sequence;
+    case 'itemCount':
+      return source.itemCount ?? 0;
     case 'unixMs':
       return nowMs;
     case 'ticks':

@@ -20,7 +20,7 @@ import { shownUrl } from '../connect/shownUrl';
 import type { Endpoint } from '../../base/endpoint';
 import { withQuery } from '../connect/negotiate';
 import { proxyFor } from '../socket/proxy';
-import { ackCompletion } from '../webpubsub/ackCompletion';
+import { ackCompletion } from '../webpubsub/webPubSubCodec';
 
 /** How often the client pings, and how long the service may say nothing, in milliseconds. */
 export interface PubSubKeepAlive {

@@ -9,13 +9,25 @@ import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { HubConnection, HubListener } from '../hub/clientConnection';
 import { HubMessageError } from '../hub/hubMessage';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
-import type { MessageShape } from '../message/messageLayout';
+import {
+  jsonLayout,
+  messagePackLayout,
+  Pieces,
+  type HoleLengths,
+  type MessageLayout,
+  type MessageShape,
+} from '../message/messageLayout';
+import { lengthPrefix } from '../message/messagePackFraming';
+import { arrayHead, binaryHead, encodeText, textHead } from '../message/messagePackWriter';
 import type { ServiceFailure } from '../rest/serviceFailure';
-import { sendLayout, type SendAudience } from './sendLayout';
-import { ServiceFrames } from './serviceFrames';
-import { serverConnectionType, serviceType, type ServiceMessage } from './serviceMessage';
-import { readServiceMessage } from './serviceReader';
-import { encodeServiceMessage } from './serviceWriter';
+import {
+  encodeServiceMessage,
+  readServiceMessage,
+  serverConnectionType,
+  serviceType,
+  type ServiceMessage,
+} from './serviceMessage';
+import { broadcastHead, groupTail, plainTail, ServiceFrames } from './serviceStream';
 
 const connectTimeoutMs = 15_000;
 const longestBackOffMs = 60_000;
@@ -235,3 +247,36 @@ export class PersistentSends implements HubListener {
     this.connection?.sendBytes(encodeServiceMessage(message));
   }
 }
+
+/** Who gets what a server connection sends; the name of a user or group is the message's receiver. */
+export type SendAudience = 'everyone' | 'user' | 'group';
+
+/**
+ * A service message that sends one invocation to many: whole hub frames of both hub protocols, of which the
+ * service gives each client its own. Nobody is excluded.
+ */
+const sendLayout =
+  (audience: SendAudience) =>
+  (shape: MessageShape, lengths: HoleLengths): MessageLayout => {
+    const pieces = new Pieces(lengths);
+    if (audience === 'everyone') {
+      pieces.add(broadcastHead);
+    } else {
+      const isGroup = audience === 'group';
+      const type = isGroup ? serviceType.groupBroadcastData : serviceType.userData;
+      pieces.add(arrayHead(isGroup ? 7 : 4), Buffer.from([type]), textHead(lengths.receiver));
+      pieces.hole('receiver', 'text');
+      if (isGroup) pieces.add(arrayHead(0));
+    }
+    const frames = [
+      ['json', jsonLayout(shape, lengths)],
+      ['messagepack', messagePackLayout(shape, lengths)],
+    ] as const;
+    pieces.add(Buffer.from([0x80 | frames.length]));
+    for (const [protocol, layout] of frames) {
+      pieces.add(encodeText(protocol), binaryHead(layout.body.length));
+      pieces.nested(layout);
+    }
+    pieces.add(audience === 'group' ? groupTail : plainTail);
+    return pieces.layout(lengthPrefix);
+  };

@@ -1,55 +1,28 @@
-/**
- * Messages between an app server and Azure SignalR Service, as data. Source: the service protocol's
- * specification (`specs/ServiceProtocol.md` of Azure/azure-signalr) and frames recorded from its .NET SDK.
- *
- * Members that may be absent on the wire, or nil there, are optional here.
- */
+import { HubMessageError } from '../hub/hubMessage';
+import { framed } from '../message/messagePackFraming';
+import {
+  readArrayHead,
+  readInteger,
+  readMapHead,
+  readText,
+  readValue,
+  skipNil,
+  skipValue,
+  type Cursor,
+} from '../message/messagePackReader';
+import {
+  arrayHead,
+  binaryHead,
+  encodeText,
+  encodeValue,
+  mapHead,
+} from '../message/messagePackWriter';
 
-/** The number that begins a message. */
-export const serviceType = {
-  handshakeRequest: 1,
-  handshakeResponse: 2,
-  ping: 3,
-  openConnection: 4,
-  closeConnection: 5,
-  connectionData: 6,
-  multiConnectionData: 7,
-  userData: 8,
-  multiUserData: 9,
-  broadcastData: 10,
-  joinGroup: 11,
-  leaveGroup: 12,
-  groupBroadcastData: 13,
-  multiGroupBroadcastData: 14,
-  serviceError: 15,
-  userJoinGroup: 16,
-  userLeaveGroup: 17,
-  joinGroupWithAck: 18,
-  leaveGroupWithAck: 19,
-  ack: 20,
-  checkUserInGroupWithAck: 21,
-  serviceEvent: 22,
-  checkGroupExistenceWithAck: 23,
-  checkConnectionExistenceWithAck: 24,
-  checkUserExistenceWithAck: 25,
-  userJoinGroupWithAck: 26,
-  userLeaveGroupWithAck: 27,
-  accessKeyRequest: 28,
-  accessKeyResponse: 29,
-  closeConnectionWithAck: 30,
-  closeConnectionsWithAck: 31,
-  closeUserConnectionsWithAck: 32,
-  closeGroupConnectionsWithAck: 33,
-  clientInvocation: 34,
-  clientCompletion: 35,
-  errorCompletion: 36,
-  serviceMapping: 37,
-  connectionReconnect: 38,
-  connectionFlowControl: 39,
-  groupMemberQuery: 40,
-  getConnectionClaims: 42,
-  updateConnectionClaims: 43,
-} as const;
+/**
+ * Messages between an app server and Azure SignalR Service. One table has what stands on the wire for each
+ * type; the types here, the reader and the writer follow it. Source: the service protocol's specification
+ * (`specs/ServiceProtocol.md` of Azure/azure-signalr) and frames recorded from its .NET SDK.
+ */
 
 /** `connectionType` of a handshake. */
 export const serverConnectionType = { default: 0, onDemand: 1, weak: 2 } as const;
@@ -57,151 +30,482 @@ export const serverConnectionType = { default: 0, onDemand: 1, weak: 2 } as cons
 export const dataType = { unknown: 0, handshake: 1, invocation: 2, other: 3, close: 4 } as const;
 /** `status` of an Ack. */
 export const ackStatus = { ok: 1, notFound: 2, timeout: 3, internalServerError: 4 } as const;
-/** `operation` of ConnectionFlowControl; its `connectionType` is 1 for clients, 2 for servers. */
+/** `operation` of ConnectionFlowControl. */
 export const flowOperation = { pause: 1, pauseAck: 2, resume: 3, offline: 4 } as const;
+/** `connectionType` of ConnectionFlowControl. */
 export const flowConnectionType = { client: 1, server: 2 } as const;
 
 /** Whole hub frames by the name of their hub protocol, in wire order. */
 export type Payloads = readonly (readonly [protocol: string, frame: Buffer])[];
 /** A type may occur several times. */
-export type Claims = readonly (readonly [type: string, value: string])[];
-export type Headers = readonly (readonly [name: string, values: readonly string[]])[];
+type Claims = readonly (readonly [type: string, value: string])[];
+type Headers = readonly (readonly [name: string, values: readonly string[]])[];
 
-interface Traced {
-  readonly tracingId?: bigint;
-}
-interface WithAck extends Traced {
-  readonly ackId: number;
-}
-interface Sent extends Traced {
-  readonly payloads?: Payloads;
-  readonly filter?: string;
-}
-interface InvocationOfClient extends Traced {
-  /** Not that of the hub message of a caller: ids are unique within the service. */
-  readonly invocationId: string;
-  readonly connectionId: string;
-  readonly callerServerId: string;
+/** How a value stands on the wire. Where it may be undefined, the member of the message is optional. */
+interface Kind<Value> {
+  /** @param left elements from here to the end of the message */
+  read(cursor: Cursor, left: number): Value;
+  write(value: Value, message: Values): readonly Buffer[];
+  /** What is read where the element is missing at the end of a message. */
+  readonly missing?: Value;
+  /** Nothing is written for undefined, not even nil. */
+  readonly isLeftOut?: true;
+  /** It takes all elements to the end. */
+  readonly isRest?: true;
 }
 
-/** What each type carries besides its number. */
-interface ServiceFields {
-  1: {
-    readonly version: number;
-    readonly connectionType: number;
-    /** Only written for on-demand connections. */
-    readonly target: string;
-    readonly migrationLevel: number;
-    /** SDKs before 1.26 leave it out. */
-    readonly allowStatefulReconnects?: boolean;
-  };
-  2: { readonly errorMessage?: string; readonly connectionId?: string };
-  /** Keys and values in turn; a value may be nil. */
-  3: { readonly messages: readonly (string | null)[] };
-  4: Traced & {
-    readonly connectionId: string;
-    readonly claims: Claims;
-    readonly headers?: Headers;
-    readonly queryString?: string;
-    readonly protocol?: string;
-  };
-  5: Traced & {
-    readonly connectionId: string;
-    readonly errorMessage: string;
-    readonly headers?: Headers;
-  };
-  6: Traced & {
-    readonly connectionId: string;
-    readonly payload: Buffer;
-    readonly dataType?: number;
-    /** The hub message goes on in the next ConnectionData. */
-    readonly isPartial?: boolean;
-  };
-  7: Sent & { readonly connectionIds: readonly string[] };
-  8: Sent & { readonly userId: string };
-  9: Sent & { readonly userIds: readonly string[] };
-  10: Sent & { readonly excludedConnectionIds?: readonly string[] };
-  11: Traced & { readonly connectionId: string; readonly groupName: string };
-  12: Traced & { readonly connectionId: string; readonly groupName: string };
-  13: Sent & {
-    readonly groupName: string;
-    readonly excludedConnectionIds?: readonly string[];
-    readonly excludedUserIds?: readonly string[];
-    readonly callerUserId?: string;
-  };
-  14: Sent & { readonly groupNames: readonly string[] };
-  15: { readonly errorMessage: string };
-  16: Traced & { readonly userId: string; readonly groupName: string; readonly ttl?: number };
-  /** Without a group the user leaves all. */
-  17: Traced & { readonly userId: string; readonly groupName?: string };
-  18: WithAck & { readonly connectionId: string; readonly groupName: string };
-  19: WithAck & { readonly connectionId: string; readonly groupName: string };
-  20: {
-    readonly ackId: number;
-    readonly status: number;
-    readonly message: string;
-    /** null is written as nil; SDKs before 1.26 leave it out. */
-    readonly payload?: Buffer | null;
-  };
-  21: WithAck & { readonly userId: string; readonly groupName: string };
-  22: {
-    readonly objectType: number;
-    readonly id: string;
-    readonly kind: number;
-    readonly message: string;
-  };
-  23: WithAck & { readonly groupName: string };
-  24: WithAck & { readonly connectionId: string };
-  25: WithAck & { readonly userId: string };
-  26: WithAck & { readonly userId: string; readonly groupName: string; readonly ttl?: number };
-  27: WithAck & { readonly userId: string; readonly groupName?: string };
-  28: { readonly token: string; readonly kid?: string };
-  29: {
-    readonly kid?: string;
-    readonly accessKey?: string;
-    readonly errorType?: string;
-    readonly errorMessage?: string;
-  };
-  30: WithAck & { readonly connectionId: string; readonly reason?: string };
-  31: WithAck & { readonly reason?: string; readonly excludedConnectionIds?: readonly string[] };
-  32: WithAck & {
-    readonly userId: string;
-    readonly reason?: string;
-    readonly excludedConnectionIds?: readonly string[];
-  };
-  33: WithAck & {
-    readonly groupName: string;
-    readonly reason?: string;
-    readonly excludedConnectionIds?: readonly string[];
-  };
-  34: InvocationOfClient & { readonly payloads?: Payloads };
-  35: InvocationOfClient & { readonly protocol?: string; readonly payload: Buffer };
-  36: InvocationOfClient & { readonly error: string };
-  37: {
-    readonly invocationId: string;
-    readonly connectionId: string;
-    readonly instanceId: string;
-  };
-  38: { readonly connectionId: string };
-  39: {
-    readonly connectionId: string;
-    readonly connectionType: number;
-    readonly operation: number;
-  };
-  40: WithAck & {
-    readonly groupName: string;
-    readonly top?: number;
-    readonly continuationToken?: string;
-  };
-  42: { readonly connectionToken: string; readonly ackId: number };
-  43: { readonly connectionId: string; readonly claims: Claims };
+/** One element of a message's array. */
+interface Field<Name extends string = string, Value = unknown> extends Kind<Value> {
+  readonly name: Name;
+  /** Read only from arrays of so many elements at least; without it the element must be there. */
+  readonly from: number | undefined;
 }
 
-export type ServiceTypeNumber = keyof ServiceFields;
-/** A message of one type. */
-export type ServiceMessageOf<Type extends ServiceTypeNumber> = {
-  readonly [Each in Type]: { readonly type: Each } & ServiceFields[Each];
-}[Type];
-export type ServiceMessage = ServiceMessageOf<ServiceTypeNumber>;
-/** Names of what a type carries. */
-export type FieldName<Type extends ServiceTypeNumber> = keyof ServiceFields[Type] & string;
+/** The map of a message, with the members that the type may have there. */
+interface Extension<Name extends ExtensionName = ExtensionName> {
+  readonly extension: readonly Name[];
+  readonly from: number;
+}
+
+type Element = Field | Extension;
+type Values = Readonly<Record<string, unknown>>;
+
+const kind =
+  <Value>(how: Kind<Value>) =>
+  <Name extends string>(name: Name, from?: number): Field<Name, Value> => ({ ...how, name, from });
+
+const asValue = (value: unknown): Buffer[] => [encodeValue(value)];
+
+const text = kind<string>({ read: emptyOrText, write: asValue });
+const textOrNil = kind<string | undefined>({ read: textOf, write: asValue });
+/** Empty but for on-demand connections. */
+const onDemandTarget = kind<string>({
+  read: emptyOrText,
+  write: (value, { connectionType }) =>
+    asValue(connectionType === serverConnectionType.onDemand ? value : ''),
+  missing: '',
+});
+const int = kind<number>({ read: integerOf, write: asValue, missing: 0 });
+const intOrNil = kind<number | undefined>({
+  read: (cursor) => (skipNil(cursor) ? undefined : integerOf(cursor)),
+  write: asValue,
+});
+/** An integer in five bytes. */
+const flowEnum = kind<number>({
+  read: (cursor) => {
+    const value = integerOf(cursor);
+    if (value < 1 || value > 4) throw new HubMessageError('flow control of an unknown kind');
+    return value;
+  },
+  write: (value) => {
+    const bytes = Buffer.alloc(5, 0xd2);
+    bytes.writeInt32BE(value, 1);
+    return [bytes];
+  },
+});
+const boolIfGiven = kind<boolean | undefined>({ read: boolOf, write: asValue, isLeftOut: true });
+const bin = kind<Buffer>({
+  read: emptyOrBytes,
+  write: (value) => [binaryHead(value.length), value],
+});
+/** null is written as nil. */
+const binIfGiven = kind<Buffer | null | undefined>({
+  read: (cursor) => bytesOf(cursor) ?? null,
+  write: asValue,
+  isLeftOut: true,
+});
+const asList = (value: readonly string[] = []): Buffer[] => asValue(value);
+const texts = kind<readonly string[]>({ read: readTexts, write: asList });
+const textsIfAny = kind<readonly string[] | undefined>({ read: readTexts, write: asList });
+const restTexts = kind<readonly (string | null)[]>({
+  read: (cursor, left) => Array.from({ length: left }, () => textOf(cursor) ?? null),
+  write: (value) => value.map(encodeValue),
+  isRest: true,
+});
+const payloads = kind<Payloads | undefined>({
+  read: (cursor) => readPairs(cursor, emptyOrBytes),
+  write: (value = []) => writePairs(value, (frame) => [binaryHead(frame.length), frame]),
+})('payloads');
+const claims = kind<Claims>({
+  read: (cursor) => readPairs(cursor, nameOf),
+  write: (value) => writePairs(value, asValue),
+})('claims');
+const headers = kind<Headers | undefined>({
+  read: readHeaders,
+  write: (value = []) => writePairs(value, asValue),
+})('headers', 5);
+
+/** Members of the map that closes most messages: their keys there, and how they are read. */
+const extensions = {
+  tracingId: { key: 1, read: tracingIdOf },
+  ttl: { key: 2, read: integerOf },
+  protocol: { key: 3, read: emptyOrText },
+  filter: { key: 4, read: emptyOrText },
+  dataType: { key: 5, read: integerOf },
+  /** The hub message goes on in the next ConnectionData. */
+  isPartial: { key: 6, read: boolOf },
+} as const;
+type ExtensionName = keyof typeof extensions;
+const extensionKeys: ReadonlySet<number> = new Set(Object.values(extensions).map(({ key }) => key));
+
+const ext = <Name extends ExtensionName>(from: number, ...names: Name[]): Extension<Name> => ({
+  extension: names,
+  from,
+});
+
+const connectionId = text('connectionId');
+const groupName = text('groupName');
+const userId = text('userId');
+const ackId = int('ackId');
+const reason = textOrNil('reason');
+const excluded = textsIfAny('excludedConnectionIds');
+// Not the id that the hub message of a caller has: these are unique within the service.
+const invocationId = text('invocationId');
+const callerServerId = text('callerServerId');
+
+/** The number that begins a message, and the elements behind it in wire order. */
+const layout = <const Type extends number, const Elements extends readonly Element[]>(
+  type: Type,
+  ...elements: Elements
+) => ({ type, elements });
+
+const layouts = {
+  handshakeRequest: layout(
+    1,
+    int('version'),
+    int('connectionType', 4),
+    onDemandTarget('target', 4),
+    int('migrationLevel', 5),
+    ext(6),
+    // SDKs before 1.26 leave it out.
+    boolIfGiven('allowStatefulReconnects', 7),
+  ),
+  handshakeResponse: layout(2, textOrNil('errorMessage'), ext(3), textOrNil('connectionId', 4)),
+  // Keys and values in turn; a value may be nil.
+  ping: layout(3, restTexts('messages', 1)),
+  openConnection: layout(
+    4,
+    connectionId,
+    claims,
+    // Both or none: with four elements the SDK looks at neither.
+    headers,
+    textOrNil('queryString', 5),
+    ext(6, 'tracingId', 'protocol'),
+  ),
+  closeConnection: layout(5, connectionId, text('errorMessage'), headers, ext(5, 'tracingId')),
+  connectionData: layout(
+    6,
+    connectionId,
+    bin('payload'),
+    ext(4, 'tracingId', 'dataType', 'isPartial'),
+  ),
+  multiConnectionData: layout(7, texts('connectionIds'), payloads, ext(4, 'tracingId', 'filter')),
+  userData: layout(8, userId, payloads, ext(4, 'tracingId', 'filter')),
+  multiUserData: layout(9, texts('userIds'), payloads, ext(4, 'tracingId', 'filter')),
+  broadcastData: layout(10, excluded, payloads, ext(4, 'tracingId', 'filter')),
+  joinGroup: layout(11, connectionId, groupName, ext(4, 'tracingId')),
+  leaveGroup: layout(12, connectionId, groupName, ext(4, 'tracingId')),
+  groupBroadcastData: layout(
+    13,
+    groupName,
+    excluded,
+    payloads,
+    ext(5, 'tracingId', 'filter'),
+    textsIfAny('excludedUserIds', 7),
+    textOrNil('callerUserId', 7),
+  ),
+  multiGroupBroadcastData: layout(14, texts('groupNames'), payloads, ext(4, 'tracingId', 'filter')),
+  serviceError: layout(15, text('errorMessage')),
+  userJoinGroup: layout(16, userId, groupName, ext(4, 'tracingId', 'ttl')),
+  // Without a group the user leaves all.
+  userLeaveGroup: layout(17, userId, textOrNil('groupName'), ext(4, 'tracingId')),
+  joinGroupWithAck: layout(18, connectionId, groupName, ackId, ext(5, 'tracingId')),
+  leaveGroupWithAck: layout(19, connectionId, groupName, ackId, ext(5, 'tracingId')),
+  // SDKs before 1.26 leave the payload out.
+  ack: layout(20, ackId, int('status'), text('message'), ext(5), binIfGiven('payload', 6)),
+  checkUserInGroupWithAck: layout(21, userId, groupName, ackId, ext(5, 'tracingId')),
+  serviceEvent: layout(22, int('objectType'), text('id'), int('kind'), text('message'), ext(6)),
+  checkGroupExistenceWithAck: layout(23, groupName, ackId, ext(4, 'tracingId')),
+  checkConnectionExistenceWithAck: layout(24, connectionId, ackId, ext(4, 'tracingId')),
+  checkUserExistenceWithAck: layout(25, userId, ackId, ext(4, 'tracingId')),
+  userJoinGroupWithAck: layout(26, userId, groupName, ackId, ext(5, 'tracingId', 'ttl')),
+  userLeaveGroupWithAck: layout(27, userId, textOrNil('groupName'), ackId, ext(5, 'tracingId')),
+  accessKeyRequest: layout(28, text('token'), textOrNil('kid'), ext(4)),
+  accessKeyResponse: layout(
+    29,
+    textOrNil('kid'),
+    textOrNil('accessKey'),
+    textOrNil('errorType'),
+    textOrNil('errorMessage'),
+    ext(6),
+  ),
+  closeConnectionWithAck: layout(30, connectionId, reason, ackId, ext(5, 'tracingId')),
+  closeConnectionsWithAck: layout(31, reason, ackId, excluded, ext(5, 'tracingId')),
+  closeUserConnectionsWithAck: layout(32, userId, reason, ackId, excluded, ext(6, 'tracingId')),
+  closeGroupConnectionsWithAck: layout(33, groupName, reason, ackId, excluded, ext(6, 'tracingId')),
+  clientInvocation: layout(
+    34,
+    invocationId,
+    connectionId,
+    callerServerId,
+    payloads,
+    ext(6, 'tracingId'),
+  ),
+  // The protocol stands there twice.
+  clientCompletion: layout(
+    35,
+    invocationId,
+    connectionId,
+    callerServerId,
+    textOrNil('protocol'),
+    bin('payload'),
+    ext(7, 'tracingId', 'protocol'),
+  ),
+  errorCompletion: layout(
+    36,
+    invocationId,
+    connectionId,
+    callerServerId,
+    text('error'),
+    ext(6, 'tracingId'),
+  ),
+  serviceMapping: layout(37, invocationId, connectionId, text('instanceId'), ext(5)),
+  connectionReconnect: layout(38, connectionId, ext(3)),
+  connectionFlowControl: layout(
+    39,
+    connectionId,
+    flowEnum('connectionType'),
+    flowEnum('operation'),
+    ext(5),
+  ),
+  // Only here the map comes first.
+  groupMemberQuery: layout(
+    40,
+    ext(2, 'tracingId'),
+    groupName,
+    ackId,
+    intOrNil('top'),
+    textOrNil('continuationToken'),
+  ),
+  getConnectionClaims: layout(42, text('connectionToken'), ackId, ext(4)),
+  updateConnectionClaims: layout(43, connectionId, claims, ext(4)),
+} as const;
+
+type Layouts = typeof layouts;
+type MembersOf<Each> =
+  Each extends Field<infer Name>
+    ? undefined extends ReturnType<Each['read']>
+      ? { readonly [N in Name]?: Exclude<ReturnType<Each['read']>, undefined> }
+      : { readonly [N in Name]: ReturnType<Each['read']> }
+    : Each extends Extension<infer Name>
+      ? { readonly [N in Name]?: ReturnType<(typeof extensions)[N]['read']> }
+      : never;
+type AllMembers<Elements> = Elements extends readonly [infer First, ...infer Rest]
+  ? MembersOf<First> & AllMembers<Rest>
+  : unknown;
+type MessagesByName = {
+  readonly [Name in keyof Layouts]: { readonly type: Layouts[Name]['type'] } & AllMembers<
+    Layouts[Name]['elements']
+  >;
+};
+export type ServiceMessage = MessagesByName[keyof Layouts];
+export type ServiceTypeNumber = ServiceMessage['type'];
+/** A message of one type, or of one of several. */
+export type ServiceMessageOf<Type extends ServiceTypeNumber> = Extract<
+  ServiceMessage,
+  { readonly type: Type }
+>;
+
+/** The number that begins a message, by name. */
+export const serviceType = Object.fromEntries(
+  Object.entries(layouts).map(([name, { type }]) => [name, type]),
+) as { readonly [Name in keyof Layouts]: Layouts[Name]['type'] };
+
+const elementsByType = new Map<number | bigint, readonly Element[]>(
+  Object.values(layouts).map(({ type, elements }) => [type, elements]),
+);
+
+/**
+ * Reads the body of one service message. As lenient as the SDK's own reader, and not more: elements
+ * behind the known ones are ignored, those missing at the end have defaults. Payloads share memory
+ * with `bytes`.
+ *
+ * @returns undefined for a type that is not known, which both sides ignore
+ * @throws HubMessageError when it breaks the protocol
+ */
+export function readServiceMessage(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): ServiceMessage | undefined {
+  const cursor: Cursor = { bytes, at: start, end };
+  if (bytes[start] === connectionDataHead && bytes[start + 1] === serviceType.connectionData) {
+    cursor.at += 2;
+    return readConnectionData(cursor);
+  }
+  const count = readArrayHead(cursor);
+  const type = count === 0 ? undefined : readInteger(cursor);
+  if (type === undefined) throw new HubMessageError('a service message has no type');
+  const elements = elementsByType.get(type);
+  if (elements === undefined) return undefined;
+  const message: Record<string, unknown> = { type };
+  for (const [index, element] of elements.entries()) {
+    const isThere = count >= (element.from ?? index + 2);
+    if ('extension' in element) {
+      if (isThere) readExtension(cursor, element.extension, message);
+      continue;
+    }
+    if (!isThere && element.from === undefined)
+      throw new HubMessageError('a service message has too few elements');
+    const value = isThere ? element.read(cursor, count - 1 - index) : element.missing;
+    if (value !== undefined) message[element.name] = value;
+  }
+  return message as unknown as ServiceMessage;
+}
+
+/** First byte of an array of four: what nearly all messages are, read without looking at a layout. */
+const connectionDataHead = 0x94;
+
+function readConnectionData(cursor: Cursor): ServiceMessageOf<6> {
+  const message = {
+    type: serviceType.connectionData,
+    connectionId: emptyOrText(cursor),
+    payload: emptyOrBytes(cursor),
+  };
+  readExtension(cursor, connectionDataExtension, message);
+  return message;
+}
+
+const connectionDataExtension = ['tracingId', 'dataType', 'isPartial'] as const;
+
+function readExtension(
+  cursor: Cursor,
+  names: readonly ExtensionName[],
+  message: Record<string, unknown>,
+): void {
+  for (let left = readMapHead(cursor); left > 0; left--) {
+    const key = integerOf(cursor);
+    const known = names.find((name) => extensions[name].key === key);
+    if (known !== undefined) message[known] = extensions[known].read(cursor);
+    // A key that exists but belongs to other types: no SDK moves over its value, so nobody sends it.
+    else if (!extensionKeys.has(key)) skipValue(cursor, 2);
+  }
+}
+
+/** A text, or undefined for nil. */
+function textOf(cursor: Cursor): string | undefined {
+  return skipNil(cursor) ? undefined : given(readText(cursor), 'text');
+}
+
+function emptyOrText(cursor: Cursor): string {
+  return textOf(cursor) ?? '';
+}
+
+/** A text that must not be nil. */
+function nameOf(cursor: Cursor): string {
+  return given(readText(cursor), 'name');
+}
+
+/** Nothing in the protocol but tracing ids needs more than 32 bits. */
+function integerOf(cursor: Cursor): number {
+  const value = readInteger(cursor);
+  return given(
+    typeof value === 'number' && value === (value | 0) ? value : undefined,
+    '32-bit integer',
+  );
+}
+
+function tracingIdOf(cursor: Cursor): bigint {
+  const value = readInteger(cursor);
+  if (value === undefined || value < 0) throw new HubMessageError('a tracing id is no number');
+  return BigInt(value);
+}
+
+function boolOf(cursor: Cursor): boolean {
+  const value = readValue(cursor, 2);
+  return given(typeof value === 'boolean' ? value : undefined, 'boolean');
+}
+
+/** Bytes, or the bytes of a text; undefined for nil. */
+function bytesOf(cursor: Cursor): Buffer | undefined {
+  if (skipNil(cursor)) return undefined;
+  const start = cursor.at;
+  const first = cursor.bytes[start]!;
+  const isBytes = (first >= 0xc4 && first <= 0xc6) || (first >= 0xd9 && first <= 0xdb);
+  given(isBytes || (first & 0xe0) === 0xa0 || undefined, 'payload');
+  skipValue(cursor);
+  const width = first < 0xc4 ? 0 : 1 << (first < 0xd9 ? first - 0xc4 : first - 0xd9);
+  return cursor.bytes.subarray(start + 1 + width, cursor.at);
+}
+
+function emptyOrBytes(cursor: Cursor): Buffer {
+  return bytesOf(cursor) ?? Buffer.alloc(0);
+}
+
+function readTexts(cursor: Cursor): string[] {
+  return Array.from({ length: readArrayHead(cursor) }, () => emptyOrText(cursor));
+}
+
+function readPairs<Value>(
+  cursor: Cursor,
+  read: (cursor: Cursor) => Value,
+): (readonly [string, Value])[] {
+  return Array.from({ length: readMapHead(cursor) }, () => [nameOf(cursor), read(cursor)] as const);
+}
+
+function readHeaders(cursor: Cursor): Headers {
+  const headers = readPairs(cursor, readTexts);
+  // Names of headers have no case; the SDK drops a client that has one twice.
+  if (new Set(headers.map(([name]) => name.toLowerCase())).size < headers.length)
+    throw new HubMessageError('a header occurs twice');
+  return headers;
+}
+
+function given<Value>(value: Value | undefined, what: string): Value {
+  if (value === undefined)
+    throw new HubMessageError(`a service message has no ${what} where one belongs`);
+  return value;
+}
+
+/** The frame of a message, its length before it. Every byte is as the SDK writes it. */
+export function encodeServiceMessage(message: ServiceMessage): Buffer {
+  const values: Values = message;
+  const pieces: Buffer[] = [encodeValue(message.type)];
+  let count = 1;
+  for (const element of elementsByType.get(message.type) ?? []) {
+    if ('extension' in element) {
+      pieces.push(encodeExtension(element.extension, values));
+      count += 1;
+      continue;
+    }
+    const value = values[element.name];
+    if (value === undefined && element.isLeftOut === true) continue;
+    const written = element.write(value, values);
+    pieces.push(...written);
+    count += element.isRest === true ? written.length : 1;
+  }
+  return framed([arrayHead(count), ...pieces]);
+}
+
+function writePairs<Value>(
+  pairs: readonly (readonly [string, Value])[],
+  write: (value: Value) => readonly Buffer[],
+): Buffer[] {
+  const pieces = pairs.flatMap(([key, value]) => [encodeText(key), ...write(value)]);
+  return [mapHead(pairs.length), ...pieces];
+}
+
+/** Absent values are left out, and so is what says nothing: data of type 0, and a message that is whole. */
+function encodeExtension(names: readonly ExtensionName[], values: Values): Buffer {
+  const given = names.filter((name) => {
+    const value = values[name];
+    return (
+      value !== undefined && value !== false && !(name === 'dataType' && value === dataType.unknown)
+    );
+  });
+  const pairs = given.flatMap((name) => [
+    encodeValue(extensions[name].key),
+    encodeValue(values[name]),
+  ]);
+  return Buffer.concat([mapHead(given.length), ...pairs]);
+}

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { wireId, type WireId } from './clientMessage';
+import { wireId, type WireId } from './pubSubMessage';
 
 /**
  * Protocol Buffers as far as Web PubSub needs them: varints and length-delimited fields, fixed-width ones

@@ -1,47 +1,65 @@
-import { callbacks } from '../../base/benchContract';
+import { callbacks, membershipMethods } from '../../base/benchContract';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../hub/hubCodec';
-import { hubMessageType, HubMessageError, textIn, type HubMessage } from '../hub/hubMessage';
 import {
+  hubMessageType,
+  HubMessageError,
+  textIn,
+  type Completion,
+  type HubMessage,
+  type Invocation,
+} from '../hub/hubMessage';
+import {
+  firstMessageAckId,
   JsonPieces,
+  messageAckId,
+  Pieces,
   type HoleLengths,
   type MessageLayout,
   type MessageShape,
 } from '../message/messageLayout';
-import { ackCompletion, groupTypeOf } from './ackCompletion';
+import { bytesHead, field, nestedVarint, varintHead } from './protobufFields';
+import { readProtobufServerMessage, writeProtobufClientMessage } from './protobufMessages';
+import type { JoinOrLeave, ProtobufServerMessage, WireId } from './pubSubMessage';
+
+/**
+ * The subprotocols of Azure Web PubSub in the words of a hub, so that everything above the wire stays the
+ * same: joining a group is an invocation whose ack is its completion, what a group or the server sends is a
+ * delivery. Source: "Azure Web PubSub supported JSON WebSocket subprotocol", headings "Requests" and
+ * "Responses"; "Azure Web PubSub supported protobuf WebSocket subprotocol".
+ */
+
+/** A frame holds one message. */
+const find: HubCodec['find'] = (_buffer, at, end, span) => {
+  span.start = at;
+  span.end = end;
+  span.next = end;
+};
 
 const objectStart = Buffer.from('{');
 const sequenceStart = Buffer.from('{"sequenceId":');
 const ackStart = Buffer.from('{"type":"ack",');
 
-/**
- * `json.webpubsub.azure.v1` in the words of a hub, so that everything above the wire stays the same: joining
- * a group is an invocation whose ack is its completion, what a group or the server sends is a delivery.
- * Source: "Azure Web PubSub supported JSON WebSocket subprotocol", headings "Requests" and "Responses".
- */
+/** `json.webpubsub.azure.v1`. */
 export const webPubSubCodec: HubCodec = {
   protocol: 'webpubsub',
   subprotocol: 'json.webpubsub.azure.v1',
   opcode: opcode.text,
   // The service speaks first.
   handshake: Buffer.alloc(0),
-  greetingEnd: (buffer, start, end) => {
-    if (isConnected(frameFields(buffer, start, end))) return end;
-    throw new HubMessageError('the service did not say that the client is connected');
-  },
+  greetingEnd: (buffer, start, end) => greeted(isConnected(frameFields(buffer, start, end)), end),
   // Names of groups and users follow, so that only this is always the same.
   callStart: () => Buffer.from('{"type":"message",'),
   // Acks have numbers for ids.
   answeredStamp: () => -1,
-  find: (_buffer, at, end, span) => {
-    span.start = at;
-    span.end = end;
-    span.next = end;
-  },
+  find,
   read: (buffer, start, end) => messageOf(frameFields(buffer, start, end)),
-  encode: (message) => Buffer.from(JSON.stringify(frameOf(message)), 'utf8'),
+  encode: (message) => {
+    const isPing = message.type === hubMessageType.ping;
+    return Buffer.from(JSON.stringify(isPing ? { type: 'ping' } : membershipOf(message)), 'utf8');
+  },
   textBytes: (text) => Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8'),
-  layout: webPubSubLayout,
+  layout: jsonLayout,
 };
 
 /** The same with numbered messages, which are acknowledged, and a lost socket that can be replaced. */
@@ -51,7 +69,7 @@ export const reliableWebPubSubCodec: HubCodec = {
   subprotocol: 'json.reliable.webpubsub.azure.v1',
   opensAtOnce: true,
   recovery: {
-    noted: notedIn,
+    noted: notedInJson,
     sequenceAck: (sequenceId) =>
       Buffer.from(`{"type":"sequenceAck","sequenceId":${sequenceId}}`, 'latin1'),
   },
@@ -70,15 +88,10 @@ export const plainWebPubSubCodec: HubCodec = {
   opensAtOnce: true,
   callStart: () => objectStart,
   answeredStamp: () => -1,
-  find: webPubSubCodec.find,
+  find,
   read: (buffer, start, end) => {
     try {
-      const data = frameFields(buffer, start, end);
-      return {
-        type: hubMessageType.invocation,
-        target: callbacks.recordLatency,
-        arguments: [data],
-      };
+      return delivery(frameFields(buffer, start, end));
     } catch (error) {
       // Anybody may send anything, and nothing of it is wrong.
       if (error instanceof HubMessageError) return undefined;
@@ -96,6 +109,88 @@ export const plainWebPubSubCodec: HubCodec = {
     return pieces.layout();
   },
 };
+
+/**
+ * `protobuf.webpubsub.azure.v1`. Payloads are JSON as text, which every edition of the schema has.
+ */
+export const protobufWebPubSubCodec: HubCodec = {
+  protocol: 'webpubsubProtobuf',
+  subprotocol: 'protobuf.webpubsub.azure.v1',
+  opcode: opcode.binary,
+  handshake: Buffer.alloc(0),
+  greetingEnd: (buffer, start, end) =>
+    greeted(schemaMessageIn(buffer, start, end).type === 'connected', end),
+  // Field 2, data; its length follows.
+  callStart: () => Buffer.from([0x12]),
+  answeredStamp: () => -1,
+  find,
+  read: (buffer, start, end) => messageOfSchema(schemaMessageIn(buffer, start, end)),
+  // The schema has no ping: that of WebSockets takes its place.
+  encode: (message) =>
+    message.type === hubMessageType.ping
+      ? Buffer.alloc(0)
+      : writeProtobufClientMessage(membershipOf(message)),
+  textBytes: (text) => Buffer.from(text, 'utf8'),
+  layout: protobufLayout,
+};
+
+/** The same with numbered messages, which are acknowledged, and a lost socket that can be replaced. */
+export const reliableProtobufWebPubSubCodec: HubCodec = {
+  ...protobufWebPubSubCodec,
+  protocol: 'webpubsubReliableProtobuf',
+  subprotocol: 'protobuf.reliable.webpubsub.azure.v1',
+  opensAtOnce: true,
+  recovery: {
+    noted: notedInProtobuf,
+    sequenceAck: (sequenceId) => writeProtobufClientMessage({ type: 'sequenceAck', sequenceId }),
+  },
+};
+
+function greeted(isConnected: boolean, end: number): number {
+  if (isConnected) return end;
+  throw new HubMessageError('the service did not say that the client is connected');
+}
+
+const delivery = (data: unknown): Invocation => ({
+  type: hubMessageType.invocation,
+  target: callbacks.recordLatency,
+  arguments: [data],
+});
+
+/**
+ * What the service says of a request, as the completion of an invocation. Source: "Azure Web PubSub
+ * supported JSON WebSocket subprotocol", heading "Ack response".
+ *
+ * @param error absent when the service carried the request out
+ */
+export function ackCompletion(
+  ackId: WireId | string,
+  error: { readonly name?: unknown; readonly message?: unknown } | undefined,
+): Completion {
+  const completion = { type: hubMessageType.completion, invocationId: String(ackId) };
+  // Joining twice is as good as once. Messages are sent once, so that one that counts as a repeat is lost.
+  const isDone = error?.name === 'Duplicate' && Number(ackId) < firstMessageAckId;
+  if (error === undefined || isDone) return completion;
+  const words = [error.name, error.message].filter(
+    (word) => typeof word === 'string' && word !== '',
+  );
+  return { ...completion, error: words.join(': ') || 'the service refused it' };
+}
+
+const groupTypes: Readonly<Record<string, JoinOrLeave['type']>> = {
+  [membershipMethods.join]: 'joinGroup',
+  [membershipMethods.leave]: 'leaveGroup',
+};
+
+/** The frame of a call that joins or leaves a group, the only ones that clients make besides messages. */
+function membershipOf(message: HubMessage): JoinOrLeave {
+  const type = message.type === hubMessageType.invocation ? groupTypes[message.target] : undefined;
+  if (message.type !== hubMessageType.invocation || type === undefined)
+    throw new Error(`Web PubSub has no frame for a hub message of type ${message.type}`);
+  const { invocationId, arguments: args } = message;
+  const ackId = invocationId === undefined ? undefined : Number(invocationId);
+  return { type, group: String(args[0]), ackId };
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -134,7 +229,7 @@ export function leadingSequenceId(buffer: Buffer, start: number, end: number): n
   return 0;
 }
 
-function notedIn(buffer: Buffer, start: number, end: number): number | Recoverable {
+function notedInJson(buffer: Buffer, start: number, end: number): number | Recoverable {
   const leading = leadingSequenceId(buffer, start, end);
   if (leading > 0) return leading;
   const behind = start + ackStart.length;
@@ -151,13 +246,12 @@ function notedIn(buffer: Buffer, start: number, end: number): number | Recoverab
 function messageOf(fields: Fields): HubMessage | undefined {
   switch (fields['type']) {
     case 'message':
-      return {
-        type: hubMessageType.invocation,
-        target: callbacks.recordLatency,
-        arguments: [fields['data']],
-      };
-    case 'ack':
-      return completionOf(fields);
+      return delivery(fields['data']);
+    case 'ack': {
+      const refusal = typeof fields['error'] === 'object' ? fields['error'] : undefined;
+      const error = fields['success'] === true ? undefined : (refusal ?? {});
+      return ackCompletion(String(fields['ackId']), error);
+    }
     case 'pong':
       return { type: hubMessageType.ping };
     case 'system': {
@@ -172,25 +266,8 @@ function messageOf(fields: Fields): HubMessage | undefined {
   }
 }
 
-function completionOf(fields: Fields): HubMessage {
-  const refusal = typeof fields['error'] === 'object' ? fields['error'] : undefined;
-  return ackCompletion(
-    String(fields['ackId']),
-    fields['success'] === true ? undefined : (refusal ?? {}),
-  );
-}
-
-function frameOf(message: HubMessage): object {
-  if (message.type === hubMessageType.ping) return { type: 'ping' };
-  const type = groupTypeOf(message);
-  if (message.type !== hubMessageType.invocation || type === undefined)
-    throw new Error(`Web PubSub has no frame for a hub message of type ${message.type}`);
-  const ackId = message.invocationId === undefined ? {} : { ackId: Number(message.invocationId) };
-  return { type, group: message.arguments[0], ...ackId };
-}
-
 /** A message to a group where the receiver is one, else an event that the application answers. */
-export function webPubSubLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
+function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   const pieces = new JsonPieces(lengths);
   if (shape.toGroup === true) {
     pieces.raw('{"type":"sendToGroup","group":"');
@@ -207,4 +284,66 @@ export function webPubSubLayout(shape: MessageShape, lengths: HoleLengths): Mess
   pieces.list(shape.arguments);
   pieces.raw('}');
   return pieces.layout();
+}
+
+/** Fields of what the service sends: a data message, and the number in it. */
+const dataField = 2;
+const sequenceIdField = 4;
+
+function notedInProtobuf(buffer: Buffer, start: number, end: number): number | Recoverable {
+  const sequenceId = nestedVarint(buffer, start, end, dataField, sequenceIdField);
+  if (sequenceId > 0) return sequenceId;
+  const message = schemaMessageIn(buffer, start, end);
+  return message.type === 'connected' ? message : 0;
+}
+
+function schemaMessageIn(buffer: Buffer, start: number, end: number): ProtobufServerMessage {
+  const message = readProtobufServerMessage(buffer.subarray(start, end));
+  if (message === undefined)
+    throw new HubMessageError('a message of the service is none of its protobuf schema');
+  return message;
+}
+
+function messageOfSchema(message: ProtobufServerMessage): HubMessage | undefined {
+  switch (message.type) {
+    case 'message':
+      return delivery(message.payload.bytes.toString('utf8'));
+    case 'ack':
+      return ackCompletion(message.ackId, message.success ? undefined : (message.error ?? {}));
+    case 'disconnected':
+      return { type: hubMessageType.close, error: message.message };
+    case 'connected':
+      return undefined;
+  }
+}
+
+/** Fields of a message to a group and of an event: the frame's, and those of name, ack id and data in it. */
+const sendFields = {
+  group: { kind: 1, name: 1, ackId: 2, data: 3 },
+  event: { kind: 5, name: 1, ackId: 3, data: 2 },
+} as const;
+/** Field of text in the data. */
+const textField = 1;
+
+/** As {@link jsonLayout}. */
+function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
+  const json = new JsonPieces(lengths);
+  json.list(shape.arguments);
+  const data = json.layout();
+  const dataHead = bytesHead(textField, data.body.length);
+  const fields = sendFields[shape.toGroup === true ? 'group' : 'event'];
+  const pieces = new Pieces(lengths);
+  if (shape.toGroup === true) {
+    pieces.add(bytesHead(fields.name, lengths.receiver));
+    pieces.hole('receiver', 'text');
+  } else {
+    pieces.add(field(fields.name, shape.method));
+  }
+  if (shape.answered === true) {
+    pieces.add(varintHead(fields.ackId));
+    pieces.hole('ackId', 'varint', messageAckId.varintBytes);
+  }
+  pieces.add(bytesHead(fields.data, dataHead.length + data.body.length), dataHead);
+  pieces.nested(data);
+  return pieces.layout((length) => bytesHead(fields.kind, length));
 }

@@ -4,7 +4,7 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import * as fc from 'fast-check';
 import { opcode } from '../../../src/wire/socket/frame';
 import { messagePackCodec } from '../../../src/wire/hub/codecs';
-import { recordLatencyShape, type ContractMessage } from '../../../src/wire/message/contractShape';
+import { recordLatencyShape, type ContractMessage } from '../../../src/wire/message/messageLayout';
 import { MessageTemplate } from '../../../src/wire/message/messageTemplate';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/message/stamp';
 import { onlyClientFrame } from '../../fakes/frames';

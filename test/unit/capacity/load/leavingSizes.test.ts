@@ -5,15 +5,19 @@ import { payloadOf } from '../../../../src/usecases/payloadSizes';
 import { findUseCase } from '../../../../src/usecases/registry';
 import { hubRunOf } from '../../../../src/usecases/useCase';
 import { userOf } from '../../../../src/wire/connect/accessTokens';
-import { measureShape, recordLatencyShape } from '../../../../src/wire/message/contractShape';
+import {
+  measureShape,
+  recordLatencyShape,
+  streamLayoutOf,
+  type HoleLengths,
+  type MessageShape,
+} from '../../../../src/wire/message/messageLayout';
 import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
 import { codecOf, jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
-import type { HoleLengths, MessageShape } from '../../../../src/wire/message/messageLayout';
-import { encodeServiceMessage } from '../../../../src/wire/service/serviceWriter';
-import { streamLayoutOf, type ItemPayload } from '../../../../src/wire/message/streamLayout';
-import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonServerMessage';
-import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
-import type { DataMessage } from '../../../../src/wire/webpubsub/serverMessage';
+import { encodeServiceMessage } from '../../../../src/wire/service/serviceMessage';
+import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonMessages';
+import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufMessages';
+import type { DataMessage } from '../../../../src/wire/webpubsub/pubSubMessage';
 import { messages, scenarioWith } from '../scenarios';
 
 const connectionId = 'C'.repeat(22);
@@ -88,15 +92,10 @@ describe('leavingSizes', () => {
 
     it(`are those of the encoder: items of streams in ${protocol}`, () => {
       const layout = streamLayoutOf(protocol);
-      const lengthOf = (pieces: readonly (Buffer | number)[]): number =>
-        pieces.reduce<number>(
-          (sum, piece) => sum + (typeof piece === 'number' ? piece : piece.length),
-          0,
-        );
       for (const bytes of payloads) {
-        const payload: ItemPayload = { blob: 'x'.repeat(bytes), binary: false };
+        const [payload] = recordLatencyShape({ method: 'Any', blob: 'x'.repeat(bytes) }).arguments;
         const found = sizesOf({ protocol }, entryOf('streamingEcho', items), bytes);
-        const item = lengthOf(layout.item(payload));
+        const item = layout.item(payload!, lengthsFor(0)).body.length;
         assert.equal(found.toClient, item);
         assert.equal(found.toApplication, toAppServer(Buffer.alloc(item)));
       }
@@ -104,7 +103,7 @@ describe('leavingSizes', () => {
         ...{ ...items, streamDirection: 'download' },
       });
       // A hub numbers the items that it makes; their beginnings differ by that.
-      const numbered = lengthOf(layout.numbered) - lengthOf(layout.echoed);
+      const numbered = layout.numbered.body.length - layout.echoed.body.length;
       const echoed = sizesOf({ protocol }, entryOf('streamingEcho', items), 2048);
       assert.equal(sizesOf({ protocol }, download, 2048).toClient, echoed.toClient + numbered);
     });

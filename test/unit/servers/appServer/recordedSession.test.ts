@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { prefixBytes } from '../../../../src/wire/message/messagePackFraming';
-import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage';
-import { readServiceMessage } from '../../../../src/wire/service/serviceReader';
-import { encodeServiceMessage } from '../../../../src/wire/service/serviceWriter';
+import {
+  readServiceMessage,
+  encodeServiceMessage,
+  type ServiceMessage,
+} from '../../../../src/wire/service/serviceMessage';
 import type { StubConnection, StubService } from '../../../fakes/stubService';
 import { until } from '../../../fakes/until';
 import { withAppServer } from './appServerParts';

@@ -5,12 +5,12 @@ import { WebSocket } from 'ws';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import {
   serviceType,
+  readServiceMessage,
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../../../src/wire/service/serviceMessage';
 import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
 import { bodyLengthAt, prefixBytes } from '../../../../src/wire/message/messagePackFraming';
-import { readServiceMessage } from '../../../../src/wire/service/serviceReader';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
 import { RawClient } from '../rawClient';

@@ -6,7 +6,7 @@ import {
   type WebPubSubEmulator,
 } from '../../../../src/servers/webpubsub/webPubSubEmulator';
 import { clientFrame } from '../../../../src/wire/socket/frame';
-import { subprotocols } from '../../../../src/wire/webpubsub/subprotocol';
+import { subprotocols } from '../../../../src/wire/webpubsub/pubSubMessage';
 import { endpointOf, everything, Peer, rest } from '../../../fakes/pubSubPeer';
 
 describe('the emulator of Web PubSub given bad input', () => {

@@ -3,8 +3,10 @@ import {
   startWebPubSubEmulator,
   type WebPubSubEmulator,
 } from '../../../../src/servers/webpubsub/webPubSubEmulator';
-import { readProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
-import { writeProtobufClientMessage } from '../../../../src/wire/webpubsub/protobufClientMessage';
+import {
+  readProtobufServerMessage,
+  writeProtobufClientMessage,
+} from '../../../../src/wire/webpubsub/protobufMessages';
 import { endpointOf, json, Peer, protobuf, restText, tokenFor } from '../../../fakes/pubSubPeer';
 
 describe('clients of the emulator of Web PubSub', () => {

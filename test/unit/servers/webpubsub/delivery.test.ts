@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { Delivery } from '../../../../src/servers/webpubsub/delivery';
-import { readJsonServerMessage } from '../../../../src/wire/webpubsub/jsonServerMessage';
-import { readProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
-import type { DataMessage } from '../../../../src/wire/webpubsub/serverMessage';
-import { subprotocols } from '../../../../src/wire/webpubsub/subprotocol';
+import { readJsonServerMessage } from '../../../fakes/pubSubFrames';
+import { readProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufMessages';
+import { subprotocols, type DataMessage } from '../../../../src/wire/webpubsub/pubSubMessage';
 
 describe('a delivery of Web PubSub', () => {
   const message: DataMessage = {

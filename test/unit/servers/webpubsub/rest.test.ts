@@ -3,9 +3,9 @@ import {
   startWebPubSubEmulator,
   type WebPubSubEmulator,
 } from '../../../../src/servers/webpubsub/webPubSubEmulator';
-import { readJsonServerMessage } from '../../../../src/wire/webpubsub/jsonServerMessage';
-import { readProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
-import { subprotocols } from '../../../../src/wire/webpubsub/subprotocol';
+import { readJsonServerMessage } from '../../../fakes/pubSubFrames';
+import { readProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufMessages';
+import { subprotocols } from '../../../../src/wire/webpubsub/pubSubMessage';
 import {
   endpointOf,
   everything,

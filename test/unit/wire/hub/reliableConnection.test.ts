@@ -7,13 +7,19 @@ import { clientFrame, opcode } from '../../../../src/wire/socket/frame';
 import { ReliableConnection } from '../../../../src/wire/hub/reliableConnection';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
-import { reliableProtobufWebPubSubCodec } from '../../../../src/wire/webpubsub/protobufWebPubSubCodec';
-import { reliableWebPubSubCodec } from '../../../../src/wire/webpubsub/webPubSubCodec';
-import { readJsonClientMessage } from '../../../../src/wire/webpubsub/jsonClientMessage';
-import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonServerMessage';
-import { readProtobufClientMessage } from '../../../../src/wire/webpubsub/protobufClientMessage';
-import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
-import type { Connected, DataMessage } from '../../../../src/wire/webpubsub/serverMessage';
+import {
+  reliableProtobufWebPubSubCodec,
+  reliableWebPubSubCodec,
+} from '../../../../src/wire/webpubsub/webPubSubCodec';
+import {
+  readJsonClientMessage,
+  writeJsonServerMessage,
+} from '../../../../src/wire/webpubsub/jsonMessages';
+import {
+  readProtobufClientMessage,
+  writeProtobufServerMessage,
+} from '../../../../src/wire/webpubsub/protobufMessages';
+import type { Connected, DataMessage } from '../../../../src/wire/webpubsub/pubSubMessage';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
 import { until } from '../../../fakes/until';

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import type { MessageArgument } from '../../../../src/base/messageArgument';
-import { measureShape, recordLatencyShape } from '../../../../src/wire/message/contractShape';
+import {
+  measureShape,
+  recordLatencyShape,
+  streamLayoutOf,
+  type MessageLayout,
+  type MessageShape,
+} from '../../../../src/wire/message/messageLayout';
 import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
 import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import type { StreamInvocation } from '../../../../src/wire/hub/hubMessage';
-import type { MessageLayout, MessageShape } from '../../../../src/wire/message/messageLayout';
 import {
   holeLengths,
   MessageTemplate,
   ticksOf,
 } from '../../../../src/wire/message/messageTemplate';
 import { stampLength, writeStamp, type Stamp } from '../../../../src/wire/message/stamp';
-import { streamLayoutOf } from '../../../../src/wire/message/streamLayout';
 
 const stamp: Stamp = {
   runId: 0xabcd,
@@ -75,7 +79,7 @@ describe('the layout of messages', () => {
           ['no', { kind: 'number', hole: 'sequence' }],
         ],
       };
-      assert.deepEqual(read(streamLayoutOf(codec.protocol).ownItem(content, lengths)), {
+      assert.deepEqual(read(streamLayoutOf(codec.protocol).item(content, lengths)), {
         ...{ type: 2, invocationId: 'u00000001' },
         item: { of: 'me"', no: 42 },
       });

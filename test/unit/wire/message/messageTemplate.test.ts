@@ -7,7 +7,7 @@ import {
   serverHeaderLength,
 } from '../../../../src/wire/socket/frame';
 import { jsonCodec } from '../../../../src/wire/hub/codecs';
-import { recordLatencyShape } from '../../../../src/wire/message/contractShape';
+import { recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import { MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../../src/wire/message/stamp';
 import { onlyClientFrame, serverFrame } from '../../../fakes/frames';
@@ -74,6 +74,7 @@ describe('MessageTemplate', () => {
           blob,
         }),
         lengthsOf(id.length),
+        jsonCodec,
       );
       for (let fill = 1; fill <= fills; fill++) {
         const receiver = fill === fills ? id : 'z'.repeat(id.length);
@@ -101,7 +102,7 @@ describe('MessageTemplate', () => {
   });
 
   it('has no receiver when the method needs none', () => {
-    const frame = MessageTemplate.of(echoShape, lengthsOf(0)).fill(
+    const frame = MessageTemplate.of(echoShape, lengthsOf(0), jsonCodec).fill(
       stampOf(5),
       undefined,
       1_800_000_000_001,
@@ -118,7 +119,7 @@ describe('MessageTemplate', () => {
     const template = MessageTemplate.of(shape, lengthsOf(3), jsonCodec, false);
     const text = (sequence: number): string =>
       template.fill(stampOf(sequence), Buffer.from('one'), 1_800_000_000_001).toString('utf8');
-    const framed = MessageTemplate.of(shape, lengthsOf(3));
+    const framed = MessageTemplate.of(shape, lengthsOf(3), jsonCodec);
     for (const sequence of [1, 2]) {
       const frame = framed.fill(stampOf(sequence), Buffer.from('one'), 1_800_000_000_001);
       assert.equal(text(sequence), onlyClientFrame(frame).payload.toString('utf8'));
@@ -130,6 +131,7 @@ describe('MessageTemplate', () => {
     const template = MessageTemplate.of(
       recordLatencyShape({ method: 'Echo', blob: 'x'.repeat(200) }),
       lengthsOf(0),
+      jsonCodec,
     );
     const kept = template.fill(stampOf(1), undefined, 1_800_000_000_001);
     const before = Buffer.from(kept);
@@ -143,7 +145,7 @@ describe('MessageTemplate', () => {
   it('masks each template differently', () => {
     const masks = Array.from({ length: 20 }, () =>
       onlyClientFrame(
-        MessageTemplate.of(echoShape, lengthsOf(0)).fill(stampOf(1), undefined, 1),
+        MessageTemplate.of(echoShape, lengthsOf(0), jsonCodec).fill(stampOf(1), undefined, 1),
       ).mask.toString('hex'),
     );
     assert.ok(new Set(masks).size > 15);
@@ -153,6 +155,7 @@ describe('MessageTemplate', () => {
     const template = MessageTemplate.of(
       recordLatencyShape({ method: 'M', receiverKey: 'k', blob: 'x' }),
       lengthsOf(3),
+      jsonCodec,
     );
     assert.throws(() => template.fill(stampOf(1), Buffer.from('four'), 1), /do not fit/);
   });

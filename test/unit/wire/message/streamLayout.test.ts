@@ -1,37 +1,53 @@
 import assert from 'node:assert/strict';
-import { HoleFrame, type FramePiece } from '../../../../src/wire/message/holeFrame';
 import type { Span } from '../../../../src/wire/hub/hubCodec';
 import { codecOf } from '../../../../src/wire/hub/codecs';
-import { itemKey, streamLayoutOf } from '../../../../src/wire/message/streamLayout';
-import { stampLength } from '../../../../src/wire/message/stamp';
+import {
+  itemDigits,
+  itemKey,
+  recordLatencyShape,
+  streamIdLength,
+  streamLayoutOf,
+  type MessageLayout,
+} from '../../../../src/wire/message/messageLayout';
+import {
+  holeLengths,
+  MessageTemplate,
+  type MessageSource,
+} from '../../../../src/wire/message/messageTemplate';
+import { emptyStamp, stampLength, writeStamp } from '../../../../src/wire/message/stamp';
 import { onlyClientFrame } from '../../../fakes/frames';
 
-const stamp = 's'.repeat(stampLength);
+const stamp = { ...emptyStamp(), sequence: 5 };
+const stampBytes = Buffer.alloc(stampLength);
+writeStamp(stampBytes, 0, stamp);
 const [id, streamId] = ['i0000000f', 'u0000000f'];
+const unixMs = 1_700_000_000_000;
+const lengths = holeLengths(undefined);
+
+/** The dictionary of a stream's item. */
+const content = (binary: boolean, blob = 'ä"x') =>
+  recordLatencyShape({ method: 'Any', blob, binary }).arguments[0]!;
+const number = (value: number) => ({ kind: 'value', value }) as const;
 
 for (const protocol of ['json', 'messagepack'] as const) {
   describe(`stream messages in ${protocol}`, () => {
     const codec = codecOf(protocol);
     const layout = streamLayoutOf(protocol);
-    const time = layout.timestamp(1_700_000_000_000);
 
-    /** What the pieces say with their holes filled, framed and bare. */
-    function decoded(
-      pieces: readonly FramePiece[],
-      ...holes: readonly (string | Buffer)[]
-    ): unknown {
+    /** What a message says with its holes filled, framed and bare. */
+    function decoded(message: MessageLayout, more: Partial<MessageSource> = {}): unknown {
+      const ids = { callId: Buffer.from(id), streamId: Buffer.from(streamId) };
       const read = (framed: boolean): unknown => {
-        const frame = HoleFrame.of(pieces, codec, framed);
+        const template = new MessageTemplate(message, codec, framed);
+        const other = Buffer.alloc(streamIdLength, 0x61);
+        const fill = (source: MessageSource, sequence: number, nowMs: number): Buffer =>
+          template.fill({ ...stamp, sequence }, undefined, nowMs, source);
         // A second filling overwrites the first.
-        for (const round of [0, 1]) {
-          holes.forEach((bytes, hole) => {
-            frame.put(hole, round === 0 ? Buffer.alloc(bytes.length, 0x61) : Buffer.from(bytes));
-          });
-        }
-        const before = Buffer.from(frame.frame);
-        const given = frame.frame;
-        frame.detach();
-        frame.put(0, Buffer.alloc(holes[0]!.length, 0x62));
+        fill({ index: 0, callId: other, streamId: other, itemCount: 9_999_999 }, 1, 1);
+        const given = fill({ index: 0, ...ids, ...more }, stamp.sequence, unixMs);
+        const before = Buffer.from(given);
+        template.detach();
+        fill({ index: 0, callId: other, streamId: other }, 2, 2);
         assert.deepEqual(given, before, 'a frame that was given away stays as it is');
         const bytes = framed ? onlyClientFrame(given).payload : given;
         const span: Span = { start: 0, end: 0, next: 0 };
@@ -39,68 +55,76 @@ for (const protocol of ['json', 'messagepack'] as const) {
         assert.equal(span.next, bytes.length);
         return codec.read(bytes, span.start, span.end);
       };
-      const message = read(true);
-      assert.deepEqual(read(false), message);
-      return message;
+      const said = read(true);
+      assert.deepEqual(read(false), said);
+      return said;
     }
 
     const dictionary = {
-      'bench.Stamp': stamp,
-      'payload.Timestamp': 1_700_000_000_000,
+      'bench.Stamp': stampBytes.toString('latin1'),
+      'payload.Timestamp': unixMs,
       'payload.MessageBlob': 'ä"x',
     };
-    const payload = { blob: 'ä"x', binary: false };
 
     it('call, carry items, end and cancel', () => {
+      const shape = (method: string, args: readonly ReturnType<typeof number>[], down: boolean) =>
+        codec.layout({ method, arguments: args, opens: { down, up: true } }, lengths);
       const opening = { invocationId: id, target: 'StreamingEcho', arguments: [5] };
-      const both = layout.openUp('StreamingEcho', [5], true);
-      assert.deepEqual(decoded(both, id, streamId), { type: 4, ...opening, streamIds: [streamId] });
-      const up = layout.openUp('Up', [], false);
-      assert.deepEqual(decoded(up, id, streamId), {
+      assert.deepEqual(decoded(shape('StreamingEcho', [number(5)], true)), {
+        ...{ type: 4, ...opening, streamIds: [streamId] },
+      });
+      assert.deepEqual(decoded(shape('Up', [], false)), {
         ...{ type: 1, invocationId: id, target: 'Up', arguments: [], streamIds: [streamId] },
       });
-      for (const count of [1, 1_000_000]) {
-        const down = layout.openDown('Down', payload, 300);
-        assert.deepEqual(decoded(down, id, stamp, time, layout.count(count)), {
-          ...{ type: 4, invocationId: id, target: 'Down', arguments: [dictionary, count, 300] },
+      const count = { kind: 'number', hole: 'itemCount' } as const;
+      const args = [content(false), count, number(300)];
+      const opens = { down: true, up: false };
+      const down = codec.layout({ method: 'Down', arguments: args, opens }, lengths);
+      for (const itemCount of [1, 1_000_000]) {
+        assert.deepEqual(decoded(down, { itemCount }), {
+          ...{ type: 4, invocationId: id, target: 'Down', arguments: [dictionary, itemCount, 300] },
         });
       }
-      assert.deepEqual(decoded(layout.item(payload), streamId, stamp, time), {
+      assert.deepEqual(decoded(layout.item(content(false), lengths)), {
         ...{ type: 2, invocationId: streamId, item: dictionary },
       });
-      assert.deepEqual(decoded(layout.end(), streamId), { type: 3, invocationId: streamId });
-      assert.deepEqual(decoded(layout.cancel(), id), { type: 5, invocationId: id });
+      assert.deepEqual(decoded(layout.end), { type: 3, invocationId: streamId });
+      assert.deepEqual(decoded(layout.cancel), { type: 5, invocationId: id });
     });
 
     it('begin as the hub writes items', () => {
-      for (const [form, item] of [
-        [layout.echoed, dictionary],
-        [layout.numbered, { [itemKey]: '0000000a', ...dictionary }],
+      for (const [form, item, widths] of [
+        [layout.echoed, dictionary, [streamIdLength]],
+        [layout.numbered, { [itemKey]: '0000000a', ...dictionary }, [streamIdLength, itemDigits]],
+        [layout.begins, dictionary, [streamIdLength]],
       ] as const) {
         const message = codec.encode({ type: 2, invocationId: id, item });
         const span: Span = { start: 0, end: 0, next: 0 };
         codec.find(message, 0, message.length, span);
-        let at = span.start;
-        for (const piece of form) {
-          if (typeof piece !== 'number')
-            assert.deepEqual(message.subarray(at, at + piece.length), piece);
-          at += typeof piece === 'number' ? piece : piece.length;
-        }
-        assert.equal(message.toString('latin1', at, at + stampLength), stamp);
+        const begin = Buffer.from(message.subarray(span.start, span.start + form.body.length));
+        assert.deepEqual(
+          form.holes.map(({ length }) => length),
+          widths,
+        );
+        for (const { at, length } of form.holes) begin.fill(0, at, at + length);
+        assert.deepEqual(begin, form.body);
+        const behind = span.start + form.body.length;
+        if (form !== layout.begins)
+          assert.deepEqual(message.subarray(behind, behind + stampLength), stampBytes);
       }
     });
 
     it('refuse bytes that do not fit', () => {
-      const frame = HoleFrame.of(layout.cancel(), codec, true);
-      assert.throws(() => frame.put(0, Buffer.alloc(3)), /do not fit/);
+      const template = new MessageTemplate(layout.cancel, codec, true);
+      const source = { index: 0, callId: Buffer.alloc(3) };
+      assert.throws(() => template.fill(stamp, undefined, unixMs, source), /do not fit/);
     });
   });
 }
 
 it('payloads of streams go out as bytes where the protocol has them', () => {
   const { item } = streamLayoutOf('messagepack');
-  const [text, binary] = [false, true].map((bytes) => item({ blob: 'x', binary: bytes }).at(-1));
-  assert.ok(Buffer.isBuffer(text) && Buffer.isBuffer(binary));
-  assert.equal(binary.at(-3), 0xc4);
-  assert.equal(text.at(-2), 0xa1);
+  const [text, binary] = [false, true].map((bytes) => item(content(bytes, 'x'), lengths).body);
+  assert.equal(binary!.at(-3), 0xc4);
+  assert.equal(text!.at(-2), 0xa1);
 });

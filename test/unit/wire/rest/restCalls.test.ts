@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
-import { recordLatencyShape } from '../../../../src/wire/message/contractShape';
+import { recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import type { ServiceAccess } from '../../../../src/base/endpoint';
 import { maximumSockets, RestCalls } from '../../../../src/wire/rest/restCalls';
 import type { ServiceFailure } from '../../../../src/wire/rest/serviceFailure';

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
-import { recordLatencyShape } from '../../../../src/wire/message/contractShape';
+import { recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
-import { PersistentSends } from '../../../../src/wire/service/persistentSends';
+import { PersistentSends, type SendAudience } from '../../../../src/wire/service/persistentSends';
 import type { ServiceFailure } from '../../../../src/wire/rest/serviceFailure';
-import type { SendAudience } from '../../../../src/wire/service/sendLayout';
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 import { endpointOf } from '../../../fakes/endpoint';
 import { startStubService, type StubService } from '../../../fakes/stubService';

@@ -4,25 +4,20 @@ import {
   maxWireId,
   wireId,
   type ClientMessage,
-} from '../../../../src/wire/webpubsub/clientMessage';
+  type Payload,
+  type ProtobufServerMessage,
+} from '../../../../src/wire/webpubsub/pubSubMessage';
 import {
   readJsonClientMessage,
-  writeJsonClientMessage,
-} from '../../../../src/wire/webpubsub/jsonClientMessage';
-import {
-  readJsonServerMessage,
   writeJsonServerMessage,
-} from '../../../../src/wire/webpubsub/jsonServerMessage';
-import type { Payload } from '../../../../src/wire/webpubsub/payload';
+} from '../../../../src/wire/webpubsub/jsonMessages';
+import { writeJsonClientMessage, readJsonServerMessage } from '../../../fakes/pubSubFrames';
 import {
   readProtobufClientMessage,
   writeProtobufClientMessage,
-} from '../../../../src/wire/webpubsub/protobufClientMessage';
-import {
   readProtobufServerMessage,
   writeProtobufServerMessage,
-} from '../../../../src/wire/webpubsub/protobufServerMessage';
-import type { ProtobufServerMessage } from '../../../../src/wire/webpubsub/serverMessage';
+} from '../../../../src/wire/webpubsub/protobufMessages';
 
 /** Like {@link fc.record}, of objects as literals make them. */
 const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>

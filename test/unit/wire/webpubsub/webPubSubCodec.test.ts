@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
-import { recordLatencyShape } from '../../../../src/wire/message/contractShape';
+import { recordLatencyShape, firstMessageAckId } from '../../../../src/wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { emptyStamp, stampLength } from '../../../../src/wire/message/stamp';
 import {
@@ -9,18 +9,19 @@ import {
   plainWebPubSubCodec,
   reliableWebPubSubCodec,
   webPubSubCodec,
-} from '../../../../src/wire/webpubsub/webPubSubCodec';
-import {
   protobufWebPubSubCodec,
   reliableProtobufWebPubSubCodec,
-} from '../../../../src/wire/webpubsub/protobufWebPubSubCodec';
-import { firstMessageAckId } from '../../../../src/wire/webpubsub/ackCompletion';
+} from '../../../../src/wire/webpubsub/webPubSubCodec';
 import { nestedVarint } from '../../../../src/wire/webpubsub/protobufFields';
-import { readProtobufClientMessage } from '../../../../src/wire/webpubsub/protobufClientMessage';
-import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufServerMessage';
-import type { ProtobufServerMessage } from '../../../../src/wire/webpubsub/serverMessage';
-import { readJsonClientMessage } from '../../../../src/wire/webpubsub/jsonClientMessage';
-import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonServerMessage';
+import {
+  readProtobufClientMessage,
+  writeProtobufServerMessage,
+} from '../../../../src/wire/webpubsub/protobufMessages';
+import type { ProtobufServerMessage } from '../../../../src/wire/webpubsub/pubSubMessage';
+import {
+  readJsonClientMessage,
+  writeJsonServerMessage,
+} from '../../../../src/wire/webpubsub/jsonMessages';
 
 const read = (frame: Buffer) => webPubSubCodec.read(frame, 0, frame.length);
 const noError = undefined;

@@ -1,6 +1,65 @@
-import { maximumPrefixBytes } from '../message/messagePackFraming';
+import { HubMessageError } from '../hub/hubMessage';
+import { bodyLengthAt, maximumPrefixBytes, prefixBytes } from '../message/messagePackFraming';
 import { arrayHead, encodeText } from '../message/messagePackWriter';
-import type { Payloads } from './serviceMessage';
+import { ByteRest } from '../socket/byteRest';
+import { dataType, type Payloads } from './serviceMessage';
+
+/**
+ * Puts service messages together from the pieces in which they arrive: a WebSocket message may hold several
+ * of them, or a part of one. Holds at most one message and the piece that came last.
+ */
+export class ServiceFrames {
+  private readonly rest = new ByteRest();
+
+  /**
+   * @param maxBodyBytes longest body that is accepted
+   * @param listener takes the body of one message; the bytes are not used again by anybody else
+   */
+  constructor(
+    private readonly maxBodyBytes: number,
+    private readonly listener: (bytes: Buffer, start: number, end: number) => void,
+  ) {}
+
+  /** Bytes that wait for more. */
+  get waitingBytes(): number {
+    return this.rest.length;
+  }
+
+  /**
+   * @param piece not to be written to afterwards
+   * @throws HubMessageError for a length that is none, is 0, or is beyond the bound: the stream cannot be
+   * read any further
+   */
+  push(piece: Buffer): void {
+    const { rest } = this;
+    const isWaiting = rest.length > 0;
+    if (isWaiting) rest.append(piece);
+    const bytes = isWaiting ? rest.first(rest.length) : piece;
+    const done = this.read(bytes);
+    if (isWaiting && done === 0) return;
+    rest.take();
+    if (done < bytes.length) rest.append(bytes, done);
+  }
+
+  /** Hands on all whole bodies; returns where the first incomplete one begins. */
+  private read(bytes: Buffer): number {
+    let at = 0;
+    while (at < bytes.length) {
+      const prefix = prefixBytes(bytes, at, bytes.length);
+      if (prefix === 'incomplete') return at;
+      const length = prefix === 'invalid' ? 0 : bodyLengthAt(bytes, at, prefix);
+      if (prefix === 'invalid' || length === 0)
+        throw new HubMessageError('a service message has a length that is none');
+      if (length > this.maxBodyBytes)
+        throw new HubMessageError(`a service message is longer than ${this.maxBodyBytes} bytes`);
+      const start = at + prefix;
+      if (start + length > bytes.length) return at;
+      at = start + length;
+      this.listener(bytes, start, at);
+    }
+    return at;
+  }
+}
 
 /** Room of a new batch. */
 const batchBytes = 16 * 1024;
@@ -58,18 +117,19 @@ export class ServiceOutput {
    * Appends ConnectionData with `start`…`end` of `payload`.
    *
    * @param id the connection id in MessagePack
-   * @param type of the data; 0 is not written
+   * @param type of the data; not written when it is unknown
    */
   connectionData(id: Buffer, type: number, payload: Buffer, start: number, end: number): void {
     const length = end - start;
-    const tailBytes = type === 0 ? 1 : 3;
+    const isUnknown = type === dataType.unknown;
+    const tailBytes = isUnknown ? 1 : 3;
     this.begin(2 + id.length + binaryHeadLength(length) + length + tailBytes);
     this.byte(0x94);
     this.byte(6);
     this.append(id);
     this.binary(payload, start, end);
-    this.byte(type === 0 ? 0x80 : 0x81);
-    if (type === 0) return;
+    this.byte(isUnknown ? 0x80 : 0x81);
+    if (isUnknown) return;
     this.byte(5);
     this.byte(type);
   }

@@ -9,8 +9,8 @@ import {
   groupTail,
   plainTail,
   ServiceOutput,
-} from '../../../../src/wire/service/serviceOutput';
-import { encodeServiceMessage } from '../../../../src/wire/service/serviceWriter';
+} from '../../../../src/wire/service/serviceStream';
+import { encodeServiceMessage } from '../../../../src/wire/service/serviceMessage';
 
 const bytes = fc
   .oneof(

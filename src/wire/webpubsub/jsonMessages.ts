@@ -1,0 +1,223 @@
+import { skipSpace, stringAt, walk } from '../hub/jsonScan';
+import {
+  isDataType,
+  maxWireId,
+  noData,
+  wellFormed,
+  wireId,
+  type ClientMessage,
+  type DataMessage,
+  type Payload,
+  type ServerMessage,
+  type WireId,
+} from './pubSubMessage';
+
+/**
+ * Frames of `json.webpubsub.azure.v1` and its reliable sister as a service reads and writes them: one JSON
+ * object per text frame. JSON data is handed on as the bytes it came in: parsing and writing it again would
+ * change numbers.
+ */
+
+/** The message in a frame, undefined when it is malformed or of an unknown type. */
+export const readJsonClientMessage = (bytes: Buffer): ClientMessage | undefined =>
+  wellFormed(() => messageIn(new JsonFrame(bytes)));
+
+function messageIn(frame: JsonFrame): ClientMessage {
+  const type = frame.text('type');
+  switch (type) {
+    case 'joinGroup':
+    case 'leaveGroup':
+      return { type, group: frame.text('group'), ackId: frame.id('ackId') };
+    case 'sendToGroup':
+      return frame.has('stream') ? streamStart(frame) : sendToGroup(frame);
+    case 'event':
+      return {
+        type,
+        event: frame.text('event'),
+        ackId: frame.id('ackId'),
+        payload: frame.payload(),
+      };
+    case 'sequenceAck': {
+      const sequenceId = frame.id('sequenceId');
+      if (sequenceId === undefined) throw new SyntaxError('no sequence id');
+      return { type, sequenceId };
+    }
+    case 'ping':
+      return { type };
+    case 'invoke':
+      if (frame.text('target') !== 'event') throw new SyntaxError('unknown target');
+      return {
+        type,
+        invocationId: frame.text('invocationId'),
+        event: frame.text('event'),
+        payload: frame.payload(),
+      };
+    case 'cancelInvocation':
+      return { type, invocationId: frame.text('invocationId') };
+    case 'streamData':
+    case 'streamEnd':
+      return { type: 'stream', streamId: frame.text('streamId') };
+    default:
+      throw new SyntaxError('unknown type');
+  }
+}
+
+function sendToGroup(frame: JsonFrame): ClientMessage {
+  return {
+    type: 'sendToGroup',
+    group: frame.text('group'),
+    ackId: frame.id('ackId'),
+    noEcho: frame.flag('noEcho'),
+    payload: frame.payload(),
+  };
+}
+
+function streamStart(frame: JsonFrame): ClientMessage {
+  const { streamId } = frame.value('stream') as { streamId?: unknown };
+  if (typeof streamId !== 'string') throw new SyntaxError('no stream id');
+  return { type: 'stream', streamId };
+}
+
+/** One parsed frame. */
+export class JsonFrame {
+  private readonly members: Readonly<Record<string, unknown>>;
+
+  /** @throws SyntaxError when the bytes are no JSON object */
+  constructor(private readonly bytes: Buffer) {
+    const parsed: unknown = JSON.parse(bytes.toString('utf8'));
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+      throw new SyntaxError('no object');
+    }
+    this.members = parsed as Record<string, unknown>;
+  }
+
+  /** Whether the member is there and not null. */
+  has(key: string): boolean {
+    return this.value(key) !== undefined;
+  }
+
+  /** The member, undefined when it is missing or null. */
+  value(key: string): unknown {
+    return Object.hasOwn(this.members, key) ? (this.members[key] ?? undefined) : undefined;
+  }
+
+  /** @throws SyntaxError when it is no text */
+  text(key: string): string {
+    const value = this.value(key);
+    if (typeof value !== 'string') throw new SyntaxError(`no text: ${key}`);
+    return value;
+  }
+
+  /** False when it is missing. @throws SyntaxError when it is something else */
+  flag(key: string): boolean {
+    const value = this.value(key) ?? false;
+    if (typeof value !== 'boolean') throw new SyntaxError(`no boolean: ${key}`);
+    return value;
+  }
+
+  /** undefined when it is missing. @throws SyntaxError when it is no unsigned 64-bit number */
+  id(key: string): WireId | undefined {
+    const value = this.value(key);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'number' || value < 0) throw new SyntaxError(`no id: ${key}`);
+    if (Number.isSafeInteger(value)) return value;
+    // A number of JavaScript has lost its last digits.
+    const digits = this.raw(key)?.toString('latin1') ?? '';
+    if (!/^[0-9]{1,20}$/.test(digits) || BigInt(digits) > maxWireId) {
+      throw new SyntaxError(`no id: ${key}`);
+    }
+    return wireId(BigInt(digits));
+  }
+
+  /** Of `dataType` and `data`. @throws SyntaxError when they do not fit */
+  payload(): Payload {
+    const dataType = this.value('dataType') ?? 'json';
+    if (!isDataType(dataType)) throw new SyntaxError('no data type');
+    if (dataType === 'json') {
+      const bytes = this.raw('data');
+      return bytes === undefined ? noData : { dataType, bytes };
+    }
+    const data = this.text('data');
+    return { dataType, bytes: dataType === 'text' ? Buffer.from(data, 'utf8') : base64(data) };
+  }
+
+  /** The bytes of a member's value; the last one counts, as for `JSON.parse`. */
+  private raw(key: string): Buffer | undefined {
+    const { bytes } = this;
+    let found: Buffer | undefined;
+    const end = walk(bytes, skipSpace(bytes, 0), bytes.length, (keyStart, keyEnd, from, to) => {
+      if (stringAt(bytes, keyStart, keyEnd) === key) found = bytes.subarray(from, to);
+    });
+    if (end < 0) throw new SyntaxError('nested too deeply');
+    return found;
+  }
+}
+
+function base64(text: string): Buffer {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) {
+    throw new SyntaxError('no base64');
+  }
+  return Buffer.from(text, 'base64');
+}
+
+/** The payload of the text frame that carries a message of the service. */
+export function writeJsonServerMessage(message: ServerMessage): Buffer {
+  switch (message.type) {
+    case 'connected': {
+      const { type: event, connectionId, userId, reconnectionToken } = message;
+      return text({ type: 'system', event, userId, connectionId, reconnectionToken });
+    }
+    case 'disconnected':
+      return text({ type: 'system', event: message.type, message: message.message });
+    case 'ack': {
+      const error = message.error === undefined ? '' : `,"error":${JSON.stringify(message.error)}`;
+      return Buffer.from(
+        `{"type":"ack"${jsonId('ackId', message.ackId)},"success":${message.success}${error}}`,
+      );
+    }
+    case 'message':
+      return Buffer.concat([jsonDataHead(message.sequenceId), jsonDataTail(message)]);
+    case 'invokeResponse': {
+      const { payload, ...members } = message;
+      if (payload === undefined) return text(members);
+      const head = Buffer.from(`${JSON.stringify(members).slice(0, -1)},`);
+      return Buffer.concat([head, ...jsonPayload(payload), Buffer.from('}')]);
+    }
+    case 'streamClosed':
+    case 'pong':
+      return text(message);
+  }
+}
+
+const text = (members: object): Buffer => Buffer.from(JSON.stringify(members));
+
+const plainHead = Buffer.from('{');
+
+/** The part of a data message in which the copies for several receivers differ. */
+export const jsonDataHead = (sequenceId: WireId | undefined): Buffer =>
+  sequenceId === undefined ? plainHead : Buffer.from(`{"sequenceId":${sequenceId},`);
+
+/** What follows the head, the same for all receivers. */
+export function jsonDataTail({ from, group, fromUserId, payload }: DataMessage): Buffer {
+  const members = [
+    `"type":"message","from":"${from}"`,
+    ...(fromUserId === undefined ? [] : [`"fromUserId":${JSON.stringify(fromUserId)}`]),
+    ...(group === undefined ? [] : [`"group":${JSON.stringify(group)}`]),
+  ];
+  const head = Buffer.from(`${members.join(',')},`);
+  return Buffer.concat([head, ...jsonPayload(payload), Buffer.from('}')]);
+}
+
+/** `"dataType":…,"data":…` as bytes. */
+export function jsonPayload({ dataType, bytes }: Payload): Buffer[] {
+  const head = Buffer.from(`"dataType":"${dataType}","data":`);
+  if (dataType === 'json') return [head, bytes];
+  const data = dataType === 'text' ? JSON.stringify(bytes.toString('utf8')) : quoted(bytes);
+  return [head, Buffer.from(data)];
+}
+
+const quoted = (bytes: Buffer): string => `"${bytes.toString('base64')}"`;
+
+/** `,"ackId":…`, empty when there is none. */
+export const jsonId = (key: string, id: WireId | undefined): string =>
+  id === undefined ? '' : `,"${key}":${id}`;
