@@ -1,5 +1,7 @@
-import type * as OnDemand from './onDemand';
+import type * as Commands from './onDemand';
 
-/** Loads what only some command lines need. */
-export const onDemand = (): Promise<typeof OnDemand> =>
+/** What only some command lines need. */
+export type OnDemand = typeof Commands;
+
+export const onDemand = (): Promise<OnDemand> =>
   import(/* webpackChunkName: "run" */ './onDemand.js');

@@ -5,25 +5,21 @@
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
-export { completeWords } from './commands/completeWords';
-export { completionScripts } from './commands/completionScripts';
+export { completeWords, printScript } from './commands/completion';
 export { doctorCommand } from './commands/doctorCommand';
 export { estimateCommand } from './commands/estimateCommand';
-export { exportCommand } from './commands/exportCommand';
 export { finalScreen } from './views/finalScreen';
-export { importCommand } from './commands/importCommand';
 export { initCommand } from './commands/initCommand';
 export { keysCommand } from './commands/keysCommand';
-export { createLiveView } from './views/liveView';
-export { createPlainView } from './views/plainView';
+export { createLiveView, createPlainView } from './views/runView';
 export {
-  serveAppServerCommand,
-  serveAzureSignalrCommand,
-  serveHubCommand,
-  serveUpstreamCommand,
-  serveWebPubSubCommand,
+  serveAppServer,
+  serveAzureSignalr,
+  serveHub,
+  serveUpstream,
+  serveWebPubSub,
 } from './commands/serveCommand';
-export { showCommand } from './commands/showCommand';
+export { exportCommand, importCommand, showCommand } from './commands/storedRuns';
 export { writeCounters } from '../results/counters/counterFile';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../runner/lead/startRun';

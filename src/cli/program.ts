@@ -1,10 +1,11 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ExpectedError } from '../base/expectedError';
-import type { Edition } from '../capacity/estimate';
+import { signalrEditions, type Edition } from '../capacity/model';
 import { groupShapes } from '../capacity/start/startingFile';
 import { redactText } from '../results/redact';
-import { toolVersion } from '../results/toolVersion';
-import { askingCommand, shells, type Shell } from './commands/completionShells';
+import type { SetKey } from '../results/scenarioCopy';
+import { toolVersion } from '../results/result';
+import type { Shell } from './commands/completion';
 import type { DoctorDeps, DoctorFlags } from './commands/doctorCommand';
 import type { EstimateDeps, EstimateFlags } from './commands/estimateCommand';
 import { exporters } from '../session/export/exporters';
@@ -19,10 +20,13 @@ import type {
 } from './commands/serveCommand';
 import type { ValidateDeps } from './commands/validateCommand';
 import { exitCode, exitCodeOfError, exitCodeText, SignalError } from './exitCode';
-import { amount, edition, headroom, hours, setKey, wholeNumber } from './flagValue';
 import type { ProcessIo } from './io';
-import { onDemand } from './loadOnDemand';
+import { onDemand, type OnDemand } from './loadOnDemand';
 import { printable } from './views/line';
+
+const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
+/** The hidden command that the scripts ask: one line for each candidate, with a tab before its text. */
+const askingCommand = '__complete';
 
 /** Everything the commands are made of. */
 export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & ServeDeps;
@@ -40,11 +44,13 @@ export async function runProgram(
 ): Promise<number> {
   const { stderr } = io;
   let code: number = exitCode.done;
+  const carryOut: Cli['carryOut'] =
+    (act) =>
+    async (...args) => {
+      code = await act(await onDemand(), ...args);
+    };
   try {
-    const program = commandTree(io, deps, (result) => {
-      code = result;
-    });
-    await program.parseAsync([...args], { from: 'user' });
+    await commandTree({ io, deps, carryOut }).parseAsync([...args], { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -63,8 +69,8 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-function commandTree(io: ProcessIo, deps: CommandDeps, done: (code: number) => void): Command {
-  const { stdout, stderr } = io;
+function commandTree(cli: Cli): Command {
+  const { stdout, stderr } = cli.io;
   const program = new Command('signalr-bench')
     .description('Load test SignalR and Web PubSub, and learn how many Units you need.')
     .version(toolVersion)
@@ -78,24 +84,32 @@ function commandTree(io: ProcessIo, deps: CommandDeps, done: (code: number) => v
       'after',
       `\nExample:\n  signalr-bench run examples/echo.yaml --target local\n${exitCodeText}`,
     );
-  addRun(program, io, deps, done);
-  addInit(program, io, deps, done);
-  addReading(program, io, deps, done);
-  addFormats(program, io, deps, done);
-  addServe(program, io, deps, done);
-  addDoctor(program, io, deps, done);
-  addShellCommands(program, io, deps, done);
+  for (const add of [
+    addRun,
+    addInit,
+    addReading,
+    addFormats,
+    addServe,
+    addDoctor,
+    addShellCommands,
+  ])
+    add(program, cli);
   return program;
 }
 
-type Add = (
-  program: Command,
-  io: ProcessIo,
-  deps: CommandDeps,
-  done: (code: number) => void,
-) => void;
+/** What a command is added with. */
+interface Cli {
+  readonly io: ProcessIo;
+  readonly deps: CommandDeps;
+  /** Loads the code of the commands when one is called, and keeps its exit code. */
+  readonly carryOut: <Args extends unknown[]>(
+    act: (commands: OnDemand, ...args: Args) => number | Promise<number>,
+  ) => (...args: Args) => Promise<void>;
+}
 
-const addRun: Add = (program, io, deps, done) => {
+type Add = (program: Command, cli: Cli) => void;
+
+const addRun: Add = (program, { io, deps, carryOut }) => {
   program
     .command('run')
     .description('Run a scenario file, show it live, and keep its result.')
@@ -119,12 +133,12 @@ const addRun: Add = (program, io, deps, done) => {
       'after',
       `\nExample:\n  signalr-bench run chat-room.yaml --target http://localhost:5050/signalrbench --set config.connections=100\n${exitCodeText}`,
     )
-    .action(async (file: string, flags: RunFlags) => {
-      done(await runCommand(file, flags, io, deps));
-    });
+    .action(
+      carryOut((_commands, file: string, flags: RunFlags) => runCommand(file, flags, io, deps)),
+    );
 };
 
-const addInit: Add = (program, io, _deps, done) => {
+const addInit: Add = (program, { io, carryOut }) => {
   const init = program
     .command('init')
     .description('Write a scenario file with the set-up of the performance guides for a size.')
@@ -155,23 +169,25 @@ const addInit: Add = (program, io, _deps, done) => {
       'after',
       '\nExample:\n  signalr-bench init rooms.yaml --use-case sendToGroup --unit 10',
     )
-    .action(async (file: string | undefined, flags: InitFlags) => {
-      const { initCommand } = await onDemand();
-      done(await initCommand(file, flags, io));
-    });
+    .action(
+      carryOut(({ initCommand }, file: string | undefined, flags: InitFlags) =>
+        initCommand(file, flags, io),
+      ),
+    );
 };
 
-const addReading: Add = (program, io, deps, done) => {
+const addReading: Add = (program, { io, deps, carryOut }) => {
   program
     .command('validate')
     .description('List the problems of scenario files.')
     .argument('<file...>', 'scenario files, - for standard input')
     .option('--json', 'print the problems as a JSON list')
     .addHelpText('after', '\nExample:\n  signalr-bench validate examples/*.yaml')
-    .action(async (files: string[], flags: { json?: boolean }) => {
-      const { validateCommand } = await onDemand();
-      done(await validateCommand(files, flags, io, deps));
-    });
+    .action(
+      carryOut(({ validateCommand }, files: string[], flags: { json?: boolean }) =>
+        validateCommand(files, flags, io, deps),
+      ),
+    );
   program
     .command('estimate')
     .description('Say how many Units a scenario needs, from the published tables.')
@@ -183,10 +199,11 @@ const addReading: Add = (program, io, deps, done) => {
     .option('--hours <n>', 'hours that the prices are for (default: 720, 30 days)', hours)
     .option('--json', 'print the estimate as JSON')
     .addHelpText('after', '\nExample:\n  signalr-bench estimate chat-room.yaml --headroom 0.7')
-    .action(async (file: string, flags: EstimateFlags) => {
-      const { estimateCommand } = await onDemand();
-      done(await estimateCommand(file, flags, io, deps));
-    });
+    .action(
+      carryOut(({ estimateCommand }, file: string, flags: EstimateFlags) =>
+        estimateCommand(file, flags, io, deps),
+      ),
+    );
   program
     .command('show')
     .description('Show the last screen of a stored run.')
@@ -199,13 +216,14 @@ const addReading: Add = (program, io, deps, done) => {
       'after',
       '\nExample:\n  signalr-bench show .signalr-bench/2026-11-21T14-02-11-echo',
     )
-    .action(async (location: string, flags: { summary?: boolean }) => {
-      const { showCommand } = await onDemand();
-      done(await showCommand(location, flags, io));
-    });
+    .action(
+      carryOut(({ showCommand }, location: string, flags: { summary?: boolean }) =>
+        showCommand(location, flags, io),
+      ),
+    );
 };
 
-const addFormats: Add = (program, io, _deps, done) => {
+const addFormats: Add = (program, { io, carryOut }) => {
   const exporting = program
     .command('export')
     .description('Write a stored run to standard output in another format.')
@@ -221,31 +239,40 @@ const addFormats: Add = (program, io, _deps, done) => {
     )
     .choices(exporters.map(({ name }) => name))
     .makeOptionMandatory();
-  exporting.addOption(formats).action(async (location: string, flags: { format: string }) => {
-    const { exportCommand } = await onDemand();
-    done(await exportCommand(location, flags, io));
-  });
+  exporting
+    .addOption(formats)
+    .action(
+      carryOut(({ exportCommand }, location: string, flags: { format: string }) =>
+        exportCommand(location, flags, io),
+      ),
+    );
   program
     .command('import')
     .description('Summarize a counter file of the Azure SignalR benchmark.')
     .argument('<file>', 'counters.txt')
     .option('--json', 'print the summary as JSON')
     .addHelpText('after', '\nExample:\n  signalr-bench import counters.txt')
-    .action(async (file: string, flags: { json?: boolean }) => {
-      const { importCommand } = await onDemand();
-      done(await importCommand(file, flags, io));
-    });
+    .action(
+      carryOut(({ importCommand }, file: string, flags: { json?: boolean }) =>
+        importCommand(file, flags, io),
+      ),
+    );
 };
 
-const addServe: Add = (program, io, deps, done) => {
+const addServe: Add = (program, { io, deps, carryOut }) => {
   const serve = program
     .command('serve')
     .description('Serve something to put load on, on this machine only.')
     .addHelpText('after', '\nExample:\n  signalr-bench serve hub --port 0');
-  const hub = serve
-    .command('hub')
+  const server = (name: string, port: number, hidden = false): Command =>
+    withExitOption(serve.command(name, { hidden })).option(
+      '--port <n>',
+      'port on loopback, 0 for any free one',
+      wholeNumber(0, 65_535),
+      port,
+    );
+  server('hub', 5050)
     .description('Serve a SignalR hub with all bench methods.')
-    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 5050)
     .option('--delay <duration>', 'answer this much later, such as 50ms')
     .option('--stall <duration>', 'stop once for a while: 2s, or 2s@5s after the first message')
     .option('--drop-every <n>', 'never send every nth delivery')
@@ -257,75 +284,50 @@ const addServe: Add = (program, io, deps, done) => {
     .addHelpText(
       'after',
       '\nExample:\n  signalr-bench serve hub --port 5050 --delay 50ms\n\nThe first line on standard output is {"url":…}.',
-    );
-  hub.addOption(exitWithStdin());
-  hub.action(async (flags: ServeHubFlags) => {
-    const { serveHubCommand } = await onDemand();
-    done(await serveHubCommand(flags, io, deps));
-  });
-  serve
-    .command('azure-signalr')
+    )
+    .action(carryOut(({ serveHub }, flags: ServeHubFlags) => serveHub(flags, io, deps)));
+  server('azure-signalr', 8888)
     .description('Serve an emulator of Azure SignalR Service, default and serverless mode.')
-    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 8888)
     .option('--mode <mode>', 'default or serverless; by itself a hub goes by its app servers')
     .option('--unit <n|free>', 'refuse connections above those of so many Units with 429')
     .option('--limit-connect-rate', 'refuse what connects faster than these Units take')
     .option('--upstream <url>', 'webhook of serverless clients; {hub}, {category}, {event}')
-    .addOption(exitWithStdin())
     .addHelpText(
       'after',
       '\nExample:\n  signalr-bench serve azure-signalr --port 0 --unit 1\n\nThe first line on standard output is {"connectionString":…}.',
     )
-    .action(async (flags: ServeAzureSignalrFlags) => {
-      const { serveAzureSignalrCommand } = await onDemand();
-      done(await serveAzureSignalrCommand(flags, io, deps));
-    });
-  serve
-    .command('web-pubsub')
+    .action(
+      carryOut(({ serveAzureSignalr }, flags: ServeAzureSignalrFlags) =>
+        serveAzureSignalr(flags, io, deps),
+      ),
+    );
+  server('web-pubsub', 8080)
     .description('Serve an emulator of Azure Web PubSub.')
-    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 8080)
     .option('--unit <n|free>', 'refuse connections above those of so many Units with 429')
     .option('--limit-connect-rate', 'refuse what connects faster than these Units take')
     .option('--upstream <url>', 'event handler on this machine; {hub}, {event}')
     .option('--allow-anonymous', 'let clients without a token connect')
-    .addOption(exitWithStdin())
     .addHelpText(
       'after',
       '\nExample:\n  signalr-bench serve web-pubsub --port 0\n\nThe first line on standard output is {"connectionString":…}.',
     )
-    .action(async (flags: ServeWebPubSubFlags) => {
-      const { serveWebPubSubCommand } = await onDemand();
-      done(await serveWebPubSubCommand(flags, io, deps));
-    });
-  addServeAppServer(serve, io, deps, done);
-  serve
-    .command('upstream', { hidden: true })
-    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 0)
-    .addOption(exitWithStdin())
-    .action(async (flags: ServeFlags) => {
-      const { serveUpstreamCommand } = await onDemand();
-      done(await serveUpstreamCommand(flags, io, deps));
-    });
-};
-
-/** Not for people: the app servers of a run. */
-const addServeAppServer: Add = (serve, io, deps, done) => {
-  serve
-    .command('app-server', { hidden: true })
-    .description('Serve the bench hub behind Azure SignalR Service, for a run.')
-    .addOption(exitWithStdin())
-    .action(async (flags: { exitWithStdin?: boolean }) => {
-      const { serveAppServerCommand } = await onDemand();
-      done(await serveAppServerCommand(flags, io, deps));
-    });
+    .action(
+      carryOut(({ serveWebPubSub }, flags: ServeWebPubSubFlags) => serveWebPubSub(flags, io, deps)),
+    );
+  // Not for people: what runs start.
+  withExitOption(serve.command('app-server', { hidden: true })).action(
+    carryOut(({ serveAppServer }, flags: ServeFlags) => serveAppServer(flags, io, deps)),
+  );
+  server('upstream', 0, true).action(
+    carryOut(({ serveUpstream }, flags: ServeFlags) => serveUpstream(flags, io, deps)),
+  );
 };
 
 /** For servers that a run starts: they go when it is gone. */
-function exitWithStdin(): Option {
-  return new Option('--exit-with-stdin', 'end when standard input ends').hideHelp();
-}
+const withExitOption = (command: Command): Command =>
+  command.addOption(new Option('--exit-with-stdin', 'end when standard input ends').hideHelp());
 
-const addDoctor: Add = (program, io, deps, done) => {
+const addDoctor: Add = (program, { io, deps, carryOut }) => {
   program
     .command('doctor')
     .description(
@@ -341,43 +343,86 @@ const addDoctor: Add = (program, io, deps, done) => {
       'after',
       "\nExamples:\n  signalr-bench doctor --target http://localhost:5050/signalrbench\n  signalr-bench doctor --target '${env:AZURE_SIGNALR}'",
     )
-    .action(async (flags: DoctorFlags) => {
-      const { doctorCommand } = await onDemand();
-      done(await doctorCommand(flags, io, deps));
-    });
+    .action(carryOut(({ doctorCommand }, flags: DoctorFlags) => doctorCommand(flags, io, deps)));
 };
 
 /** The commands for people at a shell: what keys there are, and what may be written next. */
-const addShellCommands: Add = (program, io, _deps, done) => {
-  const { stdout } = io;
+const addShellCommands: Add = (program, { io, carryOut }) => {
   program
     .command('keys')
     .description('List the keys of scenario files, or say all about one.')
     .argument('[key]', 'such as config.arrivingRate, or config for all below it')
     .option('--json', 'print the keys as a JSON list')
     .addHelpText('after', '\nExample:\n  signalr-bench keys config.arrivingRate')
-    .action(async (name: string | undefined, flags: { json?: boolean }) => {
-      const { keysCommand } = await onDemand();
-      done(keysCommand(name, flags, io));
-    });
+    .action(
+      carryOut(({ keysCommand }, name: string | undefined, flags: { json?: boolean }) =>
+        keysCommand(name, flags, io),
+      ),
+    );
   const completion = program
     .command('completion')
     .description('Print the script that completes commands, options and keys in a shell.')
     .addHelpText('after', '\nExample:\n  source <(signalr-bench completion bash)');
   completion
     .addArgument(completion.createArgument('<shell>', 'the shell').choices(shells))
-    .action(async (shell: Shell) => {
-      const { completionScripts } = await onDemand();
-      stdout.write(completionScripts[shell]);
-      done(exitCode.done);
-    });
+    .action(carryOut(({ printScript }, shell: Shell) => printScript(shell, askingCommand, io)));
   program
     .command(askingCommand, { hidden: true })
     .argument('[words...]')
-    .action(async (words: readonly string[]) => {
-      const { completeWords } = await onDemand();
-      const found = completeWords(program, words);
-      stdout.write(found.map(({ value, text = '' }) => `${value}\t${text}\n`).join(''));
-      done(exitCode.done);
-    });
+    .action(
+      carryOut(({ completeWords }, words: readonly string[]) => completeWords(program, words, io)),
+    );
 };
+
+/** Readers of flag values; each throws what the parser shows to the person. */
+function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+    if (!(value >= minimum && value <= maximum)) {
+      throw new InvalidArgumentError(`Expected a whole number from ${minimum} to ${maximum}.`);
+    }
+    return value;
+  };
+}
+
+/** `key=value`, repeated. */
+function setKey(text: string, previous: readonly SetKey[] = []): readonly SetKey[] {
+  const equals = text.indexOf('=');
+  const path = text.slice(0, Math.max(0, equals)).trim();
+  if (path === '') {
+    throw new InvalidArgumentError('Expected key=value, such as config.connections=100.');
+  }
+  return [...previous, { path, value: text.slice(equals + 1) }];
+}
+
+/** A share of the published limits: `0.7` or `70%`. */
+function headroom(text: string): number {
+  const [, digits, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
+  const value = digits === undefined ? NaN : Number(digits) / (percent ? 100 : 1);
+  if (!(value > 0 && value <= 1)) {
+    throw new InvalidArgumentError('Expected a number above 0 and up to 1, such as 0.7.');
+  }
+  return value;
+}
+
+/** An amount of money, in whatever currency. */
+function amount(text: string): number {
+  const value = /^\d{1,9}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : NaN;
+  if (Number.isNaN(value)) throw new InvalidArgumentError('Expected an amount, such as 1.2.');
+  return value;
+}
+
+/** Hours, at most those of ten years. */
+function hours(text: string): number {
+  const value = /^\d{1,5}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : NaN;
+  if (!(value > 0 && value <= 87_600)) {
+    throw new InvalidArgumentError('Expected a number of hours, above 0 and up to 87600.');
+  }
+  return value;
+}
+
+function edition(text: string): Edition {
+  const found = signalrEditions.find((name) => name === text);
+  if (!found) throw new InvalidArgumentError(`Expected ${signalrEditions.join(' or ')}.`);
+  return found;
+}

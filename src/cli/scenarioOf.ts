@@ -1,10 +1,9 @@
 import type { SetKey } from '../results/scenarioCopy';
+import type { Fix, Problem, Severity } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
-import { readScenario, type ScenarioParser } from '../session/readScenario';
-import { namedScenario } from '../session/scenarioFile';
+import { namedScenario, readScenario, type ScenarioParser } from '../session/scenarioFile';
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
-import { placeProblems, problemText } from './views/problemText';
 
 /**
  * Reads and parses one scenario file; problems go to standard error.
@@ -30,4 +29,91 @@ export async function scenarioOf(
     alsoWrong,
   );
   return { scenario, name, text };
+}
+
+/** A problem with its place as people and scripts read it; lines and columns from 1. */
+export interface PlacedProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+  readonly severity: Severity;
+  readonly code: string;
+  readonly message: string;
+  /** The flag it is about; it has no place in the file then, and stands before the message. */
+  readonly flag?: string;
+  readonly fix?: Fix;
+}
+
+/** Problems with lines and columns, sorted by position. */
+export function placeProblems(
+  file: string,
+  text: string,
+  problems: readonly Problem[],
+): PlacedProblem[] {
+  return [...problems]
+    .sort((a, b) => a.offset - b.offset || a.length - b.length)
+    .map(({ offset, length, severity, code, message, flag, fix }) => {
+      const start = positionAt(text, offset);
+      const end = positionAt(text, offset + length);
+      return {
+        file,
+        line: start.line,
+        column: start.column,
+        endLine: end.line,
+        endColumn: end.column,
+        severity,
+        code,
+        message,
+        ...(flag !== undefined && { flag }),
+        ...(fix && { fix }),
+      };
+    });
+}
+
+/**
+ * `chat-room.yaml:9:17 warning group-count 1,900 connections do not divide …`; of a value that a flag has
+ * set `--set config.drain: error wrong-type …`.
+ */
+export function problemText({
+  file,
+  line,
+  column,
+  severity,
+  code,
+  message,
+  flag,
+}: PlacedProblem): string {
+  if (flag !== undefined) return `${flag}: ${severity} ${code} ${message.slice(flag.length + 2)}`;
+  return `${file}:${line}:${column} ${severity} ${code} ${message}`;
+}
+
+export function hasErrors(problems: readonly { readonly severity: Severity }[]): boolean {
+  return problems.some(({ severity }) => severity === 'error');
+}
+
+/** A place in a text as editors and command lines show it, both numbers from 1. */
+export interface Position {
+  readonly line: number;
+  /** Counted in UTF-16 code units, as VS Code does. */
+  readonly column: number;
+}
+
+/**
+ * Line and column of an offset. Lines end with LF, CRLF or a lone CR; an offset inside CRLF belongs to
+ * the line it ends; offsets outside the text are moved to its nearest end.
+ */
+export function positionAt(text: string, offset: number): Position {
+  const end = Math.max(0, Math.min(offset, text.length));
+  let line = 1;
+  let lineStart = 0;
+  for (let index = 0; index < end; index++) {
+    const character = text.charCodeAt(index);
+    const ends = character === 10 || (character === 13 && text.charCodeAt(index + 1) !== 10);
+    if (!ends) continue;
+    line += 1;
+    lineStart = index + 1;
+  }
+  return { line, column: end - lineStart + 1 };
 }

@@ -2,38 +2,74 @@ import * as vscode from 'vscode';
 import { analyseScenario } from './language/analyseScenario';
 import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
-import type { ResultCommands } from './results/resultCommands';
-import type { RunController } from './run/runController';
+import { restoreRunPanel, resultViewer } from './panel/runPanel';
+import { ResultCommands } from './run/resultCommands';
+import { newScenario, runScenario, runScenarioWith } from './run/runCommands';
+import { RunController } from './run/runController';
+import { copyIn } from './run/scenarioAsRun';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import type { Services } from './services';
-import { moveSecretOut } from './targets/secretCommands';
+import { addTarget, moveSecretOut, removeTarget, testTarget } from './targets/targetCommands';
 
-export interface CommandParts {
-  readonly services: Services;
-  readonly files: ScenarioFiles;
-  readonly controller: RunController;
-  readonly results: ResultCommands;
-  readonly language: LanguageProviders;
-  readonly context: vscode.ExtensionContext;
-}
-
-/** What a command does; whatever it fails with is told by its caller. */
+/** What a command does; whatever it fails with is said by its caller. */
 export type CommandHandler = (...args: unknown[]) => unknown;
 
-/** All commands by their ids; a test compares them with the manifest. */
-export function commandHandlers(parts: CommandParts): Readonly<Record<string, CommandHandler>> {
-  const { services, files, controller, results, language, context } = parts;
-  const { extensionPath } = context;
-  const walkthrough = `${context.extension.id}#signalrBenchmark.start`;
+/** Everything that has to do with runs, results and targets; none of it is needed while scenarios are edited. */
+export interface RunFeatures {
+  /** By the id of the command. */
+  readonly commands: Readonly<Record<string, CommandHandler>>;
+  readonly showResult: vscode.CustomReadonlyEditorProvider['resolveCustomEditor'];
+  /** Fills a run's panel that the editor brought back; see {@link restoreRunPanel}. */
+  restorePanel(panel: vscode.WebviewPanel, state: unknown): Promise<void>;
+  /** The scenario of a result folder, as it was run. */
+  scenarioCopy(folder: string): Promise<string>;
+  /** See {@link ResultCommands.offerInterrupted}. */
+  offerInterrupted(): Promise<void>;
+  /** Ends a run in order; see {@link RunController.close}. */
+  close(): Promise<void>;
+  dispose(): void;
+}
+
+interface RunFeatureParts {
+  readonly services: Services;
+  readonly files: ScenarioFiles;
+  readonly context: vscode.ExtensionContext;
+  readonly language: LanguageProviders;
+}
+
+/** Wires them; nothing is run or read by it. */
+export function createRunFeatures(parts: RunFeatureParts): RunFeatures {
+  const { services, context } = parts;
+  const { extensionUri } = context;
+  const log = (message: string): void => services.log.warn(message);
+  const controller = new RunController(services, context);
+  const results = new ResultCommands(services, controller, extensionUri);
   return {
-    'signalrBenchmark.run': async (uri) =>
-      (await runCommands()).runScenario(uri, files, controller, extensionPath),
-    'signalrBenchmark.runWith': async (uri) =>
-      (await runCommands()).runScenarioWith(uri, files, controller, services, extensionPath),
+    commands: commandHandlers(parts, controller, results),
+    showResult: resultViewer(extensionUri, (location) => results.source(location), services),
+    restorePanel: (panel, state) =>
+      restoreRunPanel(panel, extensionUri, state, (id) => results.find(id), log),
+    scenarioCopy: copyIn,
+    offerInterrupted: () => results.offerInterrupted(),
+    close: () => controller.close(),
+    dispose: () => controller.dispose(),
+  };
+}
+
+/** All commands by their ids; a test compares them with the manifest. */
+function commandHandlers(
+  { services, files, language, context }: RunFeatureParts,
+  controller: RunController,
+  results: ResultCommands,
+): RunFeatures['commands'] {
+  const { extension, extensionPath } = context;
+  return {
+    'signalrBenchmark.run': (uri) => runScenario(uri, files, controller, extensionPath),
+    'signalrBenchmark.runWith': (uri) =>
+      runScenarioWith(uri, files, controller, services, extensionPath),
     'signalrBenchmark.stop': () => controller.stop(),
     'signalrBenchmark.showRun': () => controller.showRun(),
-    'signalrBenchmark.newScenario': async (useCase, url) =>
-      (await runCommands()).newScenario(useCase, url),
+    'signalrBenchmark.newScenario': newScenario,
     'signalrBenchmark.markScenario': (uri) => markScenario(uri, files),
     'signalrBenchmark.showEstimate': (uri) => showEstimate(uri, language),
     'signalrBenchmark.openResult': (node) => results.open(node),
@@ -43,20 +79,19 @@ export function commandHandlers(parts: CommandParts): Readonly<Record<string, Co
     'signalrBenchmark.deleteResult': (node) => results.delete(node),
     'signalrBenchmark.renameResult': (node) => results.rename(node),
     'signalrBenchmark.revealResult': (node) => results.reveal(node),
-    'signalrBenchmark.addTarget': async () => (await targetCommands()).addTarget(services),
-    'signalrBenchmark.testTarget': async (node) =>
-      (await targetCommands()).testTarget(node, services),
-    'signalrBenchmark.removeTarget': async (node) =>
-      (await targetCommands()).removeTarget(node, services),
+    'signalrBenchmark.addTarget': () => addTarget(services),
+    'signalrBenchmark.testTarget': (node) => testTarget(node, services),
+    'signalrBenchmark.removeTarget': (node) => removeTarget(node, services),
     'signalrBenchmark.moveSecret': (uri, range) => moveSecretOut(uri, range, services),
     'signalrBenchmark.openWalkthrough': () =>
-      vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false),
+      vscode.commands.executeCommand(
+        'workbench.action.openWalkthrough',
+        `${extension.id}#signalrBenchmark.start`,
+        false,
+      ),
     'signalrBenchmark.showLog': () => services.log.show(),
   };
 }
-
-const runCommands = () => import(/* webpackChunkName: "run" */ './run/runCommands.js');
-const targetCommands = () => import(/* webpackChunkName: "run" */ './targets/targetCommands.js');
 
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {
   const active = vscode.window.activeTextEditor?.document.uri;
@@ -76,13 +111,9 @@ async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<strin
 
 /**
  * Shows where the estimate of a scenario comes from: the hover of its connections, or of what stands for
- * them, by keyboard as well.
- * Errors that keep it from having one are gone through instead.
+ * them. Errors that keep it from having one are gone through instead.
  */
-async function showEstimate(
-  argument: unknown,
-  language: Pick<LanguageProviders, 'showEstimateNext'>,
-): Promise<void> {
+async function showEstimate(argument: unknown, language: LanguageProviders): Promise<void> {
   const uri =
     argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
   if (!uri) return;

@@ -1,20 +1,24 @@
 import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
 import type { CommandHandler } from './commands';
-import { followActiveEditor } from './contextKeys';
 import type { FeatureParts, Features } from './features';
 import { lazyLanguage } from './language/lazyLanguage';
 import { errorText, type Log } from './log';
-import { resultEditorType, runCopyScheme, runPanelViewType } from './panel/panelSource';
 import { ResultsTree } from './results/resultsTree';
-import { ScenarioFiles } from './scenarios/scenarioFiles';
-import { createServices, type Services } from './services';
+import { followActiveEditor, ScenarioFiles } from './scenarios/scenarioFiles';
+import {
+  createServices,
+  resultEditorType,
+  runCopyScheme,
+  runPanelViewType,
+  type Services,
+} from './services';
 
 let loading: Promise<Features> | undefined;
 
 /**
  * Registers everything and does nothing: no file is read, nothing is sent, no run is prepared. The code
- * behind what is registered is a bundle of its own, read when something is asked for the first time.
+ * behind what is registered is in bundles of its own, read when something is asked for the first time.
  */
 export function activate(context: vscode.ExtensionContext): void {
   const services = createServices(context);
@@ -22,11 +26,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const relevant = relevantChange(services, files);
   const features = (): Promise<Features> =>
     (loading ??= loadFeatures({ services, files, context, onRelevantChange: relevant.event }));
+  const runs = async () => (await features()).runs();
   context.subscriptions.push(
     services,
     files,
     relevant,
-    registerCommands(context, services.log, async () => (await features()).commands),
+    registerCommands(context, services.log, async () => (await runs()).commands),
     lazyLanguage({
       isScenario: (document) => files.isScenario(document),
       load: async () => (await features()).language,
@@ -35,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
     followActiveEditor(files),
     // The copies of scenarios that lie beside results; the query of their URI is the folder.
     vscode.workspace.registerTextDocumentContentProvider(runCopyScheme, {
-      provideTextDocumentContent: async ({ query }) => (await features()).scenarioCopy(query),
+      provideTextDocumentContent: async ({ query }) => (await runs()).scenarioCopy(query),
     }),
     vscode.window.createTreeView('signalrBenchmark.results', {
       treeDataProvider: new ResultsTree(services.index),
@@ -46,16 +51,14 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     vscode.window.registerCustomEditorProvider(resultEditorType, {
       openCustomDocument: (uri) => ({ uri, dispose: () => undefined }),
-      resolveCustomEditor: async (...args) =>
-        (await features()).resultViewer.resolveCustomEditor(...args),
+      resolveCustomEditor: async (...args) => (await runs()).showResult(...args),
     }),
     vscode.window.registerWebviewPanelSerializer(runPanelViewType, {
-      deserializeWebviewPanel: async (panel, state) =>
-        (await features()).restorePanel(panel, state),
+      deserializeWebviewPanel: async (panel, state) => (await runs()).restorePanel(panel, state),
     }),
   );
   if (services.state.unfinishedRuns.length === 0) return;
-  void features()
+  void runs()
     .then((loaded) => loaded.offerInterrupted())
     .then(undefined, (error: unknown) => services.log.error(error));
 }
@@ -79,7 +82,7 @@ export async function deactivate(): Promise<void> {
  *
  * @param handlersOf reads the code of the commands, by their ids
  */
-export function registerCommands(
+function registerCommands(
   { extension }: vscode.ExtensionContext,
   log: Log,
   handlersOf: () => Promise<Readonly<Record<string, CommandHandler>>>,
@@ -106,7 +109,7 @@ interface Manifest {
 }
 
 /** Fires when what is shown of scenarios is old: secrets, results, the run that is going on, marked files or settings. */
-export function relevantChange(
+function relevantChange(
   { index, running, secrets }: Services,
   files: ScenarioFiles,
 ): { readonly event: vscode.Event<void>; dispose(): void } {

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
-import { redactText } from '../results/redact';
-import { noticeText } from './noticeText';
+import { noticeText, redactText } from '../results/redact';
 
 /** The log output channel; nothing secret gets into it. */
 export class Log implements vscode.Disposable {

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
+import { noticeText } from '../results/redact';
 import { loadNumbers, loadNumbersWords } from '../session/runWords';
 import type { LoadBeyond } from '../targets/target';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
-import { noticeText } from './noticeText';
 
 /** Whether code of this workspace may be acted on; says why not, with the way to change it. */
 export async function trusted(): Promise<boolean> {

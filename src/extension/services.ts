@@ -1,10 +1,8 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { RunningScenario } from './contextKeys';
 import { EditorState } from './editorState';
 import { Log } from './log';
-import { ResultPlaces } from './results/resultPlaces';
-import { ResultsIndex } from './results/resultsIndex';
+import { ResultPlaces, ResultsIndex } from './results/resultsIndex';
 import { SecretStore } from './targets/secretStore';
 import { TargetsTree } from './targets/targetsTree';
 
@@ -72,3 +70,38 @@ export function setting<Name extends keyof Settings>(name: Name): Settings[Name]
   if (value === undefined) throw new Error(`the manifest has no setting ${name}`);
   return value;
 }
+
+/**
+ * The scenario whose run is going on, for menus, lenses and whoever else asks: where other scenarios
+ * have Run, it has Stop.
+ */
+export class RunningScenario implements vscode.Disposable {
+  private uri: string | undefined;
+  private readonly emitter = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.emitter.event;
+
+  is(uri: vscode.Uri): boolean {
+    return this.uri === uri.toString();
+  }
+
+  /** @param uri of the scenario whose run began; undefined when the run is over */
+  async set(uri: vscode.Uri | undefined): Promise<void> {
+    this.uri = uri?.toString();
+    const files = this.uri === undefined ? [] : [this.uri];
+    const going = uri !== undefined;
+    await vscode.commands.executeCommand('setContext', 'signalrBenchmark.running', going);
+    await vscode.commands.executeCommand('setContext', 'signalrBenchmark.runningScenarios', files);
+    this.emitter.fire();
+  }
+
+  dispose(): void {
+    this.emitter.dispose();
+  }
+}
+
+/** Type of the editor of `result.json`, as in the manifest. */
+export const resultEditorType = 'signalrBenchmark.result';
+/** Scheme of the copies of scenarios; documents of it have no way back to the disk: the editor shows them read-only. */
+export const runCopyScheme = 'signalr-benchmark-run';
+/** Type of the panel of a run; the manifest waits for it to bring panels back. */
+export const runPanelViewType = 'signalrBenchmark.run';

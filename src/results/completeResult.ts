@@ -1,34 +1,33 @@
+import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
+import { estimate } from '../capacity/estimate';
 import { billingWords } from '../capacity/judge/billing';
-import { estimate, type Edition } from '../capacity/estimate';
-import { loadOf } from '../capacity/load/loadOf';
-import { measuredLoadOf } from '../capacity/judge/measuredLoadOf';
-import { recommend } from '../capacity/judge/recommend';
-import { scenarioEstimate, type EstimateModel } from '../capacity/scenarioEstimate';
+import { measuredLoadOf, type MeasuredStep } from '../capacity/judge/measuredLoadOf';
+import {
+  recommend,
+  type Carried,
+  type Recommendation,
+  type RecommendOptions,
+  type StepStatus,
+} from '../capacity/judge/recommend';
 import { withVerdict } from '../capacity/judge/unitVerdict';
-import { emulatedBy, standsFor } from './emulated';
+import { loadOf } from '../capacity/load/loadOf';
+import { scenarioEstimate, type EstimateModel } from '../capacity/scenarioEstimate';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
-import type { RunSummary, Verdict } from '../measure/show/summary';
 import { judgeRun } from '../measure/judge/verdict';
+import type { RunSummary, StepSummary, Verdict } from '../measure/show/summary';
 import type { Scenario } from '../scenario/scenario';
-import { recommendRun, type RecommendModel } from './recommendRun';
-import { redactText, redactUrl } from './redact';
-import { redactScenario } from './redactScenario';
-import { resultSchema, type Result } from './result';
+import { withTexts } from '../scenario/target/targetKinds';
+import { redactHeader, redactSecret, redactTarget, redactText, redactUrl } from './redact';
+import { emulatedBy, resultSchema, standsFor, type Result } from './result';
 
-export interface CompleteOptions {
+export interface CompleteOptions extends RecommendOptions {
   readonly id: string;
   readonly toolVersion: string;
-  readonly edition?: Edition;
-  /** Share of the published limits to plan for, 0 < h ≤ 1. */
-  readonly headroom?: number;
 }
 
 /** The pure functions of the capacity model; tests put others in their place. */
 export type CapacityModel = EstimateModel & RecommendModel;
-
-type Estimated = Pick<Result, 'estimate' | 'estimateProblem'>;
-type Recommended = Pick<Result, 'recommendation' | 'recommendationProblem'>;
 
 /**
  * The result of a run: what was measured, judged, and set against the published tables. Literal secrets
@@ -50,7 +49,7 @@ export function completeResult(
     verdict,
     scenario: redactScenario(scenario),
     ...estimated(scenario, options, model),
-    ...told(recommended(scenario, { ...clean, verdict }, options, model), clean.target, scenario),
+    ...recommended(scenario, { ...clean, verdict }, options, model),
   };
 }
 
@@ -90,34 +89,31 @@ function cleanSummary({ endingStack: _notStored, ...summary }: RunSummary): RunS
   };
 }
 
-function estimated(scenario: Scenario, options: CompleteOptions, model: CapacityModel): Estimated {
-  const found = scenarioEstimate(scenario, editionAndHeadroom(options), model);
+function estimated(
+  scenario: Scenario,
+  options: CompleteOptions,
+  model: CapacityModel,
+): Pick<Result, 'estimate' | 'estimateProblem'> {
+  const found = scenarioEstimate(scenario, options, model);
   return 'problem' in found
     ? { estimate: null, estimateProblem: found.problem }
     : { estimate: { ...found.estimate, basis: 'published' } };
 }
 
+/** What was measured against an emulator says first what it stands for; what is billed is said last. */
 function recommended(
   scenario: Scenario,
-  run: RunSummary & Pick<Result, 'verdict'>,
+  run: Run & Pick<RunSummary, 'target'>,
   options: CompleteOptions,
   model: CapacityModel,
-): Recommended {
-  const made = recommendRun(scenario, run, editionAndHeadroom(options), model);
-  return 'problem' in made
-    ? { recommendation: null, recommendationProblem: made.problem }
-    : { recommendation: { ...withVerdict(made.value, scenario), basis: 'measured' } };
-}
-
-/** What was measured against an emulator says first what it stands for; what is billed is said last. */
-function told(made: Recommended, target: RunSummary['target'], scenario: Scenario): Recommended {
-  const emulated = emulatedBy(target, scenario.service);
-  const { recommendation } = made;
-  if (recommendation === null) return made;
+): Pick<Result, 'recommendation' | 'recommendationProblem'> {
+  const made = recommendRun(scenario, run, options, model);
+  if ('problem' in made) return { recommendation: null, recommendationProblem: made.problem };
+  const recommendation = { ...withVerdict(made.value, scenario), basis: 'measured' as const };
   const { reasons, notes } = recommendation;
+  const emulated = emulatedBy(run.target, scenario.service);
   const billed = billingWords(recommendation, scenario);
   return {
-    ...made,
     recommendation: {
       ...recommendation,
       reasons: emulated === undefined ? reasons : [standsFor[emulated], ...reasons],
@@ -126,12 +122,136 @@ function told(made: Recommended, target: RunSummary['target'], scenario: Scenari
   };
 }
 
-function editionAndHeadroom({ edition, headroom }: CompleteOptions): {
-  edition?: Edition;
-  headroom?: number;
-} {
-  return {
-    ...(edition !== undefined && { edition }),
-    ...(headroom !== undefined && { headroom }),
+/** The functions behind the recommendation; tests put others in their place. */
+interface RecommendModel {
+  readonly measuredLoadOf: typeof measuredLoadOf;
+  readonly recommend: typeof recommend;
+}
+
+type Recommended = { readonly value: Recommendation } | { readonly problem: string };
+
+/** A run, judged. */
+type Run = Pick<RunSummary, 'steps' | 'connections'> & { readonly verdict: Verdict };
+
+/** A step that was measured to its end. */
+type JudgedStep = Omit<StepSummary, 'verdict'> & { readonly status: StepStatus };
+
+/**
+ * What the traffic of a run needs: that of the last step that was measured to its end, met or missed its objectives
+ * as it may have. A `problem` is the sentence why there is no number.
+ */
+export function recommendRun(
+  scenario: Scenario,
+  run: Run,
+  options: RecommendOptions,
+  model: RecommendModel,
+): Recommended {
+  if (run.verdict.reasons[0]?.code === 'nothingSent') return { problem: 'Nothing was sent.' };
+  if (run.verdict.status === 'invalid') {
+    const starved = run.verdict.reasons[0]?.code === 'starved';
+    const why = starved ? 'The load was not sent in time' : 'The load generator was the bottleneck';
+    return { problem: `${why}, so the measured rates say nothing about the target.` };
+  }
+  const recommendStep = (step: JudgedStep, carried?: Carried | null): Recommended => {
+    const found = model.measuredLoadOf(scenario, measuredStep(step, run, carried));
+    if ('problem' in found) return found;
+    const { load } = found;
+    const remarks = [...(load.remarks ?? []), ...unfinishedWords(run, step)];
+    return orProblem(() => model.recommend({ ...load, remarks }, options));
   };
+  const judged = judgedSteps(run);
+  const step = judged.at(-1);
+  if (step === undefined) return { problem: 'No step was measured to its end.' };
+  if (step.status === 'pass') return recommendStep(step);
+  return recommendStep(step, carriedOf(judged, recommendStep));
+}
+
+/** Where the run failed and none of its steps did, it failed as a whole: none of them was carried. */
+function judgedSteps({ steps, verdict }: Run): JudgedStep[] {
+  const judged = steps.flatMap(({ verdict: { status }, ...step }) =>
+    status === 'pass' || status === 'fail' ? [{ ...step, status }] : [],
+  );
+  const failed = verdict.status === 'fail' && judged.every(({ status }) => status === 'pass');
+  return failed ? judged.map((step) => ({ ...step, status: 'fail' })) : judged;
+}
+
+/** The last step that met its objectives, with its size. */
+function carriedOf(
+  steps: readonly JudgedStep[],
+  recommendStep: (step: JudgedStep) => Recommended,
+): Carried | null {
+  const step = steps.filter(({ status }) => status === 'pass').at(-1);
+  if (step === undefined) return null;
+  const made = recommendStep(step);
+  return 'problem' in made ? null : { step: step.index, unit: made.value.unit };
+}
+
+function measuredStep(
+  step: JudgedStep,
+  { connections: all }: Run,
+  carried: Carried | null | undefined,
+): MeasuredStep {
+  const { index, status, seconds, sent, expected, extra, lost, entries, membership } = step;
+  // A service counts every connection that is open, also those that are about to leave.
+  const { requested, open, held = 0 } = step.connections ?? { ...all, open: all.requested };
+  const { failed, dropped, notBack = 0, life } = all;
+  // Where connections come and go as planned, those that are away at the end of a step are not lost.
+  const away = life === undefined ? requested - open : 0;
+  return {
+    ...{ index, status, seconds, sent, expected, extra, lost },
+    connections: Math.max(requested, held),
+    lostConnections: Math.max(away, failed + dropped + notBack),
+    ...(carried !== undefined && { carried }),
+    ...(entries !== undefined && { entries }),
+    ...(membership !== undefined && {
+      moves: {
+        done: membership.joins + membership.leaves,
+        missed: membership.joinsFailed + membership.skipped,
+      },
+    }),
+  };
+}
+
+/** That the run went on to a step of which nothing is known. */
+function unfinishedWords({ steps }: Run, { index }: JudgedStep): string[] {
+  const unfinished = steps.find((step) => step.index > index);
+  if (unfinished?.verdict.status !== 'incomplete') return [];
+  return [
+    `The run ended in step ${formatCount(unfinished.index)}, which was not measured to its end and may need more.`,
+  ];
+}
+
+/** A run must not lose its numbers because the tables do not know its load. */
+function orProblem(make: () => Recommendation): Recommended {
+  try {
+    return { value: make() };
+  } catch (error) {
+    if (error instanceof ExpectedError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** The scenario as it may be stored: references stay, literal secrets do not. */
+export function redactScenario(scenario: Scenario): Scenario {
+  const { target, accessToken, keyPassword, upstream } = scenario;
+  return {
+    ...scenario,
+    ...(target && { target: withTexts(target, redactTarget) }),
+    headers: mapValues(scenario.headers, redactHeader),
+    query: mapValues(scenario.query, (_name, value) => redactSecret(value)),
+    ...(accessToken !== undefined && { accessToken: redactSecret(accessToken) }),
+    ...(keyPassword !== undefined && { keyPassword: redactSecret(keyPassword) }),
+    ...(upstream?.publicUrl !== undefined && {
+      upstream: { ...upstream, publicUrl: redactUrl(upstream.publicUrl) },
+    }),
+  };
+}
+
+function mapValues(
+  values: Readonly<Record<string, string>>,
+  change: (name: string, value: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, change(name, value)]),
+  );
 }

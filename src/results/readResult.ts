@@ -7,8 +7,7 @@ import type { Snapshot, StepProgress } from '../measure/show/snapshot';
 import { HeldSnapshots } from '../measure/show/thinSnapshots';
 import { resultSchema, type Result } from './result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
-import { resultShape, sampleShape } from './resultShape';
-import { shapeProblem } from './shape';
+import { resultShape, sampleShape, shapeProblem } from './resultShape';
 
 /** Larger files are no results of ours: 10,000 steps take about 40 MB. */
 const mostBytes = 64 * 1024 * 1024;

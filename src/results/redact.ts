@@ -109,6 +109,14 @@ export function redactText(text: string): string {
 }
 
 /**
+ * Text for a notification: without secrets, and without links. The editor makes links of `[text](address)`,
+ * also such that carry out commands, and the words may be a server's or stand in a file of the workspace.
+ */
+export function noticeText(text: string): string {
+  return redactText(text).replaceAll('](', '] (');
+}
+
+/**
  * Text of a person's own file: keys of connection strings, bearer tokens, JSON web tokens, and user info and
  * query of URLs are removed; all else stays as it is.
  */

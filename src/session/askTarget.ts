@@ -1,10 +1,13 @@
-import type { Plan } from '../plan/plan';
-import type { LoadBeyond, OpenTarget } from '../targets/target';
-import { behindOf } from '../scenario/target/targetKinds';
+import { membershipMethods, type HubDialect } from '../base/benchContract';
 import type { Endpoint } from '../base/endpoint';
+import { ExpectedError } from '../base/expectedError';
+import type { Plan } from '../plan/plan';
+import { measureProblem, needsContract, ticksProblem } from '../scenario/check/measureProblem';
+import { behindOf } from '../scenario/target/targetKinds';
+import type { LoadBeyond, OpenTarget } from '../targets/target';
+import type { HubRun } from '../usecases/useCase';
 import type { HubAnswer } from '../wire/connect/probeHub';
-import { agreedDialect } from './agreedDialect';
-import { agreedTarget } from './agreedTarget';
+import { shownUrl } from '../wire/connect/shownUrl';
 
 /** Ways to ask a hub something; all that is asked at once shares one time-out. */
 export interface TargetQuestions {
@@ -98,3 +101,155 @@ async function telling<T>(work: Promise<T>, tell: () => void): Promise<T> {
 }
 
 const ignore = (): void => undefined;
+
+/**
+ * The target as load may be put on it. Where it would leave this machine, by the URLs or because a hub
+ * on this machine redirects, somebody has to agree; else no redirect to another machine is followed.
+ *
+ * @param agree settles with whether load on the hosts is wanted
+ * @param redirects hosts beyond this machine that the hubs of an endpoint redirect to
+ * @returns undefined when it is not
+ */
+export async function agreedTarget(
+  target: OpenTarget,
+  agree: (beyond: LoadBeyond) => Promise<boolean>,
+  redirects: (endpoint: Endpoint) => Promise<readonly string[]>,
+): Promise<OpenTarget | undefined> {
+  const { endpoint, kind, hostsBeyond, url } = target;
+  if (behindOf({ kind }) === 'ownServer' || target.agreed === true) return target;
+  const redirected = hostsBeyond.length === 0;
+  const hosts = redirected ? await redirects(endpoint) : hostsBeyond;
+  if (hosts.length === 0) {
+    return { ...target, endpoint: { ...endpoint, staysOnLoopback: true } };
+  }
+  return (await agree({ hosts, url, redirected })) ? target : undefined;
+}
+
+/** Asks a hub for its dialect, and whether it has the methods; undefined when it cannot be asked. */
+type AskHub = (endpoint: Endpoint, methods: readonly string[]) => Promise<HubAnswer | undefined>;
+
+/** Hubs of a list that are asked, all at the same time. */
+const mostAsked = 32;
+
+/**
+ * The plan in the dialect that the hubs speak, found out before anything is started.
+ *
+ * @throws ExpectedError `dialect` when an entry, or the driver, cannot run in it, or the hubs of a list
+ *   speak different ones; {@link MissingMethods} when a hub shows no dialect and has not what the run calls
+ */
+export async function agreedDialect(
+  plan: Plan,
+  { kind, endpoint }: OpenTarget,
+  ask: AskHub,
+): Promise<Plan> {
+  const needsOne = plan.entries.some(({ run }) => needsContract(run));
+  if (plan.dialect !== 'auto' || behindOf({ kind }) !== 'userHub' || !needsOne) return plan;
+  const dialect = (await commonDialect(plan, endpoint, ask)) ?? 'recordLatency';
+  const { driver } = endpoint;
+  const unsent = dialect === 'measure' && ticksProblem({ driver, protocol: plan.protocol });
+  if (typeof unsent === 'string')
+    throw new ExpectedError('dialect', `The hub speaks the dialect measure. ${unsent}`);
+  for (const { useCase: name, run, payload } of dialect === 'measure' ? plan.entries : []) {
+    const problem = measureProblem({ name, run, payload });
+    if (problem !== undefined) {
+      throw new ExpectedError(
+        'dialect',
+        `The hub neither greets with OnConnected nor has GetConnectionId, so it seems to speak the dialect measure. ${problem.message} If it does send RecordLatency, write \`dialect: recordLatency\`; \`signalr-bench doctor\` lists the methods it lacks.`,
+      );
+    }
+  }
+  return { ...plan, dialect };
+}
+
+async function commonDialect(
+  plan: Plan,
+  endpoint: Endpoint,
+  ask: AskHub,
+): Promise<HubDialect | undefined> {
+  const urls = [...new Set(endpoint.urls)].slice(0, mostAsked);
+  const wanted = methodsToAskFor(plan);
+  const answers = await Promise.all(urls.map((url) => ask({ ...endpoint, urls: [url] }, wanted)));
+  answers.forEach((answer, at) => {
+    const missing = missingOf(plan, answer?.lacks ?? []);
+    if (missing.length > 0) throw new MissingMethods(missing, shownUrl(urls[at]!));
+  });
+  const dialects = answers.map((answer) => answer?.dialect);
+  const [first, other] = [...new Set(dialects)].filter((dialect) => dialect !== undefined);
+  if (first === undefined || other === undefined) return first;
+  const shown = (dialect: HubDialect): string => shownUrl(urls[dialects.indexOf(dialect)]!);
+  throw new ExpectedError(
+    'dialect',
+    `The hubs of the list speak different dialects: ${shown(first)} speaks ${first}, ${shown(other)} ${other}. Measure them in runs of their own.`,
+  );
+}
+
+/** The hub has none of the methods that a run would call. */
+export class MissingMethods extends ExpectedError {
+  /** @param url of the hub, as it may be shown */
+  constructor(
+    readonly methods: readonly string[],
+    readonly url: string,
+  ) {
+    const named = methods.length === 1 ? `method ${methods[0]!}` : `methods ${methods.join(', ')}`;
+    super(
+      'hub-methods',
+      `The hub has no ${named}. \`signalr-bench doctor --target ${url}\` prints the C# code that adds what it lacks. To call a method of your own instead, use the use case invoke: \`signalr-bench init --use-case invoke\` writes a file to begin with.`,
+    );
+    this.name = 'MissingMethods';
+  }
+}
+
+/** Bench methods of a use case, in both dialects. */
+interface ContractMethods {
+  readonly recordLatency: readonly string[];
+  /** Undefined where that dialect has no such use case. */
+  readonly measure: readonly string[] | undefined;
+}
+
+function methodsOf({
+  message,
+  streams,
+  preparation,
+  joinMethod,
+  othersMove,
+}: HubRun): ContractMethods {
+  const beside = [
+    ...(preparation === 'joinGroups' ? [joinMethod ?? membershipMethods.join] : []),
+    ...(othersMove === true ? [membershipMethods.leave] : []),
+  ];
+  const sends = message?.method ?? streams?.method;
+  const measureSends = message?.measureMethod;
+  return {
+    recordLatency: [...(sends === undefined ? [] : [sends]), ...beside],
+    measure: measureSends === undefined ? undefined : [measureSends, ...beside],
+  };
+}
+
+/** What the use cases of a plan call of the bench contracts. */
+const contractsOf = (plan: Plan): ContractMethods[] =>
+  plan.entries
+    .map(({ run }) => run)
+    .filter(needsContract)
+    .map(methodsOf);
+
+/** Bench methods that a hub may be asked about before a run, in both dialects. */
+function methodsToAskFor(plan: Plan): string[] {
+  const all = contractsOf(plan).flatMap(({ recordLatency, measure = [] }) => [
+    ...recordLatency,
+    ...measure,
+  ]);
+  return [...new Set(all)];
+}
+
+/**
+ * Of the methods that a hub lacks, those without which the run comes to nothing in either dialect, by the
+ * names that people know from the first; empty when it has what one of them needs.
+ */
+function missingOf(plan: Plan, lacks: readonly string[]): string[] {
+  const missing = contractsOf(plan).flatMap(({ recordLatency, measure }) => {
+    const lacking = recordLatency.filter((name) => lacks.includes(name));
+    const measures = measure?.every((name) => !lacks.includes(name)) ?? false;
+    return measures ? [] : lacking;
+  });
+  return [...new Set(missing)];
+}

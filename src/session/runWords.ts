@@ -1,5 +1,5 @@
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
-import { emulatedBy, type Emulated } from '../results/emulated';
+import { emulatedBy, type Emulated } from '../results/result';
 import type { StepProgress } from '../measure/show/snapshot';
 import type { RunSummary } from '../measure/show/summary';
 import type { Recovery } from '../measure/total/connectionSummary';

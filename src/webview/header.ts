@@ -1,8 +1,7 @@
 import type { FromPanel } from '../protocol/panel';
 import { element, setText } from './element';
-import { problemOf, type ShownRun } from './panelState';
+import { isOver, problemOf, progressOf, type ShownRun } from './panelState';
 import { sentenceOf } from './sentence';
-import { progressOf } from './charts/stepBands';
 import { tilesOf } from './tables/tiles';
 
 /** Title, orders, progress, the sentence and the five tiles. */
@@ -65,7 +64,7 @@ export function createHeader(state: ShownRun, send: (message: FromPanel) => void
   return {
     root,
     update(next) {
-      const over = next.result !== undefined || next.interrupted;
+      const over = isOver(next);
       stop.hidden = over;
       again.hidden = !over;
       copy.hidden = next.result === undefined;

@@ -1,7 +1,6 @@
 import type { FromPanel, ToPanel } from '../protocol/panel';
 import { createPage } from './page';
 import { initialState, reduce } from './panelState';
-import { onThemeChange } from './theme';
 
 /** What the editor gives a panel to speak with it. */
 interface PanelHost {
@@ -35,3 +34,14 @@ window.addEventListener('message', ({ data }: MessageEvent<ToPanel>) => {
 onThemeChange(() => page.redraw());
 draw();
 host.postMessage({ type: 'ready' });
+
+/** Calls back when the editor's theme has changed. */
+function onThemeChange(changed: () => void): void {
+  const observer = new MutationObserver(changed);
+  const attributes = {
+    attributes: true,
+    attributeFilter: ['class', 'style', 'data-vscode-theme-id'],
+  };
+  observer.observe(document.body, attributes);
+  observer.observe(document.documentElement, attributes);
+}

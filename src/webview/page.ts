@@ -1,18 +1,14 @@
 import type { FromPanel } from '../protocol/panel';
-import { element, setText } from './element';
-import { createHeatMapCard, createSpectrumCard } from './charts/finalCharts';
-import { createHeader } from './header';
-import { isUnreachable, type PanelState, type ShownRun } from './panelState';
-import { sentenceOf, spokenSentence } from './sentence';
-import {
-  createConnectionsCard,
-  createEntriesCard,
-  createErrorsCard,
-  createGeneratorCard,
-  createStepsCard,
-} from './tables/tableCards';
-import { createTimeChartCard, type StateCard } from './charts/timeChartCard';
+import { createHeatMapCard } from './charts/heatMap';
+import { createSpectrumCard } from './charts/spectrum';
+import { createTimeChartCard } from './charts/timeChart';
 import { timeCharts } from './charts/timeCharts';
+import { element, setText } from './element';
+import { createHeader } from './header';
+import { isOver, isUnreachable, type PanelState, type ShownRun } from './panelState';
+import { sentenceOf, spokenSentence } from './sentence';
+import type { StateCard } from './tables/card';
+import { tableCards } from './tables/tables';
 import { createUnitsCard } from './tables/unitsCard';
 
 /** Most often the live region speaks while a run goes on. */
@@ -42,7 +38,7 @@ export function createPage(root: HTMLElement, send: (message: FromPanel) => void
   let spokenAt = -Infinity;
   let wasOver = false;
   const speak = (state: ShownRun): void => {
-    const over = state.result !== undefined || state.interrupted;
+    const over = isOver(state);
     if (over === wasOver && performance.now() - spokenAt < speakEveryMs) return;
     [wasOver, spokenAt] = [over, performance.now()];
     setText(spoken, spokenSentence(sentenceOf(state), state.strings));
@@ -82,15 +78,9 @@ function createRunPage(
   const header = createHeader(state, send);
   const overTime: StateCard[] = timeCharts.map((spec) => createTimeChartCard(spec, state));
   const heat = createHeatMapCard(state);
-  const generator = createGeneratorCard(state);
+  const { steps, entries, connections, errors, generator } = tableCards(state);
   const side = [createUnitsCard(state), createSpectrumCard(state), generator];
-  const errors = createErrorsCard(state);
-  const below = [
-    createStepsCard(state),
-    createEntriesCard(state),
-    createConnectionsCard(state),
-    errors,
-  ];
+  const below = [steps, entries, connections, errors];
   const missing = element('p', { class: 'card quiet', text: state.strings.noSamples });
   const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
   const first = element('div', { children: [missing, ...roots([...overTime, heat])] });
@@ -107,9 +97,8 @@ function createRunPage(
   return {
     id: state.run.id,
     update(next) {
-      const over = next.result !== undefined || next.interrupted;
       const unreachable = isUnreachable(next);
-      const nothing = over && next.snapshots.length === 0;
+      const nothing = isOver(next) && next.snapshots.length === 0;
       missing.hidden = !nothing || unreachable;
       for (const { card } of overTime) card.show(!nothing && !unreachable);
       // In place of charts of which none has a line.
@@ -120,7 +109,7 @@ function createRunPage(
       generator.card.show(!unreachable);
     },
     redraw: () => {
-      for (const card of cards) card.redraw();
+      for (const card of cards) card.redraw?.();
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   type EditorRun,
   type EditorShell,
 } from '../../src/extension/run/editorRun';
-import { scanResults } from '../../src/extension/results/scanResults';
+import { scanResults } from '../../src/extension/results/resultEntry';
 import { summaryMarkdown } from '../../src/session/export/summaryMarkdown';
 import type { Snapshot } from '../../src/measure/show/snapshot';
 import type { RunRequest } from '../../src/session/shell';

@@ -9,7 +9,7 @@ import { launchChromium } from '../../scripts/vscodeHost.mjs';
 import { themes } from './themes.mjs';
 
 const require = createRequire(import.meta.url);
-const { panelHtml } = require(path.resolve('out/src/extension/panel/panelHtml.js'));
+const { panelHtml } = require(path.resolve('out/src/extension/panel/panelSession.js'));
 const { hydrateMessage } = require(path.resolve('out/src/extension/panel/panelSession.js'));
 const { panelStrings } = require(path.resolve('out/src/protocol/panelStrings.js'));
 

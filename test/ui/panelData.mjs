@@ -8,7 +8,7 @@ const built = (file) => require(path.resolve('out', file));
 const { LatencyHistogram } = built('src/measure/histogram.js');
 const { judgeStep } = built('src/measure/judge/verdict.js');
 const { completeResult } = built('src/results/completeResult.js');
-const { spectraOf, toPanelResult } = built('src/extension/panel/panelResult.js');
+const { spectraOf, toPanelResult } = built('src/extension/panel/panelSession.js');
 const { sampleScenario, sampleSummary } = built('test/unit/results/sampleResult.js');
 
 const connectS = 19;

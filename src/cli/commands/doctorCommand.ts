@@ -1,22 +1,17 @@
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import { hideSecrets } from '../../runner/lead/hideSecrets';
+import { jsonDocument } from '../../base/visibleText';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
-import { probeAgreed } from '../../targets/connect/probeAgreed';
-import type { HubProbe } from '../../wire/connect/probeHub';
+import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/probeTarget';
+import { readScenarioFile } from '../../session/scenarioFile';
+import type { ServiceProbe } from '../../targets/service/probeService';
+import type { TargetContext } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/hubContract';
-import type { Endpoint } from '../../base/endpoint';
-import type { Scenario } from '../../scenario/scenario';
-import type { ServiceProbe } from '../../targets/service/probeService';
-import type { OpenTarget, TargetContext } from '../../targets/target';
 import { exitCode } from '../exitCode';
-import { jsonDocument } from '../../base/visibleText';
-import { paintAll, wrap, type Line } from '../views/line';
 import { canColour, referenceValue, type ProcessIo } from '../io';
-import { readScenarioFile } from '../../session/scenarioFile';
-import type { ScenarioParser } from '../../session/readScenario';
+import { paintAll, wrapped, type Line } from '../views/line';
 import { confirmRedirect } from './confirmLoad';
 
 export interface DoctorFlags {
@@ -32,24 +27,15 @@ export interface Calibration {
   readonly cpuUsPerMessage: number;
 }
 
-export interface DoctorDeps {
-  readonly parseScenario: ScenarioParser;
+export interface DoctorDeps extends ProbeParts {
   readonly machineLimits: () => Promise<MachineLimits>;
   readonly calibrate: () => Promise<Calibration>;
-  readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
-  readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
-  /** Undefined when the text is no connection string. */
-  readonly probeConnection: (
-    text: string,
-    context: TargetContext,
-  ) => Promise<ServiceProbe | undefined>;
   readonly serverScript: string;
   readonly node: string;
   readonly platform: string;
 }
 
-type ProbedHub = HubProbe & {
-  readonly url: string;
+type ExaminedHub = ProbedHub & {
   readonly snippet?: string;
   /** What is missing where there is no hub at all. */
   readonly lacks?: readonly string[];
@@ -63,7 +49,7 @@ interface Report {
   readonly fileDescriptors: number | null;
   readonly localPorts: number | null;
   readonly calibration: Calibration;
-  readonly target?: ProbedHub | ServiceProbe;
+  readonly target?: ExaminedHub | ServiceProbe;
 }
 
 /**
@@ -106,40 +92,21 @@ async function examine(
     serverScript: deps.serverScript,
     readFile: (name) => readScenarioFile(path.resolve(cwd, name)),
   };
-  const service = await deps.probeConnection(text, context);
-  if (service !== undefined) return service;
-  const { scenario, problems } = deps.parseScenario('mode: simple\n', {
-    overrides: [{ path: 'config.target', value: text }],
-  });
-  const error = problems.find(({ severity }) => severity === 'error');
-  if (error || !scenario) {
-    throw new ExpectedError('bad-target', error?.message ?? `${text} is no target.`);
-  }
-  const target = await deps.openTarget(scenario, context);
-  try {
-    const agree =
-      yes === true
-        ? undefined
-        : (host: string): Promise<boolean> => confirmRedirect(host, target.url, io);
-    const probe = await probeAgreed(target, deps.probeHub, agree);
-    if (probe === undefined)
-      throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was sent there.');
-    return probedHub(probe, target);
-  } finally {
-    await target.dispose();
-  }
-}
-
-function probedHub(probe: HubProbe, { url, secrets }: OpenTarget): ProbedHub {
+  const agree = yes
+    ? undefined
+    : (host: string, url: string): Promise<boolean> => confirmRedirect(host, url, io);
+  const probed = await probeTarget(text, context, deps, agree);
+  if (probed === undefined)
+    throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was sent there.');
+  if (probed.of === 'service') return probed.probe;
+  const { probe } = probed;
   if (probe.reachable) {
     const missing = probe.methods.some(({ present }) => !present);
-    const snippet = hubCode(probe.dialect ?? 'recordLatency');
-    return { url, ...probe, ...(missing && { snippet }) };
+    return { ...probe, ...(missing && { snippet: hubCode(probe.dialect ?? 'recordLatency') }) };
   }
-  const nothing = probe.errorClass === 'notFound';
-  const shown = { ...probe, message: hideSecrets(probe.message, secrets) };
+  if (probe.errorClass !== 'notFound') return probe;
   const lacks = contractMethods().recordLatency;
-  return { url, ...shown, ...(nothing && { lacks, snippet: hubCode('recordLatency') }) };
+  return { ...probe, lacks, snippet: hubCode('recordLatency') };
 }
 
 const snippetOf = (target: Report['target']): string =>
@@ -157,48 +124,36 @@ function reportLines(report: Report): Line[] {
     row('local ports', `${connections(localPorts)}, one for each connection to an address`),
     row(
       'ceiling',
-      `about ${formatCount(roundedTo2(calibration.messagesPerSecond))} msg/s on one core, ${formatCount(calibration.cpuUsPerMessage, 1)} µs of CPU per message`,
+      // A quick measurement deserves two digits.
+      `about ${formatCount(Number(calibration.messagesPerSecond.toPrecision(2)))} msg/s on one core, ${formatCount(calibration.cpuUsPerMessage, 1)} µs of CPU per message`,
     ),
     ...(report.target ? [{ text: '' }, ...targetLines(report.target)] : []),
   ];
 }
 
-/** A quick measurement deserves two digits. */
-function roundedTo2(value: number): number {
-  return Number(value.toPrecision(2));
-}
-
 function targetLines(target: NonNullable<Report['target']>): Line[] {
+  const { url } = target;
   if (!target.reachable) {
-    const { url, errorClass, message } = target;
     return [
-      ...wrap(`✗ ${url}: ${message} (${errorClass})`, 80, '  ').map((text) => ({
-        text,
-        tone: 'bad' as const,
-      })),
-      ...('lacks' in target ? lackLines('There is no hub at this path', target.lacks) : []),
+      ...wrapped(`✗ ${url}: ${target.message} (${target.errorClass})`, 80, '  ', 'bad'),
+      ...('lacks' in target ? lackLines('There is no hub at this path: it', target.lacks) : []),
     ];
   }
+  const within = `within ${formatCount(target.connectMs, 1)} ms`;
   if (!('methods' in target)) {
-    const answered = `answers within ${formatCount(target.connectMs, 1)} ms and takes the ${target.signedIn ? 'sign-in' : 'key'}`;
     const { missingRestRole: role } = target;
-    const note =
-      role === undefined
-        ? ''
-        : `REST is not allowed to this identity; only serverless scenarios need it, and with it the role ${role}.`;
+    const note = `  REST is not allowed to this identity; only serverless scenarios need it, and with it the role ${role}.`;
+    const taken = target.signedIn ? 'sign-in' : 'key';
     return [
-      ...wrap(`✓ ${target.url}: ${answered}`, 80, '  ').map((text) => ({
-        text,
-        tone: 'good' as const,
-      })),
-      ...(note === '' ? [] : wrap(`  ${note}`, 80, '  ').map((text) => ({ text }))),
+      ...wrapped(`✓ ${url}: answers ${within} and takes the ${taken}`, 80, '  ', 'good'),
+      ...(role === undefined ? [] : wrapped(note, 80, '  ')),
     ];
   }
-  const { url, connectMs, methods, dialect } = target;
+  const { methods, dialect } = target;
   const missing = methods.filter(({ present }) => !present).map(({ name }) => name);
-  const connected = `connected within ${formatCount(connectMs, 1)} ms${dialect === undefined ? '' : `, dialect ${dialect}`}`;
+  const spoken = dialect === undefined ? '' : `, dialect ${dialect}`;
   return [
-    ...wrap(`✓ ${url}: ${connected}`, 80, '  ').map((text) => ({ text, tone: 'good' as const })),
+    ...wrapped(`✓ ${url}: connected ${within}${spoken}`, 80, '  ', 'good'),
     ...methods.map(({ name, present, detail }) => ({
       text: `  ${present ? '✓' : '✗'} ${name}${detail === undefined ? '' : `  ${detail}`}`,
       ...(!present && { tone: 'bad' as const }),
@@ -210,12 +165,9 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
 }
 
 /** What is missing, and what follows: the code that adds it. */
-function lackLines(who: string, methods: readonly string[] = []): Line[] {
-  const lacks = who === 'The hub' ? 'The hub lacks' : `${who}: it lacks`;
-  return [
-    { text: '' },
-    ...wrap(`${lacks} ${methods.join(', ')}.`, 80).map((text) => ({ text })),
-    { text: 'This adds a hub with all of them to an ASP.NET Core server:' },
-    { text: '' },
-  ];
-}
+const lackLines = (who: string, methods: readonly string[] = []): Line[] => [
+  { text: '' },
+  ...wrapped(`${who} lacks ${methods.join(', ')}.`, 80),
+  { text: 'This adds a hub with all of them to an ASP.NET Core server:' },
+  { text: '' },
+];

@@ -1,15 +1,15 @@
 import { ExpectedError } from '../../base/expectedError';
-import { formatCount } from '../../base/units';
+import { formatCount, formatShare } from '../../base/units';
 import { billingWords, priceOf, type Price } from '../../capacity/judge/billing';
-import type { Edition, Estimate } from '../../capacity/estimate';
+import type { Edition, Estimate, NeighbourUse } from '../../capacity/estimate';
 import { estimateUnits, priceUnits } from '../../capacity/estimateUnits';
 import { scenarioEstimate, type EstimateModel } from '../../capacity/scenarioEstimate';
 import { exitCode } from '../exitCode';
-import { estimateLines } from '../views/estimateText';
 import { jsonDocument } from '../../base/visibleText';
-import { paintAll } from '../views/line';
+import { plannedLines } from '../views/finalScreen';
+import { paintAll, wrapped, type Line } from '../views/line';
 import type { Scenario } from '../../scenario/scenario';
-import type { ScenarioParser } from '../../session/readScenario';
+import type { ScenarioParser } from '../../session/scenarioFile';
 import { scenarioOf } from '../scenarioOf';
 import { canColour, widthOf, type ProcessIo } from '../io';
 
@@ -97,4 +97,44 @@ function priceWords({ unit, hours, units, messages, total }: Price): string {
   const sum = parts.length < 2 ? '' : `, ${formatCount(total, 2)} in all`;
   const of = unit === undefined ? '' : ` of Unit ${formatCount(unit)}`;
   return `Price${of} for ${formatCount(hours, Number.isInteger(hours) ? 0 : 2)} hours: ${parts.join(' and ')}${sum}.`;
+}
+
+/**
+ * The estimate for people: size and binding limit, neighbouring sizes, arithmetic, notes, source.
+ *
+ * @param billing sentences on what is billed
+ */
+function estimateLines(estimate: Estimate, width: number, billing: readonly string[]): Line[] {
+  const { unit, binding, neighbours, formula, notes, advice } = estimate;
+  const size = unit === null ? 'No size of this guide fits' : `Unit ${formatCount(unit)}`;
+  const lines = (texts: readonly string[]): Line[] =>
+    texts.flatMap((text) => wrapped(text, width, '  '));
+  return [
+    ...wrapped(`${size} · ${binding.text}`, width, '  ', 'bold'),
+    ...plannedLines(estimate, width, { first: '', others: '  ' }),
+    { text: '' },
+    { text: '   Unit  connections  inbound  outbound', tone: 'dim' },
+    ...neighbours.map(neighbourLine),
+    { text: '' },
+    ...lines(formula),
+    ...lines([...(advice === undefined ? [] : [`${advice}.`]), ...notes, ...billing]),
+    { text: '' },
+    ...lines([sourceText(estimate)]),
+  ];
+}
+
+function neighbourLine({ unit, recommended, connections, inbound, outbound }: NeighbourUse): Line {
+  const mark = recommended ? '▸' : ' ';
+  const text = `${mark}${formatCount(unit).padStart(6)}${formatShare(connections).padStart(13)}${formatShare(inbound).padStart(9)}${formatShare(outbound).padStart(10)}`;
+  return recommended ? { text, tone: 'bold' } : { text };
+}
+
+function sourceText({ binding, edition, headroom, unit_guide_sum: guideSum }: Estimate): string {
+  const { source } = binding;
+  const place = source
+    ? `${source.title}, ${source.edition}, "${source.heading}"${source.line === undefined ? '' : `, line ${source.line}`}`
+    : `edition ${edition}`;
+  const method = guideSum === null ? 'no size' : `Unit ${formatCount(guideSum)}`;
+  const share = headroom === 1 ? '' : ` · planned for ${formatShare(headroom)} of the limits`;
+  return `${place} · guide's own method: ${method}${share}`;
 }

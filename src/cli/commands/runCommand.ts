@@ -7,15 +7,13 @@ import { verdictSentence } from '../../measure/judge/verdictSentence';
 import type { SetKey } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/planForMachine';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
-import type { ScenarioParser } from '../../session/readScenario';
 import { runSession, type FinishedRun, type RunSession } from '../../session/runSession';
-import { readScenarioFile } from '../../session/scenarioFile';
+import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
 import type { RunRequest, Saying, Shell } from '../../session/shell';
-import { exitCodeOfResult } from '../exitCode';
+import { exitCodeOfResult, SignalError, type EndingSignal } from '../exitCode';
 import { onDemand } from '../loadOnDemand';
 import { canColour, canRedraw, referenceValue, widthOf, type ProcessIo } from '../io';
 import { scenarioOf } from '../scenarioOf';
-import { stopOnSignal, type SignalStop } from '../signalStop';
 import { jsonDocument } from '../../base/visibleText';
 import { paintAll, printable } from '../views/line';
 import type { RunTitle, RunView } from '../views/runView';
@@ -200,4 +198,42 @@ async function print(
   }
   const { finalScreen } = await onDemand();
   stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
+}
+
+/** Turns the signals of a process into the orderly end of what is going on. */
+interface SignalStop {
+  /** The first signal that came, if any. */
+  signal(): EndingSignal | undefined;
+  /** Rejects with a {@link SignalError} at the first signal, for what is not to be waited for then. */
+  readonly signalled: Promise<never>;
+  /** From now on each signal calls this, with how many have come since. */
+  handle(listener: (times: number) => void): void;
+  dispose(): void;
+}
+
+function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>): SignalStop {
+  let first: EndingSignal | undefined;
+  let times = 0;
+  let handler: ((times: number) => void) | undefined;
+  let giveUp: (error: SignalError) => void = () => undefined;
+  const signalled = new Promise<never>((_resolve, reject) => {
+    giveUp = reject;
+  });
+  // Nobody may be waiting when the signal comes.
+  signalled.catch(() => undefined);
+  const subscription = io.onSignal((signal) => {
+    first ??= signal;
+    giveUp(new SignalError(first));
+    times += 1;
+    handler?.(times);
+  });
+  return {
+    signal: () => first,
+    signalled,
+    handle: (listener) => {
+      times = 0;
+      handler = listener;
+    },
+    dispose: () => subscription.dispose(),
+  };
 }

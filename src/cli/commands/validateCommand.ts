@@ -5,11 +5,10 @@ import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import { referencesIn } from '../../scenario/target/references';
 import { exitCode } from '../exitCode';
+import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../scenarioOf';
 import { jsonDocument } from '../../base/visibleText';
 import { paint, printable, type Tone } from '../views/line';
-import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../views/problemText';
-import { namedScenario } from '../../session/scenarioFile';
-import type { ScenarioParser } from '../../session/readScenario';
+import { namedScenario, type ScenarioParser } from '../../session/scenarioFile';
 import { secretVariable } from '../../targets/connect/secretVariable';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 

@@ -1,26 +1,21 @@
+import { errorClasses, type ErrorCounts } from '../../base/errorClass';
+import type { Slo } from '../../base/slo';
 import { formatCount, formatLatencyUs } from '../../base/units';
+import type { Estimate } from '../../capacity/estimate';
+import { adviceOn } from '../../measure/judge/hubComplaint';
+import { verdictSentence } from '../../measure/judge/verdictSentence';
+import type { LatencySummary } from '../../measure/latencySummary';
 import type { StepProgress } from '../../measure/show/snapshot';
 import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepRows';
-import type { StepSummary, VerdictStatus } from '../../measure/show/summary';
-import { verdictSentence } from '../../measure/judge/verdictSentence';
+import type { ErrorExample, StepSummary, VerdictStatus } from '../../measure/show/summary';
+import { latencyAt } from '../../measure/tails';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { connectionLines, lifeLines, membershipLines, targetLines } from './connectionLines';
-import { errorLines } from './errorWords';
-import { plannedLines } from './estimateText';
-import { fixedBlank, wrap, type Line, type Tone } from './line';
-import { connectingText } from './runView';
 import { loadWords, marksOf, plural } from '../../session/runWords';
-import { spectrumLines } from './spectrum';
-import {
-  entryTable,
-  lostLines,
-  stepTable,
-  tailLines,
-  warmupLines,
-  type StepTable,
-} from './stepTable';
-import { trafficLines } from './trafficTable';
+import { connectionLines } from './connectionLines';
+import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
+import { connectingText, sortedCounts } from './runView';
+import { entryTable, noteLines, stepTable, trafficLines, type StepTable } from './stepTable';
 
 const tones: Readonly<Record<VerdictStatus, Tone>> = {
   pass: 'good',
@@ -57,6 +52,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
 }
 
 const blank: Line = { text: '' };
+const indent = ' '.repeat(10);
 
 const spaced = (lines: readonly Line[]): Line[] => (lines.length === 0 ? [] : [...lines, blank]);
 
@@ -73,37 +69,22 @@ function titleOf(result: Result, width: number): Line[] {
   ];
   return [
     // The name of the hub stays in one piece.
-    ...wrap(
+    ...wrapped(
       `${result.id} → ${result.target.url.replace('(hub ', `(hub${fixedBlank}`)}`,
-      width,
-      '  ',
-    ).map((text) => ({
-      text,
-      tone: 'bold' as const,
-    })),
+      ...([width, '  ', 'bold'] as const),
+    ),
     ...[loadWords(result.scenario), marksOf(result.scenario, result.target)]
       .filter((words) => words !== '')
-      .flatMap((words) => wrap(words, width).map((text) => ({ text }))),
+      .flatMap((words) => wrapped(words, width)),
     { text: `connected ${counts.join('   ')}` },
-    ...connectionLines(result.connections, width),
-    ...targetLines(result.connections, width),
-    ...lifeLines(result.connections, result.steps, width),
-    ...membershipLines(result.steps, width),
+    ...connectionLines(result, width),
   ];
 }
 
 /** The last steps with what explains them; empty without any. */
 function stepsOf(all: readonly StepRow[], width: number): Line[] {
   const rows = all.slice(-mostRows);
-  return rows.length === 0
-    ? []
-    : [
-        ...tableLines(stepTable(width), all),
-        ...tailLines(rows),
-        ...lostLines(rows),
-        ...warmupLines(rows),
-        blank,
-      ];
+  return rows.length === 0 ? [] : [...tableLines(stepTable(width), all), ...noteLines(rows), blank];
 }
 
 /** The use cases of a mix, step by step. */
@@ -125,16 +106,11 @@ function spectrumOf({ steps, scenario }: Result, width: number): Line[] {
 
 function verdictLines(result: Result, width: number): Line[] {
   const { status, reasons } = result.verdict;
-  const tone = tones[status];
-  const sentence = wrap(verdictSentence(result), width, '  ').map((text) => ({ text, tone }));
-  // The sentence holds the first reason already.
-  const others = reasons
-    .slice(1, 11)
-    .flatMap(({ message }) => wrap(`  - ${message}`, width, '    '));
   const unsaid = reasons.length - 11;
   return [
-    ...sentence,
-    ...others.map((text) => ({ text })),
+    ...wrapped(verdictSentence(result), width, '  ', tones[status]),
+    // The sentence holds the first reason already.
+    ...reasons.slice(1, 11).flatMap(({ message }) => wrapped(`  - ${message}`, width, '    ')),
     ...(unsaid > 0 ? [{ text: `  - and ${formatCount(unsaid)} more in the result` }] : []),
     ...countLines(result, width),
   ];
@@ -157,12 +133,11 @@ function countLines({ steps, connections }: Result, width: number): Line[] {
   ] as const;
   const said = words.filter(([count]) => count > 0);
   if (said.length === 0) return [];
-  const text = `  deliveries: ${said.map(([count, word]) => `${formatCount(count)} ${word}`).join(', ')}`;
-  return wrap(text, width, '  ').map((line) => ({ text: line, tone: 'warn' }));
+  const counts = said.map(([count, word]) => `${formatCount(count)} ${word}`).join(', ');
+  return wrapped(`  deliveries: ${counts}`, width, '  ', 'warn');
 }
 
 function recommendationLines(result: Result, width: number): Line[] {
-  const indent = ' '.repeat(10);
   const { recommendation, recommendationProblem } = result;
   if (!recommendation) {
     const why = recommendationProblem ?? 'Nothing valid was measured.';
@@ -172,9 +147,9 @@ function recommendationLines(result: Result, width: number): Line[] {
   const { headline, reasons, notes } = recommendation;
   const more = [...reasons, ...notes.filter((note) => !reasons.includes(note))];
   return [
-    ...wrap(headline, width, indent).map((text) => ({ text, tone: 'bold' as const })),
+    ...wrapped(headline, width, indent, 'bold'),
     ...plannedLines(recommendation, width, { first: indent, others: indent }),
-    ...more.flatMap((reason) => wrap(indent + reason, width, indent).map((text) => ({ text }))),
+    ...more.flatMap((reason) => wrapped(indent + reason, width, indent)),
   ];
 }
 
@@ -195,7 +170,115 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
     ...stepsOf(steps.map(rowOfProgress), width),
     ...entriesOf(steps, width),
     ...spaced(errors),
-    ...wrap(sentence, columns, '  ').map((text) => ({ text, tone: 'warn' as const })),
+    ...wrapped(sentence, columns, '  ', 'warn'),
     { text: `result    ${run.path}` },
   ];
+}
+
+/** Each class with its count, what it means, and the texts that were kept. */
+function errorLines(errors: ErrorCounts, examples: readonly ErrorExample[], width: number): Line[] {
+  const counts = sortedCounts(errors);
+  if (counts.length === 0) return [];
+  return [
+    { text: 'errors', tone: 'bold' },
+    ...counts.flatMap(([name, count]) => {
+      const meaning =
+        (errorClasses as Readonly<Record<string, string>>)[name] ?? 'unknown to this version';
+      const head = `${formatCount(count).padStart(9)} ${name}: ${meaning}`;
+      const kept = examples.filter(({ errorClass }) => errorClass === name);
+      const texts = [...new Set(kept.map(({ text }) => text.slice(0, 300)))].slice(0, 3);
+      return [
+        ...wrapped(head, width, indent),
+        ...wrapped(indent + adviceOn(name, texts), width, indent).filter(
+          ({ text }) => text.trim() !== '',
+        ),
+        ...texts.flatMap((text) => wrapped(`${indent}e.g. ${text}`, width, ' '.repeat(15), 'dim')),
+      ];
+    }),
+  ];
+}
+
+/** How it compares with the size that the file names, for people who plan with that. */
+export function plannedLines(
+  { planned }: Pick<Estimate, 'planned'>,
+  width: number,
+  indent: { readonly first: string; readonly others: string },
+): Line[] {
+  if (planned === undefined) return [];
+  const isFine = planned.offered && !planned.exceeded;
+  const tone = isFine ? undefined : 'warn';
+  return wrapped(indent.first + planned.sentence, width, indent.others, tone);
+}
+
+/** Rows of the chart. Each is one nine further, so the axis is logarithmic, as tails are. */
+const spectrumRows = [
+  ['50 %', 'p50', 'p50'],
+  ['90 %', 'p90', 'p90'],
+  ['99 %', 'p99', 'p99'],
+  ['99.9 %', 'p999', 'p99.9'],
+  ['99.99 %', 'p9999', 'p99.99'],
+  ['100 %', 'max', 'max'],
+] as const satisfies readonly (readonly [
+  string,
+  Exclude<keyof LatencySummary, 'count'>,
+  keyof Slo['latencyUs'],
+])[];
+
+/** Columns before the bars. */
+const labelWidth = 34;
+/** Columns after the bars, for the limit. */
+const limitWidth = 9;
+
+/**
+ * Latency by percentile as bars of equal scale: solid is the time from the real send, light what a
+ * message had waited until it was sent. Empty when nothing was received.
+ *
+ * @param width columns of the whole chart, at least 60
+ */
+function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
+  const { latencyUs: due, sendLatencyUs: sent } = step;
+  if (due.count === 0) return [];
+  const barWidth = Math.max(10, Math.min(width, 100) - labelWidth - limitWidth);
+  // Of a stored file the percentiles may be in any order.
+  const cells = (us: number): number =>
+    due.max > 0 ? Math.min(1, Math.max(0, us / due.max)) * barWidth : 0;
+  const bars = spectrumRows.map(([label, key, metric]) => {
+    const [us, sentUs] = [latencyAt(due, key), latencyAt(sent, key)];
+    const solid = Math.round(cells(Math.min(sentUs ?? 0, us ?? 0)));
+    const light = Math.round(cells(us ?? 0)) - solid;
+    return { label, us, sentUs, solid, light, limit: slo.latencyUs[metric] };
+  });
+  return [
+    {
+      text: `latency of step ${step.index}${step.judgedUs ? ', of what arrived' : ''}`,
+      tone: 'bold',
+    },
+    { text: `   within   from due   from send`, tone: 'dim' },
+    ...bars.map(barLine),
+    ...(bars.some(({ light }) => light > 0)
+      ? [{ text: '           █ since it was sent, ░ since it was due', tone: 'dim' as const }]
+      : []),
+  ];
+}
+
+interface Bar {
+  readonly label: string;
+  /** From the intended time and from the real send, microseconds; undefined where too few tell it. */
+  readonly us: number | undefined;
+  readonly sentUs: number | undefined;
+  /** Cells of the bar. */
+  readonly solid: number;
+  readonly light: number;
+  readonly limit: number | undefined;
+}
+
+function barLine({ label, us, sentUs, solid, light, limit }: Bar): Line {
+  const bar = '█'.repeat(solid) + '░'.repeat(light) || (us ? '▏' : '');
+  const words = (value: number | undefined): string =>
+    value === undefined ? '–' : formatLatencyUs(value);
+  const numbers = `${label.padStart(9)}${words(us).padStart(11)}${words(sentUs).padStart(12)}`;
+  if (us === undefined) return { text: `${numbers}  too few deliveries`, tone: 'dim' };
+  if (limit === undefined) return { text: `${numbers}  ${bar}` };
+  const text = `${numbers}  ${bar} ≤ ${formatLatencyUs(limit)}`;
+  return us > limit ? { text, tone: 'bad' } : { text };
 }

@@ -74,6 +74,11 @@ export function wrap(text: string, width: number, indent = ''): string[] {
   return [...lines, line];
 }
 
+/** As {@link wrap}, in one tone. */
+export function wrapped(text: string, width: number, indent = '', tone?: Tone): Line[] {
+  return wrap(text, width, indent).map((line) => ({ text: line, ...(tone && { tone }) }));
+}
+
 /** The line as written to a terminal. */
 export function paint({ text, tone }: Line, colour: boolean): string {
   const clean = printable(text).replaceAll(fixedBlank, ' ').trimEnd();

@@ -1,10 +1,15 @@
+import { latencyWords } from '../../base/objectives/words';
+import type { ErrorClass, ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/stall';
 import type { Phase, Snapshot, StepProgress } from '../../measure/show/snapshot';
-import { rowOfProgress, type StepRow } from '../../measure/show/stepRows';
+import { columnsOf, smallHead, tooFew, type StepColumn } from '../../measure/show/stepColumns';
+import { entryRows, rowOfProgress, type StepRow } from '../../measure/show/stepRows';
 import type { Dialect, Scenario } from '../../scenario/scenario';
-import { loadWords, marksOf, timeLeft } from '../../session/runWords';
-import { errorWords } from './errorWords';
+import { clock, loadWords, marksOf, timeLeft } from '../../session/runWords';
+import { widthOf, type Output } from '../io';
+import { cut, paint, paintAll, printable, type Line, type Tone } from './line';
+import { entryTable, noteLines, stepTable } from './stepTable';
 
 /** Shows a run while it goes on, on standard error. */
 export interface RunView {
@@ -121,4 +126,170 @@ export function rowsOf(progress: RunProgress): StepRow[] {
     const left = latest.phase === 'measuring' ? { left: timeLeft(seen) } : {};
     return { ...row, current: true, ...left };
   });
+}
+
+/** `errors: 12 timeout, 3 refused`, most frequent first; empty when there are none. */
+export function errorWords(errors: ErrorCounts): string[] {
+  const counts = sortedCounts(errors);
+  if (counts.length === 0) return [];
+  return [`errors: ${counts.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ')}`];
+}
+
+export function sortedCounts(errors: ErrorCounts): [ErrorClass, number][] {
+  return (Object.entries(errors) as [ErrorClass, number][])
+    .filter(([, count]) => count > 0)
+    .sort((a, b) => b[1] - a[1]);
+}
+
+/** Use cases of a mix shown while it runs. */
+const mostEntries = 8;
+/** Lines around the rows beside the load: title, connecting, head, status, blanks, and the cursor's. */
+const otherLines = 9;
+
+/** The table of steps, redrawn in place at each snapshot. */
+export function createLiveView(output: Output, title: RunTitle, colour: boolean): RunView {
+  let progress: RunProgress = noProgress;
+  let drawn = 0;
+  const erase = (): string => (drawn === 0 ? '' : `\x1b[${drawn}A\r\x1b[J`);
+  const draw = (): void => {
+    const width = widthOf(output);
+    const lines = liveLines(title, progress, output.rows ?? 24, width);
+    const fitting = lines.map((line) => ({ ...line, text: cut(line.text, width) }));
+    // One write, so that nothing is seen half drawn.
+    output.write(erase() + paintAll(fitting, colour));
+    drawn = lines.length;
+  };
+  return {
+    update(snapshot) {
+      progress = withSnapshot(progress, snapshot);
+      draw();
+    },
+    message(text) {
+      output.write(`${erase()}${paint({ text }, colour)}\n`);
+      drawn = 0;
+      if (progress.latest) draw();
+    },
+    close() {
+      output.write(erase());
+      drawn = 0;
+    },
+  };
+}
+
+/** All lines of the view, uncut. */
+export function liveLines(
+  title: RunTitle,
+  progress: RunProgress,
+  terminalRows: number,
+  width = 80,
+): Line[] {
+  const { latest } = progress;
+  const table = stepTable(width);
+  const rows = rowsOf(progress);
+  const entryLines = mixLines(latest?.step, width);
+  const [heading = '', ...loadLines] = titleLines(title);
+  const notes = noteLines(rows);
+  const others = otherLines + loadLines.length + entryLines.length + notes.length;
+  const room = Math.max(3, terminalRows - others);
+  const shown = rows.slice(-room);
+  const hidden = rows.length - shown.length;
+  const tone: Tone = latest && stallText(latest) !== undefined ? 'warn' : 'dim';
+  return [
+    { text: heading, tone: 'bold' },
+    ...loadLines.map((text) => ({ text })),
+    { text: '' },
+    ...(latest ? [{ text: connectingText(latest) }, { text: '' }] : []),
+    ...(rows.length > 0 ? [table.head] : []),
+    ...(hidden > 0
+      ? [{ text: `      … ${formatCount(hidden)} earlier`, tone: 'dim' as const }]
+      : []),
+    ...shown.map(table.line),
+    ...notes,
+    ...entryLines,
+    ...(latest ? [{ text: '' }, { text: statusText(latest, progress), tone }] : []),
+  ];
+}
+
+/** The use cases of a mix in the step that is going on. */
+function mixLines(step: StepProgress | undefined, width: number): Line[] {
+  const rows = step ? entryRows(step).slice(0, mostEntries) : [];
+  const table = entryTable(width);
+  return rows.length === 0 ? [] : [{ text: '' }, table.head, ...rows.map(table.line)];
+}
+
+/** Least time between two lines that only say how far the run is. */
+const progressEveryMs = 10_000;
+
+/**
+ * The run as lines, for pipes and logs: one for each change of phase and each finished step, and now
+ * and then how far it is.
+ */
+export function createPlainView(output: Output, title: RunTitle): RunView {
+  let progress: RunProgress = noProgress;
+  let phase: string | undefined;
+  /** Steps that are said to be done. */
+  let said = 0;
+  let saidAtMs = 0;
+  let stalledAtMs = -Infinity;
+  const say = (text: string): void => output.write(`${printable(text)}\n`);
+  for (const line of titleLines(title)) say(line);
+  const sayFinished = (stamp: string): void => {
+    for (const row of rowsOf(progress).slice(said)) {
+      if (row.current) break;
+      const step = progress.steps[said++];
+      // A run may be stopped in a warm-up.
+      if (!step?.elapsedS) continue;
+      say(`${stamp} step ${row.index} done: ${wordsOf(columnsOf('log'), row)}`);
+      for (const entry of entryRows({ ...step, over: true }))
+        say(
+          `${stamp} step ${entry.index}, ${entry.name}: ${wordsOf(columnsOf('log', 'entries'), entry)}`,
+        );
+    }
+  };
+  return {
+    update(snapshot) {
+      progress = withSnapshot(progress, snapshot);
+      const stamp = `[${clock(snapshot.atMs / 1000)}]`;
+      sayFinished(stamp);
+      const now = `${snapshot.phase} ${snapshot.step?.index ?? ''}`;
+      const changed = now !== phase;
+      const stalls = stallText(snapshot) !== undefined && !changed;
+      // A stall is said when it begins; one that comes and goes fills no log.
+      const begins = stalls && snapshot.atMs - stalledAtMs >= progressEveryMs;
+      if (!changed && !begins && snapshot.atMs - saidAtMs < progressEveryMs) return;
+      phase = now;
+      saidAtMs = snapshot.atMs;
+      if (stalls) stalledAtMs = snapshot.atMs;
+      if (snapshot.phase === 'done') return;
+      say(`${stamp} ${lineOf(snapshot, progress, changed)}`);
+    },
+    message: say,
+    close: () => undefined,
+  };
+}
+
+function lineOf(snapshot: Snapshot, progress: RunProgress, changed: boolean): string {
+  if (snapshot.phase === 'connecting') return connectingText(snapshot).replace(/ {2,}/g, ' ');
+  const row = rowsOf(progress).at(-1);
+  const status = statusText(snapshot, progress);
+  if (changed || !row?.current || row.latencyUs === undefined) return status;
+  const rates = columnsOf('log').filter(({ unit }) => unit === 'perSecond' || unit === 'latency');
+  return `${status}; ${wordsOf(rates, row)}`;
+}
+
+/** `700 senders, 700.0 sent/s, 7,000 received/s, p50 1.1 ms, …, 0 lost`: what is known, in the order of the tables. */
+function wordsOf(columns: readonly StepColumn[], row: StepRow): string {
+  return columns.flatMap((column) => columnWords(column, row) ?? []).join(', ');
+}
+
+function columnWords(column: StepColumn, row: StepRow): string | undefined {
+  if (column.say) return column.say(row);
+  const value = column.value(row);
+  const head = smallHead(column);
+  if (value === undefined) return undefined;
+  if (value === null) return `${head} lost`;
+  if (value === tooFew) return `${head} ${tooFew} (too few deliveries)`;
+  if (typeof value === 'string') return `${head} ${value}`;
+  if (column.unit === 'latency') return `${head} ${latencyWords(value)}`;
+  return `${formatCount(value, column.terminal?.decimals)} ${head}`;
 }

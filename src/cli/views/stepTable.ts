@@ -2,6 +2,7 @@ import { formatCount, formatLatencyUs } from '../../base/units';
 import { countsLost } from '../../measure/judge/judgedLatency';
 import { columnsOf, lostNote, smallHead, type StepColumn } from '../../measure/show/stepColumns';
 import type { StepRow } from '../../measure/show/stepRows';
+import { trafficRows } from '../../measure/show/traffic';
 import { tailReason } from '../../measure/tails';
 import type { Line, Tone } from './line';
 
@@ -77,17 +78,6 @@ function toneOf({ generator, verdict, current }: StepRow): Tone | undefined {
   return current ? 'bold' : undefined;
 }
 
-/** The reason of long dashes in the rows above it. */
-export function tailLines(rows: readonly Pick<StepRow, 'latencyUs'>[]): Line[] {
-  const reason = tailReason(rows.map(({ latencyUs }) => latencyUs));
-  return reason === undefined ? [] : [{ text: ` ${reason}`, tone: 'dim' }];
-}
-
-/** Below rows in whose percentiles lost deliveries count. */
-export function lostLines(rows: readonly Pick<StepRow, 'latencyUs' | 'judgedUs'>[]): Line[] {
-  return countsLost(rows) ? [{ text: ` ${lostNote}`, tone: 'dim' }] : [];
-}
-
 /** A number right-aligned with at least one blank before it, shortened to `12.3K` where it is too long. */
 function fit(value: number | undefined, width: number, decimals = 0): string {
   if (value === undefined) return '-'.padStart(width);
@@ -110,13 +100,32 @@ function fit(value: number | undefined, width: number, decimals = 0): string {
   return '∞'.padStart(width);
 }
 
-/** Errors of warm-ups, which are in no row; empty where there were none. */
-export function warmupLines(rows: readonly StepRow[]): Line[] {
+/** What explains the rows above it: long dashes, lost deliveries in percentiles, errors of warm-ups, which are in no row. */
+export function noteLines(rows: readonly StepRow[]): Line[] {
+  const reason = tailReason(rows.map(({ latencyUs }) => latencyUs));
+  const notes = [reason, countsLost(rows) ? lostNote : undefined, warmupNote(rows)];
+  return notes.flatMap((text) => (text === undefined ? [] : [{ text: ` ${text}`, tone: 'dim' }]));
+}
+
+function warmupNote(rows: readonly StepRow[]): string | undefined {
   const had = rows.filter(({ warmupErrors = 0 }) => warmupErrors > 0);
-  if (had.length === 0) return [];
+  const [first, more] = had;
+  if (first === undefined) return undefined;
   const sum = had.reduce((total, { warmupErrors = 0 }) => total + warmupErrors, 0);
-  const [{ index } = { index: 0 }, more] = had;
-  const place = more === undefined ? `the warm-up of step ${formatCount(index)}` : 'warm-ups';
-  const text = ` ${formatCount(sum)} more ${sum === 1 ? 'error' : 'errors'} in ${place}, which err leaves out`;
-  return [{ text, tone: 'dim' }];
+  const place = more ? 'warm-ups' : `the warm-up of step ${formatCount(first.index)}`;
+  return `${formatCount(sum)} more ${sum === 1 ? 'error' : 'errors'} in ${place}, which err leaves out`;
+}
+
+const trafficHead: Line = {
+  text: ' step  in: payload    on wire   MB/s  out: payload    on wire   MB/s',
+  tone: 'dim',
+};
+const trafficWidths = [5, 13, 11, 7, 14, 11, 7];
+
+/** Bytes of each step in both directions, 80 columns; empty where nothing was sent. */
+export function trafficLines(steps: Parameters<typeof trafficRows>[0]): Line[] {
+  const lines = trafficRows(steps).map((cells) => ({
+    text: cells.map((cell, at) => cell.padStart(trafficWidths[at] ?? 0)).join(''),
+  }));
+  return lines.length === 0 ? [] : [trafficHead, ...lines];
 }

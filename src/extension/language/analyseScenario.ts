@@ -1,9 +1,21 @@
 import type { Estimate } from '../../capacity/estimate';
 import { scenarioEstimate } from '../../capacity/scenarioEstimate';
+import { allParameters } from '../../scenario/keys/allParameters';
+import type { KeySpec } from '../../scenario/keys/keySpec';
+import { topKeys } from '../../scenario/keys/scenarioKeys';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
-import { outlineOf, type Outline } from '../../scenario/text/outline';
+import {
+  childOf,
+  outlineOf,
+  plainValue,
+  type Outline,
+  type OutlineNode,
+} from '../../scenario/text/outline';
+import { maximumCharacters } from '../../scenario/text/tooLarge';
+import { findUseCase } from '../../usecases/registry';
+import { usualUseCase, type UseCase } from '../../usecases/useCase';
 
 /** Everything the language features know about one version of a text. */
 export interface Analysis {
@@ -38,4 +50,81 @@ export function estimateOf(scenario: Scenario): Pick<Analysis, 'estimate' | 'noE
     return { noEstimate: 'This file only reads an old result.' };
   const found = scenarioEstimate(scenario);
   return 'problem' in found ? { noEstimate: found.problem } : found;
+}
+
+/** What of a document counts for its analysis. */
+interface Versioned {
+  /** Changes with every change of the text. */
+  readonly version: number;
+  getText(): string;
+}
+
+/** What is asked of documents; both are asked often, so they must be cheap. */
+interface DocumentFacts<D> {
+  readonly isScenario: (document: D) => boolean;
+  /** Characters of the text. */
+  readonly sizeOf: (document: D) => number;
+}
+
+/** Analyses of documents, one for each version. */
+export interface AnalysisCache<D extends Versioned> {
+  /** Undefined when the document is no scenario, or too large to be one. */
+  analysisOf(document: D): Analysis | undefined;
+  /** Whether only the size of the document keeps it from being read. */
+  isTooLarge(document: D): boolean;
+}
+
+/** Reads each version of a document once, however many features ask; megabytes not even once. */
+export function analysisCache<D extends Versioned>({
+  isScenario,
+  sizeOf,
+}: DocumentFacts<D>): AnalysisCache<D> {
+  const known = new WeakMap<D, { version: number; analysis: Analysis }>();
+  const isTooLarge = (document: D): boolean => sizeOf(document) > maximumCharacters;
+  return {
+    analysisOf(document) {
+      if (!isScenario(document) || isTooLarge(document)) return undefined;
+      const found = known.get(document);
+      if (found?.version === document.version) return found.analysis;
+      const analysis = analyseScenario(document.getText());
+      known.set(document, { version: document.version, analysis });
+      return analysis;
+    },
+    isTooLarge: (document) => isScenario(document) && isTooLarge(document),
+  };
+}
+
+/** The keys that may stand below a node; undefined where none are known. */
+export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
+  if (node.parent === undefined) return topKeys;
+  if (node.item) {
+    const list = specOf(node.parent);
+    return list?.type === 'entries' ? list.keys : undefined;
+  }
+  const spec = specOf(node);
+  if (spec?.type === 'section') return spec.keys;
+  if (spec?.type !== 'parameters') return undefined;
+  const useCase = useCaseOf(node.parent);
+  if (useCase !== undefined) return useCase.parameters;
+  const isNamed = childOf(node.parent, 'name') !== undefined;
+  return isNamed ? [...allParameters.values()].map(({ spec: one }) => one) : [];
+}
+
+/** The description of the key; of a list item that of its list. */
+export function specOf(node: OutlineNode): KeySpec | undefined {
+  if (node.parent === undefined) return undefined;
+  if (node.item) return specOf(node.parent);
+  return keysBelow(node.parent)?.find(({ name }) => name === node.name);
+}
+
+/** The use case that a `scenario` or an entry of `scenarios` names; the usual one when it names none. */
+export function useCaseOf(entry: OutlineNode): UseCase | undefined {
+  return findUseCase(plainValue(childOf(entry, 'name')) ?? usualUseCase);
+}
+
+/** Outline nodes of the scenario's entries, in their order. */
+export function entryNodes(root: OutlineNode): OutlineNode[] {
+  const single = childOf(root, 'scenario');
+  const mix = childOf(root, 'scenarios')?.children.filter(({ item }) => item) ?? [];
+  return mix.length > 0 ? mix : single === undefined ? [] : [single];
 }

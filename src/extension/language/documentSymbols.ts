@@ -1,6 +1,5 @@
 import { plainValue, type OutlineNode } from '../../scenario/text/outline';
-import type { Analysis } from './analyseScenario';
-import { specOf } from './keysBelow';
+import { specOf, type Analysis } from './analyseScenario';
 
 /** An entry of the outline view. */
 export interface SymbolText {

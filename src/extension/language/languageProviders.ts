@@ -2,17 +2,15 @@ import * as vscode from 'vscode';
 import { secretInFile } from '../../scenario/text/moveSecret';
 import type { Problem } from '../../scenario/problem';
 import { setting } from '../services';
-import { analysisCache, type AnalysisCache } from './analysisCache';
-import { codeLenses, type LensText } from './codeLenses';
-import type { Completion } from './complete/completion';
-import { completionsAt } from './complete/completionsAt';
-import { environmentNames } from './complete/valueCompletions';
+import { analysisCache, type AnalysisCache } from './analyseScenario';
+import { completionsAt } from './completionsAt';
 import { diagnosticsOf } from './diagnosticsOf';
 import { documentSymbols, type SymbolText } from './documentSymbols';
 import { hoverAt } from './hoverAt';
-import { inlayHints } from './inlayHints';
+import { codeLenses, inlayHints, type LensText } from './lensesAndHints';
+import { environmentNames, type Completion } from './proposals';
 import { isWorkedOn, publishDiagnostics, rangeOf } from './publishDiagnostics';
-import { quickFixes } from './fix/quickFixes';
+import { quickFixes } from './quickFixes';
 
 type DocumentCache = AnalysisCache<vscode.TextDocument>;
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Problem, Severity } from '../../scenario/problem';
 import { tooLarge } from '../../scenario/text/tooLarge';
-import type { AnalysisCache } from './analysisCache';
+import type { AnalysisCache } from './analyseScenario';
 import { diagnosticsOf, hasPlace, isYamlTooling, notRepeated } from './diagnosticsOf';
 
 type DocumentCache = AnalysisCache<vscode.TextDocument>;

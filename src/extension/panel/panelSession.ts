@@ -1,10 +1,38 @@
 import type { Disposable, Event } from '../../base/event';
-import type { MessageSummary, Verdict } from '../../measure/show/summary';
+import { ExpectedError } from '../../base/expectedError';
+import { decodeHistogram } from '../../measure/histogram';
+import { verdictSentence } from '../../measure/judge/verdictSentence';
+import type { Snapshot } from '../../measure/show/snapshot';
+import type { MessageSummary, RunSummary, Verdict } from '../../measure/show/summary';
 import { thinSnapshots } from '../../measure/show/thinSnapshots';
-import type { FromPanel, PanelResult, ToPanel } from '../../protocol/panel';
+import type {
+  FromPanel,
+  PanelResult,
+  PanelRun,
+  PanelSpectrum,
+  ToPanel,
+} from '../../protocol/panel';
 import type { PanelStrings } from '../../protocol/panelStrings';
+import type { Result } from '../../results/result';
 import { loadWords, marksOf } from '../../session/runWords';
-import type { PanelSource } from './panelSource';
+
+/** What a panel shows: a run that is going on, or a stored one. */
+export interface PanelSource {
+  readonly run: PanelRun;
+  /** All snapshots so far, oldest first. */
+  readonly snapshots: readonly Snapshot[];
+  readonly result: PanelResult | undefined;
+  readonly spectra: readonly PanelSpectrum[];
+  readonly interrupted: boolean;
+  readonly onSnapshot: Event<Snapshot>;
+  readonly onFinished: Event<PanelResult>;
+  /** Ends the run in order; nothing happens when it is over. */
+  stop(): void;
+  runAgain(): void;
+  openScenario(): void;
+  /** Markdown for an issue or chat, onto the clipboard. */
+  copySummary(): void;
+}
 
 /** The page as the session sees it: VS Code's webview, or a test's. */
 export interface PanelPort {
@@ -123,4 +151,107 @@ export function translatedResult(result: PanelResult, say: (text: string) => str
       reasons: recommendation.reasons.map(say),
     },
   };
+}
+
+/** What the panel shows of a result: all of its numbers. The scenario is known to it from its run. */
+export function toPanelResult(result: Result): PanelResult {
+  return { ...withoutScenario(result), sentence: verdictSentence(result) };
+}
+
+const withoutScenario = ({ schema: _schema, tool: _tool, scenario: _scenario, ...rest }: Result) =>
+  rest;
+
+/** Points between two nines; as many as a narrow chart can show. */
+const pointsPerNine = 10;
+/** Steps beyond this many are left to their percentiles: decoding takes about a millisecond each. */
+const mostSteps = 100;
+
+/**
+ * Percentile curves of the steps that received something. A step whose histogram cannot be read is left
+ * out; its percentiles are in the result.
+ */
+export function spectraOf({ steps }: Pick<RunSummary, 'steps'>): PanelSpectrum[] {
+  return steps
+    .filter(({ latencyUs }) => latencyUs.count > 0)
+    .slice(-mostSteps)
+    .flatMap(({ index, histogram }) => {
+      const points = pointsOf(histogram);
+      return points.length > 0 ? [{ step: index, points }] : [];
+    });
+}
+
+/** The curve up to the share that the largest value alone stands for. */
+function pointsOf(text: string): PanelSpectrum['points'] {
+  let histogram: ReturnType<typeof decodeHistogram>;
+  try {
+    histogram = decodeHistogram(text);
+  } catch (error) {
+    if (error instanceof ExpectedError) return [];
+    throw error;
+  }
+  if (histogram.count === 0) return [];
+  const last = 1 - 1 / Math.max(2, histogram.count);
+  const points: { share: number; latencyUs: number }[] = [];
+  for (let at = 0; ; at++) {
+    const share = 1 - 10 ** (-at / pointsPerNine);
+    const latencyUs = Math.max(1, histogram.valueAtShare(Math.min(share, 1)));
+    if (share >= last) break;
+    points.push({ share, latencyUs });
+  }
+  points.push({ share: last, latencyUs: Math.max(1, histogram.valueAtShare(1)) });
+  return points;
+}
+
+/** What the page of the panel is made of. Addresses are those the webview may load from. */
+export interface PanelPage {
+  readonly title: string;
+  /** Language of its texts, e.g. `en`. */
+  readonly language: string;
+  readonly scriptUri: string;
+  readonly styleUris: readonly string[];
+  /** The webview's own source for the page's policy. */
+  readonly cspSource: string;
+  /** Made for this page only. */
+  readonly nonce: string;
+}
+
+/**
+ * The page: one script that carries the nonce, style sheets from the extension, nothing else. No inline
+ * style or script runs, and nothing is loaded from a network.
+ */
+export function panelHtml(page: PanelPage): string {
+  const { title, language, scriptUri, styleUris, cspSource, nonce } = page;
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${cspSource}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return [
+    '<!doctype html>',
+    `<html lang="${escaped(language)}">`,
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    ...styleUris.map((uri) => `<link rel="stylesheet" href="${escaped(uri)}">`),
+    `<title>${escaped(title)}</title>`,
+    '</head>',
+    '<body>',
+    `<script nonce="${escaped(nonce)}" src="${escaped(scriptUri)}"></script>`,
+    '</body>',
+    '</html>',
+  ].join('\n');
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);
 }

@@ -4,9 +4,8 @@ import { scenarioEstimate } from '../../capacity/scenarioEstimate';
 import type { Snapshot } from '../../measure/show/snapshot';
 import { buildPlan } from '../../plan/buildPlan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';
-import { completeResult } from '../../results/completeResult';
+import { completeResult, redactScenario } from '../../results/completeResult';
 import { writeCounters } from '../../results/counters/counterFile';
-import { redactScenario } from '../../results/redactScenario';
 import type { Result } from '../../results/result';
 import { machineLimits, missingForRun } from '../../runner/lead/machineLimits';
 import { missingForScenario } from '../../runner/lead/planForMachine';
@@ -16,14 +15,13 @@ import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
-import { readScenario } from '../../session/readScenario';
+import { readScenario } from '../../session/scenarioFile';
 import { runSession, type RunSession } from '../../session/runSession';
 import type { RunRequest, Shell } from '../../session/shell';
 import { openTarget } from '../../targets/openTarget';
 import { askHub } from '../../wire/connect/probeHub';
 import { redirectHosts } from '../../wire/connect/redirectHosts';
-import { spectraOf, toPanelResult } from '../panel/panelResult';
-import type { PanelSource } from '../panel/panelSource';
+import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSession';
 
 /** What a run needs from the editor. */
 export interface EditorShell extends Shell {

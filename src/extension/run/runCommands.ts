@@ -10,10 +10,10 @@ import {
   type ScenarioTemplate,
 } from '../scenarios/startingScenarios';
 import type { Services } from '../services';
-import { pickTarget } from '../targets/pickTarget';
+import { pickTarget } from '../targets/targetQuestions';
 import { targetKeys } from '../targets/targetsModel';
 import type { RunController } from './runController';
-import { answerProblem, runQuestions, type RunQuestion } from './runQuestions';
+import { answerProblem, runQuestions, type RunQuestion } from './runTexts';
 
 /** Runs the given scenario, the one in the active editor, or one the person chooses. */
 export async function runScenario(
@@ -193,7 +193,7 @@ async function exists(uri: vscode.Uri): Promise<boolean> {
  *
  * @param asInFile whether the target of the file is one to choose
  */
-export async function askOverrides(
+async function askOverrides(
   text: string,
   services: Services,
   asInFile: boolean,

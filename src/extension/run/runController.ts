@@ -4,17 +4,17 @@ import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { readScenarioFile } from '../../session/scenarioFile';
 import { verdictSentence } from '../../measure/judge/verdictSentence';
+import { noticeText } from '../../results/redact';
 import type { Result } from '../../results/result';
-import type { MissingMethods } from '../../session/missingMethods';
+import type { MissingMethods } from '../../session/askTarget';
+import { summaryMarkdown } from '../../session/export/summaryMarkdown';
 import type { SetKey } from '../../results/scenarioCopy';
 import { startTimes, type Saying } from '../../session/shell';
-import { editorAccount } from '../targets/editorAccount';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
-import { sayMissingMethods } from '../targets/hubHelp';
+import { editorAccount, sayMissingMethods } from '../targets/targetQuestions';
 import { errorText } from '../log';
-import { noticeText } from '../noticeText';
+import type { PanelSource } from '../panel/panelSession';
 import { openRunPanel } from '../panel/runPanel';
-import type { PanelSource } from '../panel/panelSource';
 import {
   scenarioChanges,
   showStatus,
@@ -22,12 +22,12 @@ import {
   waitCancellably,
   type PanelView,
 } from './runStatus';
-import type { EditorRun, EditorShell } from './editorRun';
+import { startEditorRun, type EditorRun, type EditorShell } from './editorRun';
 import { setting, type Services } from '../services';
 import { openScenarioAsRun } from './scenarioAsRun';
 import { sentencesIn } from '../translateSentences';
 import { textNow } from '../scenarios/scenarioFiles';
-import { workersOverride } from './runQuestions';
+import { workersOverride } from './runTexts';
 
 /** A scenario to run. */
 export interface ScenarioToRun {
@@ -184,8 +184,6 @@ export class RunController implements vscode.Disposable {
     const shell = { ...this.shellOf(scenario), context: await this.contextOf(scenario, overrides) };
     const directories = places.for(uri);
     const request = { title, text, overrides, directories, keepGoing: setting('keepGoing') };
-    // A bundle of its own: editing needs no load runner.
-    const { startEditorRun } = await import(/* webpackChunkName: "run" */ './editorRun.js');
     const session = await startEditorRun(request, shell);
     if (!session) return;
     log.info(`${title} → ${session.run.targetUrl}, result in ${session.folder}`);
@@ -209,15 +207,6 @@ export class RunController implements vscode.Disposable {
       await act();
     } catch (error) {
       this.services.log.error(error);
-    }
-  }
-
-  private async openScenario({ origin }: ScenarioToRun, folder: string): Promise<void> {
-    try {
-      await openScenarioAsRun(folder, origin);
-    } catch (error) {
-      this.services.log.error(error);
-      void vscode.window.showErrorMessage(errorText(error));
     }
   }
 
@@ -261,7 +250,7 @@ export class RunController implements vscode.Disposable {
       t: vscode.l10n.t,
       startTime: () => this.startTime(),
       runAgain: (id) => void this.runAgain(scenario, id),
-      openScenario: (folder) => void this.openScenario(scenario, folder),
+      openScenario: (folder) => void openScenarioAsRun(folder, scenario.origin, this.services.log),
       copySummary: (result) => void copySummary(result),
     };
   }
@@ -341,16 +330,18 @@ export class RunController implements vscode.Disposable {
   }
 }
 
-export async function copySummary(result: Result | undefined): Promise<void> {
+async function copySummary(result: Result | undefined): Promise<void> {
   if (!result) {
     void vscode.window.showInformationMessage(
       vscode.l10n.t('There is a summary when the run is over.'),
     );
     return;
   }
-  const { summaryMarkdown } = await import(
-    /* webpackChunkName: "run" */ '../../session/export/summaryMarkdown.js'
-  );
-  await vscode.env.clipboard.writeText(summaryMarkdown(result));
+  await copyMarkdown(summaryMarkdown(result));
+}
+
+/** Puts the summary of a run onto the clipboard, and says so. */
+export async function copyMarkdown(text: string): Promise<void> {
+  await vscode.env.clipboard.writeText(text);
   void vscode.window.setStatusBarMessage(vscode.l10n.t('Summary copied as Markdown.'), 3000);
 }

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Snapshot } from '../../measure/show/snapshot';
-import { noticeText } from '../noticeText';
+import { noticeText } from '../../results/redact';
 import type { EditorRun } from './editorRun';
-import { statusDetails, statusText } from './statusText';
+import { statusDetails, statusText } from './runTexts';
 
 /** The live panel of a run, as far as its progress is concerned. */
 export interface PanelView {

@@ -2,14 +2,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { scenarioFile } from '../../results/resultFolder';
-import { noticeText } from '../noticeText';
-import { runCopyScheme } from '../panel/panelSource';
+import { noticeText } from '../../results/redact';
+import { errorText, type Log } from '../log';
 import { fromName } from '../results/resultEntry';
 import { textNow } from '../scenarios/scenarioFiles';
+import { runCopyScheme } from '../services';
 
 /**
  * Opens the scenario of a result. The file that people wrote is the one to go on with: where it is as it
  * was run, it opens; where it has changed, it stands beside the copy; where it is gone, the copy opens.
+ * What keeps it from opening is said.
  *
  * @param folder result folder
  * @param origin the file that was run; undefined when that is not known
@@ -17,7 +19,17 @@ import { textNow } from '../scenarios/scenarioFiles';
 export async function openScenarioAsRun(
   folder: string,
   origin: vscode.Uri | undefined,
+  log: Log,
 ): Promise<void> {
+  try {
+    await openAsRun(folder, origin);
+  } catch (error) {
+    log.error(error);
+    void vscode.window.showErrorMessage(errorText(error));
+  }
+}
+
+async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promise<void> {
   const copy = await copyIn(folder);
   const now = origin && (await textNow(origin));
   if (origin !== undefined && now === copy) {

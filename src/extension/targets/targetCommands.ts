@@ -1,20 +1,33 @@
 import * as vscode from 'vscode';
 import { formatCount } from '../../base/units';
-import { redactUrl } from '../../results/redact';
+import { noticeText, redactUrl } from '../../results/redact';
+import { parseScenario } from '../../scenario/parseScenario';
 import {
   connectionStringProblem,
   looksLikeConnectionString,
 } from '../../scenario/target/connectionString';
+import type { TextRange } from '../../scenario/text/editYaml';
+import { moveSecret, secretInFile } from '../../scenario/text/moveSecret';
+import { probeTarget, type ProbeParts } from '../../session/probeTarget';
+import { readScenarioFile } from '../../session/scenarioFile';
+import { probeConnection, probeEmulator } from '../../targets/connect/probeConnection';
+import { openTarget } from '../../targets/openTarget';
 import type { ServiceProbe } from '../../targets/service/probeService';
-import type { HubProbe } from '../../wire/connect/probeHub';
-import { editorAccount } from './editorAccount';
-import { confirmRedirect, helpWithHub, hubHelp } from './hubHelp';
+import { contractMethods } from '../../usecases/hubContract';
+import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { errorText } from '../log';
-import { askHubUrl, pickTarget } from './pickTarget';
 import { trusted } from '../questions';
-import { askSecretName } from './secretCommands';
 import type { Services } from '../services';
-import { targetLook, targetText, type TargetNode } from './targetsModel';
+import { isSecretNameText } from './secretStore';
+import {
+  askHubUrl,
+  confirmRedirect,
+  editorAccount,
+  helpWithHub,
+  hubHelp,
+  pickTarget,
+} from './targetQuestions';
+import { freeSecretName, targetLook, targetText, type TargetNode } from './targetsModel';
 
 /** Remembers a hub URL, or keeps a connection string under a name. */
 export async function addTarget(services: Services): Promise<void> {
@@ -91,12 +104,15 @@ export async function testTarget(argument: unknown, services: Services): Promise
       },
       async () => {
         const text = targetText(node);
-        const service = node.kind === 'local' ? node.service : 'hub';
         const reference = await services.secrets.referencesOf([text]);
-        const { probeTarget } = await import(/* webpackChunkName: "run" */ './probeTarget.js');
         const { serverScript } = services;
-        const agree = (host: string): Promise<boolean> => confirmRedirect(host, name);
-        return probeTarget({ text, service }, { reference, serverScript, editorAccount }, agree);
+        const context = { reference, serverScript, editorAccount, readFile: readScenarioFile };
+        if (node.kind === 'local' && node.service !== 'hub')
+          return probeEmulator(node.service, context);
+        const probed = await probeTarget(text, context, probeParts, (host) =>
+          confirmRedirect(host, name),
+        );
+        return probed?.probe;
       },
     );
     // Nobody wanted it to go on.
@@ -106,6 +122,11 @@ export async function testTarget(argument: unknown, services: Services): Promise
     void vscode.window.showErrorMessage(errorText(error));
   }
 }
+
+const probeParts: ProbeParts = {
+  ...{ parseScenario, openTarget, probeConnection },
+  probeHub: (endpoint) => probeHub(endpoint, contractMethods()),
+};
 
 /** Why there was no connection, where what the system says is not for people; the log has that too. */
 const reasons = (): Readonly<Record<string, string>> => ({
@@ -129,7 +150,7 @@ async function sayProbe(
   let answer: string | undefined;
   if (!probe.reachable) {
     log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
-    const reason = reasons()[probe.errorClass] ?? probe.message;
+    const reason = reasons()[probe.errorClass] ?? noticeText(probe.message);
     const actions = probe.errorClass === 'notFound' ? [copy, show] : [show];
     answer = await vscode.window.showErrorMessage(`${name}: ${reason}`, ...actions);
   } else if (missing.length > 0) {
@@ -172,3 +193,94 @@ function nodeOf(argument: unknown): TargetNode | undefined {
   const known = kind === 'local' || kind === 'hub' || kind === 'secret';
   return known ? (argument as TargetNode) : undefined;
 }
+
+/** A name for a secret; undefined when the person turned away. */
+async function askSecretName({ secrets }: Services, value = ''): Promise<string | undefined> {
+  const answer = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Name of the secret'),
+    prompt: vscode.l10n.t('Scenario files name it by this, as {0}.', '${secret:name}'),
+    value,
+    ignoreFocusOut: true,
+    validateInput: (text) => {
+      if (!isSecretNameText(text.trim())) {
+        return vscode.l10n.t('Letters, digits, - and _, beginning with a letter.');
+      }
+      if (secrets.names.includes(text.trim())) {
+        return vscode.l10n.t(
+          'There is a secret of this name; remove it in the Targets view first.',
+        );
+      }
+      return undefined;
+    },
+  });
+  return answer?.trim();
+}
+
+/**
+ * Moves a secret out of a scenario file: keeps it by name and writes a reference in its place.
+ *
+ * @param uriArgument the file; the active one when absent
+ * @param rangeArgument where the secret stands; the first one that is found when absent
+ */
+export async function moveSecretOut(
+  uriArgument: unknown,
+  rangeArgument: unknown,
+  services: Services,
+): Promise<void> {
+  const uri = uriArgument instanceof vscode.Uri ? uriArgument : activeUri();
+  if (!uri) return;
+  const document = await vscode.workspace.openTextDocument(uri);
+  const text = document.getText();
+  const at =
+    rangeArgument instanceof vscode.Range ? rangeIn(document, rangeArgument) : firstIn(text);
+  if (!at) {
+    void vscode.window.showInformationMessage(vscode.l10n.t('No secret was found in this file.'));
+    return;
+  }
+  const { version } = document;
+  const proposed = freeSecretName('accessKey', services.secrets.names);
+  // Nobody is asked for the name of what cannot be moved.
+  if (!moveSecret(text, at, proposed)) {
+    sayUnmoved();
+    return;
+  }
+  const name = await askSecretName(services, proposed);
+  if (name === undefined) return;
+  if (document.version !== version) {
+    void vscode.window.showWarningMessage(
+      vscode.l10n.t('The file was changed meanwhile; nothing was moved.'),
+    );
+    return;
+  }
+  const move = moveSecret(text, at, name);
+  if (!move) {
+    sayUnmoved();
+    return;
+  }
+  await services.secrets.set(name, move.secret);
+  const edit = new vscode.WorkspaceEdit();
+  const end = document.positionAt(move.offset + move.length);
+  edit.replace(uri, new vscode.Range(document.positionAt(move.offset), end), move.text);
+  if (!(await vscode.workspace.applyEdit(edit))) {
+    await services.secrets.delete(name);
+    void vscode.window.showWarningMessage(vscode.l10n.t('The file cannot be changed.'));
+  }
+}
+
+function sayUnmoved(): void {
+  void vscode.window.showWarningMessage(
+    vscode.l10n.t(
+      'This secret cannot be moved by itself; nothing was changed. Add it in the Targets view and write the reference by hand.',
+    ),
+  );
+}
+
+const activeUri = (): vscode.Uri | undefined => vscode.window.activeTextEditor?.document.uri;
+
+function rangeIn(document: vscode.TextDocument, { start, end }: vscode.Range): TextRange {
+  const offset = document.offsetAt(start);
+  return { offset, length: document.offsetAt(end) - offset };
+}
+
+const firstIn = (text: string): TextRange | undefined =>
+  parseScenario(text).problems.find(({ code }) => code === secretInFile);

@@ -1,10 +1,15 @@
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { counterLines, counterLinesOfResult, counterText, type CounterLine } from './counterLines';
-import { withResultCounters } from './resultCounters';
 import { readSamples, type StoredRun } from '../readResult';
 import type { Result } from '../result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from '../resultFolder';
+import {
+  counterLines,
+  counterLinesOfResult,
+  counterText,
+  withResultCounters,
+  type CounterLine,
+} from './counterLines';
 
 /** Where the Azure SignalR benchmark wrote its counters unless told otherwise. */
 const usualName = 'counters.txt';

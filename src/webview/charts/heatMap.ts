@@ -1,7 +1,116 @@
-import type { Snapshot } from '../../measure/show/snapshot';
-
-import { tailUs } from '../../measure/tails';
+import uPlot from 'uplot';
+import { fill, latencyWords } from '../../base/objectives/words';
 import type { LatencySummary } from '../../measure/latencySummary';
+import type { Snapshot } from '../../measure/show/snapshot';
+import { tailUs } from '../../measure/tails';
+import { element } from '../element';
+import { axisEndS, isOver, type ShownRun } from '../panelState';
+import { createCard, createTwin, type StateCard } from '../tables/card';
+import {
+  axis,
+  decades,
+  keepWidth,
+  logarithmic,
+  quietChart,
+  sideRoom,
+  themeColour,
+  timeAxis,
+} from './chartFrame';
+import { chartTable, timeCharts } from './timeCharts';
+
+/** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
+export function createHeatMapCard({ strings }: ShownRun): StateCard {
+  const card = createCard(strings.heatMap, 'heat');
+  const place = element('div', { class: 'chart', attributes: { role: 'img' } });
+  const twin = createTwin(strings.asTable, strings.heatMap);
+  card.body.append(place, element('p', { class: 'quiet', text: strings.heatMapMore }), twin.root);
+  const chart = createHeatMapChart(place);
+  let made: { readonly of: ShownRun['snapshots']; readonly map: HeatMap | undefined } | undefined;
+  return {
+    card,
+    update(state) {
+      const over = isOver(state);
+      if (over && made?.of !== state.snapshots) {
+        made = { of: state.snapshots, map: heatMapOf(state.snapshots) };
+      }
+      const map = over ? made?.map : undefined;
+      card.show(map !== undefined);
+      if (!map) return;
+      chart.update(map, axisEndS(state));
+      const ends = [map.latenciesUs[0]!, map.latenciesUs.at(-1)!].map(latencyWords);
+      const range = fill(strings.heatMapRange, ...ends);
+      place.setAttribute('aria-label', fill(strings.chartSummary, strings.heatMap, range));
+      twin.update(() => chartTable(timeCharts[0]!, state), true);
+    },
+    redraw: () => chart.redraw(),
+  };
+}
+
+interface HeatMapChart {
+  /** @param endS end of the time axis, seconds */
+  update(map: HeatMap, endS: number): void;
+  redraw(): void;
+}
+
+/** Draws deliveries by time and latency into `place`; the stronger the more. */
+function createHeatMapChart(place: HTMLElement): HeatMapChart {
+  let plot: uPlot | undefined;
+  let map: HeatMap | undefined;
+  keepWidth(place, () => plot);
+  return {
+    update(next, endS) {
+      if (next === map) return;
+      map = next;
+      plot?.destroy();
+      plot = new uPlot(options(place, next, endS), [[0], [null]], place);
+    },
+    redraw: () => plot?.redraw(false, true),
+  };
+}
+
+function options(place: HTMLElement, map: HeatMap, endS: number): uPlot.Options {
+  const { latenciesUs } = map;
+  return {
+    ...quietChart,
+    cursor: { show: false },
+    width: Math.max(200, place.clientWidth),
+    height: 200,
+    padding: [8, sideRoom.right, 0, 0],
+    series: [{}, {}],
+    scales: {
+      x: { time: false, range: () => [0, Math.max(1, endS)] },
+      y: { distr: logarithmic, log: 10, range: () => [latenciesUs[0]!, latenciesUs.at(-1)!] },
+    },
+    axes: [
+      timeAxis(),
+      axis({
+        scale: 'y',
+        splits: decades,
+        values: (_plot, splits) => splits.map((us) => latencyWords(us)),
+        size: sideRoom.left,
+      }),
+    ],
+    hooks: { draw: [(plot) => drawCells(plot, map)] },
+  };
+}
+
+function drawCells(plot: uPlot, { seconds, latenciesUs, cells, most }: HeatMap): void {
+  const { ctx } = plot;
+  const lefts = seconds.map((second) => Math.round(plot.valToPos(second, 'x', true)));
+  const tops = latenciesUs.map((us) => Math.round(plot.valToPos(us, 'y', true)));
+  ctx.save();
+  ctx.fillStyle = themeColour('--heat');
+  for (const [column, rows] of cells.entries()) {
+    for (const [row, deliveries] of rows.entries()) {
+      const strength = heat(deliveries, most);
+      if (strength === 0) continue;
+      const [left, bottom, top] = [lefts[column]!, tops[row]!, tops[row + 1]!];
+      ctx.globalAlpha = strength;
+      ctx.fillRect(left, top, Math.max(1, lefts[column + 1]! - left), Math.max(1, bottom - top));
+    }
+  }
+  ctx.restore();
+}
 
 /** Deliveries by time and latency. */
 export interface HeatMap {

@@ -1,9 +1,16 @@
 import uPlot from 'uplot';
+import { latencyMetrics } from '../../base/objectives/latency';
+import { fill, latencyWords } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
-import { latencyWords } from '../../base/objectives/words';
 import type { PanelStrings } from '../../protocol/panelStrings';
+import { element, setText } from '../element';
+import { axisEndS, isOver, stepBands, type ShownRun, type StepBand } from '../panelState';
+import { createCard, createTwin, type StateCard } from '../tables/card';
+import { timeLabel, valueWords } from '../wording';
 import {
   axis,
+  axisFont,
+  createLegend,
   decadeRange,
   decades,
   keepWidth,
@@ -11,37 +18,124 @@ import {
   quietChart,
   rightSide,
   sideRoom,
+  themeColour,
   timeAxis,
   wholeSteps,
 } from './chartFrame';
-import { islandsOf, rightAxisOf, type Columns, type RightAxis } from './columns';
-import type { StepBand } from './stepBands';
-import { axisFont, themeColour } from '../theme';
-import type { SeriesSpec, TimeChartSpec } from './timeCharts';
-import { fill } from '../../base/objectives/words';
+import {
+  atRest,
+  chartTable,
+  columnsOf,
+  islandsOf,
+  rightAxisOf,
+  seriesLabel,
+  type Columns,
+  type RightAxis,
+  type SeriesSpec,
+  type TimeChartSpec,
+} from './timeCharts';
+
+/** Lines with a point at every pixel would hide each other. */
+const mostPoints = 400;
+
+/** A chart over time with legend and table; the legend tells the values at the pointer, else those {@link atRest}. */
+export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun): StateCard {
+  const title = strings[spec.title];
+  const card = createCard(title, `chart-${spec.id}`);
+  const place = element('div', { class: 'chart', attributes: { role: 'img' } });
+  const legend = createLegend(
+    spec.series.map((series) => ({ ...series, label: seriesLabel(series, strings) })),
+  );
+  const at = element('span', { class: 'at' });
+  const twin = createTwin(strings.asTable, title);
+  card.body.append(
+    place,
+    element('div', { class: 'below', children: [legend.root, at] }),
+    twin.root,
+  );
+  let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
+  let over = false;
+  let pointedAt: number | undefined;
+  const words = (value: number | null | undefined): string =>
+    value === null || value === undefined ? strings.noValue : valueWords(spec.unit, value);
+  const tell = (): void => {
+    const index = pointedAt;
+    if (index === undefined) {
+      const { label, values } = atRest(spec, columns, over, strings);
+      setText(at, label);
+      legend.setValues(values.map(words));
+    } else {
+      setText(at, timeLabel(columns.seconds[index] ?? 0));
+      legend.setValues(columns.lines.map((line) => words(line[index])));
+    }
+  };
+  const describe = (): void => {
+    const { label, values } = atRest(spec, columns, over, strings);
+    const told = spec.series.map(
+      (series, index) => `${seriesLabel(series, strings)} ${words(values[index])}`,
+    );
+    const text = fill(strings.chartSummary, `${title}, ${label}`, told.join(', '));
+    place.setAttribute('aria-label', text);
+  };
+  const chart = createTimeChart(place, spec, strings, (index) => {
+    pointedAt = index;
+    tell();
+  });
+  return {
+    card,
+    update(state) {
+      const { snapshots } = state;
+      columns = columnsOf(spec, snapshots, mostPoints);
+      over = isOver(state);
+      chart.update(columns, {
+        bands: stepBands(snapshots),
+        limits: limitsOf(state),
+        endS: axisEndS(state),
+      });
+      const twoSides = rightAxisOf(spec, columns) !== 'none';
+      for (const [index, series] of spec.series.entries()) {
+        const label = seriesLabel(series, strings);
+        const onRight = twoSides && spec.right.includes(series.id);
+        legend.setLabel(index, onRight ? fill(strings.onRight, label) : label);
+      }
+      tell();
+      describe();
+      twin.update(() => chartTable(spec, state), over);
+    },
+    redraw: () => chart.redraw(),
+  };
+}
+
+function limitsOf({ run }: ShownRun): LimitLine[] {
+  const { latencyUs } = run.scenario.slo;
+  return latencyMetrics.flatMap((metric) => {
+    const us = latencyUs[metric];
+    return us === undefined ? [] : [{ metric, us }];
+  });
+}
 
 /** A limit of the run, drawn as a line across. */
-export interface LimitLine {
+interface LimitLine {
   readonly metric: string;
   readonly us: number;
 }
 
 /** What is drawn beside the lines. */
-export interface TimeBackdrop {
+interface TimeBackdrop {
   readonly bands: readonly StepBand[];
   readonly limits: readonly LimitLine[];
   /** End of the time axis, seconds. */
   readonly endS: number;
 }
 
-export interface TimeChart {
+interface TimeChart {
   /** Draws these values; `pointed` is told which of them the pointer is at. */
   update(columns: Columns, backdrop: TimeBackdrop): void;
   redraw(): void;
 }
 
 /** Draws the lines of `spec` into `place`. */
-export function createTimeChart(
+function createTimeChart(
   place: HTMLElement,
   spec: TimeChartSpec,
   strings: PanelStrings,

@@ -1,9 +1,13 @@
-import type { Snapshot } from '../../measure/show/snapshot';
-
-import { latencyAt } from '../../measure/tails';
-import type { PanelText } from '../../protocol/panelStrings';
-import type { ChartUnit } from '../wording';
+import { fill } from '../../base/objectives/words';
+import { formatCount } from '../../base/units';
 import type { LatencySummary } from '../../measure/latencySummary';
+import type { Snapshot } from '../../measure/show/snapshot';
+import { latencyAt, tailReason } from '../../measure/tails';
+import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
+import type { ShownRun } from '../panelState';
+import type { TableView } from '../tables/card';
+import { shortestRateS } from '../tables/tiles';
+import { timeLabel, valueWords, type ChartUnit } from '../wording';
 
 /** How several seconds become one point: latencies by their worst, rates by their mean, states by the last. */
 export type Combine = 'max' | 'mean' | 'last';
@@ -156,12 +160,156 @@ export function errorCount(errors: Snapshot['errors']): number {
   return Object.values(errors).reduce((sum, each) => sum + each, 0);
 }
 
-/**
- * A rate needs some time to be one: where a step begins or ends, a few messages in a few milliseconds of
- * the tick would draw a spike that nobody sent.
- */
-export const shortestRateS = 0.5;
-
 function perSecond(amount: number, seconds: number): number | null {
   return seconds >= shortestRateS ? amount / seconds : null;
 }
+
+/** Points of the lines of one chart: `lines[i][k]` belongs to `seconds[k]`. */
+export interface Columns {
+  /** Since the run began, rising. */
+  readonly seconds: readonly number[];
+  readonly lines: readonly (readonly (number | null)[])[];
+  /** Snapshots in one point. */
+  readonly perPoint: number;
+}
+
+/**
+ * The chart's values from the snapshots, at most `most` points. A change of phase is told between two ticks:
+ * where nothing can be read from it, it is no gap in what was measured.
+ */
+export function columnsOf(spec: TimeChartSpec, all: readonly Snapshot[], most: number): Columns {
+  const snapshots = all.filter(
+    (snapshot, at) =>
+      snapshot.tick !== all[at - 1]?.tick ||
+      spec.series.some((series) => series.read(snapshot) !== null),
+  );
+  const lines = spec.series.map((series) =>
+    snapshots.map((snapshot, at) => series.read(snapshot, snapshots[at - 1])),
+  );
+  const seconds = snapshots.map(({ atMs }) => atMs / 1000);
+  return thin(
+    { seconds, lines, perPoint: 1 },
+    spec.series.map(({ combine }) => combine),
+    most,
+  );
+}
+
+/** Points with a gap on both sides: no line goes through them, so they are drawn as dots. */
+export function islandsOf(line: ArrayLike<number | null | undefined>): number[] {
+  const isGap = (at: number): boolean => (line[at] ?? null) === null;
+  const places = Array.from({ length: line.length }, (_, at) => at);
+  return places.filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
+}
+
+/** The right axis of a chart: for lines more than twice as large as the first one, or far smaller ones. */
+export type RightAxis = 'none' | 'larger' | 'smaller';
+
+export function rightAxisOf({ series, right }: TimeChartSpec, { lines }: Columns): RightAxis {
+  const most = (line: readonly (number | null)[] | undefined): number =>
+    (line ?? []).reduce<number>((highest, value) => Math.max(highest, value ?? 0), 0);
+  const first = most(lines[0]);
+  const others = Math.max(
+    0,
+    ...lines.filter((_, at) => right.includes(series[at]?.id ?? '')).map(most),
+  );
+  if (others > 2 * first) return 'larger';
+  return others > 0 && others < first / 10 ? 'smaller' : 'none';
+}
+
+/** Fewer points by putting neighbours together; a gap stays one when all of its points are gaps. */
+export function thin(columns: Columns, combines: readonly Combine[], most: number): Columns {
+  const { seconds, lines } = columns;
+  const perPoint = Math.ceil(seconds.length / Math.max(1, most));
+  if (perPoint <= 1) return columns;
+  const starts = Array.from(
+    { length: Math.ceil(seconds.length / perPoint) },
+    (_, at) => at * perPoint,
+  );
+  return {
+    perPoint,
+    seconds: starts.map((start) => seconds[start]!),
+    lines: lines.map((line, at) =>
+      starts.map((start) => combined(line.slice(start, start + perPoint), combines[at] ?? 'last')),
+    ),
+  };
+}
+
+/** Several values of a line as one; null when all of them are gaps. */
+export function combined(values: readonly (number | null)[], combine: Combine): number | null {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return null;
+  if (combine === 'max') return known.reduce((most, value) => Math.max(most, value));
+  if (combine === 'last') return known.at(-1)!;
+  return known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+/** What a legend tells while the pointer is at no place of the chart. */
+export interface AtRest {
+  /** What the values are. */
+  readonly label: string;
+  /** One per line; null where nothing was measured. */
+  readonly values: readonly (number | null)[];
+}
+
+/** Of a run that goes on its latest values; of one that is over the worst latencies, mean rates and last states. */
+export function atRest(
+  { series }: TimeChartSpec,
+  { lines }: Columns,
+  over: boolean,
+  strings: PanelStrings,
+): AtRest {
+  const { highestOfRun, meanOfRun, endOfRun, latest } = strings;
+  const labels: Readonly<Record<Combine, string>> = {
+    max: highestOfRun,
+    mean: meanOfRun,
+    last: endOfRun,
+  };
+  const combine = (over ? series[0]?.combine : undefined) ?? 'last';
+  return {
+    label: over ? labels[combine] : latest,
+    values: lines.map((line) => combined(line, combine)),
+  };
+}
+
+/** Most rows of a table beside a chart: a person reads it, a longer run is summed up. */
+const mostRows = 120;
+
+export function seriesLabel({ label }: SeriesSpec, strings: PanelStrings): string {
+  return typeof label === 'string' ? label : strings[label.key];
+}
+
+/** The same numbers as the chart. */
+export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
+  const { strings, snapshots } = state;
+  const { seconds, lines, perPoint } = columnsOf(spec, snapshots, mostRows);
+  const rows = seconds
+    .map((second, at) => ({ second, values: lines.map((line) => line[at] ?? null) }))
+    .filter(({ values }) => values.some((value) => value !== null))
+    .map(({ second, values }) => [
+      timeLabel(second),
+      ...values.map((value) => (value === null ? strings.noValue : valueWords(spec.unit, value))),
+    ]);
+  return {
+    heads: [strings.time, ...spec.series.map((series) => seriesLabel(series, strings))],
+    rows,
+    textColumns: [],
+    ...chartNote(spec, state, perPoint > 1 ? formatCount(meanGap(seconds)) : undefined),
+  };
+}
+
+function chartNote(
+  { unit }: TimeChartSpec,
+  { strings, snapshots }: ShownRun,
+  everyS: string | undefined,
+): Pick<TableView, 'note'> {
+  const summaries = unit === 'latency' ? snapshots.map(({ interval }) => interval?.latencyUs) : [];
+  const notes = [
+    ...(everyS === undefined ? [] : [fill(strings.everySeconds, everyS)]),
+    ...(tailReason(summaries) === undefined ? [] : [strings.tailNote]),
+  ];
+  return notes.length === 0 ? {} : { note: notes.join(' ') };
+}
+
+/** Seconds between points. Of a long run not each second has a snapshot, so these are not counted. */
+const meanGap = (seconds: readonly number[]): number =>
+  (seconds.at(-1)! - seconds[0]!) / Math.max(1, seconds.length - 1);

@@ -9,7 +9,7 @@ import type {
 import type { StepSummary } from '../../measure/show/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import type { ShownRun } from '../panelState';
-import type { TableView } from './tables';
+import type { TableView } from './card';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, rateWords } from '../wording';
 import type { LatencySummary } from '../../measure/latencySummary';

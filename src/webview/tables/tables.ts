@@ -3,73 +3,17 @@ import { formatCount, formatShare } from '../../base/units';
 import { countsLost, type ShownLatency } from '../../measure/judge/judgedLatency';
 import { latencyWords } from '../../base/objectives/words';
 import type { StepProgress } from '../../measure/show/snapshot';
-import {
-  columnsOf as stepColumnsOf,
-  columnText,
-  tooFew,
-  type StepColumn,
-} from '../../measure/show/stepColumns';
+import { columnsOf, columnText, tooFew, type StepColumn } from '../../measure/show/stepColumns';
 import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepRows';
 import type { GeneratorHealth } from '../../measure/show/summary';
 import { tailReason } from '../../measure/tails';
-import type { PanelStrings } from '../../protocol/panelStrings';
-import { columnsOf } from '../charts/columns';
-import { latestStep, problemOf, type ShownRun } from '../panelState';
-import { decisiveStep } from './tiles';
-import type { SeriesSpec, TimeChartSpec } from '../charts/timeCharts';
+import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
+import { element } from '../element';
+import { decisiveStep, latestStep, problemOf, type ShownRun } from '../panelState';
 import { fill } from '../../base/objectives/words';
-import { latencyOrDash, rateWords, timeLabel, valueWords } from '../wording';
-
-/** A table of texts; `textColumns` are set from the left, the others from the right. */
-export interface TableView {
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  readonly textColumns: readonly number[];
-  readonly note?: string;
-}
-
-/** Most rows of a table beside a chart: a person reads it, a longer run is summed up. */
-const mostRows = 120;
-
-export function seriesLabel({ label }: SeriesSpec, strings: PanelStrings): string {
-  return typeof label === 'string' ? label : strings[label.key];
-}
-
-/** The same numbers as the chart. */
-export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
-  const { strings, snapshots } = state;
-  const { seconds, lines, perPoint } = columnsOf(spec, snapshots, mostRows);
-  const rows = seconds
-    .map((second, at) => ({ second, values: lines.map((line) => line[at] ?? null) }))
-    .filter(({ values }) => values.some((value) => value !== null))
-    .map(({ second, values }) => [
-      timeLabel(second),
-      ...values.map((value) => (value === null ? strings.noValue : valueWords(spec.unit, value))),
-    ]);
-  return {
-    heads: [strings.time, ...spec.series.map((series) => seriesLabel(series, strings))],
-    rows,
-    textColumns: [],
-    ...chartNote(spec, state, perPoint > 1 ? formatCount(meanGap(seconds)) : undefined),
-  };
-}
-
-function chartNote(
-  { unit }: TimeChartSpec,
-  { strings, snapshots }: ShownRun,
-  everyS: string | undefined,
-): Pick<TableView, 'note'> {
-  const summaries = unit === 'latency' ? snapshots.map(({ interval }) => interval?.latencyUs) : [];
-  const notes = [
-    ...(everyS === undefined ? [] : [fill(strings.everySeconds, everyS)]),
-    ...(tailReason(summaries) === undefined ? [] : [strings.tailNote]),
-  ];
-  return notes.length === 0 ? {} : { note: notes.join(' ') };
-}
-
-/** Seconds between points. Of a long run not each second has a snapshot, so these are not counted. */
-const meanGap = (seconds: readonly number[]): number =>
-  (seconds.at(-1)! - seconds[0]!) / Math.max(1, seconds.length - 1);
+import { latencyOrDash, rateWords } from '../wording';
+import { createCard, showTable, tablePlace, type StateCard, type TableView } from './card';
+import { connectionsTable, connectionSentences } from './connectionsTable';
 
 /** Each step as its last snapshot had it. */
 function lastSeen({ snapshots }: ShownRun): StepProgress[] {
@@ -92,7 +36,7 @@ function stepRows(state: ShownRun): StepRow[] {
 /** One row per step. */
 export function stepsTable(state: ShownRun): TableView {
   const { strings } = state;
-  const columns = stepColumnsOf('panel');
+  const columns = columnsOf('panel');
   const rows = stepRows(state);
   return {
     heads: columns.map((column) => headOf(column, strings)),
@@ -136,7 +80,7 @@ const mostEntryRows = 200;
 /** One row per use case of a mix and step: of the result, or as last seen. Without rows for one use case. */
 export function entriesTable(state: ShownRun): TableView {
   const { strings } = state;
-  const columns = stepColumnsOf('panel', 'entries');
+  const columns = columnsOf('panel', 'entries');
   const steps = state.result?.steps ?? lastSeen(state);
   const rows = steps.flatMap(entryRows);
   const [index = '', ...heads] = columns.map((column) => headOf(column, strings));
@@ -220,10 +164,84 @@ export function generatorTable(state: ShownRun): TableView {
       // Nothing measured: a worker that sends all the time sets no timer that could be late.
       [strings.loopDelay, latencyOrDash(health?.loopDelayP99Us || undefined, dash)],
       [strings.slip, latencyOrDash(health?.slipP99Us, dash)],
-      // Results of earlier versions have no such share.
       [strings.gcShare, share(health?.gcShare)],
       [strings.keptSchedule, health ? (health.valid ? strings.yes : strings.no) : dash],
     ],
     textColumns: [0],
+  };
+}
+
+/** The cards that hold a table. */
+export function tableCards(
+  state: ShownRun,
+): Record<'steps' | 'entries' | 'connections' | 'errors' | 'generator', StateCard> {
+  return {
+    steps: tableCard(state, 'stepsTable', 'steps', stepsTable, ({ result }) =>
+      (result?.verdict.reasons ?? []).slice(0, 20).map(({ message }) => message),
+    ),
+    entries: tableCard(state, 'entriesTable', 'entries', entriesTable),
+    connections: tableCard(
+      state,
+      'connectionsTable',
+      'connecting',
+      connectionsTable,
+      connectionSentences,
+    ),
+    errors: errorsCard(state),
+    generator: generatorCard(state),
+  };
+}
+
+/** A table, shown while it has rows, with sentences below it. */
+function tableCard(
+  { strings }: ShownRun,
+  title: PanelText,
+  name: string,
+  tableOf: (state: ShownRun) => TableView,
+  sentencesOf?: (state: ShownRun) => readonly string[],
+): StateCard {
+  const card = createCard(strings[title], name);
+  const place = tablePlace(strings[title]);
+  const list = element('ul', { class: 'reasons' });
+  card.body.append(place, ...(sentencesOf ? [list] : []));
+  let listed = '';
+  return {
+    card,
+    update(state) {
+      const table = tableOf(state);
+      card.show(table.rows.length > 0);
+      showTable(place, table, strings[title]);
+      const sentences = sentencesOf?.(state) ?? [];
+      if (sentences.join('\n') === listed) return;
+      listed = sentences.join('\n');
+      list.replaceChildren(...sentences.map((text) => element('li', { text })));
+    },
+  };
+}
+
+/** Shown without errors too: that there are none is said. */
+function errorsCard({ strings }: ShownRun): StateCard {
+  const card = createCard(strings.errorsTable, 'errors');
+  const place = tablePlace(strings.errorsTable);
+  const nothing = element('p', { class: 'quiet', text: strings.noErrors });
+  card.body.append(place, nothing);
+  return {
+    card,
+    update(state) {
+      const table = errorsTable(state);
+      place.hidden = table.rows.length === 0;
+      nothing.hidden = !place.hidden;
+      if (!place.hidden) showTable(place, table, strings.errorsTable);
+    },
+  };
+}
+
+function generatorCard({ strings }: ShownRun): StateCard {
+  const card = createCard(strings.generatorHealth, 'generator');
+  const place = element('div');
+  card.body.append(place);
+  return {
+    card,
+    update: (state) => showTable(place, generatorTable(state), strings.generatorHealth),
   };
 }

@@ -1,14 +1,19 @@
 import { formatCount, formatShare } from '../../base/units';
 import { shownLatency } from '../../measure/judge/judgedLatency';
 import type { StepProgress } from '../../measure/show/snapshot';
-import type { GeneratorHealth, StepSummary } from '../../measure/show/summary';
+import type { GeneratorHealth } from '../../measure/show/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
-import { endedLosses, latestStep, type ShownRun } from '../panelState';
+import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
-import { shortestRateS } from '../charts/timeCharts';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, latencyOrLost, rateWords } from '../wording';
 import type { JudgedLatency, LatencySummary } from '../../measure/latencySummary';
+
+/**
+ * A rate needs some time to be one: where a step begins or ends, a few messages in a few milliseconds of
+ * the tick would draw a spike that nobody sent.
+ */
+export const shortestRateS = 0.5;
 
 /** One of the five numbers at the top. */
 export interface Tile {
@@ -50,12 +55,6 @@ export function tilesOf(state: ShownRun): Tile[] {
     lostTile(state),
     generatorTile(numbers?.generator, strings),
   ];
-}
-
-/** The step that counts: of a result the last one judged, else the one that is going on. */
-export function decisiveStep(state: ShownRun): StepSummary | undefined {
-  const steps = state.result?.steps ?? [];
-  return steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
 }
 
 function numbersOf(state: ShownRun): StepNumbers | undefined {

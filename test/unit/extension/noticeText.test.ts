@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { noticeText } from '../../../src/extension/noticeText';
+import { noticeText } from '../../../src/results/redact';
 
 describe('noticeText', () => {
   it('holds no link that the editor would follow', () => {

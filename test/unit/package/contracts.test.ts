@@ -12,19 +12,22 @@ import {
 } from '../../../src/base/slo';
 import { finalScreen } from '../../../src/cli/views/finalScreen';
 import { textWidth } from '../../../src/cli/views/line';
-import { liveLines } from '../../../src/cli/views/liveView';
-import { createPlainView } from '../../../src/cli/views/plainView';
+import { createPlainView, liveLines } from '../../../src/cli/views/runView';
 import { noProgress, withSnapshot } from '../../../src/cli/views/runView';
-import { completionsAt } from '../../../src/extension/language/complete/completionsAt';
+import { completionsAt } from '../../../src/extension/language/completionsAt';
 import { hoverAt } from '../../../src/extension/language/hoverAt';
 import { sentencesIn } from '../../../src/extension/translateSentences';
 import { judgeRun, judgeStep } from '../../../src/measure/judge/verdict';
 import { scenarioSchema } from '../../../src/scenario/keys/schema';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { sentenceOf } from '../../../src/webview/sentence';
-import { exportItems } from '../../../src/extension/results/exportItems';
 import { readResult } from '../../../src/results/readResult';
-import { exported, exporters, type Exporter } from '../../../src/session/export/exporters';
+import {
+  exported,
+  exporters,
+  exportersFor,
+  type Exporter,
+} from '../../../src/session/export/exporters';
 import { stepsCsv } from '../../../src/session/export/stepsCsv';
 import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
 import { columnTexts, stepColumns, type StepColumn } from '../../../src/measure/show/stepColumns';
@@ -40,16 +43,16 @@ import {
   sampleSummary,
 } from '../results/sampleResult';
 import { finishedRun, shownRun } from '../webview/shownRun';
-import type * as agreedDialectModule from '../../../src/session/agreedDialect';
+import type * as agreedDialectModule from '../../../src/session/askTarget';
 import type * as openTargetModule from '../../../src/targets/openTarget';
-import type * as emulatedModule from '../../../src/results/emulated';
+import type * as emulatedModule from '../../../src/results/result';
 import type * as targetKindsModule from '../../../src/scenario/target/targetKinds';
 import type * as estimateModule from '../../../src/capacity/estimate';
 import type * as loadOfModule from '../../../src/capacity/load/loadOf';
 import type * as presetModule from '../../../src/capacity/start/preset';
 import type * as keysCommandModule from '../../../src/cli/commands/keysCommand';
 import type * as analyseScenarioModule from '../../../src/extension/language/analyseScenario';
-import type * as completionsAtModule from '../../../src/extension/language/complete/completionsAt';
+import type * as completionsAtModule from '../../../src/extension/language/completionsAt';
 import type * as hoverAtModule from '../../../src/extension/language/hoverAt';
 import type * as hubComplaintModule from '../../../src/measure/judge/hubComplaint';
 import type * as buildPlanModule from '../../../src/plan/buildPlan';
@@ -198,21 +201,16 @@ describe('an exporter', () => {
   it('is a choice in the editor, of an interrupted run where it can hold one', async () => {
     const finished = await readResult(at.folder);
     const left = { kind: 'interrupted', path: at.folder, steps: [] } as const;
-    const t = (text: string): string => `<${text}>`;
     await registered(exporters, exporter, () => {
-      const [chosen] = exportItems(finished, t).slice(-1);
+      assert.equal(exportersFor(finished).at(-1), exporter);
       assert.deepEqual(
-        [chosen!.label, chosen!.description, chosen!.exporter.extension],
-        ['madeUp', '<something made up>', 'made'],
-      );
-      assert.deepEqual(
-        exportItems(left, t).map(({ label }) => label),
+        exportersFor(left).map(({ name }) => name),
         ['md', 'counters'],
       );
     });
     const holding = { ...exporter, writeInterrupted: () => 'left' };
     await registered(exporters, holding, async () => {
-      assert.equal(exportItems(left, t).at(-1)?.label, 'madeUp');
+      assert.equal(exportersFor(left).at(-1)?.name, 'madeUp');
       assert.equal(await exported(left, 'madeUp'), 'left');
     });
     await assert.rejects(exported(left, 'csv'), /export it as md or counters\.$/);
@@ -364,7 +362,7 @@ describe('a use case', () => {
       'src/extension/language/analyseScenario',
     ) as typeof analyseScenarioModule;
     const { completionsAt } = load(
-      'src/extension/language/complete/completionsAt',
+      'src/extension/language/completionsAt',
     ) as typeof completionsAtModule;
     const { hoverAt } = load('src/extension/language/hoverAt') as typeof hoverAtModule;
     const labels = (file: string, offset: number): string[] =>
@@ -523,7 +521,7 @@ describe('a target', () => {
       'src/extension/language/analyseScenario',
     ) as typeof analyseScenarioModule;
     const { completionsAt } = load(
-      'src/extension/language/complete/completionsAt',
+      'src/extension/language/completionsAt',
     ) as typeof completionsAtModule;
     const text = 'config:\n  target: ';
     const names = { environment: [], secrets: [], hubs: [] };
@@ -540,14 +538,14 @@ describe('a target', () => {
     assert.deepEqual(hostsOf(target), ['127.0.0.1']);
     assert.equal(addressCount(target), 1);
     assert.equal(targetWords(target), 'http://127.0.0.1:5050/signalrbench');
-    const { emulatedBy } = load('src/results/emulated') as typeof emulatedModule;
+    const { emulatedBy } = load('src/results/result') as typeof emulatedModule;
     assert.equal(emulatedBy({ kind: 'port', emulated: true }, 'hub'), 'embeddedHub');
   });
 
   it('is opened, asked for its dialect and run against', async () => {
     const { startBenchHub } = load('src/servers/hub/benchHub') as typeof benchHubModule;
     const { openTarget } = load('src/targets/openTarget') as typeof openTargetModule;
-    const { agreedDialect } = load('src/session/agreedDialect') as typeof agreedDialectModule;
+    const { agreedDialect } = load('src/session/askTarget') as typeof agreedDialectModule;
     const { buildPlan } = load('src/plan/buildPlan') as typeof buildPlanModule;
     const { startRun } = load('src/runner/lead/startRun') as typeof startRunModule;
     const hub = await startBenchHub();

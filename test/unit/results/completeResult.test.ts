@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { ExpectedError } from '../../../src/base/expectedError';
 import type { MeasuredLoad } from '../../../src/capacity/judge/recommend';
 import { completeResult } from '../../../src/results/completeResult';
-import { toolVersion } from '../../../src/results/toolVersion';
+import { toolVersion } from '../../../src/results/result';
 import {
   sampleModel,
   sampleResult,

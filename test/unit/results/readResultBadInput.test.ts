@@ -3,7 +3,7 @@ import { mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hydrateMessage } from '../../../src/extension/panel/panelSession';
-import { storedSource } from '../../../src/extension/results/storedSource';
+import { storedSource } from '../../../src/extension/panel/storedSource';
 import { resultEntry } from '../../../src/extension/results/resultEntry';
 import { entryDescription } from '../../../src/extension/results/resultsModel';
 import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { agreedDialect } from '../../../src/session/agreedDialect';
+import { agreedDialect } from '../../../src/session/askTarget';
 import type { HubDialect } from '../../../src/base/benchContract';
 import type { OpenTarget } from '../../../src/targets/target';
 import { planOf } from '../../fakes/plan';

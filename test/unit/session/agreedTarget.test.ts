@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { agreedTarget } from '../../../src/session/agreedTarget';
+import { agreedTarget } from '../../../src/session/askTarget';
 import type { LoadBeyond, OpenTarget } from '../../../src/targets/target';
 import { redirectHosts } from '../../../src/wire/connect/redirectHosts';
 import { endpointOf } from '../../fakes/endpoint';

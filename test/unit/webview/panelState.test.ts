@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { toPanelResult } from '../../../src/extension/panel/panelResult';
+import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import { mostSnapshots } from '../../../src/measure/show/thinSnapshots';
 import type { ToPanel } from '../../../src/protocol/panel';
 import { initialState, reduce, type PanelState } from '../../../src/webview/panelState';

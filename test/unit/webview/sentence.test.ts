@@ -6,8 +6,8 @@ import { objectiveTexts } from '../../../src/base/slo';
 import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tables/tiles';
-import { unitsViewOf } from '../../../src/webview/tables/unitsView';
-import { toPanelResult } from '../../../src/extension/panel/panelResult';
+import { unitsViewOf } from '../../../src/webview/tables/unitsCard';
+import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import {
   failedResult,
   latency,

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../../src/measure/show/snapshot';
 import type { RunSummary } from '../../../src/measure/show/summary';
 import type { ToPanel } from '../../../src/protocol/panel';
 import { panelStrings } from '../../../src/protocol/panelStrings';
-import { toPanelResult } from '../../../src/extension/panel/panelResult';
+import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import { initialState, reduce, type ShownRun } from '../../../src/webview/panelState';
 import {
   latency,

@@ -3,27 +3,24 @@ import * as fc from 'fast-check';
 import type { Snapshot } from '../../../src/measure/show/snapshot';
 import { thinSnapshots } from '../../../src/measure/show/thinSnapshots';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/charts/heatMap';
-import { isUnreachable, problemOf, type ShownRun } from '../../../src/webview/panelState';
-import {
-  percentilePlace,
-  pointsOf,
-  spectrumViewOf,
-} from '../../../src/webview/charts/spectrumView';
+import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/charts/spectrum';
+import { chartTable, timeCharts } from '../../../src/webview/charts/timeCharts';
 import {
   axisEndS,
+  isUnreachable,
   plannedEndS,
+  problemOf,
   progressOf,
   stepBands,
-} from '../../../src/webview/charts/stepBands';
+  type ShownRun,
+} from '../../../src/webview/panelState';
 import {
-  chartTable,
   entriesTable,
   errorsTable,
   generatorTable,
   stepsTable,
 } from '../../../src/webview/tables/tables';
 import { tilesOf } from '../../../src/webview/tables/tiles';
-import { timeCharts } from '../../../src/webview/charts/timeCharts';
 import { fill } from '../../../src/base/objectives/words';
 import { rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
 import {

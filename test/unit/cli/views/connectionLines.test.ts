@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  connectionLines,
-  lifeLines,
-  membershipLines,
-  targetLines,
-} from '../../../../src/cli/views/connectionLines';
+import { connectionLines } from '../../../../src/cli/views/connectionLines';
 import { paint, type Line } from '../../../../src/cli/views/line';
 import type { ConnectionSummary } from '../../../../src/measure/total/connectionSummary';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
@@ -18,15 +13,15 @@ const connections: ConnectionSummary = {
   reconnected: 12,
   connectUs: times(9000),
 };
+type Steps = Parameters<typeof connectionLines>[0]['steps'];
+const linesOf = (known: Partial<ConnectionSummary>, columns: number, steps: Steps = []): Line[] =>
+  connectionLines({ connections: { ...connections, ...known }, steps }, columns);
 const wholeText = (lines: readonly Line[]): string =>
   lines.map((line) => paint(line, false).trim()).join(' ');
 
 describe('lines about connections', () => {
   it('are none where a result does not know more', () => {
-    assert.deepEqual(connectionLines(connections, 80), []);
-    assert.deepEqual(lifeLines(connections, [{ index: 1 }], 80), []);
-    assert.deepEqual(targetLines(connections, 80), []);
-    assert.deepEqual(membershipLines([{ index: 1 }], 80), []);
+    assert.deepEqual(linesOf({}, 80, [{ index: 1 }]), []);
   });
 
   it('split the time of connecting and name who was dropped, a few at most', () => {
@@ -37,9 +32,8 @@ describe('lines about connections', () => {
       errorClass: 'closed',
       text: 'gone',
     }));
-    const lines = connectionLines(
+    const lines = linesOf(
       {
-        ...connections,
         connectPhasesUs: { tcp: times(200), handshake: times(1500) },
         openedPerSecond: 49.96,
         pings: { sent: 3, received: 4 },
@@ -52,11 +46,11 @@ describe('lines about connections', () => {
       text,
       /^p99 of tcp 200µs, handshake 1.5ms; 50.0 opened\/s; pings 3 sent, 4 received/,
     );
-    const silent = { ...connections, pings: { sent: 3, received: 0 } };
-    assert.equal(wholeText(connectionLines(silent, 80)), '3 pings sent');
-    const rated = { ...connections, openedPerSecond: 5, connectPhasesUs: { tcp: times(2e5) } };
+    const silent = { pings: { sent: 3, received: 0 } };
+    assert.equal(wholeText(linesOf(silent, 80)), '3 pings sent');
+    const rated = { openedPerSecond: 5, connectPhasesUs: { tcp: times(2e5) } };
     for (let columns = 20; columns < 60; columns++)
-      for (const line of connectionLines(rated, columns))
+      for (const line of linesOf(rated, columns))
         assert.doesNotMatch(paint(line, false), /^ *(opened|200ms)/);
     assert.match(text, /connection 0 dropped at 4.3 s after 3.0 s: closed: gone connection 1/);
     assert.match(text, /connection 4 dropped[^]* and 2 more$/);
@@ -69,7 +63,7 @@ describe('lines about connections', () => {
       ...{ connection, atS: 1 + connection / 10, openS: 0.5, errorClass: 'invocation', text },
     }));
     assert.equal(
-      wholeText(connectionLines({ ...connections, drops }, 200)),
+      wholeText(linesOf({ drops }, 200)),
       `7 drops from 1.0 s to 1.6 s: invocation: ${text}`,
     );
   });
@@ -89,7 +83,7 @@ describe('lines about connections', () => {
       { atS: 20, missing: 2, connectionsS: null, latencyS: null },
       { atS: 25, missing: 1, connectionsS: 2 },
     ];
-    const text = wholeText(lifeLines({ ...connections, life }, [{ index: 2, recoveries }], 300));
+    const text = wholeText(linesOf({ life }, 300, [{ index: 2, recoveries }]));
     assert.equal(
       text,
       'life: 5 drops, 12 reconnects (p99 12ms); life span p50 60 s; down p50 1.5 s, p99 1.5 s; SLA mean 98 %, p50 97.5 %, p99 97.5 % ' +
@@ -110,19 +104,17 @@ describe('lines about connections', () => {
       dropped: 0,
       connectUs: times(9000),
     };
-    const text = wholeText(
-      targetLines({ ...connections, targets: [{ ...target, received: 1, latencyUs }] }, 200),
-    );
+    const text = wholeText(linesOf({ targets: [{ ...target, received: 1, latencyUs }] }, 200));
     assert.equal(text, 'http://a/hub: 5 connected (p99 9ms), 1 failed, 1 received (p99 2ms)');
     const membership = { joins: 1, joinsFailed: 0, leaves: 1, leavesFailed: 2, skipped: 3 };
     const moved = { ...membership, joinUs: latencyUs, leaveUs: latencyUs };
     assert.equal(
-      wholeText(membershipLines([{ index: 1, membership: moved }], 200)),
+      wholeText(linesOf({}, 200, [{ index: 1, membership: moved }])),
       'step 1: 1 joins (p99 2ms), 1 leaves (p99 2ms), 2 leaves failed, 3 skipped, the one before was not answered',
     );
     const still = { ...moved, joins: 0, leaves: 0, leavesFailed: 0, skipped: 0 };
     assert.equal(
-      wholeText(membershipLines([{ index: 1, membership: still }], 200)),
+      wholeText(linesOf({}, 200, [{ index: 1, membership: still }])),
       'step 1: 0 joins, 0 leaves',
     );
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createPlainView } from '../../../../src/cli/views/plainView';
+import { createPlainView } from '../../../../src/cli/views/runView';
 import { mixedProgress, sampleScenario, sampleSnapshot } from '../../results/sampleResult';
 import { fakeIo } from '../fakeIo';
 

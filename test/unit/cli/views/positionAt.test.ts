@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { positionAt } from '../../../../src/cli/views/problemText';
+import { positionAt } from '../../../../src/cli/scenarioOf';
 
 describe('positions', () => {
   for (const [name, text] of [

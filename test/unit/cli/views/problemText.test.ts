@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { placeProblems, problemText } from '../../../../src/cli/views/problemText';
+import { placeProblems, problemText } from '../../../../src/cli/scenarioOf';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 const linesOf = (text: string, set: Record<string, string> = {}): string[] => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { trafficLines } from '../../../../src/cli/views/trafficTable';
+import { trafficLines } from '../../../../src/cli/views/stepTable';
 
 const step = {
   index: 2,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { analysisCache } from '../../../../src/extension/language/analysisCache';
+import { analysisCache } from '../../../../src/extension/language/analyseScenario';
 
 /** A document that counts how often its text is put together. */
 function fakeDocument(text: string) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { analyseScenario, type Analysis } from '../../../../src/extension/language/analyseScenario';
 import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
-import { quickFixes } from '../../../../src/extension/language/fix/quickFixes';
-import type { TextFix } from '../../../../src/extension/language/fix/unitFixes';
+import { quickFixes } from '../../../../src/extension/language/quickFixes';
+import type { TextFix } from '../../../../src/extension/language/quickFixes';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { crlf, tooMuch } from './atCursor';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { analysisCache } from '../../../../src/extension/language/analysisCache';
+import { analysisCache } from '../../../../src/extension/language/analyseScenario';
 import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
 import { isScenarioText } from '../../../../src/extension/language/isScenarioText';
 import { example } from './atCursor';

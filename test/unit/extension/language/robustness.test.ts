@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
-import { codeLenses } from '../../../../src/extension/language/codeLenses';
-import { completionsAt } from '../../../../src/extension/language/complete/completionsAt';
+import { codeLenses } from '../../../../src/extension/language/lensesAndHints';
+import { completionsAt } from '../../../../src/extension/language/completionsAt';
 import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
 import {
   documentSymbols,
   type SymbolText,
 } from '../../../../src/extension/language/documentSymbols';
 import { hoverAt } from '../../../../src/extension/language/hoverAt';
-import { inlayHints } from '../../../../src/extension/language/inlayHints';
-import { quickFixes } from '../../../../src/extension/language/fix/quickFixes';
+import { inlayHints } from '../../../../src/extension/language/lensesAndHints';
+import { quickFixes } from '../../../../src/extension/language/quickFixes';
 import { crlf, example, examples, tooMuch } from './atCursor';
 
 const names = { environment: ['HUB_URL'], secrets: ['azure'], hubs: [] };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
-import { codeLenses } from '../../../../src/extension/language/codeLenses';
+import { codeLenses } from '../../../../src/extension/language/lensesAndHints';
 import {
   documentSymbols,
   type SymbolText,
 } from '../../../../src/extension/language/documentSymbols';
-import { environmentNames } from '../../../../src/extension/language/complete/valueCompletions';
-import { inlayHints } from '../../../../src/extension/language/inlayHints';
+import { environmentNames } from '../../../../src/extension/language/proposals';
+import { inlayHints } from '../../../../src/extension/language/lensesAndHints';
 import { crlf, example } from './atCursor';
 
 const chat = example('chat-room.signalr.yaml');

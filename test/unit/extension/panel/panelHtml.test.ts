@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { panelHtml } from '../../../../src/extension/panel/panelHtml';
+import { panelHtml } from '../../../../src/extension/panel/panelSession';
 
 const page = {
   title: '"><script>alert(1)</script>',

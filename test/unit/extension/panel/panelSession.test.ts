@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/base/event';
-import type { PanelSource } from '../../../../src/extension/panel/panelSource';
+import type { PanelSource } from '../../../../src/extension/panel/panelSession';
 import { hydrateMessage, startPanelSession } from '../../../../src/extension/panel/panelSession';
-import { spectraOf, toPanelResult } from '../../../../src/extension/panel/panelResult';
+import { spectraOf, toPanelResult } from '../../../../src/extension/panel/panelSession';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { Snapshot } from '../../../../src/measure/show/snapshot';
 import type { PanelResult, ToPanel } from '../../../../src/protocol/panel';

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ResultEntry } from '../../../../src/extension/results/resultEntry';
-import type { KnownEntry } from '../../../../src/extension/results/scanResults';
-import { mostResults, scanResults } from '../../../../src/extension/results/scanResults';
+import type { KnownEntry } from '../../../../src/extension/results/resultEntry';
+import { mostResults, scanResults } from '../../../../src/extension/results/resultEntry';
 import { sampleResult, sampleSnapshot } from '../../results/sampleResult';
 
 describe('scanResults', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerProblem, runQuestions } from '../../../../src/extension/run/runQuestions';
+import { answerProblem, runQuestions } from '../../../../src/extension/run/runTexts';
 import { scenarioOf } from '../../scenario/parsed';
 import { english } from '../../../../src/base/translate';
 

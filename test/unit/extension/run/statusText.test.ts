@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statusDetails, statusText } from '../../../../src/extension/run/statusText';
+import { statusDetails, statusText } from '../../../../src/extension/run/runTexts';
 import { sampleSnapshot } from '../../results/sampleResult';
 import { english } from '../../../../src/base/translate';
 

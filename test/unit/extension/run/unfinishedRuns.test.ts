@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runState, type RunTraces } from '../../../../src/extension/run/unfinishedRuns';
+import { runState, type RunTraces } from '../../../../src/extension/results/resultEntry';
 import { sampleResult, sampleSnapshot } from '../../results/sampleResult';
 
 const ownPid = 4711;

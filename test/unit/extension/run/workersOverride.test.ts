@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { workersOverride } from '../../../../src/extension/run/runQuestions';
+import { workersOverride } from '../../../../src/extension/run/runTexts';
 
 describe('workersOverride', () => {
   const set = [{ path: 'config.workers', value: '3' }];

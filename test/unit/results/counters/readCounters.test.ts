@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { counterSummaryLines } from '../../../../src/results/counters/counterSummary';
-import { readCounters } from '../../../../src/results/counters/readCounters';
+import { readCounters } from '../../../../src/results/counters/counterSummary';
 
 const fixtures = 'test/fixtures/counters';
 const line = (counters: object, time = '2019-11-14T11:54:30Z'): string =>

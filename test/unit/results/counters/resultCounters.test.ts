@@ -6,7 +6,7 @@ import {
   CounterSummarizer,
   counterSummaryLines,
 } from '../../../../src/results/counters/counterSummary';
-import { withResultCounters } from '../../../../src/results/counters/resultCounters';
+import { withResultCounters } from '../../../../src/results/counters/counterLines';
 import { sampleResult, sampleScenario, sampleStep } from '../sampleResult';
 
 const quantiles = (p50: number, p90: number, p95: number, p99: number): Quantiles => ({

@@ -1,0 +1,78 @@
+import { jsonDocument } from '../../base/visibleText';
+import { countersOfRun } from '../../results/counters/counterFile';
+import {
+  CounterSummarizer,
+  counterSummaryLines,
+  readCounters,
+} from '../../results/counters/counterSummary';
+import { readResult } from '../../results/readResult';
+import { exported } from '../../session/export/exporters';
+import { exitCode } from '../exitCode';
+import { canColour, widthOf, type ProcessIo } from '../io';
+import { finalScreen, interruptedScreen } from '../views/finalScreen';
+import { paintAll, printable } from '../views/line';
+
+/**
+ * The last screen of a stored run, also of one that was interrupted by a crash; or its summary in the
+ * order of the Azure SignalR benchmark.
+ */
+export async function showCommand(
+  location: string,
+  { summary = false }: { readonly summary?: boolean },
+  io: ProcessIo,
+): Promise<number> {
+  const { stdout } = io;
+  const run = await readResult(location);
+  if (summary) {
+    const summarizer = new CounterSummarizer();
+    for (const line of await countersOfRun(run)) summarizer.add(line);
+    const steps = run.kind === 'result' ? run.result.steps : [];
+    const latencies = new Map(steps.map(({ index, latencyUs }) => [index, latencyUs]));
+    const lines = counterSummaryLines(summarizer.summary(), (epoch) => latencies.get(epoch));
+    stdout.write(ended(lines));
+    return exitCode.done;
+  }
+  const width = widthOf(stdout);
+  const lines =
+    run.kind === 'result'
+      ? finalScreen(run.result, width, run.path)
+      : interruptedScreen(run, width);
+  stdout.write(paintAll(lines, canColour(io)));
+  return exitCode.done;
+}
+
+/**
+ * Writes a stored run to standard output in another format.
+ *
+ * @throws ExpectedError when there is no result, or none that the format could hold
+ */
+export async function exportCommand(
+  location: string,
+  { format }: { readonly format: string },
+  { stdout }: ProcessIo,
+): Promise<number> {
+  stdout.write(await exported(await readResult(location), format));
+  return exitCode.done;
+}
+
+/**
+ * Reads a counter file of the Azure SignalR benchmark and prints its summary, in the order of that tool.
+ *
+ * @throws ExpectedError with the line when the file is damaged
+ */
+export async function importCommand(
+  file: string,
+  { json = false }: { readonly json?: boolean },
+  { stdout, stderr }: ProcessIo,
+): Promise<number> {
+  const { lines, cut, ...summary } = await readCounters(file);
+  if (cut) stderr.write(`warning: the last line of ${printable(file)} is cut; it was left out\n`);
+  if (summary.epochs.length === 0)
+    stderr.write(`warning: ${printable(file)} ends before the first step\n`);
+  stdout.write(
+    json ? jsonDocument({ file, lines, cut, ...summary }) : ended(counterSummaryLines(summary)),
+  );
+  return exitCode.done;
+}
+
+const ended = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');

@@ -1,0 +1,123 @@
+import { formatBytes } from '../../base/units';
+import { entryTraffic } from '../../capacity/load/entryTraffic';
+import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
+import { bandwidthWords, figure } from '../../capacity/wording';
+import { stepsOf } from '../../scenario/steps';
+import { childOf, type OutlineNode } from '../../scenario/text/outline';
+import { numberOf } from '../../usecases/parameterSpec';
+import { streamsOf } from '../../usecases/registry';
+import { itemsDown, itemsUp } from '../../usecases/streams';
+import { entryNodes, type Analysis } from './analyseScenario';
+import { english, type Translate } from '../../base/translate';
+import { estimateHeadline, wordsOfTable } from './hoverAt';
+
+/** A few words behind a value. */
+export interface InlayText {
+  /** Behind the value. */
+  readonly offset: number;
+  readonly label: string;
+}
+
+/**
+ * What values of the parameters come to in the last step: the rate behind `sendingInterval`, members
+ * behind `groupCount`, bandwidth behind `messageSize`. Empty while the text has errors.
+ */
+export function inlayHints(
+  { outline, scenario, estimate }: Analysis,
+  t: Translate = english,
+): InlayText[] {
+  if (scenario === undefined || estimate === undefined) return [];
+  const last = stepsOf(scenario).at(-1);
+  const traffic = last === undefined ? undefined : entryTraffic(scenario, last);
+  if (traffic === undefined || 'problem' in traffic) return [];
+  const entries = entryNodes(outline.root);
+  return traffic.sending.flatMap(({ entry, traffic: { senders, ...each } }, position) => {
+    const { groupMembers, messageBytes } = each;
+    const counts = effectiveBytes(sizesOf(each));
+    const node = entries[scenario.entries.indexOf(entry)];
+    const load = estimate.loads[position];
+    const parameters = node === undefined ? undefined : childOf(node, 'parameters');
+    if (parameters === undefined || load === undefined) return [];
+    const streams = streamsOf(entry);
+    // The estimate counts what goes one way only as an echo.
+    const perSecond = (senders * 1000) / numberOf(entry.parameters, 'sendingInterval');
+    const rates = t(
+      '{0} msg/s in, {1} msg/s out',
+      figure(streams === undefined ? load.in_messages_per_s : perSecond * itemsUp(streams)),
+      figure(streams === undefined ? load.out_messages_per_s : perSecond * itemsDown(streams)),
+    );
+    const members =
+      groupMembers === undefined ? undefined : membersText(groupMembers, load.table, t);
+    const bandwidth = bandwidthText(load.out_bytes_per_s, messageBytes, counts, t);
+    return [
+      ...behind(parameters, 'messageSize', bandwidth),
+      ...behind(parameters, 'sendingInterval', rates),
+      ...(members === undefined ? [] : behind(parameters, 'groupCount', members)),
+    ];
+  });
+}
+
+/** What goes over the wire; the estimate counts small messages for more. */
+function bandwidthText(
+  countedBytesPerS: number,
+  messageBytes: number,
+  counts: number,
+  t: Translate,
+): string {
+  const shown = bandwidthWords((countedBytesPerS * messageBytes) / counts);
+  return counts === messageBytes
+    ? t('{0} out', shown)
+    : t('{0} out, each message counted as {1}', shown, formatBytes(counts));
+}
+
+function membersText(members: number, table: string, t: Translate): string {
+  const words = wordsOfTable(table);
+  return members === 1 ? t('1 member: {0}', words) : t('{0} members: {1}', figure(members), words);
+}
+
+function behind(parameters: OutlineNode, name: string, label: string): InlayText[] {
+  const node = childOf(parameters, name);
+  if (node === undefined || node.valueLength === 0) return [];
+  return [{ offset: node.valueOffset + node.valueLength, label }];
+}
+
+/** One entry of the line above a file. */
+export interface LensText {
+  readonly title: string;
+  /** What a click does: start a run or stop it, explain the estimate, or open the last result. */
+  readonly opens: 'run' | 'stop' | 'estimate' | 'result';
+}
+
+/** What is known of the runs of a scenario. */
+export interface LensRuns {
+  /** Whether one is going on. */
+  readonly running: boolean;
+  /** Outcome of the newest one that is over in words, e.g. `p99 41 ms, passed, 2 h ago`. */
+  readonly lastRun: string | undefined;
+}
+
+/** What stands above the first line: run or stop, the estimate in short, the last run. */
+export function codeLenses(
+  { estimate, noEstimate, problems }: Analysis,
+  { running, lastRun }: LensRuns,
+  t: Translate = english,
+): LensText[] {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const middle =
+    estimate !== undefined
+      ? estimateHeadline(estimate)
+      : errors === 1
+        ? t('1 error to solve first')
+        : errors > 1
+          ? t('{0} errors to solve first', errors)
+          : noEstimate;
+  return [
+    running
+      ? { title: `■ ${t('Stop Run')}`, opens: 'stop' }
+      : { title: `▶ ${t('Run SignalR Benchmark')}`, opens: 'run' },
+    ...(middle === undefined ? [] : [{ title: middle, opens: 'estimate' as const }]),
+    ...(lastRun === undefined
+      ? []
+      : [{ title: t('last run: {0}', lastRun), opens: 'result' as const }]),
+  ];
+}

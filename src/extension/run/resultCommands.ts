@@ -1,0 +1,334 @@
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { ExpectedError } from '../../base/expectedError';
+import { readResult } from '../../results/readResult';
+import { fileProblem, scenarioFile } from '../../results/resultFolder';
+import { redactedKeys } from '../../results/scenarioCopy';
+import { exported, exportersFor } from '../../session/export/exporters';
+import { storedMarkdown } from '../../session/export/summaryMarkdown';
+import { errorText } from '../log';
+import type { PanelSource } from '../panel/panelSession';
+import {
+  closeResultTabs,
+  closeStoredPanel,
+  openResultTabs,
+  openRunPanel,
+  type ResultColumns,
+} from '../panel/runPanel';
+import { storedSource } from '../panel/storedSource';
+import { trusted } from '../questions';
+import {
+  deletedPrefix,
+  folderAt,
+  nameWithOrigin,
+  resultEntry,
+  resultPath,
+  runState,
+  type ResultEntry,
+} from '../results/resultEntry';
+import { entryDescription, groupsOf } from '../results/resultsModel';
+import { labelsOf } from '../results/resultsTree';
+import { scenarioText } from '../scenarios/scenarioFiles';
+import { resultEditorType, type Services } from '../services';
+import { copyMarkdown, type RunController } from './runController';
+import { openScenarioAsRun } from './scenarioAsRun';
+
+const runAgainCommand = 'signalrBenchmark.runAgain';
+const copySummaryCommand = 'signalrBenchmark.copySummary';
+
+/** What can be done with stored results, from the tree, the palette and the panel. */
+export class ResultCommands {
+  constructor(
+    private readonly services: Services,
+    private readonly controller: RunController,
+    private readonly extensionUri: vscode.Uri,
+  ) {}
+
+  /** Opens a result by node, folder or file; without one the person chooses. */
+  async open(argument: unknown): Promise<void> {
+    const folder = await this.folderOf(argument);
+    if (folder === undefined) return;
+    try {
+      const run = await readResult(folder);
+      if (run.kind === 'result') {
+        const file = vscode.Uri.file(run.path);
+        // One tab for looking through results; the one to keep stays when it is opened for good.
+        await vscode.commands.executeCommand('vscode.openWith', file, resultEditorType, {
+          preview: true,
+        });
+      } else {
+        const log = (message: string): void => this.services.log.warn(message);
+        openRunPanel(this.extensionUri, await this.source(folder), log);
+      }
+    } catch (error) {
+      if (!(error instanceof ExpectedError)) throw error;
+      const file = resultPath({ folder });
+      const text = vscode.l10n.t('Open as Text');
+      const actions = existsSync(file) ? [text] : [];
+      const answer = await vscode.window.showErrorMessage(errorText(error), ...actions);
+      // Another editor has this file by default, and an answer may come when it is gone.
+      if (answer === text) {
+        await vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(file), 'default');
+      }
+    }
+  }
+
+  /** A stored run as the panel shows it. */
+  source(location: string): Promise<PanelSource> {
+    return storedSource(location, {
+      // By the commands, which say what went wrong: the folder may be gone by now.
+      runAgain: (folder) => void vscode.commands.executeCommand(runAgainCommand, folder),
+      openScenario: (folder) =>
+        void openScenarioAsRun(folder, this.originOf(folder), this.services.log),
+      copySummary: (folder) => void vscode.commands.executeCommand(copySummaryCommand, folder),
+    });
+  }
+
+  /** The file that the scenario of a result was written in, where that is known. */
+  private originOf(folder: string): vscode.Uri | undefined {
+    const written = this.services.state.originOf(folder);
+    return written === undefined ? undefined : vscode.Uri.parse(written);
+  }
+
+  /** The run of that id: the one that is going on, or a stored one; undefined when it is gone. */
+  async find(id: string): Promise<PanelSource | undefined> {
+    const live = this.controller.find(id);
+    if (live) return live;
+    // An id is the name that a folder was made with; anything else is not ours.
+    if (path.basename(id) !== id || id.startsWith('.')) return undefined;
+    const { index, places } = this.services;
+    const folder =
+      places
+        .all()
+        .map((directory) => path.join(directory, id))
+        .find((each) => existsSync(each)) ??
+      (await index.load()).find((entry) => entry.id === id)?.folder;
+    return folder === undefined ? undefined : this.source(folder);
+  }
+
+  /** Offers what runs left that the closing of their window, or a crash, broke off. */
+  async offerInterrupted(): Promise<void> {
+    const { state } = this.services;
+    const open = vscode.l10n.t('Open Result');
+    const offer = async (folder: string): Promise<void> => {
+      const name = path.basename(folder);
+      const answer = await vscode.window.showInformationMessage(
+        vscode.l10n.t('The run {0} was interrupted; what was measured is kept.', name),
+        open,
+      );
+      if (answer === open) await this.open(folder);
+    };
+    for (const run of state.unfinishedRuns) {
+      const found = await runState(run);
+      if (found === 'running') continue;
+      await state.removeUnfinishedRun(run.folder);
+      if (found === 'interrupted') void offer(run.folder);
+    }
+  }
+
+  /** Runs the scenario of a result again, as it was run then. */
+  async runAgain(argument: unknown): Promise<void> {
+    if (!(await trusted())) return;
+    const folder = await this.folderOf(argument);
+    if (folder === undefined) return;
+    const uri = vscode.Uri.file(path.join(folder, scenarioFile));
+    // By the result: the folder may have a name that somebody gave it.
+    const entry = await resultEntry(folder, new Date());
+    const title = `${entry?.scenario ?? path.basename(folder)}.yaml`;
+    const text = await scenarioText(uri);
+    const [missing] = redactedKeys(text);
+    if (missing !== undefined) {
+      throw new ExpectedError(
+        'result-redacted',
+        vscode.l10n.t(
+          'The copy of {0} lacks the secret of {1}: secrets are not kept. Write {2} there in your own scenario, and run that one.',
+          title,
+          missing,
+          '${secret:name}',
+        ),
+      );
+    }
+    // Paths in the copy mean what they meant where it was written.
+    const origin = this.originOf(folder);
+    await this.controller.run({ uri, origin, title, text, overrides: [] });
+  }
+
+  async copySummary(argument: unknown): Promise<void> {
+    const folder = await this.folderOf(argument);
+    if (folder === undefined) return;
+    await copyMarkdown(storedMarkdown(await readResult(folder)));
+  }
+
+  /** Writes a result to a file that the person chooses, in one of the formats of the command line. */
+  async export(argument: unknown): Promise<void> {
+    const folder = await this.folderOf(argument);
+    if (folder === undefined) return;
+    const run = await readResult(folder);
+    const items = exportersFor(run).map((exporter) => ({
+      label: exporter.name,
+      description: vscode.l10n.t(exporter.words),
+      exporter,
+    }));
+    const answer = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Export As') });
+    if (answer === undefined) return;
+    const { name, extension } = answer.exporter;
+    const near = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder))?.uri.fsPath;
+    const file = `${path.basename(folder)}.${extension}`;
+    const target = await vscode.window.showSaveDialog({
+      title: vscode.l10n.t('Export Result'),
+      defaultUri: vscode.Uri.file(path.join(near ?? homedir(), file)),
+      filters: { [name]: [extension] },
+    });
+    if (target === undefined) return;
+    await written(target, await exported(run, name));
+    const open = vscode.l10n.t('Open');
+    const said = vscode.l10n.t('Result exported to {0}.', path.basename(target.path));
+    const wanted = await vscode.window.showInformationMessage(said, open);
+    if (wanted === open) await vscode.commands.executeCommand('vscode.open', target);
+  }
+
+  /** Puts the folder aside first: it is gone for good when the way back was not taken. */
+  async delete(argument: unknown): Promise<void> {
+    const folder = await this.writtenFolder(argument);
+    if (folder === undefined) return;
+    const name = path.basename(folder);
+    const aside = path.join(path.dirname(folder), `${deletedPrefix}${name}`);
+    await moved(folder, aside);
+    const columns = await this.closeTabs(folder);
+    this.services.index.refresh(0);
+    const undo = vscode.l10n.t('Undo');
+    const answer = await vscode.window.showInformationMessage(
+      vscode.l10n.t('Result {0} deleted.', name),
+      undo,
+    );
+    if (answer === undo) {
+      await moved(aside, folder);
+      await openResultTabs(folder, columns);
+    } else await rm(aside, { recursive: true, force: true });
+    this.services.index.refresh(0);
+  }
+
+  async rename(argument: unknown): Promise<void> {
+    const folder = await this.writtenFolder(argument);
+    if (folder === undefined) return;
+    const name = path.basename(folder);
+    const answer = await vscode.window.showInputBox({
+      title: vscode.l10n.t('Rename Result'),
+      value: name,
+      validateInput: (text) =>
+        /^[\p{L}\p{N}_][\p{L}\p{N} ._-]{0,119}$/u.test(text.trim())
+          ? undefined
+          : vscode.l10n.t('Letters, digits, blanks, dots, - and _, at most 120.'),
+    });
+    const given = answer?.trim();
+    if (given === undefined || given === name) return;
+    const entry = await resultEntry(folder, new Date());
+    const renamed = path.join(path.dirname(folder), nameWithOrigin(entry ?? { name }, given));
+    await moved(folder, renamed);
+    await this.services.state.moveOrigin(folder, renamed);
+    await openResultTabs(renamed, await this.closeTabs(folder));
+    this.services.index.refresh(0);
+  }
+
+  /** What shows a folder that is no longer there could not be filled again. */
+  private async closeTabs(folder: string): Promise<ResultColumns> {
+    closeStoredPanel(path.basename(folder));
+    return closeResultTabs(folder);
+  }
+
+  async reveal(argument: unknown): Promise<void> {
+    const folder = await this.folderOf(argument);
+    if (folder === undefined) return;
+    const uri = vscode.Uri.file(folder);
+    const inside = vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+    const command = inside ? 'revealInExplorer' : 'revealFileInOS';
+    await vscode.commands.executeCommand(command, uri);
+  }
+
+  /**
+   * As {@link folderOf}, but of a run that is over: one that goes on still writes to its folder.
+   *
+   * @throws ExpectedError `result-running`
+   */
+  private async writtenFolder(argument: unknown): Promise<string | undefined> {
+    const over = ({ status }: ResultEntry): boolean => status !== 'running';
+    const folder = await this.folderOf(argument, over);
+    if (folder === undefined) return undefined;
+    const entry = await resultEntry(folder, new Date());
+    if (this.controller.writesTo(folder) || (entry && !over(entry))) {
+      throw new ExpectedError(
+        'result-running',
+        vscode.l10n.t('The run {0} is still going on. Stop it first.', path.basename(folder)),
+      );
+    }
+    return folder;
+  }
+
+  private async folderOf(
+    argument: unknown,
+    offered: (entry: ResultEntry) => boolean = () => true,
+  ): Promise<string | undefined> {
+    if (typeof argument === 'string') return argument;
+    if (argument instanceof vscode.Uri) return folderAt(argument.fsPath);
+    const { entry } = (argument ?? {}) as { entry?: ResultEntry };
+    if (entry) return entry.folder;
+    const open = openResult();
+    return open ? folderAt(open.fsPath) : this.choose(offered);
+  }
+
+  private async choose(offered: (entry: ResultEntry) => boolean): Promise<string | undefined> {
+    const all = groupsOf(await this.services.index.load()).flatMap((group) => group.entries);
+    const entries = all.filter(offered);
+    if (entries.length === 0) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('There are no results yet.'));
+      return undefined;
+    }
+    const newestFirst = [...entries].sort((a, b) => b.startedMs - a.startedMs);
+    const labels = labelsOf(newestFirst);
+    const items = newestFirst.map((entry, at) => ({
+      label: entry.scenario,
+      description: labels[at]!,
+      detail: entryDescription(entry, vscode.l10n.t),
+      folder: entry.folder,
+    }));
+    const answer = await vscode.window.showQuickPick(items, {
+      title: vscode.l10n.t('Results'),
+      matchOnDescription: true,
+    });
+    return answer?.folder;
+  }
+}
+
+/** The result in the active tab. */
+function openResult(): vscode.Uri | undefined {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  const ours = input instanceof vscode.TabInputCustom && input.viewType === resultEditorType;
+  return ours ? input.uri : undefined;
+}
+
+async function written(file: vscode.Uri, text: string): Promise<void> {
+  try {
+    await vscode.workspace.fs.writeFile(file, Buffer.from(text));
+  } catch (error) {
+    throw new ExpectedError(
+      'export-failed',
+      vscode.l10n.t('{0} cannot be written ({1}).', file.fsPath, fileProblem(error)),
+      { cause: error },
+    );
+  }
+}
+
+async function moved(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    throw new ExpectedError(
+      'result-folder',
+      vscode.l10n.t('{0} cannot be moved ({1}).', from, fileProblem(error)),
+      { cause: error },
+    );
+  }
+}

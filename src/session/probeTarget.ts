@@ -1,0 +1,64 @@
+import type { Endpoint } from '../base/endpoint';
+import { ExpectedError } from '../base/expectedError';
+import { hideSecrets } from '../runner/lead/hideSecrets';
+import { probeAgreed } from '../targets/connect/probeAgreed';
+import type { ServiceProbe } from '../targets/service/probeService';
+import type { TargetContext } from '../targets/target';
+import type { HubProbe } from '../wire/connect/probeHub';
+import type { RunParts } from './prepareRun';
+import type { ScenarioParser } from './scenarioFile';
+
+/** What a probe is made of; tests put fakes in its place. */
+export interface ProbeParts extends Pick<RunParts, 'openTarget'> {
+  readonly parseScenario: ScenarioParser;
+  readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
+  /** Undefined when the text is no connection string. */
+  readonly probeConnection: (
+    text: string,
+    context: TargetContext,
+  ) => Promise<ServiceProbe | undefined>;
+}
+
+/** A hub, with its URL as it may be shown. */
+export type ProbedHub = HubProbe & { readonly url: string };
+
+/** What was asked, and what it said. */
+export type Probed =
+  | { readonly of: 'hub'; readonly probe: ProbedHub }
+  | { readonly of: 'service'; readonly probe: ServiceProbe };
+
+/**
+ * Connects once to what `config.target` would say; asks a service whether it takes the key.
+ *
+ * @param agree settles with whether a hub may be followed to that host beyond this machine; absent when
+ *   nobody needs to be asked
+ * @returns undefined when it may not
+ * @throws ExpectedError `bad-target` when it is none, and what opening it fails with
+ */
+export async function probeTarget(
+  text: string,
+  context: TargetContext,
+  { parseScenario, openTarget, probeHub, probeConnection }: ProbeParts,
+  agree?: (host: string, url: string) => Promise<boolean>,
+): Promise<Probed | undefined> {
+  const service = await probeConnection(text, context);
+  if (service !== undefined) return { of: 'service', probe: service };
+  const { scenario, problems } = parseScenario('mode: simple\n', {
+    overrides: [{ path: 'config.target', value: text }],
+  });
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error || !scenario)
+    throw new ExpectedError('bad-target', error?.message ?? `${text} is no target.`);
+  const target = await openTarget(scenario, context);
+  const { url, secrets } = target;
+  try {
+    const probe = await probeAgreed(target, probeHub, agree && ((host) => agree(host, url)));
+    if (probe === undefined) return undefined;
+    if (probe.reachable) return { of: 'hub', probe: { url, ...probe } };
+    // A server may repeat what it was sent.
+    const message = hideSecrets(probe.message, secrets);
+    return { of: 'hub', probe: { url, ...probe, message } };
+  } finally {
+    await target.dispose();
+  }
+}

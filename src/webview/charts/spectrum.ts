@@ -1,0 +1,247 @@
+import uPlot from 'uplot';
+import { tellsShare } from '../../base/judging';
+import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/latency';
+import { fill, latencyWords } from '../../base/objectives/words';
+import { formatCount } from '../../base/units';
+import type { LatencySummary } from '../../measure/latencySummary';
+import type { StepSummary } from '../../measure/show/summary';
+import { latencyAt } from '../../measure/tails';
+import type { PanelStrings } from '../../protocol/panelStrings';
+import { element } from '../element';
+import { decisiveStep, latestStep, type ShownRun } from '../panelState';
+import { createCard, createTwin, type StateCard, type TableView } from '../tables/card';
+import { latencyOrDash, percentWords } from '../wording';
+import {
+  axis,
+  belowAxis,
+  createLegend,
+  decadeRange,
+  decades,
+  keepWidth,
+  logarithmic,
+  quietChart,
+  themeColour,
+} from './chartFrame';
+
+export interface SpectrumPoint {
+  readonly share: number;
+  readonly latencyUs: number;
+}
+
+/** The latency spectrum of one step, ready to draw. */
+export interface SpectrumView {
+  readonly title: string;
+  readonly step: number;
+  /** Steps to choose from. */
+  readonly steps: readonly number[];
+  /** Rising, from the intended time. */
+  readonly due: readonly SpectrumPoint[];
+  /** Rising, from the real send; empty while the run goes on. */
+  readonly sent: readonly SpectrumPoint[];
+  readonly table: TableView;
+}
+
+/**
+ * Place of a share on HdrHistogram's percentile axis, where each further nine takes the same room:
+ * lg(1 / (1 − share)); 90 % is at 1, 99 % at 2.
+ */
+export function percentilePlace(share: number): number {
+  return Math.log10(1 / (1 - Math.min(share, 1 - 1e-9)));
+}
+
+/** What the axis names. */
+export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
+
+/**
+ * The spectrum of the step asked for, else of the one that counts; undefined when nothing was received in
+ * it. Its histogram is known at the end only; before that its percentiles are joined.
+ */
+export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView | undefined {
+  const { result, snapshots, spectra, strings } = state;
+  const steps = result?.steps.filter(({ latencyUs }) => latencyUs.count > 0) ?? [];
+  const done = steps.find(({ index }) => index === wanted) ?? lastOf(state, steps);
+  const live = result ? undefined : latestStep(snapshots, ({ latencyUs }) => latencyUs.count > 0);
+  const step = done ?? live;
+  if (!step) return undefined;
+  const curve = spectra.find((each) => each.step === step.index)?.points ?? [];
+  const due = curve.length > 0 ? curve : pointsOf(step.latencyUs);
+  const sent = done ? pointsOf(done.sendLatencyUs) : [];
+  return {
+    title: fill(strings.spectrum, formatCount(step.index)),
+    step: step.index,
+    steps: steps.map(({ index }) => index),
+    due,
+    sent,
+    table: {
+      heads: [strings.share, strings.fromIntended, ...(sent.length > 0 ? [strings.fromSend] : [])],
+      rows: latencyMetrics.map((metric) => [
+        metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
+        latencyOrDash(latencyAt(step.latencyUs, summaryKeys[metric]), strings.noValue),
+        ...(done && sent.length > 0
+          ? [latencyOrDash(latencyAt(done.sendLatencyUs, summaryKeys[metric]), strings.noValue)]
+          : []),
+      ]),
+      textColumns: [0],
+      ...noteOf(step, strings),
+    },
+  };
+}
+
+function noteOf(
+  { latencyUs, judgedUs }: Pick<StepSummary, 'latencyUs' | 'judgedUs'>,
+  { tailNote, ofArrived }: PanelStrings,
+): Pick<TableView, 'note'> {
+  const notes = [
+    ...(tellsShare(latencyUs.count, latencyShare['p99.99']) ? [] : [tailNote]),
+    ...(judgedUs === undefined ? [] : [ofArrived]),
+  ];
+  return notes.length === 0 ? {} : { note: notes.join(' ') };
+}
+
+function lastOf<T extends { readonly index: number }>(
+  state: ShownRun,
+  steps: readonly T[],
+): T | undefined {
+  const decisive = decisiveStep(state)?.index;
+  return steps.find(({ index }) => index === decisive) ?? steps.at(-1);
+}
+
+/** The percentiles that are kept, up to the highest that `count` values can tell. */
+export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
+  if (summary.count === 0) return [];
+  const highest = 1 - 1 / Math.max(2, summary.count);
+  const within = latencyMetrics
+    .map((metric) => ({
+      share: latencyShare[metric],
+      latencyUs: Math.max(1, summary[summaryKeys[metric]]),
+    }))
+    .filter(({ share }) => share < 0.999 || tellsShare(summary.count, share))
+    .filter(({ share }) => share < highest);
+  return [
+    { share: 0, latencyUs: Math.max(1, summary.min) },
+    ...within,
+    { share: highest, latencyUs: Math.max(1, summary.max) },
+  ];
+}
+
+/** The latency spectrum of a step, to be chosen when there are several. */
+export function createSpectrumCard({ strings }: ShownRun): StateCard {
+  const card = createCard(strings.spectrum, 'spectrum');
+  const place = element('div', { class: 'chart', attributes: { role: 'img' } });
+  const choice = element('select');
+  const chooser = element('label', {
+    class: 'chooser',
+    children: [`${strings.spectrumStep} `, choice],
+  });
+  const legend = createLegend([
+    { label: strings.fromIntended, colour: 'p99', dash: [], widthPx: 2.5 },
+    { label: strings.fromSend, colour: 'sent', dash: [6, 3], widthPx: 1.5 },
+  ]);
+  const twin = createTwin(strings.asTable, '');
+  card.body.append(place, element('div', { class: 'below', children: [legend.root, chooser] }));
+  card.body.append(twin.root);
+  const chart = createSpectrumChart(place);
+  let wanted: number | undefined;
+  let shown: ShownRun | undefined;
+  const update = (state: ShownRun): void => {
+    shown = state;
+    const view = spectrumViewOf(state, wanted);
+    card.show(view !== undefined);
+    if (!view) return;
+    card.setTitle(view.title);
+    const told = view.table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
+    place.setAttribute('aria-label', fill(strings.chartSummary, view.title, told));
+    twin.name(view.title);
+    chooser.hidden = view.steps.length < 2;
+    const options = view.steps.map((step) => String(step));
+    if (choice.options.length !== options.length) {
+      choice.replaceChildren(...options.map((text) => element('option', { text })));
+    }
+    choice.value = String(view.step);
+    legend.showLine(1, view.sent.length > 0);
+    chart.update(view);
+    twin.update(() => view.table, state.result !== undefined);
+  };
+  choice.addEventListener('change', () => {
+    wanted = Number(choice.value);
+    if (shown) update(shown);
+  });
+  return { card, update, redraw: () => chart.redraw() };
+}
+
+interface SpectrumChart {
+  update(view: SpectrumView): void;
+  redraw(): void;
+}
+
+/** Draws latency over HdrHistogram's percentile axis into `place`. */
+function createSpectrumChart(place: HTMLElement): SpectrumChart {
+  let plot: uPlot | undefined;
+  keepWidth(place, () => plot);
+  return {
+    update(view) {
+      const data = aligned(view);
+      if (plot) plot.setData(data);
+      else plot = new uPlot(options(place), data, place);
+    },
+    redraw: () => plot?.redraw(false, true),
+  };
+}
+
+/** Both curves over the union of their places; where one has no point it is drawn through. */
+export function aligned({ due, sent }: SpectrumView): uPlot.AlignedData {
+  const curves = [due, sent].map(
+    (points) => new Map(points.map(({ share, latencyUs }) => [percentilePlace(share), latencyUs])),
+  );
+  const places = [...new Set(curves.flatMap((curve) => [...curve.keys()]))].sort((a, b) => a - b);
+  return [places, ...curves.map((curve) => places.map((place) => curve.get(place)))];
+}
+
+function options(place: HTMLElement): uPlot.Options {
+  const line = (colour: string, widthPx: number, dash?: number[]): uPlot.Series => ({
+    stroke: () => themeColour(`--line-${colour}`),
+    width: widthPx,
+    spanGaps: true,
+    points: { show: false },
+    ...(dash && { dash }),
+  });
+  const named = axisShares.map(percentilePlace);
+  return {
+    ...quietChart,
+    cursor: { show: false },
+    width: Math.max(200, place.clientWidth),
+    height: 200,
+    padding: [8, 18, 0, 0],
+    series: [{}, line('p99', 2.5), line('sent', 1.5, [6, 3])],
+    scales: {
+      x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max)] },
+      y: { distr: logarithmic, log: 10, range: (_plot, min, max) => decadeRange(min, max) },
+    },
+    axes: [
+      axis({
+        splits: (_plot, _axis, _min, max) => named.filter((at) => at <= max + 1e-9),
+        values: (plot, splits) => labels(plot, splits, named),
+        ...belowAxis,
+        grid: false,
+      }),
+      axis({
+        scale: 'y',
+        splits: decades,
+        values: (_plot, splits) => splits.map((us) => latencyWords(us)),
+        size: 62,
+      }),
+    ],
+  };
+}
+
+/** Leaves out a label that would touch the one before it. */
+function labels(plot: uPlot, splits: number[], named: readonly number[]): string[] {
+  let free = -Infinity;
+  return splits.map((split) => {
+    const text = percentWords(axisShares[named.indexOf(split)] ?? 0);
+    const [at, half] = [plot.valToPos(split, 'x'), text.length * 3.3];
+    if (at - half < free) return '';
+    free = at + half + 6;
+    return text;
+  });
+}

@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import type { Completion } from '../../../../src/extension/language/proposals';
+import { completionsAt } from '../../../../src/extension/language/completionsAt';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { configKeys } from '../../../../src/scenario/keys/configKeys';
+import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
+import { useCases } from '../../../../src/usecases/registry';
+import { atCursor, crlf } from './atCursor';
+
+const hub = 'http://localhost:5050/chat';
+const names = { environment: ['API_KEY', 'HUB_URL'], secrets: ['azure'], hubs: [hub] };
+
+function complete(marked: string): Completion[] {
+  const { analysis, offset } = atCursor(marked);
+  return completionsAt(analysis, offset, names);
+}
+const labels = (marked: string): string[] => complete(marked).map(({ label }) => label);
+
+/** The text after the completion was taken, placeholders filled in. */
+function taken(marked: string, label: string): string {
+  const { text } = atCursor(marked);
+  const found = complete(marked).find((completion) => completion.label === label);
+  assert.ok(found, `no ${label}`);
+  return text.slice(0, found.offset) + filled(found) + text.slice(found.offset + found.length);
+}
+
+function filled({ insert, snippet }: Completion): string {
+  if (!snippet) return insert;
+  return insert
+    .replace(/\$\{\d+:((?:\\.|[^}\\])*)\}/g, (_, value: string) => value.replace(/\\(.)/g, '$1'))
+    .replace(/\$0/g, '')
+    .replace(/\\\$/g, '$');
+}
+
+const payloadKeys = ['messageSizes', 'payload', 'payloadFile'];
+
+describe('completionsAt: arguments of own methods', () => {
+  const file = 'scenario:\n  name: invoke\n  parameters:\n    arguments:\n      - ';
+
+  it('are placeholders, in quotes where there are none yet', () => {
+    assert.ok(labels(`${file}|\n`).includes('{sender}'));
+    assert.equal(taken(`${file}|\n`, '{sender}'), `${file}'{sender}'\n`);
+    assert.equal(taken(`${file}'to {se|}'\n`, '{sender}'), `${file}'to {sender}'\n`);
+    assert.deepEqual(labels(`${file}'to {sender} and |'\n`), []);
+  });
+
+  it('are the same in items of streams, but for those of receivers', () => {
+    const items = file.replace('arguments', 'streamingItems');
+    assert.equal(taken(`${items}|\n`, '{sequence}'), `${items}'{sequence}'\n`);
+    assert.ok(!labels(`${items}|\n`).includes('{group}'));
+  });
+});
+
+describe('completionsAt: keys', () => {
+  it('proposes the keys at the top that are not there yet', () => {
+    assert.deepEqual(labels('config:\n  unit: 5\n|\n'), [
+      'scenario',
+      'scenarios',
+      'slo',
+      'mode',
+      'kind',
+    ]);
+  });
+
+  it('does not propose a mix beside a scenario', () => {
+    assert.deepEqual(labels('scenario:\n  name: echo\n|'), ['config', 'slo', 'mode', 'kind']);
+  });
+
+  it('proposes the keys of config without those present', () => {
+    const found = labels('config:\n  unit: 5\n  con|\n  step: 5\nscenario:\n  name: echo\n');
+    assert.deepEqual(
+      [...found].sort(),
+      configKeys
+        .map(({ name }) => name)
+        .filter((name) => name !== 'unit' && name !== 'step')
+        .sort(),
+    );
+  });
+
+  it('begins with the keys people need first and ends with those of the old tool', () => {
+    const found = labels('config:\n  |\nscenario:\n  name: echo\n');
+    assert.deepEqual(found.slice(0, 5), [
+      'target',
+      'unit',
+      'connections',
+      'arrivingRate',
+      'baseSending',
+    ]);
+    assert.equal(found.at(-1), 'debug');
+    assert.ok(found.indexOf('webAppTarget') > found.indexOf('headers'));
+  });
+
+  it('proposes whole scenarios before the keys of the old tool in an empty file', () => {
+    const found = labels('|');
+    assert.deepEqual(found.slice(0, 3), ['config', 'scenario', 'scenarios']);
+    assert.ok(found.indexOf('echo') < found.indexOf('mode'));
+    assert.deepEqual(found.slice(-2), ['mode', 'kind']);
+  });
+
+  it('writes over the word that is typed', () => {
+    const marked = 'config:\n  unit: 5\n  con|\n';
+    assert.equal(taken(marked, 'connections'), 'config:\n  unit: 5\n  connections: \n');
+    assert.equal(taken(crlf(marked), 'connections'), crlf('config:\n  unit: 5\n  connections: \n'));
+  });
+
+  it('keeps a colon that stands there', () => {
+    assert.equal(taken('config:\n  con|: 5\n', 'connections'), 'config:\n  connections: 5\n');
+  });
+
+  it('opens a section on its next line', () => {
+    assert.equal(taken('sc|', 'scenario'), 'scenario:\n  ');
+    assert.equal(taken('sc|', 'scenarios'), 'scenarios:\n  - name: ');
+  });
+
+  it('proposes the parameters of the use case, required ones first', () => {
+    const found = complete('scenario:\n  name: sendToGroup\n  parameters:\n    |\n');
+    assert.deepEqual(
+      found.map(({ label }) => label),
+      [
+        'groupCount',
+        'messageSize',
+        'sendingInterval',
+        ...payloadKeys,
+        'groupsPerConnection',
+        'sendersPer',
+        'targets',
+      ],
+    );
+    assert.equal(found[0]!.detail, 'required');
+  });
+
+  it('takes the use case from below as well, and echo without one', () => {
+    assert.ok(
+      labels('scenario:\n  parameters:\n    |\n  name: streamingEcho').includes(
+        'streamingItemCount',
+      ),
+    );
+    assert.deepEqual(labels('scenario:\n  parameters:\n    |'), [
+      'messageSize',
+      'sendingInterval',
+      ...payloadKeys,
+    ]);
+  });
+
+  it('knows slo, upstream and the entries of a mix', () => {
+    assert.ok(labels('slo:\n  |').includes('p99'));
+    assert.deepEqual(labels('config:\n  upstream:\n    |'), ['port', 'publicUrl']);
+    assert.deepEqual(labels('scenarios:\n  - name: echo\n    |'), ['senders', 'parameters']);
+    assert.deepEqual(labels('scenarios:\n- name: echo\n- |'), ['name', 'senders', 'parameters']);
+    assert.deepEqual(
+      labels('scenarios:\n- name: broadcast\n- name: sendToClient\n  parameters:\n    |'),
+      ['messageSize', 'sendingInterval', ...payloadKeys, 'targets'],
+    );
+  });
+
+  it('works inside brackets', () => {
+    const one = 'scenario: {name: echo, parameters: {messageSize: 2KB, |}}';
+    assert.deepEqual(labels(one), ['sendingInterval', ...payloadKeys]);
+    assert.equal(taken(one, 'sendingInterval').at(-3), ' ');
+    assert.deepEqual(labels('scenario: {name: echo, |'), ['parameters']);
+    assert.deepEqual(labels('scenario: {\n  name: echo,\n  par|\n}'), ['parameters']);
+  });
+
+  it('works in text that is no YAML yet', () => {
+    const parameters = ['sendingInterval', ...payloadKeys];
+    for (const marked of [
+      'scenario:\n  name: echo\n  parameters:\n    messageSize: 2KB\n    send|',
+      'scenario:\n  name: echo\n  parameters:\n    mess\n    send|\n    messageSize: 2KB',
+      'scenario:\n  name: "echo"\n  parameters:\n    messageSize: "2KB\n    send|\nslo:\n',
+      'scenario:\n  name: echo\n  parameters: {messageSize: 2KB\n    , |\nslo:\n  p99: 1s\n',
+      'scenario:\n  name: echo\n  parameters:\n    messageSize: 2KB\n    "send|\n',
+      '\uFEFFscenario:\n  name: echo\n  parameters:\n    messageSize: 2KB\n    |\n',
+    ]) {
+      assert.deepEqual(labels(marked), parameters, marked);
+      assert.deepEqual(labels(crlf(marked)), parameters, marked);
+    }
+    assert.ok(labels('config:\n  con|\nscenario: [').includes('connections'));
+    assert.deepEqual(labels('config:\n  unit: 5\n---\nconfig:\n  con|'), []);
+  });
+
+  it('stays silent where nothing is known', () => {
+    for (const marked of [
+      'config:\n  # |',
+      'config:\n  unit: 5 # con|',
+      'config:\n  headers:\n    |',
+      'other:\n  |',
+      'config:\n  connections|: 5 5',
+    ].slice(0, 4)) {
+      assert.deepEqual(labels(marked), [], marked);
+    }
+  });
+});
+
+describe('completionsAt: values', () => {
+  it('proposes choices, the default marked', () => {
+    const found = complete('config:\n  transport: |\n');
+    assert.deepEqual(
+      found.map(({ label, detail }) => [label, detail]),
+      [
+        ['Websockets', 'default'],
+        ['ServerSentEvents', undefined],
+        ['LongPolling', undefined],
+      ],
+    );
+    assert.equal(
+      taken('config:\n  transport: Long|', 'LongPolling'),
+      'config:\n  transport: LongPolling',
+    );
+  });
+
+  it('proposes use cases, flags and the embedded hub', () => {
+    assert.deepEqual(
+      labels('scenario:\n  name: se|'),
+      useCases.map(({ name }) => name),
+    );
+    assert.deepEqual(labels('config:\n  debug: |'), ['true', 'false']);
+    assert.equal(labels('config:\n  target: |')[0], 'local');
+    assert.deepEqual(
+      labels('scenario: {name: |}'),
+      useCases.map(({ name }) => name),
+    );
+    assert.deepEqual(
+      labels('scenarios:\n  - name: |'),
+      useCases.map(({ name }) => name),
+    );
+  });
+
+  it('proposes units after a number', () => {
+    assert.deepEqual(labels('config:\n  singleStepDuration: 30|'), ['30ms', '30s', '30m', '30h']);
+    assert.deepEqual(labels('scenario:\n  parameters:\n    messageSize: 2|'), ['2B', '2KB', '2MB']);
+    assert.deepEqual(labels('slo:\n  dropped: 1|'), ['1%']);
+    assert.deepEqual(labels('scenarios:\n  - name: echo\n    senders: 30|'), ['30%']);
+    assert.deepEqual(labels('config:\n  connections: 5|'), []);
+    assert.equal(taken('config:\n  drain: 1.5|', '1.5s'), 'config:\n  drain: 1.5s');
+  });
+
+  it('proposes the default of a number, and sizes for the unit', () => {
+    assert.deepEqual(labels('config:\n  singleStepDuration: |'), ['4m']);
+    assert.deepEqual(labels('config:\n  unit: |').slice(0, 3), ['1', '2', '3']);
+  });
+
+  it('proposes references by name', () => {
+    assert.deepEqual(labels('config:\n  connectionString: |'), [
+      '${secret:azure}',
+      '${env:API_KEY}',
+      '${env:HUB_URL}',
+    ]);
+    assert.deepEqual(labels('config:\n  target: |'), [
+      'local',
+      hub,
+      '${secret:azure}',
+      '${env:HUB_URL}',
+    ]);
+    const marked = 'config:\n  accessToken: Bearer ${|}\n';
+    assert.equal(
+      taken(marked, '${secret:azure}'),
+      'config:\n  accessToken: Bearer ${secret:azure}\n',
+    );
+    assert.equal(
+      taken('config:\n  target:\n    - ${env:HU|', '${env:HUB_URL}'),
+      'config:\n  target:\n    - ${env:HUB_URL}',
+    );
+    assert.deepEqual(labels('config:\n  hub: ${|'), []);
+    assert.equal(
+      taken('config: {target: local, accessToken: "${|}"}', '${secret:azure}'),
+      'config: {target: local, accessToken: "${secret:azure}"}',
+    );
+    assert.equal(
+      taken('config: {accessToken: ${|}, unit: 5}', '${secret:azure}'),
+      'config: {accessToken: ${secret:azure}, unit: 5}',
+    );
+  });
+});
+
+describe('completionsAt: whole scenarios', () => {
+  for (const useCase of useCases) {
+    it(`writes one for ${useCase.name} that has no errors`, () => {
+      const marked = '# mine\n|';
+      const scenario = complete(marked).find(
+        ({ kind, label }) => kind === 'scenario' && label === useCase.name,
+      );
+      assert.ok(scenario);
+      const { problems } = parseScenario(filled(scenario));
+      const bad = problems.filter(
+        ({ severity, code }) => severity !== 'info' && code !== 'not-runnable',
+      );
+      assert.deepEqual(bad, []);
+    });
+  }
+
+  it('offers the set-ups of the guides, which need the size they are named after', () => {
+    const presets = complete('|').filter(({ label }) => / Unit \d+$/.test(label));
+    assert.equal(presets.length, 21);
+    for (const { label, insert, kind } of presets) {
+      const { estimate, problems } = analyseScenario(insert);
+      assert.deepEqual(
+        problems.filter(({ severity }) => severity !== 'info'),
+        [],
+        label,
+      );
+      assert.equal(kind, 'scenario');
+      assert.match(insert, new RegExp(`\\n {2}unit: ${/\d+$/.exec(label)![0]}\\n`));
+      assert.notEqual(estimate?.planned, undefined, label);
+    }
+  });
+
+  it('offers none where something stands', () => {
+    assert.ok(complete('config:\n|').every(({ kind }) => kind === 'key'));
+  });
+});
