@@ -9,14 +9,15 @@ const load = { connections: 5, singleStepDuration: '2s', warmup: '500ms', skipNe
 const sent = 200;
 
 /** All at once: whatever the machine does meanwhile, it does to each of them. */
-async function byBoth(test: LoadTest) {
-  const by = (driver: 'native' | 'sdk') =>
+async function byBoth(test: Omit<LoadTest, 'target'>, ofNative: string, ofSdk = ofNative) {
+  const by = (driver: 'native' | 'sdk', target: string) =>
     loadRun({
       ...test,
+      target,
       config: { ...load, ...test.config, driver },
       parameters: { sendingInterval: '50ms', ...test.parameters },
     });
-  return (await Promise.all([by('native'), by('sdk')])).map(onlyStep);
+  return (await Promise.all([by('native', ofNative), by('sdk', ofSdk)])).map(onlyStep);
 }
 
 describe(`a hub that answers after ${delayMs} ms`, function () {
@@ -27,7 +28,7 @@ describe(`a hub that answers after ${delayMs} ms`, function () {
       return withHub(`--delay ${delayMs}ms`, ({ url }) =>
         inQuiet(this, async () => {
           const [steps, reference] = await besideReference(url, transport, () =>
-            byBoth({ target: url, config: { transport } }),
+            byBoth({ config: { transport } }, url),
           );
           for (const step of steps) assertExact(step, sent, sent);
           const judged = steps.map((step) => readsDelay(step, delayMs, reference));
@@ -41,17 +42,15 @@ describe('the drivers of Azure Web PubSub', function () {
   this.timeout(120_000);
 
   it('read the same latency, but for what they cost themselves', async function () {
-    const emulator = await startWebPubSubEmulator();
+    // One for each driver: an emulator has one event handler, which leaves with the run that brought it.
+    const emulators = await Promise.all([startWebPubSubEmulator(), startWebPubSubEmulator()]);
+    const [ofNative, ofSdk] = emulators.map(({ connectionString }) => connectionString);
     try {
       // The hub beside it shows what the machine adds.
       await withHub(`--delay ${delayMs}ms`, ({ url }) =>
         inQuiet(this, async () => {
           const [[native, sdk], reference] = await besideReference(url, 'Websockets', () =>
-            byBoth({
-              target: emulator.connectionString,
-              useCase: 'echo',
-              config: { service: 'webpubsub' },
-            }),
+            byBoth({ useCase: 'echo', config: { service: 'webpubsub' } }, ofNative!, ofSdk),
           );
           for (const step of [native!, sdk!]) assertExact(step, sent, sent);
           const noiseMs = noiseOf(reference, delayMs);
@@ -64,7 +63,7 @@ describe('the drivers of Azure Web PubSub', function () {
         }),
       );
     } finally {
-      await emulator.dispose();
+      await Promise.all(emulators.map((emulator) => emulator.dispose()));
     }
   });
 });
