@@ -1,7 +1,11 @@
+import { ExpectedError } from '../base/expectedError';
+import type { Scenario } from '../scenario/scenario';
 import { assess, checkAssignment } from './judge/assess';
 import { billingOf } from './judge/billing';
+import { withVerdict } from './judge/unitVerdict';
+import { loadOf } from './load/loadOf';
+import { trafficLoad } from './load/serviceLoad';
 import type { Estimate, EstimateInput, EstimateOptions } from './model';
-import { trafficLoad } from './load/trafficLoad';
 
 export {
   signalrEditions,
@@ -33,4 +37,29 @@ export function estimate(input: EstimateInput, options: EstimateOptions = {}): E
     ...assess(assignment, loads, input.assumptions ?? []),
     billing: billingOf(input.product, loads),
   };
+}
+
+/** The functions behind the estimate; tests put others in their place. */
+export interface EstimateModel {
+  readonly loadOf: typeof loadOf;
+  readonly estimate: typeof estimate;
+}
+
+/**
+ * The estimate of a scenario with its verdict on the size that the scenario names; a `problem` is the sentence
+ * why there is none.
+ */
+export function scenarioEstimate(
+  scenario: Scenario,
+  options: EstimateOptions = {},
+  model: EstimateModel = { loadOf, estimate },
+): { readonly estimate: Estimate } | { readonly problem: string } {
+  const load = model.loadOf(scenario);
+  if ('problem' in load) return load;
+  try {
+    return { estimate: withVerdict(model.estimate(load.input, options), scenario) };
+  } catch (error) {
+    if (error instanceof ExpectedError) return { problem: error.message };
+    throw error;
+  }
 }

@@ -4,7 +4,7 @@ import { buildPlan } from '../plan/buildPlan';
 import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
 import { notRunnable } from '../scenario/check/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
-import { contractMethods } from '../usecases/hubContract';
+import { contractMethods } from '../usecases/registry';
 import { exitCode } from './exitCode';
 import { flushed, processIo, stdinEnded } from './io';
 import { onDemand } from './loadOnDemand';

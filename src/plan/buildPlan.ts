@@ -1,7 +1,10 @@
-import type { Scenario } from '../scenario/scenario';
+import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { silentRounds, stepsOf } from '../scenario/steps';
-import type { Plan, PlanLife, WorkerPlan } from './plan';
-import { planEntryOf } from './planEntry';
+import type { Parameters } from '../usecases/parameters';
+import { payloadOf } from '../usecases/payloadSizes';
+import { findUseCase } from '../usecases/registry';
+import { hubRunOf } from '../usecases/useCase';
+import type { Plan, PlanLife, WorkerPlan, PlanEntry, PlanGroups } from './plan';
 
 export interface PlanOptions {
   /** Worker threads to split the load over; at most one per connection is used. */
@@ -94,4 +97,31 @@ function lifeOf(scenario: Scenario): PlanLife | undefined {
     ...(lifetimeMs !== undefined && { lifetimeMs }),
     ...(dropAllAfterMs !== undefined && { dropAllAfterMs }),
   };
+}
+
+/** What the parameters of a use case mean for a run; an unknown use case is a defect of whoever asks. */
+export function planEntryOf({ name, parameters }: ScenarioEntry): PlanEntry {
+  const useCase = findUseCase(name);
+  if (useCase === undefined) throw new Error(`there is no use case ${name}`);
+  const { sendingInterval = 0, joinLeaveInterval, payload: content, payloadFile } = parameters;
+  const run = hubRunOf(useCase, parameters);
+  return {
+    useCase: name,
+    run,
+    intervalMs: Number(sendingInterval),
+    ...(joinLeaveInterval !== undefined && { moveIntervalMs: Number(joinLeaveInterval) }),
+    ...(run.audience === 'group' && { groups: groupsOf(parameters) }),
+    targets: parameters['targets'] === 'random' ? 'random' : 'fixed',
+    payload: {
+      sizes: payloadOf(parameters).sizes,
+      content: content === 'binary' || content === 'text' ? content : 'random',
+      ...(typeof payloadFile === 'string' && { file: payloadFile }),
+    },
+  };
+}
+
+function groupsOf({ groupCount, groupsPerConnection = 1, sendersPer }: Parameters): PlanGroups {
+  const count = Number(groupCount);
+  const perConnection = Math.min(Number(groupsPerConnection), count);
+  return { count, perConnection, dealsSenders: sendersPer === 'group' };
 }

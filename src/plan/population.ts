@@ -2,7 +2,7 @@ import { derangement, shuffled, type Random } from '../base/random';
 import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
 import type { Plan, PlanStep } from './plan';
-import { randomFor } from './randomFor';
+import { randomFor } from './draws';
 
 /**
  * Who sends to whom in one entry of a plan. A *source* is a sender's stream to one audience: sequence

@@ -1,6 +1,6 @@
 import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
-import { estimate } from '../capacity/estimate';
+import { estimate, scenarioEstimate, type EstimateModel } from '../capacity/estimate';
 import { billingWords } from '../capacity/judge/billing';
 import { measuredLoadOf, type MeasuredStep } from '../capacity/judge/measuredLoadOf';
 import {
@@ -12,7 +12,6 @@ import {
 } from '../capacity/judge/recommend';
 import { withVerdict } from '../capacity/judge/unitVerdict';
 import { loadOf } from '../capacity/load/loadOf';
-import { scenarioEstimate, type EstimateModel } from '../capacity/scenarioEstimate';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { judgeRun } from '../measure/judge/verdict';
 import type { RunSummary, StepSummary, Verdict } from '../measure/show/summary';

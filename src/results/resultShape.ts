@@ -1,6 +1,6 @@
 import { connectPhases } from '../base/connectPhase';
 import { otherObjectives } from '../base/slo';
-import { allParameters } from '../scenario/keys/allParameters';
+import { allParameters } from '../scenario/keys/scenarioKeys';
 
 /** The shape that data read from a file must have; unknown keys are allowed, they may be newer. */
 export type Shape =

@@ -1,5 +1,5 @@
 import { leaveOut, populationsOf, type Population } from '../plan/population';
-import { targetOf } from '../plan/targetOf';
+import { targetOf } from '../plan/draws';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
 import type { HubConnection } from '../wire/hub/clientConnection';

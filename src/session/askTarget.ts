@@ -2,7 +2,7 @@ import { membershipMethods, type HubDialect } from '../base/benchContract';
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import type { Plan } from '../plan/plan';
-import { measureProblem, needsContract, ticksProblem } from '../scenario/check/measureProblem';
+import { measureProblem, needsContract, ticksProblem } from '../scenario/check/notRunnable';
 import { behindOf } from '../scenario/target/targetKinds';
 import type { LoadBeyond, OpenTarget } from '../targets/target';
 import type { HubRun } from '../usecases/useCase';

@@ -6,7 +6,7 @@ import type { Recovery } from '../measure/total/connectionSummary';
 import { emulatedTexts, howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';
-import { largestGroup } from '../usecases/groups';
+import { largestGroup } from '../usecases/parameters';
 import { findUseCase, streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/payloadSizes';
 import { itemsUp } from '../usecases/streams';

@@ -1,7 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import type { Scenario } from '../scenario/scenario';
-import { serviceEndpointProblem } from '../scenario/target/serviceOfHost';
+import { serviceEndpointProblem } from '../scenario/target/hubUrl';
 import { shownUrl } from '../wire/connect/shownUrl';
 import { hostsBeyond } from '../wire/socket/isLoopback';
 import { openConnection } from './openConnection';

@@ -103,7 +103,7 @@ export interface OpenTarget {
   dispose(): Promise<void>;
 }
 
-/** How targets of a kind are opened: the Node half of {@link import('../scenario/target/targetKind').TargetKind}. */
+/** How targets of a kind are opened: the Node half of {@link import('../scenario/target/targetKinds').TargetKind}. */
 export interface Target {
   readonly kind: string;
   /** @throws ExpectedError when the target cannot be opened */

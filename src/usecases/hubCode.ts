@@ -1,6 +1,6 @@
 import { callbacks, type HubDialect } from '../base/benchContract';
-import { hubMethods } from './hubContract';
-import type { HubMethod } from './hubMethod';
+import { hubMethods } from './registry';
+import type { HubMethod } from './useCase';
 import type { StreamDirection } from './streams';
 
 /** Hub path of the code, the one the scenario examples use. */

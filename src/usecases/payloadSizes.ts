@@ -1,7 +1,7 @@
 import { parseSizeBytes } from '../base/units';
 import { argumentBytes, ownArguments } from './ownArguments';
-import { itemBytes, ownStreamOf } from './ownStreams';
-import type { Parameters } from './parameterSpec';
+import { itemBytes, ownStreamOf } from './streams';
+import type { Parameters } from './parameters';
 
 /** One size of payloads and how often it is drawn against the others. */
 export interface PayloadSize {

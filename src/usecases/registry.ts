@@ -1,3 +1,4 @@
+import { idMethods, type ContractMethods } from '../base/benchContract';
 import { broadcast } from './cases/broadcast';
 import { connectOnly } from './cases/connectOnly';
 import { echo } from './cases/echo';
@@ -11,12 +12,12 @@ import {
   restSendToGroup,
   restSendToUser,
 } from './cases/restSends';
-import type { Parameters } from './parameterSpec';
 import { sendToClient } from './cases/sendToClient';
 import { sendToGroup } from './cases/sendToGroup';
 import { streamingEcho } from './cases/streamingEcho';
+import type { Parameters } from './parameters';
 import type { StreamShape } from './streams';
-import { hubRunOf, type UseCase } from './useCase';
+import { hubRunOf, type UseCase, type HubMethod } from './useCase';
 
 /** All use cases, in the order people are shown them. */
 export const useCases: readonly UseCase[] = [
@@ -64,4 +65,23 @@ export function entryNames(useCases: readonly string[]): string[] {
     const several = useCases.indexOf(name) !== useCases.lastIndexOf(name);
     return several ? `${name} ${number}` : name;
   });
+}
+
+/** Every method that one of the use cases needs, and those that tell ids. */
+export function hubMethods(): HubMethod[] {
+  const ids = (['callback', 'result'] as const).map((by): HubMethod => ({
+    name: idMethods[by],
+    does: { kind: 'id', by },
+  }));
+  const all = [...useCases.flatMap((useCase) => useCase.hubMethods ?? []), ...ids];
+  return [...new Map(all.map((method) => [method.name, method])).values()];
+}
+
+/** Their names in both contracts. */
+export function contractMethods(): ContractMethods {
+  const all = hubMethods();
+  return {
+    recordLatency: all.map(({ name }) => name),
+    measure: all.flatMap(({ measureName }) => measureName ?? []),
+  };
 }

@@ -1,7 +1,7 @@
-import type { HubMessage, HubMethod } from './hubMethod';
-import type { Parameters, ParameterSpec } from './parameterSpec';
-import type { StreamShape } from './streams';
-import type { Load, Service, Traffic } from './traffic';
+import { membershipMethods } from '../base/benchContract';
+import type { Parameters, ParameterSpec } from './parameters';
+import type { LeavingSize, PayloadSize } from './payloadSizes';
+import type { StreamShape, StreamDirection } from './streams';
 
 /** What a connection does once after connecting, before the first step. */
 export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
@@ -95,3 +95,94 @@ export const runsUpstream = ({ run }: UseCase): boolean =>
  */
 export const needsApplication = ({ run }: UseCase): boolean =>
   run.message !== undefined && run.via === undefined && run.audience !== 'group';
+
+/** What a scenario is run against, as far as the estimate and the use case need to know. */
+export type Service = 'hub' | 'signalr' | 'webpubsub';
+
+/** Kinds of traffic that the published tables distinguish. */
+export type TrafficKind =
+  | 'echo'
+  | 'broadcast'
+  | 'send_to_group'
+  | 'send_to_connection'
+  | 'rest_broadcast'
+  | 'rest_send_to_user'
+  | 'rest_send_to_group'
+  | 'upstream_echo';
+
+/** Traffic of one use case at one step: the input of the estimate. */
+export interface Traffic {
+  readonly kind: TrafficKind;
+  /** Connections (or REST callers) that send. */
+  readonly senders: number;
+  /** Seconds between two messages of one sender; positive. */
+  readonly intervalS: number;
+  /** Average payload of one message in bytes. */
+  readonly messageBytes: number;
+  /** The sizes behind that average, where there are several. */
+  readonly messageSizes?: readonly PayloadSize[];
+  /** The same with their envelopes, by which they are billed; absent: payloads alone are known. */
+  readonly leaving?: readonly LeavingSize[];
+  /** Members of the group a message goes to, for the group kinds. */
+  readonly groupMembers?: number;
+  /** Connections of the user a message goes to; 1 when absent. */
+  readonly connectionsPerUser?: number;
+}
+
+/** The population a use case runs on at one step. */
+export interface Load {
+  readonly connections: number;
+  readonly senders: number;
+}
+
+/**
+ * What a hub method does. The C# that people are shown, the embedded hub, the app servers of a run and the
+ * handler behind a service all do it from here.
+ */
+export type HubDeed =
+  | { readonly kind: 'deliver'; readonly to: 'caller' | 'everyone' }
+  | {
+      readonly kind: 'deliver';
+      readonly to: 'client' | 'group';
+      /** Dictionary key of the receiver's connection id or group name; in `Measure` it is the first argument. */
+      readonly receiverKey: string;
+    }
+  | { readonly kind: 'membership'; readonly change: 'join' | 'leave' }
+  /** The caller learns its connection id by the result, or by a callback of the method's own name. */
+  | { readonly kind: 'id'; readonly by: 'result' | 'callback' }
+  | { readonly kind: 'stream'; readonly direction: StreamDirection };
+
+/** A method that the bench contracts ask of a hub. */
+export interface HubMethod {
+  readonly name: string;
+  /** Its name in the contract of `Measure`; absent: that one has no such method. */
+  readonly measureName?: string;
+  readonly does: HubDeed;
+}
+
+/** One hub invocation of the bench contracts. */
+export interface HubMessage {
+  /** Hub method to invoke in the dictionary dialect (`RecordLatency`). */
+  readonly method: string;
+  /** Dictionary key under which the receiver's connection id or group name travels, if any. */
+  readonly receiverKey?: string;
+  /**
+   * Method of the newer contract (`Measure`), which takes the receiver, if any, ticks and payload. Absent:
+   * that contract has none.
+   */
+  readonly measureMethod?: string;
+}
+
+/** How connections join and leave groups: for use cases that send to groups. */
+export const groupMethods: readonly HubMethod[] = (['join', 'leave'] as const).map((change) => ({
+  name: membershipMethods[change],
+  measureName: membershipMethods[change],
+  does: { kind: 'membership', change },
+}));
+
+/** The message that calls a method. */
+export const callOf = ({ name, measureName, does }: HubMethod): HubMessage => ({
+  method: name,
+  ...('receiverKey' in does && { receiverKey: does.receiverKey }),
+  ...(measureName !== undefined && { measureMethod: measureName }),
+});

@@ -1,4 +1,4 @@
-import type { TargetKind } from '../../src/scenario/target/targetKind';
+import type { TargetKind } from '../../src/scenario/target/targetKinds';
 import type { Target } from '../../src/targets/target';
 import { endpointOf } from './endpoint';
 

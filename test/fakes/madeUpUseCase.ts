@@ -1,7 +1,5 @@
-import { callOf, type HubMethod } from '../../src/usecases/hubMethod';
-import { messageParameters } from '../../src/usecases/messageParameters';
-import { numberOf } from '../../src/usecases/parameterSpec';
-import type { UseCase } from '../../src/usecases/useCase';
+import { callOf, type HubMethod, type UseCase } from '../../src/usecases/useCase';
+import { messageParameters, numberOf } from '../../src/usecases/parameters';
 
 const method: HubMethod = {
   name: 'CallEveryone',

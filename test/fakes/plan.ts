@@ -1,8 +1,7 @@
 import { defaultSlo } from '../../src/base/slo';
-import { split } from '../../src/plan/buildPlan';
+import { split, planEntryOf } from '../../src/plan/buildPlan';
 import type { Plan, PlanEntry, PlanStep } from '../../src/plan/plan';
-import { planEntryOf } from '../../src/plan/planEntry';
-import type { Parameters } from '../../src/usecases/parameterSpec';
+import type { Parameters } from '../../src/usecases/parameters';
 
 export const shortStep: PlanStep = {
   index: 1,

@@ -6,7 +6,7 @@ import { Recorder, type StepRecorder } from '../../src/runner/receive/recorder';
 import { StreamSender } from '../../src/runner/send/streamSender';
 import { jsonCodec } from '../../src/wire/hub/codecs';
 import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/hub/hubMessage';
-import type { Parameters } from '../../src/usecases/parameterSpec';
+import type { Parameters } from '../../src/usecases/parameters';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';
 import { planOf, shortStep } from './plan';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseScenario } from '../../src/scenario/parseScenario';
-import { transports } from '../../src/scenario/scenario';
+import { configSpecs } from '../../src/scenario/keys/configKeys';
 import { useCases } from '../../src/usecases/registry';
 import { startHub, type LoadHub } from '../fakes/loadHub';
 import { withFolder } from './cliFolder';
@@ -48,7 +48,10 @@ describe('samples of the Azure SignalR benchmark', () => {
       used(shown.flatMap(({ entries }) => entries.map(({ name }) => name))),
       used(useCases.map(({ name }) => name)),
     );
-    assert.deepEqual(used(shown.map(({ transport }) => transport)), used(transports));
+    assert.deepEqual(
+      used(shown.map(({ transport }) => transport)),
+      used(configSpecs.transport.choices),
+    );
     assert.deepEqual(used(shown.map(({ protocol }) => protocol)), ['json', 'messagepack']);
   });
 

@@ -1,6 +1,20 @@
 import { appServersAt, type AppServers, type Stack } from './appServers';
-import { bindingOf, fillAt, neighboursOf } from './binding';
-import { checkNumber, inputError } from '../tables/inputCheck';
+import {
+  bindingOf,
+  fillAt,
+  neighboursOf,
+  findSizes,
+  type Demand,
+  type ConstraintUse,
+} from './search';
+import {
+  checkNumber,
+  inputError,
+  rounded,
+  editionOf,
+  longerEdition,
+  sourceOf,
+} from '../tables/tables';
 import type {
   Estimate,
   EstimateLoad,
@@ -9,14 +23,9 @@ import type {
   OtherEdition,
   Product,
 } from '../model';
-import { adviceOf, notesOf } from './notes';
+import { adviceOf, notesOf, largestOf, warningsOf } from './notes';
 import type { PublishedEdition } from '../tables/publishedEdition';
-import { rounded } from '../tables/rounded';
-import { findSizes, type Demand } from './search';
 import type { ServiceLoad } from '../load/serviceLoad';
-import { editionOf, longerEdition, sourceOf } from '../tables/tables';
-import type { ConstraintUse } from './utilisation';
-import { largestOf, warningsOf } from './warnings';
 
 /** What estimate and recommendation are made for, checked and ready to compare with the tables. */
 export interface Assignment {

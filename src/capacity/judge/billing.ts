@@ -3,7 +3,7 @@ import { meanOf } from '../../usecases/payloadSizes';
 import { isRest, type ServiceLoad } from '../load/serviceLoad';
 import type { BilledMessages, Billing, Estimate, Product } from '../model';
 import { offers } from '../tables/resolved';
-import { rounded } from '../tables/rounded';
+import { rounded } from '../tables/tables';
 import { figure, unitWords } from '../wording';
 
 /** What is counted as one message. Source: "Billing model of Azure Web PubSub", and "Messages and connections in Azure SignalR Service". */

@@ -1,10 +1,9 @@
 import { formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { stepsOf } from '../../scenario/steps';
-import { applicationOf, assumptionsOf } from '../load/loadOf';
-import { entryTraffic, productOf } from '../load/entryTraffic';
+import { applicationOf, assumptionsOf, entryTraffic, productOf } from '../load/loadOf';
 import type { Carried, MeasuredLoad, StepStatus } from './recommend';
-import { trafficLoad } from '../load/trafficLoad';
+import { trafficLoad } from '../load/serviceLoad';
 import { figure } from '../wording';
 
 /** Messages into the service, deliveries that were due out of it, and deliveries beyond those. */

@@ -1,15 +1,19 @@
 import { formatBytes } from '../../base/units';
 import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';
-import type { TrafficKind } from '../../usecases/traffic';
+import type { TrafficKind } from '../../usecases/useCase';
 import { billingOf } from './billing';
 import { assess, checkAssignment } from './assess';
-import { connectionsOnly } from '../load/connectionsOnly';
-import { measuredFormula } from '../load/formula';
-import { checkNumber, inputError } from '../tables/inputCheck';
+import {
+  connectionsOnly,
+  measuredFormula,
+  kindsOf,
+  ratesOf,
+  tableFor,
+  trafficLoad,
+  type ServiceLoad,
+} from '../load/serviceLoad';
+import { checkNumber, inputError, rounded } from '../tables/tables';
 import { undated, type Edition, type Estimate, type Product, type TableSource } from '../model';
-import { rounded } from '../tables/rounded';
-import { kindsOf, ratesOf, tableFor, type ServiceLoad } from '../load/serviceLoad';
-import { trafficLoad } from '../load/trafficLoad';
 import { figure, tableWords, unitWords } from '../wording';
 
 /** Traffic of one use case as measured in one step. */

@@ -1,4 +1,6 @@
-import { serverConnectionsProblem } from '../../scenario/check/serverConnectionsProblem';
+import { serverConnectionsProblem } from '../../scenario/check/checkService';
+import type { SizePlaces } from '../../scenario/parseScenario';
+import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import type { Estimate, UnitVerdict } from '../model';
 import type { Offer } from '../tables/publishedEdition';
@@ -134,4 +136,34 @@ function notOffered(unit: number, sold: readonly number[], sku: Scenario['sku'])
   const nearest = [below, above].filter((candidate) => candidate !== undefined).map(unitWords);
   const tier = sku === undefined ? '' : ` in the tier ${sku}`;
   return `${unitWords(unit)} cannot be bought${tier}; nearest: ${listed(nearest)}.`;
+}
+
+/** Code of the problem that the load is too much for the size the file names. */
+export const exceedsUnit = 'exceeds-unit';
+/** Code of the problem that the size cannot be bought. */
+export const unitNotOffered = 'unit-not-offered';
+
+/**
+ * What is wrong with `config.unit` and `config.sku` of a file, as a warning at the one that is; undefined
+ * where nothing is.
+ *
+ * @param planned verdict of the file's estimate
+ */
+export function sizeProblem(
+  parsed: { readonly scenario?: Scenario; readonly sizePlaces?: SizePlaces },
+  planned: UnitVerdict | undefined,
+): Problem | undefined {
+  if (planned === undefined) return undefined;
+  // The parser says by itself that server connections are too many.
+  const exceeded = planned.exceeded && planned.byServerConnections !== true;
+  if (planned.offered && !exceeded) return undefined;
+  const { scenario, sizePlaces: { unit, sku } = {} } = parsed;
+  const place = scenario?.sku === 'free' && planned.offered ? sku : (unit ?? sku);
+  return {
+    code: exceeded ? exceedsUnit : unitNotOffered,
+    severity: 'warning',
+    message: planned.sentence,
+    offset: place?.offset ?? 0,
+    length: place?.length ?? 0,
+  };
 }

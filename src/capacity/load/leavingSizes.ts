@@ -1,11 +1,10 @@
 import { callbacks } from '../../base/benchContract';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
-import { groupParameters } from '../../usecases/groups';
+import { groupParameters } from '../../usecases/parameters';
 import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase } from '../../usecases/registry';
 import { hubRunOf, type HubRun } from '../../usecases/useCase';
-import { hubForms, jsonBytes, type Content, type HubForm } from './hubForms';
-import { pubSubDelivery } from './pubSubForms';
+import { hubForms, jsonBytes, pubSubDelivery, type Content, type HubForm } from './messageForms';
 
 type Spoken = Pick<
   Scenario,

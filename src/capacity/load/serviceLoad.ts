@@ -1,7 +1,10 @@
+import { formatCount } from '../../base/units';
 import { meanOf, type LeavingSize, type PayloadSize } from '../../usecases/payloadSizes';
-import type { Traffic, TrafficKind } from '../../usecases/traffic';
+import type { Traffic, TrafficKind } from '../../usecases/useCase';
 import type { Product } from '../model';
 import type { TableName } from '../tables/publishedEdition';
+import { checkNumber, inputError } from '../tables/tables';
+import { bandwidthWords, counted, figure, messageSizeWords } from '../wording';
 
 /**
  * Traffic of one use case as the service sees it, nominal or measured: what estimate and
@@ -92,4 +95,131 @@ export function tableFor(product: Product, kind: TrafficKind, members: number): 
   if (kind !== 'send_to_group' && kind !== 'rest_send_to_group') return kind;
   if (members === 1 && product === 'signalr') return 'send_to_connection';
   return members < smallGroupBelow ? 'small_group' : 'big_group';
+}
+
+/**
+ * Load of one use case from its senders, interval and size: r = senders / interval messages per second
+ * in, r × receivers out.
+ * @throws ExpectedError `estimate-input` when a field is invalid
+ */
+export function trafficLoad(product: Product, connections: number, traffic: Traffic): ServiceLoad {
+  const { kind } = traffic;
+  if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
+  const senders = checkNumber(traffic.senders, 'senders', { whole: true, zeroAllowed: true });
+  const intervalS = checkNumber(traffic.intervalS, 'interval_s');
+  checkNumber(traffic.messageBytes, 'message_bytes', { whole: true });
+  if (!isRest(kind) && senders > connections) {
+    throw inputError('senders must not exceed connections');
+  }
+  const receivers = receiversOf(traffic, connections);
+  const inMessages = senders / intervalS;
+  const rates = ratesOf(traffic, inMessages, inMessages * receivers);
+  return {
+    kind,
+    table: tableFor(product, kind, receivers),
+    senders,
+    ...rates,
+    formula: nominalFormula({ ...traffic, ...rates, receivers }),
+  };
+}
+
+/** Receivers of one message. */
+function receiversOf(traffic: Traffic, connections: number): number {
+  switch (traffic.kind) {
+    case 'broadcast':
+    case 'rest_broadcast':
+      return connections;
+    case 'send_to_group':
+    case 'rest_send_to_group': {
+      const members = checkNumber(traffic.groupMembers, 'group_members', { whole: true });
+      if (members > connections) throw inputError('group_members must not exceed connections');
+      return members;
+    }
+    case 'rest_send_to_user':
+      return checkNumber(traffic.connectionsPerUser ?? 1, 'connections_per_user');
+    case 'echo':
+    case 'send_to_connection':
+    case 'upstream_echo':
+      return 1;
+  }
+}
+
+interface Nominal {
+  readonly kind: TrafficKind;
+  readonly senders: number;
+  readonly intervalS: number;
+  readonly messageBytes: number;
+  /** What a message is counted as. */
+  readonly countedBytes: number;
+  /** Receivers of one message. */
+  readonly receivers: number;
+}
+
+/**
+ * The guides' bandwidth formula with its numbers, outbound, e.g.
+ * `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`.
+ */
+export function nominalFormula(nominal: Nominal): string {
+  const { kind, senders, intervalS, receivers } = nominal;
+  if (senders === 0) return 'no senders: connections only';
+  const rate = rateWords(intervalS);
+  const factors = [counted(senders, isRest(kind) ? 'REST caller' : 'sender'), rate];
+  if (receivers !== 1) factors.push(receiverWords(kind, receivers));
+  return `${factors.join(' × ')} = ${product((senders / intervalS) * receivers, nominal)}`;
+}
+
+/** `2 msg/s` where that is exact, else `1 msg per 333 ms`: what is multiplied must give what is told. */
+function rateWords(intervalS: number): string {
+  const perSecond = 1 / intervalS;
+  if (perSecond >= 1 && Math.abs(perSecond - Number(perSecond.toFixed(1))) < 1e-9)
+    return `${formatCount(perSecond, Number.isInteger(Number(perSecond.toFixed(1))) ? 0 : 1)} msg/s`;
+  if (intervalS < 1) return `1 msg per ${String(Number((intervalS * 1000).toFixed(3)))} ms`;
+  return `1 msg per ${String(Number(intervalS.toFixed(6)))} s`;
+}
+
+/** The same for rates that were measured. */
+export function measuredFormula(
+  measured: Pick<ServiceLoad, 'inMessages' | 'outMessages' | 'messageBytes' | 'countedBytes'>,
+): string {
+  const { inMessages, outMessages } = measured;
+  if (inMessages === 0 && outMessages === 0) return 'no traffic measured: connections only';
+  return `measured: ${figure(inMessages)} msg/s in, ${product(outMessages, measured)} out`;
+}
+
+/** `19,000 msg/s × 2 KB = 38 MB/s`. */
+function product(
+  messagesPerSecond: number,
+  { messageBytes, countedBytes }: Pick<Nominal, 'messageBytes' | 'countedBytes'>,
+): string {
+  const size = messageSizeWords(messageBytes, countedBytes);
+  return `${figure(messagesPerSecond)} msg/s × ${size} = ${bandwidthWords(messagesPerSecond * countedBytes)}`;
+}
+
+function receiverWords(kind: TrafficKind, receivers: number): string {
+  switch (kind) {
+    case 'send_to_group':
+    case 'rest_send_to_group':
+      return counted(receivers, 'member');
+    case 'rest_send_to_user':
+      return counted(receivers, 'connection') + ' per user';
+    case 'echo':
+    case 'broadcast':
+    case 'send_to_connection':
+    case 'rest_broadcast':
+    case 'upstream_echo':
+      return counted(receivers, 'receiver');
+  }
+}
+
+/**
+ * Stands for connections that send nothing. The estimate needs at least one use case; the plainest one
+ * of each product without senders has no traffic, so the connections alone decide.
+ */
+export function connectionsOnly(product: Product): Traffic {
+  return {
+    kind: product === 'webpubsub' ? 'upstream_echo' : 'echo',
+    senders: 0,
+    intervalS: 1,
+    messageBytes: 2048,
+  };
 }

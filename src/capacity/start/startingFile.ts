@@ -1,7 +1,6 @@
 import { formatCount } from '../../base/units';
-import type { ParameterSpec } from '../../usecases/parameterSpec';
-import type { Service } from '../../usecases/traffic';
-import { needsApplication, type UseCase } from '../../usecases/useCase';
+import type { ParameterSpec } from '../../usecases/parameters';
+import { needsApplication, type Service, type UseCase } from '../../usecases/useCase';
 
 /** What differs between the files that a person begins with. */
 export interface StartingValues {

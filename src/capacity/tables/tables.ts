@@ -1,5 +1,5 @@
+import { ExpectedError } from '../../base/expectedError';
 import { signalrEditions, type Edition, type Product, type TableSource } from '../model';
-import { inputError } from './inputCheck';
 import type { Direction, PublishedEdition, PublishedTable, TableName } from './publishedEdition';
 import { later, sr2023, wps } from './resolved';
 
@@ -108,4 +108,41 @@ export function limitBetween(
   const lower = units[above - 1]!;
   const lowerValue = values[above - 1]!;
   return Math.max(lowerValue, unit * Math.min(lowerValue / lower, upperValue / upper));
+}
+
+/** The error for input that cannot be estimated; the message names the field. */
+export function inputError(message: string): ExpectedError {
+  return new ExpectedError('estimate-input', message);
+}
+
+/**
+ * Refuses what is no finite number, no whole number where one is needed, or too small.
+ * @throws ExpectedError `estimate-input`
+ */
+export function checkNumber(
+  value: unknown,
+  name: string,
+  rule: { readonly whole?: boolean; readonly zeroAllowed?: boolean } = {},
+): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw inputError(`${name} must be a number`);
+  }
+  if (rule.whole === true && !Number.isInteger(value)) {
+    throw inputError(`${name} must be a whole number`);
+  }
+  if (rule.zeroAllowed === true) {
+    if (value < 0) throw inputError(`${name} must not be negative`);
+  } else if (value <= 0) {
+    throw inputError(`${name} must be greater than 0`);
+  }
+  return value;
+}
+
+/**
+ * Four decimals, halves to even, as in the published results. Only odd multiples of 1/32 are exact
+ * halves at the fourth decimal, because 1/20,000 has the factor 5⁴ that no binary fraction has.
+ */
+export function rounded(value: number): number {
+  if (Math.abs(value * 32) % 2 !== 1) return Number(value.toFixed(4));
+  return (2 * Math.round((value * 10_000) / 2)) / 10_000;
 }

@@ -8,7 +8,7 @@ import { readScenarioFile } from '../../session/scenarioFile';
 import type { ServiceProbe } from '../../targets/service/probeService';
 import type { TargetContext } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';
-import { contractMethods } from '../../usecases/hubContract';
+import { contractMethods } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';

@@ -1,9 +1,14 @@
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount, formatShare } from '../../base/units';
 import { billingWords, priceOf, type Price } from '../../capacity/judge/billing';
-import type { Edition, Estimate, NeighbourUse } from '../../capacity/estimate';
-import { estimateUnits, priceUnits } from '../../capacity/estimateUnits';
-import { scenarioEstimate, type EstimateModel } from '../../capacity/scenarioEstimate';
+import {
+  scenarioEstimate,
+  type Edition,
+  type Estimate,
+  type NeighbourUse,
+  type EstimateModel,
+} from '../../capacity/estimate';
+import { estimateUnits, priceUnits } from '../../capacity/model';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/visibleText';
 import { plannedLines } from '../views/finalScreen';

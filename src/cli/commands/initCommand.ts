@@ -4,7 +4,7 @@ import { ExpectedError } from '../../base/expectedError';
 import type { GroupShape } from '../../capacity/start/startingFile';
 import { presetOf, type PresetChoice } from '../../capacity/start/preset';
 import { fileProblem } from '../../results/resultFolder';
-import { didYouMean } from '../../scenario/text/didYouMean';
+import { didYouMean } from '../../scenario/text/words';
 import { findUseCase, useCases } from '../../usecases/registry';
 import { needsApplication, type UseCase } from '../../usecases/useCase';
 import { exitCode } from '../exitCode';

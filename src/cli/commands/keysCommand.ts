@@ -1,8 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
-import { allParameters } from '../../scenario/keys/allParameters';
+import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import type { KeySpec } from '../../scenario/keys/keySpec';
-import { topKeys } from '../../scenario/keys/scenarioKeys';
-import { didYouMean } from '../../scenario/text/didYouMean';
+import { didYouMean } from '../../scenario/text/words';
 import { writtenNumber } from '../../scenario/text/numberText';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/visibleText';

@@ -1,6 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
-import { scenarioEstimate } from '../../capacity/scenarioEstimate';
-import { sizeProblem } from '../../capacity/start/sizeProblem';
+import { scenarioEstimate } from '../../capacity/estimate';
+import { sizeProblem } from '../../capacity/judge/unitVerdict';
 import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import { referencesIn } from '../../scenario/target/references';

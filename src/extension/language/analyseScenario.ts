@@ -1,10 +1,8 @@
-import type { Estimate } from '../../capacity/estimate';
-import { scenarioEstimate } from '../../capacity/scenarioEstimate';
-import { allParameters } from '../../scenario/keys/allParameters';
+import { scenarioEstimate, type Estimate } from '../../capacity/estimate';
+import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import type { KeySpec } from '../../scenario/keys/keySpec';
-import { topKeys } from '../../scenario/keys/scenarioKeys';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
-import type { Problem } from '../../scenario/problem';
+import { maximumCharacters, type Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import {
   childOf,
@@ -13,7 +11,6 @@ import {
   type Outline,
   type OutlineNode,
 } from '../../scenario/text/outline';
-import { maximumCharacters } from '../../scenario/text/tooLarge';
 import { findUseCase } from '../../usecases/registry';
 import { usualUseCase, type UseCase } from '../../usecases/useCase';
 

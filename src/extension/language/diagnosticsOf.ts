@@ -1,4 +1,4 @@
-import { sizeProblem } from '../../capacity/start/sizeProblem';
+import { sizeProblem } from '../../capacity/judge/unitVerdict';
 import type { Problem } from '../../scenario/problem';
 import type { Analysis } from './analyseScenario';
 

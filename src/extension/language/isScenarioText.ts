@@ -1,5 +1,5 @@
 import { configKeys } from '../../scenario/keys/configKeys';
-import { kinds, topNames } from '../../scenario/keys/topNames';
+import { kinds, topNames } from '../../scenario/scenario';
 
 /** What stands further down does not change what a file is. */
 const lookedAt = 64 * 1024;

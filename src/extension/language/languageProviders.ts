@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { secretInFile } from '../../scenario/text/moveSecret';
+import { secretInFile } from '../../scenario/moveSecret';
 import type { Problem } from '../../scenario/problem';
 import { setting } from '../services';
 import { analysisCache, type AnalysisCache } from './analyseScenario';

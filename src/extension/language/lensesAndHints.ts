@@ -1,10 +1,10 @@
 import { formatBytes } from '../../base/units';
-import { entryTraffic } from '../../capacity/load/entryTraffic';
+import { entryTraffic } from '../../capacity/load/loadOf';
 import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
 import { bandwidthWords, figure } from '../../capacity/wording';
 import { stepsOf } from '../../scenario/steps';
 import { childOf, type OutlineNode } from '../../scenario/text/outline';
-import { numberOf } from '../../usecases/parameterSpec';
+import { numberOf } from '../../usecases/parameters';
 import { streamsOf } from '../../usecases/registry';
 import { itemsDown, itemsUp } from '../../usecases/streams';
 import { entryNodes, type Analysis } from './analyseScenario';

@@ -6,7 +6,7 @@ import { referencesIn } from '../../scenario/target/references';
 import { targetKinds } from '../../scenario/target/targetKinds';
 import { writtenNumber } from '../../scenario/text/numberText';
 import { placeholderWords } from '../../usecases/ownArguments';
-import type { ParameterSpec } from '../../usecases/parameterSpec';
+import type { ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
 import type { Analysis } from './analyseScenario';

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import type { Problem, Severity } from '../../scenario/problem';
-import { tooLarge } from '../../scenario/text/tooLarge';
+import { tooLarge, type Problem, type Severity } from '../../scenario/problem';
 import type { AnalysisCache } from './analyseScenario';
 import { diagnosticsOf, hasPlace, isYamlTooling, notRepeated } from './diagnosticsOf';
 

@@ -1,9 +1,9 @@
 import { english, type Translate } from '../../base/translate';
 import { formatCount } from '../../base/units';
-import { exceedsUnit, unitNotOffered } from '../../capacity/start/sizeProblem';
+import { exceedsUnit, unitNotOffered } from '../../capacity/judge/unitVerdict';
 import { offers } from '../../capacity/tables/resolved';
 import { unitWords } from '../../capacity/wording';
-import { freshErrors, isSolved } from '../../scenario/isSolved';
+import { freshErrors, isSolved } from '../../scenario/moveSecret';
 import type { Fix, Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import { lastSenders } from '../../scenario/steps';

@@ -1,6 +1,6 @@
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
-import { scenarioEstimate } from '../../capacity/scenarioEstimate';
+import { scenarioEstimate } from '../../capacity/estimate';
 import type { Snapshot } from '../../measure/show/snapshot';
 import { buildPlan } from '../../plan/buildPlan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { maximumCharacters } from '../../scenario/text/tooLarge';
+import { maximumCharacters } from '../../scenario/problem';
 import type { EditorState } from '../editorState';
 import { isScenarioText } from '../language/isScenarioText';
 

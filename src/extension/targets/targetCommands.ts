@@ -7,13 +7,13 @@ import {
   looksLikeConnectionString,
 } from '../../scenario/target/connectionString';
 import type { TextRange } from '../../scenario/text/editYaml';
-import { moveSecret, secretInFile } from '../../scenario/text/moveSecret';
+import { moveSecret, secretInFile } from '../../scenario/moveSecret';
 import { probeTarget, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
 import { probeConnection, probeEmulator } from '../../targets/connect/probeConnection';
 import { openTarget } from '../../targets/openTarget';
 import type { ServiceProbe } from '../../targets/service/probeService';
-import { contractMethods } from '../../usecases/hubContract';
+import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { errorText } from '../log';
 import { trusted } from '../questions';

@@ -1,5 +1,5 @@
 import { errorAdvice, type ErrorClass } from '../../base/errorClass';
-import { hubMethods } from '../../usecases/hubContract';
+import { hubMethods } from '../../usecases/registry';
 import type { ErrorExample } from '../show/summary';
 
 /** What a hub of ASP.NET Core complains about when it is called. */

@@ -1,12 +1,12 @@
 import { defaultSlo } from '../../base/slo';
 import type { WireProtocol } from '../../base/wireProtocol';
 import type { Plan } from '../../plan/plan';
-import { planEntryOf } from '../../plan/planEntry';
+import { planEntryOf } from '../../plan/buildPlan';
 import { populationsOf } from '../../plan/population';
 import { machineClock } from '../machineClock';
 import { Receiver } from '../receive/receiver';
 import { Recorder } from '../receive/recorder';
-import type { Parameters } from '../../usecases/parameterSpec';
+import type { Parameters } from '../../usecases/parameters';
 import { connectHub } from '../../wire/connect/connectHub';
 import type { Endpoint } from '../../base/endpoint';
 import { negotiateAgents } from '../../wire/connect/negotiate';

@@ -1,5 +1,5 @@
 import type { Plan, PlanLife } from '../../plan/plan';
-import { randomFor } from '../../plan/randomFor';
+import { randomFor } from '../../plan/draws';
 import type { ConnectFailure } from '../../wire/connect/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { leavingUs } from '../../base/leavingTime';

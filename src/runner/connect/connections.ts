@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock';
 import type { ErrorClass } from '../../base/errorClass';
-import { targetOf } from '../../plan/targetOf';
+import { targetOf } from '../../plan/draws';
 import type { WorkerStart } from '../../protocol/worker';
 import { Lifespans } from './lifespans';
 import { Ramp } from './ramp';

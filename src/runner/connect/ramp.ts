@@ -3,7 +3,7 @@ import type { PhaseTimes } from '../../base/connectPhase';
 import { Arrivals } from '../../plan/arrivals';
 import { split } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
-import { randomFor } from '../../plan/randomFor';
+import { randomFor } from '../../plan/draws';
 import { ConnectFailure, mayRetry } from '../../wire/connect/connectFailure';
 
 /** Tries after the first one. */

@@ -1,6 +1,6 @@
-import { reconnectDelayMs } from '../../plan/reconnectDelay';
+import { reconnectDelayMs } from '../../plan/arrivals';
 import type { Plan, PlanLife } from '../../plan/plan';
-import { randomFor } from '../../plan/randomFor';
+import { randomFor } from '../../plan/draws';
 import { ConnectFailure } from '../../wire/connect/connectFailure';
 
 export interface ReconnectorDependencies {

@@ -1,4 +1,4 @@
-import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
+import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan } from '../../plan/plan';
 import { entryOfSource, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';

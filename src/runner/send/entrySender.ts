@@ -6,8 +6,7 @@ import type { RestCalls } from '../../wire/rest/restCalls';
 import type { EntryRecorder, Recorder } from '../receive/recorder';
 import type { TakeItem } from '../receive/itemPattern';
 import type { Random } from '../../base/random';
-import { ClosedPace } from '../../plan/closedPace';
-import { Pace, type Pacing } from '../../plan/pace';
+import { ClosedPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
 

@@ -1,6 +1,6 @@
 import type { MessageArgument, NumberHole, TextPart } from '../../base/messageArgument';
 import type { Plan, PlanEntry, PlanPayload } from '../../plan/plan';
-import { randomFor } from '../../plan/randomFor';
+import { randomFor } from '../../plan/draws';
 import {
   numberPlaceholders,
   ownArguments,

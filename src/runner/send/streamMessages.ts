@@ -1,6 +1,6 @@
 import { digitsOf } from '../../base/digits';
 import type { MessageArgument } from '../../base/messageArgument';
-import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
+import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import { bytesBeyondEstimate } from '../lead/payloadFiles';
 import { ownMessage, payloadBytes, textOfLength } from './messageShape';

@@ -1,6 +1,6 @@
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
-import { randomFor } from '../../plan/randomFor';
+import { randomFor } from '../../plan/draws';
 import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';

@@ -1,6 +1,6 @@
 import { hubMessageType } from '../../wire/hub/hubMessage';
 import type { MessageArgument } from '../../base/messageArgument';
-import { payloadPicker, type PayloadPicker } from '../../plan/payloadPicker';
+import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import { ownArguments } from '../../usecases/ownArguments';
 import type { StreamShape } from '../../usecases/streams';

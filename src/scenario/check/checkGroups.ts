@@ -1,34 +1,11 @@
+import { needsGroups, smallGroup, suggestedGroups } from '../read/buildScenario';
 import { formatCount } from '../../base/units';
-import { hubRunOf, type UseCase } from '../../usecases/useCase';
 import { setKey } from '../text/editYaml';
 import { nodeAt } from '../text/outline';
 import { entryPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { ReadEntry } from '../read/readEntries';
 import type { FixDraft, Reading } from '../text/scenarioReading';
-import type { Scenario, ScenarioEntry } from '../scenario';
-
-/** Members of the guides' small group, the size to suggest. */
-const smallGroup = 10;
-
-const suggestedGroups = (connections: number): number =>
-  Math.max(1, Math.round(connections / smallGroup));
-
-/**
- * The entry with a number of groups that the connections can fill, so that everything computed from a
- * scenario with problems still is a number.
- */
-export function withGroupCount({ useCase, entry }: ReadEntry, connections: number): ScenarioEntry {
-  if (!needsGroups(useCase, entry)) return entry;
-  const written = entry.parameters['groupCount'];
-  const groups = typeof written === 'number' ? written : suggestedGroups(connections);
-  const groupCount = Math.min(groups, connections);
-  return { ...entry, parameters: { ...entry.parameters, groupCount } };
-}
-
-/** Whether messages of the entry go to groups. */
-export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): boolean =>
-  hubRunOf(useCase, parameters).audience === 'group' ||
-  useCase.parameters.some(({ name, required }) => name === 'groupCount' && required === true);
+import type { Scenario } from '../scenario';
 
 /** Checks `groupCount` and `groupsPerConnection` of one entry against the number of connections. */
 export function checkGroups(

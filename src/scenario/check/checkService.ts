@@ -1,14 +1,17 @@
-import { connectRateLimit, isHubName } from '../../base/serviceLimits';
+import {
+  connectRateLimit,
+  isHubName,
+  connectionLimit,
+  type ServiceSize,
+} from '../../base/serviceLimits';
 import { formatCount } from '../../base/units';
 import { useCases } from '../../usecases/registry';
 import { isRest, runsUpstream } from '../../usecases/useCase';
-import { isServerless } from '../target/isServerless';
+import type { Scenario } from '../scenario';
+import { isServerless, serverConnectionsOf } from '../target/serverConnections';
+import { behindOf } from '../target/targetKinds';
 import { entryPlace, startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { Reading } from '../text/scenarioReading';
-import type { Scenario } from '../scenario';
-import { behindOf } from '../target/targetKinds';
-import { serverConnectionsOf } from '../target/serverConnections';
-import { serverConnectionsCode, serverConnectionsProblem } from './serverConnectionsProblem';
 
 /** Checks a scenario for a service against the rules of the service and the size that the file names. */
 export function checkService(reading: Reading, sources: Sources, scenario: Scenario): void {
@@ -140,4 +143,24 @@ function checkServerConnections(reading: Reading, sources: Sources, scenario: Sc
   const writtenBy = isServerless(scenario) ? ['workers'] : ['serverConnections', 'appServers'];
   const place = writtenPlace(reading, sources.config, ...writtenBy, 'connections');
   reading.report('warning', serverConnectionsCode, place ?? startPlace(reading, sources), message);
+}
+
+/** Code of the problem that clients fit a size and server connections do not. */
+const serverConnectionsCode = 'server-connections';
+
+/**
+ * Says that clients fit a size, but not with the server connections beside them; undefined where both fit, and
+ * where the clients alone are too many.
+ *
+ * @param place the size as it stands in a sentence: `Unit 1`, `the Free tier`
+ */
+export function serverConnectionsProblem(
+  clients: number,
+  servers: number,
+  size: ServiceSize | undefined,
+  place: string,
+): string | undefined {
+  const limit = connectionLimit(size);
+  if (clients > limit || clients + servers <= limit) return undefined;
+  return `${formatCount(clients)} clients and ${formatCount(servers)} server connection${servers === 1 ? '' : 's'} are more than the ${formatCount(limit)} connections of ${place}: server connections count too.`;
 }

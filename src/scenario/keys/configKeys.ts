@@ -1,14 +1,37 @@
-import type { KeySpec } from './keySpec';
-import { lifeKeys } from './lifeKeys';
-import { pubSubKeys } from './pubSubKeys';
 import { referencePattern } from '../target/references';
-import { batchModes, dialects, protocols, skus, targetChoices, transports } from '../scenario';
-import { serviceKeys } from './serviceKeys';
+import type { KeySpec } from './keySpec';
 
-/** Where the load goes and how to get in. */
-const targetKeys: readonly KeySpec[] = [
-  {
-    name: 'target',
+/** Bounds of a number, both included. */
+const between = (minimum: number, maximum: number) => ({ minimum, maximum });
+
+type SpecsByName = Readonly<Record<string, Omit<KeySpec, 'name'>>>;
+
+const listOf = (specs: SpecsByName): readonly KeySpec[] =>
+  Object.entries(specs).map(([name, spec]) => ({ name, ...spec }));
+
+const upstreamSpecs = {
+  port: {
+    type: 'count',
+    default: 0,
+    ...between(0, 65_535),
+    summary:
+      'Local port of the handler; 0 takes a free one, which does where the service runs on this machine.',
+  },
+  publicUrl: {
+    type: 'text',
+    references: true,
+    summary:
+      'URL under which the service reaches the handler; required unless the service runs on this machine.',
+  },
+} as const satisfies SpecsByName;
+
+/** Every key under `config.upstream`. */
+export const upstreamKeys = listOf(upstreamSpecs);
+
+/** Every key under `config`, by name. */
+export const configSpecs = {
+  // Where the load goes and how to get in.
+  target: {
     type: 'targets',
     listed: 'first',
     references: true,
@@ -16,24 +39,21 @@ const targetKeys: readonly KeySpec[] = [
     summary:
       'Where the load goes: `local` for the embedded hub, one or more hub URLs, or a connection string.',
   },
-  {
-    name: 'webAppTarget',
+  webAppTarget: {
     type: 'targets',
     listed: 'oldTool',
     references: true,
     summary: 'One or more hub URLs; `target` does the same.',
     seedNote: 'The Azure SignalR benchmark ignored it for use cases of the REST API, and so do we.',
   },
-  {
-    name: 'targetChoice',
+  targetChoice: {
     type: 'choice',
     default: 'roundRobin',
-    choices: targetChoices,
+    choices: ['roundRobin', 'random'],
     summary:
       'How connections are spread over several URLs: `roundRobin` gives connection i the URL i mod count, `random` draws one for each by the seed.',
   },
-  {
-    name: 'connectionString',
+  connectionString: {
     type: 'text',
     listed: 'oldTool',
     references: true,
@@ -41,294 +61,321 @@ const targetKeys: readonly KeySpec[] = [
     summary:
       'Connection string of Azure SignalR Service or Azure Web PubSub; better a reference such as `${env:NAME}` or `${secret:name}`. `AuthType=azure` in it signs in to Microsoft Entra ID instead of using a key.',
   },
-  {
-    name: 'service',
+  service: {
     type: 'choice',
     choices: ['signalr', 'webpubsub'],
     defaultText:
       'found from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
     summary: 'Which service the target is; write it for emulators and with `target: local`.',
   },
-  {
-    name: 'hub',
+  hub: {
     type: 'text',
     default: 'signalrbench',
     summary: 'Hub name for service targets.',
   },
-  {
-    name: 'unit',
+  unit: {
     type: 'count',
     listed: 'first',
-    minimum: 1,
-    maximum: 1000,
+    ...between(1, 1000),
     summary: 'Units you have or plan; the estimate is compared with it.',
   },
-  {
-    name: 'sku',
+  sku: {
     type: 'choice',
-    choices: skus,
+    choices: ['free', 'standard', 'premium'],
     summary: 'Tier of the service instance.',
   },
-  {
-    name: 'connectionType',
+  connectionType: {
     type: 'choice',
     listed: 'oldTool',
     default: 'Core',
     choices: ['Core', 'AspNet'],
     summary: 'ASP.NET Core SignalR, or the older ASP.NET SignalR.',
   },
-  {
-    name: 'headers',
+  headers: {
     type: 'texts',
     references: true,
     summary:
       'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
   },
-  {
-    name: 'query',
+  query: {
     type: 'texts',
     references: true,
     summary:
       'Query parameters added to the hub URL. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
   },
-  {
-    name: 'accessToken',
+  accessToken: {
     type: 'text',
     references: true,
     summary: 'Bearer token for the hub; better a reference than the token itself.',
   },
-  {
-    name: 'caFile',
+  caFile: {
     type: 'text',
     summary: 'PEM file with further certificate authorities, relative to the scenario file.',
   },
-  {
-    name: 'certFile',
+  certFile: {
     type: 'text',
     summary:
       'PEM file with a certificate of the client, for servers that want one; relative to the scenario file.',
   },
-  {
-    name: 'keyFile',
+  keyFile: {
     type: 'text',
     defaultText: 'the key in `certFile`',
     summary: 'PEM file with the private key of `certFile`.',
   },
-  {
-    name: 'keyPassword',
+  keyPassword: {
     type: 'text',
     references: true,
     summary: 'Password of the private key; better a reference such as `${secret:name}`.',
   },
-  {
-    name: 'insecureTls',
+  insecureTls: {
     type: 'flag',
     default: false,
     summary: 'Accepts any certificate. For test systems only.',
   },
-];
 
-/** How connections are made. */
-const connectionKeys: readonly KeySpec[] = [
-  {
-    name: 'transport',
+  // What the benchmark hosts for a service.
+  appServers: {
+    type: 'count',
+    default: 1,
+    ...between(1, 100),
+    summary: 'Internal app servers, for a service in default mode.',
+  },
+  serverConnections: {
+    type: 'count',
+    default: 5,
+    ...between(1, 1000),
+    summary: 'Connections of each internal app server to the service.',
+  },
+  serverStickyMode: {
+    type: 'choice',
+    choices: ['disabled', 'preferred', 'required'],
+    defaultText: 'disabled',
+    summary:
+      'Whether a client of a service in default mode is served by the app server it has negotiated with: `disabled`, by any; `preferred`, by that one while it is connected; `required`, by no other.',
+  },
+  upstream: {
+    type: 'section',
+    summary: 'Handler hosted by the benchmark for the calls of the service.',
+    keys: upstreamKeys,
+  },
+
+  // How connections are made.
+  transport: {
     type: 'choice',
     default: 'Websockets',
-    choices: transports,
+    choices: ['Websockets', 'ServerSentEvents', 'LongPolling'],
     summary:
       'How messages travel: over one WebSocket; as server-sent events down and POSTs up; or by long polling. The latter two take two sockets a connection, and the server has to offer them.',
   },
-  {
-    name: 'protocol',
+  protocol: {
     type: 'choice',
     default: 'json',
-    choices: protocols,
+    choices: ['json', 'messagepack'],
     summary:
       'Hub protocol; ASP.NET Core speaks messagepack after AddSignalR().AddMessagePackProtocol().',
     seedNote: 'The Azure SignalR benchmark silently read every other text as json.',
   },
-  ...pubSubKeys,
-  {
-    name: 'skipNegotiation',
+
+  // How clients of Azure Web PubSub talk.
+  subprotocol: {
+    type: 'choice',
+    default: 'json',
+    choices: ['json', 'reliableJson', 'protobuf', 'reliableProtobuf', 'none'],
+    summary:
+      'How clients of Azure Web PubSub talk: `json`; `reliableJson`, which acknowledges messages and recovers lost sockets; `protobuf`; `reliableProtobuf`; or `none`, plain WebSockets whose messages go to the application.',
+  },
+  acks: {
+    type: 'choice',
+    default: 'first',
+    choices: ['first', 'all'],
+    summary:
+      'Which messages of a client ask Azure Web PubSub for an acknowledgement, so that refused ones are counted as errors: the `first` of each sender, or `all`.',
+  },
+  skipNegotiation: {
     type: 'flag',
     default: false,
     summary: 'Opens the WebSocket at once, without negotiate; for Websockets only.',
   },
-  {
-    name: 'connections',
+  connections: {
     type: 'count',
     listed: 'first',
     default: 1000,
-    minimum: 1,
-    maximum: 1_000_000,
+    ...between(1, 1_000_000),
     summary: 'Connections to open, over all workers.',
   },
-  {
-    name: 'arrivingRate',
+  arrivingRate: {
     type: 'count',
     listed: 'first',
     default: 50,
-    minimum: 1,
-    maximum: 100_000,
+    ...between(1, 100_000),
     summary: 'Connections opened per second.',
     seedNote:
       'In the Azure SignalR benchmark this limited the connections that were opening at the same time, unless another arrivingBatchMode was chosen; write `arrivingBatchMode: HighPress` for that.',
   },
-  {
-    name: 'arrivingBatchMode',
+  arrivingBatchMode: {
     type: 'choice',
     listed: 'oldTool',
-    choices: batchModes,
+    choices: ['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress'],
     defaultText: 'a true rate',
     summary:
       'Ramp mode of the Azure SignalR benchmark: `HighPress` limits the connects in flight to arrivingRate, `LowPress` opens batches of that size, `LimitRatePress` and `ExtLimitRatePress` open a tenth of it each 100 ms, the first no faster than connects are over.',
   },
-  {
-    name: 'arrivingBatchWait',
+  arrivingBatchWait: {
     type: 'duration',
     listed: 'oldTool',
     default: 1000,
-    minimum: 0,
-    maximum: 3_600_000,
+    ...between(0, 3_600_000),
     summary: 'Pause between the batches of `arrivingBatchMode: LowPress`.',
   },
-  {
-    name: 'connectTimeout',
+  connectTimeout: {
     type: 'duration',
     default: 10_000,
-    minimum: 1,
-    maximum: 600_000,
+    ...between(1, 600_000),
     unitMistake: { from: 1, below: 100, unit: 's' },
     summary: 'Time for negotiate, upgrade and handshake of one connection, retries included.',
   },
-  {
-    name: 'connectInFlight',
+  connectInFlight: {
     type: 'count',
     default: 100,
-    minimum: 1,
-    maximum: 10_000,
+    ...between(1, 10_000),
     summary: 'Connections that may be opening at the same time.',
   },
-];
 
-/** Who sends how long, and what judges it. */
-const loadKeys: readonly KeySpec[] = [
-  {
-    name: 'baseSending',
+  // How connections come and go after they were opened.
+  repair: {
+    type: 'flag',
+    defaultText: 'true when the file says `kind: perf`, else false',
+    summary:
+      'Opens connections that were dropped, or could not be opened, again, and joins their groups; dropped ones count as dropped all the same.',
+    seedNote:
+      'The Azure SignalR benchmark repaired once a second with kind: perf; senders did not learn the ids of repaired connections.',
+  },
+  reconnectPolicy: {
+    type: 'choice',
+    default: 'fixed',
+    choices: ['atOnce', 'fixed', 'exponential', 'signalr'],
+    summary:
+      'When a dropped connection is opened again: `atOnce`, after a `fixed` reconnectDelay, `exponential` (doubled each time up to 30 s, with jitter), or as the official clients do by default (`signalr`: 0, 2, 10, 30 s).',
+  },
+  reconnectDelay: {
+    type: 'duration',
+    default: 1000,
+    ...between(0, 600_000),
+    unitMistake: { from: 1, below: 10, unit: 's' },
+    summary: 'Pause before a dropped connection is opened again; see reconnectPolicy.',
+  },
+  lifetime: {
+    type: 'duration',
+    ...between(100, 604_800_000),
+    unitMistake: { from: 100, below: 1000, unit: 's' },
+    defaultText: 'connections stay',
+    summary:
+      'Mean life of a connection: each is closed after a random time up to twice this and opened again, at most arrivingRate a second.',
+  },
+  dropAllAfter: {
+    type: 'duration',
+    // They stop taking part a second before, which must not reach into the warm-up.
+    ...between(2000, 604_800_000),
+    unitMistake: { from: 1, below: 100, unit: 's' },
+    defaultText: 'never',
+    summary:
+      'Drops all connections at once, this long after the measured time of each step began; they come back by reconnectPolicy, and the time to recovery is measured.',
+  },
+
+  // Who sends how long, and what judges it.
+  baseSending: {
     type: 'count',
     listed: 'first',
     default: 500,
-    minimum: 0,
-    maximum: 1_000_000,
+    ...between(0, 1_000_000),
     summary: 'Connections that send in the first step.',
     seedNote: 'With 0 the Azure SignalR benchmark neither sent nor ended in order.',
   },
-  {
-    name: 'step',
+  step: {
     type: 'count',
     listed: 'first',
     default: 500,
-    minimum: 0,
-    maximum: 1_000_000,
+    ...between(0, 1_000_000),
     summary: 'Senders added with each step, until all connections send; 0 is one step only.',
     seedNote:
       'When the steps do not divide what is left, the last step of the Azure SignalR benchmark did not reach all connections.',
   },
-  {
-    name: 'sendingSteps',
+  sendingSteps: {
     type: 'count',
     default: 0,
-    minimum: 0,
-    maximum: 10_000,
+    ...between(0, 10_000),
     summary: 'Steps to run; 0 runs as many as it takes until all connections send.',
     seedNote: 'The Azure SignalR benchmark never judged the last step.',
   },
-  {
-    name: 'singleStepDuration',
+  singleStepDuration: {
     type: 'duration',
     listed: 'first',
     default: 240_000,
-    minimum: 1,
-    maximum: 604_800_000,
+    ...between(1, 604_800_000),
     unitMistake: { from: 1, below: 1000, unit: 's' },
     summary: 'Measured time of each step.',
   },
-  {
-    name: 'warmup',
+  warmup: {
     type: 'duration',
     listed: 'first',
-    minimum: 0,
-    maximum: 3_600_000,
+    ...between(0, 3_600_000),
     unitMistake: { from: 1, below: 100, unit: 's' },
     defaultText: '5 s, or singleStepDuration if that is shorter',
     summary: 'Sending before each step that is not measured.',
   },
-  {
-    name: 'drain',
+  drain: {
     type: 'duration',
     default: 5000,
-    minimum: 0,
-    maximum: 3_600_000,
+    ...between(0, 3_600_000),
     unitMistake: { from: 1, below: 100, unit: 's' },
     summary:
       'Longest wait for outstanding deliveries after each step; over as soon as none is left.',
   },
-  {
-    name: 'pacing',
+  pacing: {
     type: 'choice',
     default: 'open',
     choices: ['open', 'closed'],
     summary:
       '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the Azure SignalR benchmark did.',
   },
-  {
-    name: 'driver',
+  driver: {
     type: 'choice',
     default: 'native',
     choices: ['native', 'sdk'],
     summary:
       'Own client for the highest load, or the official client library (`sdk`) as a cross-check, at several times the CPU per message; with Azure Web PubSub for `json` and `reliableJson`.',
   },
-  {
-    name: 'dialect',
+  dialect: {
     type: 'choice',
     default: 'auto',
-    choices: dialects,
+    choices: ['auto', 'recordLatency', 'measure'],
     summary: 'Contract of the hub: `recordLatency`, `measure`, or `auto` to find out.',
   },
-  {
-    name: 'workers',
+  workers: {
     type: 'count',
-    minimum: 1,
-    maximum: 256,
+    ...between(1, 256),
     defaultText: 'one less than the cores, at least 1',
     summary: 'Threads that produce the load.',
   },
-  {
-    name: 'seed',
+  seed: {
     type: 'count',
     default: 1,
-    minimum: 0,
-    maximum: 4_294_967_295,
+    ...between(0, 4_294_967_295),
     summary: 'Start of the random numbers: the same seed gives the same run.',
   },
-  {
-    name: 'connectionFailPercentage',
+  connectionFailPercentage: {
     type: 'share',
     listed: 'oldTool',
-    minimum: 0,
-    maximum: 1,
+    ...between(0, 1),
     defaultText: '`slo.dropped`',
     unitMistake: { from: 1, below: 100, unit: '%' },
     summary: 'Share of connections that may fail or drop, 0 to 1; read as `slo.dropped`.',
     seedNote: 'The Azure SignalR benchmark did not check it for the last step.',
   },
-  {
-    name: 'latencyPercentage',
+  latencyPercentage: {
     type: 'share',
     listed: 'oldTool',
-    minimum: 0,
-    maximum: 1,
+    ...between(0, 1),
     defaultText: '`slo.p99: 1s`',
     unitMistake: { from: 1, below: 100, unit: '%' },
     summary:
@@ -336,8 +383,7 @@ const loadKeys: readonly KeySpec[] = [
     seedNote:
       'The Azure SignalR benchmark did not check it for the last step, and lost messages did not count.',
   },
-  {
-    name: 'resultFilePath',
+  resultFilePath: {
     type: 'text',
     listed: 'oldTool',
     defaultText: 'no counter file',
@@ -346,20 +392,59 @@ const loadKeys: readonly KeySpec[] = [
     seedNote:
       'The Azure SignalR benchmark always wrote one, wherever the path led, replacing what was there; here only the name counts.',
   },
-  {
-    name: 'debug',
+  debug: {
     type: 'flag',
     listed: 'oldTool',
     default: false,
     summary: 'Accepted for old files; has no effect.',
   },
-];
+} as const satisfies SpecsByName;
 
-/** Every key under `config`. */
-export const configKeys: readonly KeySpec[] = [
-  ...targetKeys,
-  ...serviceKeys,
-  ...connectionKeys,
-  ...lifeKeys,
-  ...loadKeys,
-];
+/** The same as a list. */
+export const configKeys = listOf(configSpecs);
+
+/** Keys that become something else in a scenario: its target, service, upstream and objectives. */
+export const keysReadApart = [
+  'target',
+  'webAppTarget',
+  'connectionString',
+  'service',
+  'upstream',
+  'connectionFailPercentage',
+  'latencyPercentage',
+] as const;
+
+type Specs = Omit<typeof configSpecs, (typeof keysReadApart)[number]>;
+/** Name of a key in a scenario, where durations say their unit. */
+type FieldOf<Name extends keyof Specs> = Specs[Name]['type'] extends 'duration'
+  ? `${Name}Ms`
+  : Name;
+/** Keys that are always there: with a default, with one that depends on other keys, or with nothing in them. */
+type Filled =
+  | {
+      [Name in keyof Specs]: Specs[Name] extends { default: unknown } | { type: 'texts' }
+        ? Name
+        : never;
+    }[keyof Specs]
+  | 'repair'
+  | 'warmup';
+type ValueOf<Spec> = Spec extends { choices: readonly (infer Choice)[] }
+  ? Choice
+  : Spec extends { type: 'flag' }
+    ? boolean
+    : Spec extends { type: 'text' }
+      ? string
+      : Spec extends { type: 'texts' }
+        ? Readonly<Record<string, string>>
+        : number;
+
+/** What the keys under `config` say, in a scenario: durations in milliseconds, shares as 0…1. */
+export type ConfigFields = {
+  readonly [Name in Filled as FieldOf<Name>]: ValueOf<Specs[Name]>;
+} & {
+  readonly [Name in Exclude<keyof Specs, Filled> as FieldOf<Name>]?: ValueOf<Specs[Name]>;
+};
+
+/** Name of a key's field in {@link ConfigFields}. */
+export const fieldOf = ({ name, type }: KeySpec): string =>
+  type === 'duration' ? `${name}Ms` : name;

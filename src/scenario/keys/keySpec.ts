@@ -1,4 +1,4 @@
-import type { ParameterSpec } from '../../usecases/parameterSpec';
+import type { ParameterSpec } from '../../usecases/parameters';
 
 /**
  * Description of one key of a scenario file: a parameter's description and the kinds of values that

@@ -1,8 +1,10 @@
 import { objectives } from '../../base/slo';
+import type { ParameterSpec } from '../../usecases/parameters';
+import { useCases } from '../../usecases/registry';
 import { usualUseCase } from '../../usecases/useCase';
 import { configKeys } from './configKeys';
 import type { KeySpec } from './keySpec';
-import { kinds, type topNames } from './topNames';
+import { kinds, type topNames } from '../scenario';
 
 /** Entries of a mix that one file may have; more cannot be read by anybody. */
 export const maximumEntries = 50;
@@ -106,3 +108,19 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
       'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one.',
   },
 ];
+
+/** Parameters of all use cases by name, each with the names of the use cases that have it. */
+export const allParameters: ReadonlyMap<
+  string,
+  { readonly spec: ParameterSpec; readonly useCases: readonly string[] }
+> = (() => {
+  const found = new Map<string, { spec: ParameterSpec; useCases: string[] }>();
+  for (const useCase of useCases) {
+    for (const spec of useCase.parameters) {
+      const known = found.get(spec.name);
+      if (known === undefined) found.set(spec.name, { spec, useCases: [useCase.name] });
+      else known.useCases.push(useCase.name);
+    }
+  }
+  return found;
+})();

@@ -6,8 +6,7 @@ import { hubUrlPattern } from '../target/hubUrl';
 import { isPlain, type KeySpec, type PlainSpec } from './keySpec';
 import { shownNumber } from '../text/numberText';
 import { headerNamePattern } from '../read/readTexts';
-import { allParameters } from './allParameters';
-import { maximumEntries, pipelineKeys, topKeys } from './scenarioKeys';
+import { allParameters, maximumEntries, pipelineKeys, topKeys } from './scenarioKeys';
 
 type Json = Readonly<Record<string, unknown>>;
 

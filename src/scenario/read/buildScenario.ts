@@ -1,12 +1,21 @@
-import type { Slo } from '../../base/slo';
-import type { Service } from '../../usecases/traffic';
-import { isRest } from '../../usecases/useCase';
-import { withGroupCount } from '../check/checkGroups';
-import type { ReadEntry } from './readEntries';
+import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
+import { sloOf, type Slo } from '../../base/slo';
+import { formatShare } from '../../base/units';
+import { hubRunOf, isRest, type Service, type UseCase } from '../../usecases/useCase';
+import {
+  configKeys,
+  fieldOf,
+  keysReadApart,
+  upstreamKeys,
+  type ConfigFields,
+} from '../keys/configKeys';
+import { kinds, type Scenario, type ScenarioEntry, type UpstreamSpec } from '../scenario';
+import { serviceOfHost } from '../target/hubUrl';
+import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Reading } from '../text/scenarioReading';
+import type { ReadEntry } from './readEntries';
 import {
   choiceIn,
-  flagIn,
   numberIn,
   optionalNumberIn,
   readSection,
@@ -14,27 +23,14 @@ import {
   type Section,
 } from './readSection';
 import { readTexts } from './readTexts';
-import {
-  ackChoices,
-  batchModes,
-  dialects,
-  protocols,
-  subprotocols,
-  reconnectPolicies,
-  skus,
-  stickyModes,
-  targetChoices,
-  transports,
-} from '../scenario';
-import type { Scenario, UpstreamSpec } from '../scenario';
-import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
-import { configKeys } from '../keys/configKeys';
-import { serviceOfHost } from '../target/serviceOfHost';
+import { placeOfValue } from './readValue';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
-const warmupMs = 5000;
-/** Where the Azure SignalR benchmark wrote its counters unless told otherwise. */
+const usualWarmupMs = 5000;
+/** Where the Azure SignalR benchmark wrote its counters when its file named no place. */
 const seedCounterFile = 'counters.txt';
+/** Members of the guides' small group, the size to suggest. */
+export const smallGroup = 10;
 
 /** The parts of a file, each read already. */
 export interface ScenarioParts {
@@ -48,75 +44,62 @@ export interface ScenarioParts {
 /** Puts the parts together; reads what `config` holds beyond plain values. */
 export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario {
   const { top, config, entries, target, slo } = parts;
-  const kind: Scenario['kind'] = choiceIn(top, 'kind', ['perf', 'perf2', 'resultparser']) ?? 'perf';
-  const connections = numberIn(config, 'connections');
-  const singleStepDurationMs = numberIn(config, 'singleStepDuration');
+  const kind = choiceIn(top, 'kind', kinds) ?? 'perf';
+  const fields = configFields(reading, config);
+  const { connections, baseSending, singleStepDurationMs } = fields;
   const upstream = readUpstream(reading, config);
   return {
     kind,
     service: serviceOf(config, target, entries),
-    ...present('target', target),
-    targetChoice: choiceIn(config, 'targetChoice', targetChoices) ?? 'roundRobin',
-    hub: textIn(config, 'hub') ?? '',
-    ...present('unit', optionalNumberIn(config, 'unit')),
-    ...present('sku', choiceIn(config, 'sku', skus)),
-    connectionType: choiceIn(config, 'connectionType', ['Core', 'AspNet']) ?? 'Core',
-    connections,
-    arrivingRate: numberIn(config, 'arrivingRate'),
-    ...present('arrivingBatchMode', choiceIn(config, 'arrivingBatchMode', batchModes)),
-    arrivingBatchWaitMs: numberIn(config, 'arrivingBatchWait'),
+    ...(target !== undefined && { target }),
+    ...(kind === 'resultparser' && { resultFilePath: seedCounterFile }),
+    warmupMs: Math.min(usualWarmupMs, singleStepDurationMs),
+    ...fields,
     // The Azure SignalR benchmark repaired with kind: perf; where nobody says so, a drop stays a drop.
     repair: config.written.has('repair')
-      ? flagIn(config, 'repair')
+      ? config.values.get('repair') === true
       : kind === 'perf' && top.written.has('kind'),
-    reconnectPolicy: choiceIn(config, 'reconnectPolicy', reconnectPolicies) ?? 'fixed',
-    reconnectDelayMs: numberIn(config, 'reconnectDelay'),
-    ...present('lifetimeMs', optionalNumberIn(config, 'lifetime')),
-    ...present('dropAllAfterMs', optionalNumberIn(config, 'dropAllAfter')),
-    baseSending: Math.min(connections, numberIn(config, 'baseSending')),
-    step: numberIn(config, 'step'),
-    sendingSteps: numberIn(config, 'sendingSteps'),
-    singleStepDurationMs,
-    warmupMs: optionalNumberIn(config, 'warmup') ?? Math.min(warmupMs, singleStepDurationMs),
-    drainMs: numberIn(config, 'drain'),
-    pacing: choiceIn(config, 'pacing', ['open', 'closed']) ?? 'open',
-    driver: choiceIn(config, 'driver', ['native', 'sdk']) ?? 'native',
-    dialect: choiceIn(config, 'dialect', dialects) ?? 'auto',
-    transport: choiceIn(config, 'transport', transports) ?? 'Websockets',
-    protocol: choiceIn(config, 'protocol', protocols) ?? 'json',
-    subprotocol: choiceIn(config, 'subprotocol', subprotocols) ?? 'json',
-    acks: choiceIn(config, 'acks', ackChoices) ?? 'first',
-    skipNegotiation: flagIn(config, 'skipNegotiation'),
-    connectTimeoutMs: numberIn(config, 'connectTimeout'),
-    connectInFlight: numberIn(config, 'connectInFlight'),
-    ...present('workers', optionalNumberIn(config, 'workers')),
-    seed: numberIn(config, 'seed'),
-    headers: readTexts(reading, config, 'headers'),
-    query: readTexts(reading, config, 'query'),
-    ...present('accessToken', textIn(config, 'accessToken')),
-    ...present('caFile', textIn(config, 'caFile')),
-    ...present('certFile', textIn(config, 'certFile')),
-    ...present('keyFile', textIn(config, 'keyFile')),
-    ...present('keyPassword', textIn(config, 'keyPassword')),
-    insecureTls: flagIn(config, 'insecureTls'),
-    appServers: numberIn(config, 'appServers'),
-    serverConnections: numberIn(config, 'serverConnections'),
-    ...present('serverStickyMode', choiceIn(config, 'serverStickyMode', stickyModes)),
-    ...present('upstream', upstream),
-    ...present(
-      'resultFilePath',
-      textIn(config, 'resultFilePath') ?? (kind === 'resultparser' ? seedCounterFile : undefined),
-    ),
-    debug: flagIn(config, 'debug'),
+    baseSending: Math.min(connections, baseSending),
+    ...(upstream !== undefined && { upstream }),
     entries: entries.map((read) => withGroupCount(read, connections)),
     slo,
   };
 }
 
-/** An object with the key, or an empty one: absent keys are really absent. */
-function present<K extends string, T>(key: K, value: T | undefined): Partial<Record<K, T>> {
-  return value === undefined ? {} : ({ [key]: value } as Record<K, T>);
+/** Values of `config` under the names that a scenario has for them; absent keys are really absent. */
+function configFields(
+  reading: Reading,
+  config: Section,
+): Omit<ConfigFields, 'repair' | 'warmupMs'> {
+  const fields: Record<string, unknown> = {};
+  for (const spec of configKeys) {
+    if ((keysReadApart as readonly string[]).includes(spec.name)) continue;
+    const value =
+      spec.type === 'texts' ? readTexts(reading, config, spec.name) : config.values.get(spec.name);
+    if (value !== undefined) fields[fieldOf(spec)] = value;
+  }
+  return fields as Omit<ConfigFields, 'repair' | 'warmupMs'>;
 }
+
+export const suggestedGroups = (connections: number): number =>
+  Math.max(1, Math.round(connections / smallGroup));
+
+/**
+ * The entry with a number of groups that the connections can fill, so that everything computed from a
+ * scenario with problems still is a number.
+ */
+function withGroupCount({ useCase, entry }: ReadEntry, connections: number): ScenarioEntry {
+  if (!needsGroups(useCase, entry)) return entry;
+  const written = entry.parameters['groupCount'];
+  const groups = typeof written === 'number' ? written : suggestedGroups(connections);
+  const groupCount = Math.min(groups, connections);
+  return { ...entry, parameters: { ...entry.parameters, groupCount } };
+}
+
+/** Whether messages of the entry go to groups. */
+export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): boolean =>
+  hubRunOf(useCase, parameters).audience === 'group' ||
+  useCase.parameters.some(({ name, required }) => name === 'groupCount' && required === true);
 
 /**
  * `service` as written; else Web PubSub by its hosts, Azure SignalR for other connection strings and for
@@ -135,12 +118,72 @@ function serviceOf(
 }
 
 function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefined {
-  const specs = configKeys.find((spec) => spec.name === 'upstream')!.keys!;
   const written = config.written.get('upstream');
-  const section = readSection(reading, 'config.upstream', specs, written);
+  const section = readSection(reading, 'config.upstream', upstreamKeys, written);
   if (section.map === undefined) return undefined;
-  return {
-    port: numberIn(section, 'port'),
-    ...present('publicUrl', textIn(section, 'publicUrl')),
-  };
+  const publicUrl = textIn(section, 'publicUrl');
+  return { port: numberIn(section, 'port'), ...(publicUrl !== undefined && { publicUrl }) };
 }
+
+/** Messages that take at least this long count against `latencyPercentage`; fixed in the Azure SignalR benchmark. */
+const seedLimitUs = 1_000_000;
+
+/**
+ * The objectives: the defaults, changed one by one by what `slo` says. The Azure SignalR benchmark's two keys stand
+ * for `slo.dropped` and for the limit of one percentile, which then replaces the default `p99`; `slo`
+ * wins over them.
+ */
+export function readSlo(reading: Reading, slo: Section, config: Section): Slo {
+  const seedMetric = readLatencyPercentage(reading, slo, config);
+  const seedDropped = readFailPercentage(reading, slo, config);
+  return sloOf((metric, { unit }) => {
+    if (metric === seedMetric) return seedLimitUs;
+    if (metric === 'p99' && seedMetric !== undefined) return undefined;
+    if (metric === 'dropped' && seedDropped !== undefined) return seedDropped;
+    const limit = optionalNumberIn(slo, metric);
+    return limit === undefined || unit !== 'duration' ? limit : limit * 1000;
+  });
+}
+
+function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {
+  const written = config.written.get('connectionFailPercentage');
+  if (written === undefined) return undefined;
+  if (slo.written.has('dropped')) {
+    const message = 'connectionFailPercentage is not used: slo.dropped wins. Remove one of them.';
+    reading.report('warning', 'two-slos', written.key, message);
+    return undefined;
+  }
+  return optionalNumberIn(config, 'connectionFailPercentage');
+}
+
+/** The percentile that must stay under 1 s; undefined when `slo` or the defaults decide. */
+function readLatencyPercentage(
+  reading: Reading,
+  slo: Section,
+  config: Section,
+): LatencyMetric | undefined {
+  const written = config.written.get('latencyPercentage');
+  const share = optionalNumberIn(config, 'latencyPercentage');
+  if (written === undefined) return undefined;
+  const own = latencyMetrics.find((metric) => slo.written.has(metric));
+  if (own !== undefined) {
+    const message = `latencyPercentage is not used: slo.${own} wins. Remove one of them.`;
+    reading.report('warning', 'two-slos', written.key, message);
+    return undefined;
+  }
+  if (share === undefined) return undefined;
+  const exact = latencyMetrics.find((metric) => Math.abs(1 - latencyShare[metric] - share) < 1e-9);
+  if (exact !== undefined) return exact;
+  const stricter = latencyMetrics.find((metric) => 1 - latencyShare[metric] < share)!;
+  const asked = formatPercentile(1 - share);
+  reading.report(
+    'warning',
+    'latency-percentage',
+    placeOfValue(reading, written),
+    `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is no percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`,
+  );
+  return stricter;
+}
+
+const formatPercentile = (share: number): string =>
+  share > 0.9 ? `${Number((share * 100).toFixed(4))} %` : formatShare(share);

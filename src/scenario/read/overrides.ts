@@ -1,12 +1,10 @@
 import { isMap, isScalar, isSeq, Pair, Scalar, YAMLMap, type Node } from 'yaml';
-import { didYouMean } from '../text/didYouMean';
+import { didYouMean, quotable } from '../text/words';
 import type { KeySpec } from '../keys/keySpec';
 import type { Reading } from '../text/scenarioReading';
-import { allParameters } from '../keys/allParameters';
-import { topKeys } from '../keys/scenarioKeys';
-import { quotable } from '../text/quotable';
+import { allParameters, topKeys } from '../keys/scenarioKeys';
 import { readYaml } from '../text/yamlDocument';
-import { homesOf } from '../keys/unknownKey';
+import { homesOf } from './readSection';
 
 /** A value that replaces or adds a key of the file: `--set config.connections=100`. */
 export interface Override {

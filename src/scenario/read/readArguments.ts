@@ -1,5 +1,4 @@
-import type { Scalar } from 'yaml';
-import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { isMap, isScalar, isSeq, type Scalar, type Node } from 'yaml';
 import {
   argumentBytes,
   assumedFileBytes,
@@ -11,15 +10,12 @@ import {
   placeholderWords,
   type BadPlaceholder,
 } from '../../usecases/ownArguments';
-import type { Parameters } from '../../usecases/parameterSpec';
-import { checkReferences, partOf } from '../check/checkReferences';
-import { didYouMean } from '../text/didYouMean';
-import { isBelow } from './isBelow';
+import type { Parameters } from '../../usecases/parameters';
+import { didYouMean, quotable } from '../text/words';
 import type { Place, Reading } from '../text/scenarioReading';
-import { nameOf, type Section } from './readSection';
-import { placeOfValue, type Written } from './readValue';
-import { quotable } from '../text/quotable';
 import { readYaml } from '../text/yamlDocument';
+import { nameOf, type Section } from './readSection';
+import { checkReferences, partOf, placeOfValue, type Written } from './readValue';
 
 /** Values of all depths together; a hub method takes a few. */
 const mostValues = 1000;
@@ -222,3 +218,7 @@ function placeholderAsMap(item: { key: unknown; value: unknown } | undefined): s
   // `{text: hello}` is a map that somebody may mean.
   return value === null || value === undefined ? key : undefined;
 }
+
+/** A relative path that does not lead up, on any system. */
+export const isBelow = (path: string): boolean =>
+  !/^[/\\]|^[a-zA-Z]:/.test(path) && !path.split(/[/\\]/).includes('..');

@@ -1,18 +1,17 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import { sharePattern, parseShare } from '../../base/units';
+import type { Parameters } from '../../usecases/parameters';
+import { parsePayloadSizes } from '../../usecases/payloadSizes';
 import { findUseCase, useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
-import { didYouMean } from '../text/didYouMean';
+import { allParameters, entryKeys, maximumEntries, scenarioKeys } from '../keys/scenarioKeys';
+import type { PlainSpec } from '../keys/keySpec';
+import type { ScenarioEntry, SenderShare } from '../scenario';
+import { didYouMean, quotable } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
-import { withArguments } from './readArguments';
-import { checkPayload } from './readPayload';
-import { readSection, sectionOf, type Section } from './readSection';
-import { readSenders } from './readSenders';
-import { listed, placeOfValue, sourceOf, type Written } from './readValue';
-import type { ScenarioEntry } from '../scenario';
-import { allParameters } from '../keys/allParameters';
-import { entryKeys, maximumEntries, scenarioKeys } from '../keys/scenarioKeys';
-import { quotable } from '../text/quotable';
-import { reportUnknownKey } from '../keys/unknownKey';
+import { isBelow, withArguments } from './readArguments';
+import { readSection, sectionOf, reportUnknownKey, type Section } from './readSection';
+import { listed, placeOfValue, sourceOf, readValue, type Written } from './readValue';
 
 /** An entry as read, with the parts of the file it came from. */
 export interface ReadEntry {
@@ -163,4 +162,74 @@ function reportParameter(
     key,
     `${name} means nothing for ${useCase.name}; it belongs to ${owners}. Remove it, or correct the name.`,
   );
+}
+
+const count: PlainSpec = {
+  name: 'senders',
+  type: 'count',
+  minimum: 1,
+  maximum: 1_000_000,
+  summary: '',
+};
+
+/** Reads `senders` of a mix: a whole number, or a share such as `30%`. Undefined for a bad value. */
+function readSenders(reading: Reading, written: Written): SenderShare | undefined {
+  const node = reading.follow(written.value);
+  const text = isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
+  if (text === undefined || !new RegExp(sharePattern).test(text.slice(0, 100).trim())) {
+    if (text !== undefined && !/^[0-9]+$/.test(text)) {
+      const message = 'senders must be a whole number, or a share of the step such as 30%.';
+      reading.report('error', 'wrong-type', placeOfValue(reading, written), message);
+      return undefined;
+    }
+    const value = readValue(reading, count, written);
+    return typeof value === 'number' ? { kind: 'count', count: value } : undefined;
+  }
+  const share = parseShare(text)!;
+  if (share > 0 && share <= 1) return { kind: 'share', share };
+  const message = 'The share of senders must be more than 0 % and at most 100 %.';
+  reading.report(
+    'error',
+    share > 1 ? 'above-bounds' : 'below-bounds',
+    placeOfValue(reading, written),
+    message,
+  );
+  return undefined;
+}
+
+/** Reports sizes that cannot be read, and keys of payloads that exclude each other. */
+function checkPayload(reading: Reading, section: Section, parameters: Parameters): void {
+  const { messageSizes, payload, payloadFile } = parameters;
+  const written = (name: string) => section.written.get(name);
+  // Of a file, too, the content may go as bytes.
+  if (payload !== undefined && payload !== 'binary' && payloadFile !== undefined) {
+    const message = 'payload and payloadFile are both given; the file counts. Remove one of them.';
+    reading.report('warning', 'two-payloads', placeOfValue(reading, written('payload')!), message);
+  }
+  if (typeof payloadFile === 'string' && !isBelow(payloadFile)) {
+    const message =
+      'payloadFile must lie beside the scenario file or below it: its content is sent to the target.';
+    reading.report(
+      'error',
+      'payload-file',
+      placeOfValue(reading, written('payloadFile')!),
+      message,
+    );
+  }
+  if (typeof messageSizes !== 'string') return;
+  const place = placeOfValue(reading, written('messageSizes')!);
+  const read = parsePayloadSizes(messageSizes);
+  if ('problem' in read) {
+    reading.report('error', 'message-sizes', place, read.problem);
+    return;
+  }
+  if (written('messageSize') !== undefined) {
+    const message = 'messageSize and messageSizes are both given; messageSizes counts. Remove one.';
+    reading.report(
+      'warning',
+      'two-payloads',
+      placeOfValue(reading, written('messageSize')!),
+      message,
+    );
+  }
 }

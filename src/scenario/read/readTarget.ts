@@ -1,18 +1,20 @@
 import { isScalar, isSeq, type Node } from 'yaml';
-import { checkReferences, partOf } from '../check/checkReferences';
+import { checkReferences, partOf, placeOfValue, type Written } from './readValue';
 import {
   connectionStringProblem,
   isPlaceholder,
   looksLikeConnectionString,
 } from '../target/connectionString';
-import { hostOf, hubUrlProblem } from '../target/hubUrl';
+import { hostOf, hubUrlProblem, serviceEndpointProblem } from '../target/hubUrl';
 import type { Place, Reading } from '../text/scenarioReading';
 import type { Section } from './readSection';
-import { placeOfValue, type Written } from './readValue';
-import { connectionStringOf, targetKinds, type TargetSpec } from '../target/targetKinds';
-import type { TargetWishes } from '../target/targetKind';
-import { quotable } from '../text/quotable';
-import { serviceEndpointProblem } from '../target/serviceOfHost';
+import {
+  connectionStringOf,
+  targetKinds,
+  type TargetSpec,
+  type TargetWishes,
+} from '../target/targetKinds';
+import { quotable } from '../text/words';
 
 /** URLs one file may name. */
 const maximumUrls = 1000;

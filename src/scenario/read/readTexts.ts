@@ -1,12 +1,10 @@
 import { isMap, isScalar, type Node } from 'yaml';
 import { connectionText } from '../../base/connectionText';
 import { placeholderNames } from '../../usecases/ownArguments';
-import { checkReferences, partOf } from '../check/checkReferences';
-import { didYouMean } from '../text/didYouMean';
+import { checkReferences, partOf, placeOfValue, sourceOf } from './readValue';
+import { didYouMean, quotable } from '../text/words';
 import type { Place, Reading } from '../text/scenarioReading';
 import { nameOf, type Section } from './readSection';
-import { placeOfValue, sourceOf } from './readValue';
-import { quotable } from '../text/quotable';
 
 /** Headers or query parameters one file may set. */
 const maximumTexts = 100;
@@ -34,11 +32,7 @@ export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
  * Reads a map from names to texts (`headers`, `query`). Numbers and flags count as the text they are
  * written as.
  */
-export function readTexts(
-  reading: Reading,
-  config: Section,
-  name: 'headers' | 'query',
-): Record<string, string> {
+export function readTexts(reading: Reading, config: Section, name: string): Record<string, string> {
   const written = config.written.get(name);
   const map = written === undefined ? undefined : reading.follow(written.value);
   if (written === undefined || map === undefined || (isScalar(map) && map.value === null))

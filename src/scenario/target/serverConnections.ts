@@ -1,5 +1,5 @@
 import { findUseCase } from '../../usecases/registry';
-import { isServerless } from './isServerless';
+import { isRest } from '../../usecases/useCase';
 import type { Scenario } from '../scenario';
 import { behindOf } from './targetKinds';
 
@@ -30,3 +30,14 @@ export function serverConnectionsOf(scenario: Served): number | undefined {
   // How many workers this machine has by itself is not known here.
   return persists ? Math.min(scenario.workers ?? 1, connections) : 0;
 }
+
+/** Whether a scenario for Azure SignalR Service does without an app server: its hub is in serverless mode. */
+export const isServerless = ({
+  entries,
+  upstream,
+}: Pick<Scenario, 'entries' | 'upstream'>): boolean =>
+  upstream !== undefined ||
+  entries.every(({ name }) => {
+    const useCase = findUseCase(name);
+    return useCase !== undefined && isRest(useCase);
+  });

@@ -1,11 +1,73 @@
-import { connectionKind } from './connectionKind';
-import { endpointHost } from './connectionString';
+import { endpointHost, isOneReference, looksLikeConnectionString } from './connectionString';
 import { hostOf } from './hubUrl';
-import { hubUrlKind } from './hubUrlKind';
-import { localKind } from './localKind';
-import type { Behind, TargetKind } from './targetKind';
 
-/** All kinds of targets, in the order in which a text is offered to them; hub URLs take what is left. */
+/** What stands behind a target, which decides what a run has to ask and may take for granted. */
+export type Behind =
+  /** A server that is started for the run: nobody is asked, and nothing leaves this machine. */
+  | 'ownServer'
+  /** Somebody's app server: it has its own dialect and its own way to a service, and may be shared. */
+  | 'userHub'
+  /** A service of Azure or its emulator, for which a run brings tokens and, in default mode, app servers. */
+  | 'service';
+
+/** What one kind of target is, as far as a file tells. The Node half opens it: `src/targets/openTarget.ts`. */
+export interface TargetKind<Spec extends { readonly kind: string }> {
+  readonly kind: Spec['kind'];
+  readonly behind: Behind;
+  /** Reads `target` where it is one text; undefined when that is of another kind. */
+  matches?(text: string, wishes: TargetWishes): Spec | undefined;
+  /** Regular expression of such texts, for the schema. */
+  readonly pattern?: string;
+  /** What completion offers for `target`, with some words of English. */
+  readonly offers?: readonly (readonly [text: string, words: string])[];
+  /** URLs of hubs that it names. */
+  urls?(spec: Spec): readonly string[];
+  /** The connection string that it names. */
+  connectionString?(spec: Spec): string;
+  /** The same with other texts, such as those without secrets. */
+  withTexts?(spec: Spec, change: (text: string) => string): Spec;
+}
+
+export interface TargetWishes {
+  /** A text that is nothing but a reference stands for a connection string. */
+  readonly preferConnectionString: boolean;
+}
+
+/** The embedded hub, or the emulator of the scenario's service. */
+const localKind: TargetKind<{ readonly kind: 'local' }> = {
+  kind: 'local',
+  behind: 'ownServer',
+  matches: (text) => (text.toLowerCase() === 'local' ? { kind: 'local' } : undefined),
+  pattern: '^(?:[lL][oO][cC][aA][lL])$',
+  offers: [['local', 'the embedded hub']],
+};
+
+/** Azure SignalR Service or Azure Web PubSub, by connection string; the value may be a reference. */
+const connectionKind: TargetKind<{ readonly kind: 'connectionString'; readonly value: string }> = {
+  kind: 'connectionString',
+  behind: 'service',
+  matches: (text, { preferConnectionString }) =>
+    looksLikeConnectionString(text) ||
+    (isOneReference(text) && (preferConnectionString || /conn/i.test(text)))
+      ? { kind: 'connectionString', value: text }
+      : undefined,
+  pattern: '(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=',
+  connectionString: ({ value }) => value,
+  withTexts: (spec, change) => ({ ...spec, value: change(spec.value) }),
+};
+
+/**
+ * The user's own hubs; `targetChoice` says which connection uses which URL, and a URL may be a reference. They
+ * alone come in lists, so the reader of `target` takes for them what is left.
+ */
+const hubUrlKind: TargetKind<{ readonly kind: 'hubUrl'; readonly urls: readonly string[] }> = {
+  kind: 'hubUrl',
+  behind: 'userHub',
+  urls: ({ urls }) => urls,
+  withTexts: (spec, change) => ({ ...spec, urls: spec.urls.map(change) }),
+};
+
+/** All kinds of targets, in the order in which a text is offered to them. */
 const registered = [localKind, connectionKind, hubUrlKind] as const;
 
 type SpecOf<Kind> = Kind extends TargetKind<infer Spec> ? Spec : never;
@@ -15,41 +77,39 @@ export type TargetSpec = SpecOf<(typeof registered)[number]>;
 /** Their descriptions. */
 export const targetKinds: readonly TargetKind<TargetSpec>[] = registered;
 
-const kindNamed = (name: string): TargetKind<TargetSpec> | undefined =>
-  targetKinds.find(({ kind }) => kind === name);
+const kindOf = (
+  target: { readonly kind: string } | undefined,
+): TargetKind<TargetSpec> | undefined =>
+  target && targetKinds.find(({ kind }) => kind === target.kind);
 
 /** What stands behind a target, an open one or that of a result; undefined where nobody knows. */
 export const behindOf = (target: { readonly kind: string } | undefined): Behind | undefined =>
-  target && kindNamed(target.kind)?.behind;
+  kindOf(target)?.behind;
 
 /** URLs of hubs that a target names; none for other kinds. */
 export const urlsOf = (target: TargetSpec | undefined): readonly string[] =>
-  (target && kindNamed(target.kind)?.urls?.(target)) ?? [];
+  (target && kindOf(target)?.urls?.(target)) ?? [];
 
 /** The connection string that a target names; undefined for other kinds. */
 export const connectionStringOf = (target: TargetSpec | undefined): string | undefined =>
-  target && kindNamed(target.kind)?.connectionString?.(target);
+  target && kindOf(target)?.connectionString?.(target);
 
 /** Hosts that a target names, without those that references stand for. */
 export function hostsOf(target: TargetSpec | undefined): string[] {
   const text = connectionStringOf(target);
-  const hosts = [
-    ...urlsOf(target).map(hostOf),
-    text === undefined ? undefined : endpointHost(text),
-  ];
+  const hosts = [...urlsOf(target).map(hostOf), text && endpointHost(text)];
   return hosts.filter((host) => host !== undefined);
 }
 
 /** Different hosts and ports that connections are spread over. */
-export const addressCount = (target: TargetSpec | undefined): number =>
-  Math.max(
-    1,
-    new Set(urlsOf(target).map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url)).size,
-  );
+export function addressCount(target: TargetSpec | undefined): number {
+  const addresses = urlsOf(target).map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url);
+  return Math.max(1, new Set(addresses).size);
+}
 
 /** The target with its texts changed, such as without secrets. */
 export const withTexts = (target: TargetSpec, change: (text: string) => string): TargetSpec =>
-  kindNamed(target.kind)?.withTexts?.(target, change) ?? target;
+  kindOf(target)?.withTexts?.(target, change) ?? target;
 
 /** A target for people; secrets are still in it. */
 export const targetWords = (target: TargetSpec | undefined): string =>

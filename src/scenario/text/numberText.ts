@@ -7,7 +7,7 @@ import {
   parseShare,
   parseSizeBytes,
 } from '../../base/units';
-import type { ParameterSpec } from '../../usecases/parameterSpec';
+import type { ParameterSpec } from '../../usecases/parameters';
 
 /** Types of values that are numbers once parsed. */
 export type NumberType = 'size' | 'duration' | 'share' | 'count' | 'number';

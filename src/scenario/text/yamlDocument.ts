@@ -1,6 +1,5 @@
 import { Composer, CST, Lexer, Parser, type Document, type YAMLError } from 'yaml';
-import type { Problem } from '../problem';
-import { maximumCharacters, tooLarge } from './tooLarge';
+import { maximumCharacters, tooLarge, type Problem } from '../problem';
 
 /** Lexical pieces of YAML; an ordinary line has about ten. */
 const maximumTokens = 50_000;

@@ -3,8 +3,8 @@ import type { HubConnection } from './hubConnection';
 import type { HubMessage } from '../hubProtocol/hubEnvelope';
 import { encodedOnce, payloadFrames, type DeliveryFrames } from '../hubProtocol/payloadFrames';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
-import { hubMethods } from '../../usecases/hubContract';
-import type { HubDeed, HubMethod } from '../../usecases/hubMethod';
+import { hubMethods } from '../../usecases/registry';
+import type { HubDeed, HubMethod } from '../../usecases/useCase';
 import type { StreamDirection } from '../../usecases/streams';
 
 /** Whom a payload is for. */

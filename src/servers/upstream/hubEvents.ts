@@ -1,7 +1,7 @@
 import { withoutEnd } from '../../base/withoutEnd';
 import { callbacks } from '../../base/benchContract';
-import { hubMethods } from '../../usecases/hubContract';
-import type { HubDeed } from '../../usecases/hubMethod';
+import { hubMethods } from '../../usecases/registry';
+import type { HubDeed } from '../../usecases/useCase';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { codecOf } from '../../wire/hub/codecs';
 import type { HubCodec } from '../../wire/hub/hubCodec';

@@ -1,9 +1,9 @@
 import { ExpectedError } from '../../base/expectedError';
-import { signInRefusal } from '../../scenario/check/checkSignIn';
+import { signInRefusal } from '../../scenario/check/checkTarget';
 import type { Scenario } from '../../scenario/scenario';
 import { isLoopback } from '../../wire/socket/isLoopback';
 
-export { hostsVariable } from '../../scenario/check/checkSignIn';
+export { hostsVariable } from '../../scenario/check/checkTarget';
 
 /**
  * Refuses to show a token of Microsoft Entra ID to a stranger: whoever has it may act for the person who has

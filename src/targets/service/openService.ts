@@ -1,7 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
-import { isServerless } from '../../scenario/target/isServerless';
-import { serviceOfHost } from '../../scenario/target/serviceOfHost';
+import { isServerless } from '../../scenario/target/serverConnections';
+import { serviceOfHost } from '../../scenario/target/hubUrl';
 import type { Scenario } from '../../scenario/scenario';
 import { openDefaultMode } from './defaultMode';
 import { openServerless } from './serverless';

@@ -2,7 +2,7 @@ import type { ErrorClass } from '../../base/errorClass';
 import { ExpectedError } from '../../base/expectedError';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { parseScenario } from '../../scenario/parseScenario';
-import { serviceOfHost } from '../../scenario/target/serviceOfHost';
+import { serviceOfHost } from '../../scenario/target/hubUrl';
 import type { Endpoint } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
 import { restRole } from '../entra/openSignIn';

@@ -1,7 +1,5 @@
-import { callOf, type HubMethod } from '../hubMethod';
-import { messageParameters } from '../messageParameters';
-import { numberOf } from '../parameterSpec';
-import type { UseCase } from '../useCase';
+import { callOf, type HubMethod, type UseCase } from '../useCase';
+import { messageParameters, numberOf } from '../parameters';
 
 const method: HubMethod = {
   name: 'Echo',

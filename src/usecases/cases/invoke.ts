@@ -1,11 +1,24 @@
-import { groupParameters, largestGroup } from '../groups';
-import { messageParameters, targets } from '../messageParameters';
+import {
+  groupParameters,
+  largestGroup,
+  messageParameters,
+  targets,
+  numberOf,
+  type Parameters,
+  type ParameterSpec,
+} from '../parameters';
 import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from '../ownArguments';
-import { itemBytes, ownStreamOf, ownStreamParameters } from '../ownStreams';
-import { numberOf, type Parameters, type ParameterSpec } from '../parameterSpec';
-import { itemsDown, itemsEitherWay } from '../streams';
-import type { Load, Traffic, TrafficKind } from '../traffic';
-import type { Audience, HubRun, OwnCall, Preparation, UseCase } from '../useCase';
+import { itemBytes, ownStreamOf, ownStreamParameters, itemsDown, itemsEitherWay } from '../streams';
+import type {
+  Load,
+  Traffic,
+  TrafficKind,
+  Audience,
+  HubRun,
+  OwnCall,
+  Preparation,
+  UseCase,
+} from '../useCase';
 
 const own: readonly ParameterSpec[] = [
   {

@@ -1,9 +1,13 @@
 import { callbacks } from '../../base/benchContract';
-import { groupParameters, largestGroup } from '../groups';
-import { messageParameters, targets } from '../messageParameters';
-import { numberOf, type Parameters } from '../parameterSpec';
-import type { Load, Traffic } from '../traffic';
-import type { HubRun, UseCase } from '../useCase';
+import {
+  groupParameters,
+  largestGroup,
+  messageParameters,
+  targets,
+  numberOf,
+  type Parameters,
+} from '../parameters';
+import type { Load, Traffic, HubRun, UseCase } from '../useCase';
 
 const common = (parameters: Parameters, load: Load): Omit<Traffic, 'kind'> => ({
   senders: load.senders,

@@ -1,8 +1,5 @@
-import { groupParameters, largestGroup } from '../groups';
-import { callOf, groupMethods, type HubMethod } from '../hubMethod';
-import { messageParameters, targets } from '../messageParameters';
-import { numberOf } from '../parameterSpec';
-import type { UseCase } from '../useCase';
+import { groupParameters, largestGroup, messageParameters, targets, numberOf } from '../parameters';
+import { callOf, groupMethods, type HubMethod, type UseCase } from '../useCase';
 
 const method: HubMethod = {
   name: 'SendToGroup',

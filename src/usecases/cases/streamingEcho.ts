@@ -1,6 +1,5 @@
-import type { HubMethod } from '../hubMethod';
-import { messageParameters } from '../messageParameters';
-import { numberOf, type Parameters } from '../parameterSpec';
+import type { HubMethod, UseCase } from '../useCase';
+import { messageParameters, numberOf, type Parameters } from '../parameters';
 import {
   itemsDown,
   itemsEitherWay,
@@ -10,7 +9,6 @@ import {
   type StreamDirection,
   type StreamShape,
 } from '../streams';
-import type { UseCase } from '../useCase';
 
 const methods: Readonly<Record<StreamDirection, HubMethod>> = {
   both: streaming('StreamingEcho', 'both'),

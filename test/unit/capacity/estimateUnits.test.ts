@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { estimate } from '../../../src/capacity/estimate';
-import { estimateUnits } from '../../../src/capacity/estimateUnits';
+import { estimateUnits } from '../../../src/capacity/model';
 import { loadOf } from '../../../src/capacity/load/loadOf';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 

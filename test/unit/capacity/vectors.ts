@@ -6,7 +6,7 @@ import {
   type Estimate,
   type EstimateInput,
 } from '../../../src/capacity/estimate';
-import type { Traffic, TrafficKind } from '../../../src/usecases/traffic';
+import type { Traffic, TrafficKind } from '../../../src/usecases/useCase';
 
 /** Input of a vector, as written in the fixture. */
 export interface VectorInput {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { estimateUnits } from '../../../src/capacity/estimateUnits';
+import { estimateUnits } from '../../../src/capacity/model';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';

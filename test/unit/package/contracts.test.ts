@@ -61,7 +61,7 @@ import type * as schemaModule from '../../../src/scenario/keys/schema';
 import type * as parseScenarioModule from '../../../src/scenario/parseScenario';
 import type * as benchHubModule from '../../../src/servers/hub/benchHub';
 import type * as hubCodeModule from '../../../src/usecases/hubCode';
-import type * as hubContractModule from '../../../src/usecases/hubContract';
+import type * as hubContractModule from '../../../src/usecases/registry';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { endpointOf } from '../../fakes/endpoint';
 import { fakeIo } from '../cli/fakeIo';
@@ -388,7 +388,7 @@ describe('a use case', () => {
 
   it('has its method in the C# and among the methods that hubs are asked for', () => {
     const { hubCode } = load('src/usecases/hubCode') as typeof hubCodeModule;
-    const { contractMethods } = load('src/usecases/hubContract') as typeof hubContractModule;
+    const { contractMethods } = load('src/usecases/registry') as typeof hubContractModule;
     assert.match(
       hubCode('recordLatency'),
       /public Task CallEveryone\(IDictionary<string, object> message\) =>\n +Clients\.All\./,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { Arrivals } from '../../../src/plan/arrivals';
-import { batchModes } from '../../../src/scenario/scenario';
+import { configSpecs } from '../../../src/scenario/keys/configKeys';
 
 const wait = { batchWaitMs: 500 };
 
@@ -62,7 +62,7 @@ describe('the ramp modes of the Azure SignalR benchmark', () => {
   it('never take anything back', () => {
     const moves = fc.array(fc.tuple(fc.nat(400), fc.nat(30)), { maxLength: 30 });
     const rising = fc.property(
-      fc.constantFrom(...batchModes),
+      fc.constantFrom(...configSpecs.arrivingBatchMode.choices),
       fc.integer({ min: 1, max: 200 }),
       moves,
       (mode, share, list) => {

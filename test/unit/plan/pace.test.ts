@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { seededRandom, shuffled } from '../../../src/base/random';
-import { ClosedPace } from '../../../src/plan/closedPace';
-import { Pace, type Pacing } from '../../../src/plan/pace';
+import { ClosedPace, Pace, type Pacing } from '../../../src/plan/pace';
 import { ranksOf } from '../../../src/plan/population';
 
 interface Due {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { planEntryOf } from '../../../src/plan/planEntry';
+import { planEntryOf } from '../../../src/plan/buildPlan';
 
 const sending = { messageSize: 2048, sendingInterval: 500 };
 

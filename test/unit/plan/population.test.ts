@@ -10,7 +10,7 @@ import {
   silentUpTo,
   type Population,
 } from '../../../src/plan/population';
-import type { Parameters } from '../../../src/usecases/parameterSpec';
+import type { Parameters } from '../../../src/usecases/parameters';
 import { planOf, shortStep } from '../../fakes/plan';
 
 const message = { messageSize: 10, sendingInterval: 1000 };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { targetOf } from '../../../src/plan/targetOf';
+import { targetOf } from '../../../src/plan/draws';
 
 const spread = (targetChoice: 'roundRobin' | 'random', seed = 1): number[] =>
   Array.from({ length: 3000 }, (_, index) => targetOf({ targetChoice, seed }, 3, index));

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseScenario, type ParseOptions } from '../../../src/scenario/parseScenario';
-import { allParameters } from '../../../src/scenario/keys/allParameters';
-import { topKeys } from '../../../src/scenario/keys/scenarioKeys';
+import { allParameters, topKeys } from '../../../src/scenario/keys/scenarioKeys';
 import { stepsOf } from '../../../src/scenario/steps';
 import { findUseCase } from '../../../src/usecases/registry';
 

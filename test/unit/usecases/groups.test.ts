@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { largestGroup } from '../../../src/usecases/groups';
+import { largestGroup } from '../../../src/usecases/parameters';
 
 /** Lets every connection join, one by one. */
 function countedLargest(connections: number, groupCount: number, perConnection: number): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { entryNames, findUseCase, useCases } from '../../../src/usecases/registry';
-import type { Parameters } from '../../../src/usecases/parameterSpec';
+import type { Parameters } from '../../../src/usecases/parameters';
 import type { UseCase } from '../../../src/usecases/useCase';
 
 /** Defaults, and ten groups where a number of groups is required. */

@@ -10,7 +10,7 @@ import { recommend } from '../../../../src/capacity/judge/recommend';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { measuredLoadOf } from '../../../../src/capacity/judge/measuredLoadOf';
 import type { Scenario } from '../../../../src/scenario/scenario';
-import type { Traffic } from '../../../../src/usecases/traffic';
+import type { Traffic } from '../../../../src/usecases/useCase';
 import { messages, scenarioWith } from '../scenarios';
 
 const estimated = (traffic: Partial<Traffic>, product: Product = 'signalr'): Estimate =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { estimate, type Estimate } from '../../../../src/capacity/estimate';
-import type { Traffic } from '../../../../src/usecases/traffic';
+import type { Traffic } from '../../../../src/usecases/useCase';
 import { samples } from '../traffics';
 import { estimateVector, readVectors } from '../vectors';
 

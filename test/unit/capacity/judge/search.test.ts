@@ -4,7 +4,7 @@ import { estimate } from '../../../../src/capacity/estimate';
 import { recommend } from '../../../../src/capacity/judge/recommend';
 import { fitsUnit, type Demand } from '../../../../src/capacity/judge/search';
 import { editionOf } from '../../../../src/capacity/tables/tables';
-import { trafficLoad } from '../../../../src/capacity/load/trafficLoad';
+import { trafficLoad } from '../../../../src/capacity/load/serviceLoad';
 import { samples, type Sample } from '../traffics';
 
 const runs = { numRuns: 300 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../../src/capacity/estimate';
-import { nominalFormula } from '../../../../src/capacity/load/formula';
+import { nominalFormula } from '../../../../src/capacity/load/serviceLoad';
 
 const broadcast = (intervalS: number): string =>
   nominalFormula({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { StepSample } from '../../../../src/measure/sample';
 import type { Counts } from '../../../../src/measure/total/stepCounts';
-import { payloadPicker } from '../../../../src/plan/payloadPicker';
+import { payloadPicker } from '../../../../src/plan/draws';
 import { populationsOf } from '../../../../src/plan/population';
 import type { Plan } from '../../../../src/plan/plan';
 import { Receiver } from '../../../../src/runner/receive/receiver';

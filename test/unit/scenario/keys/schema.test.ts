@@ -4,10 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { isPlain, type KeySpec } from '../../../../src/scenario/keys/keySpec';
 import { scenarioSchema } from '../../../../src/scenario/keys/schema';
-import { allParameters } from '../../../../src/scenario/keys/allParameters';
-import { topKeys } from '../../../../src/scenario/keys/scenarioKeys';
-import { topNames } from '../../../../src/scenario/keys/topNames';
-import type { ParameterSpec } from '../../../../src/usecases/parameterSpec';
+import { allParameters, topKeys } from '../../../../src/scenario/keys/scenarioKeys';
+import { topNames } from '../../../../src/scenario/scenario';
+import type { ParameterSpec } from '../../../../src/usecases/parameters';
 import { useCases } from '../../../../src/usecases/registry';
 import { errorsOf } from '../parsed';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
-import { quotable } from '../../../../src/scenario/text/quotable';
+import { quotable } from '../../../../src/scenario/text/words';
 
 describe('text shown in messages', () => {
   for (const [name, value] of [

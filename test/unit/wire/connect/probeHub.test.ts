@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
-import { contractMethods } from '../../../../src/usecases/hubContract';
+import { contractMethods } from '../../../../src/usecases/registry';
 import { askHub, probeHub as probe, type HubProbe } from '../../../../src/wire/connect/probeHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { redirectHosts } from '../../../../src/wire/connect/redirectHosts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { moveSecret } from '../../../../src/scenario/text/moveSecret';
-import { parseScenario } from '../../../../src/scenario/parseScenario';
-import { problemOf, withConfig } from '../parsed';
+import { moveSecret } from '../../../src/scenario/moveSecret';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import { problemOf, withConfig } from './parsed';
 
 const token = 'eyJhbGciOi.eyJzdWIi.c2ln';
 const hub = 'https://user:pw123@a.example/hub';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { didYouMean, editDistance } from '../../../../src/scenario/text/didYouMean';
+import { didYouMean, editDistance } from '../../../../src/scenario/text/words';
 
 describe('did you mean', () => {
   const keys = ['connections', 'connectTimeout', 'step', 'messagepack', 'json'];

@@ -1,0 +1,152 @@
+import { largestPayloadBytes } from '../base/stampBytes';
+
+/**
+ * Description of one key of a scenario file. Everything that shows or checks the key is derived from
+ * it: parser, JSON schema, completion, hover and documentation.
+ */
+export interface ParameterSpec {
+  /** The key as written in the file. */
+  readonly name: string;
+  /**
+   * How the value is written and in which unit the parsed value is kept: `size` in bytes, `duration` in
+   * milliseconds, `share` as 0…1, `count` and `number` as they are. A `list` holds any values and is kept
+   * as JSON text.
+   */
+  readonly type:
+    'size' | 'duration' | 'share' | 'count' | 'number' | 'choice' | 'text' | 'flag' | 'list';
+  /** Parsed default; absent when the key has none. */
+  readonly default?: number | string | boolean;
+  readonly required?: boolean;
+  /** Neither required nor with a default: absent unless written. */
+  readonly optional?: boolean;
+  /** Bounds of the parsed value, both included. */
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /**
+   * A bare number in this range (`from` ≤ value < `below`, in the unit of the type) was probably meant
+   * in `unit`; people are asked to write the unit.
+   */
+  readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
+  /** Allowed texts of a `choice`. */
+  readonly choices?: readonly string[];
+  /** One sentence for people. */
+  readonly summary: string;
+  /** What the Azure SignalR benchmark did differently, where it did. */
+  readonly seedNote?: string;
+}
+
+/** Parsed parameters of a use case by name, in the units of {@link ParameterSpec.type}. */
+export type Parameters = Readonly<Record<string, number | string | boolean>>;
+
+/** A numeric parameter that the parser has filled in; a missing one is a defect of ours. */
+export function numberOf(parameters: Parameters, name: string): number {
+  const value = parameters[name];
+  if (typeof value !== 'number') throw new Error(`parameter ${name} is no number`);
+  return value;
+}
+
+/** Parameters that every sending use case has. */
+export const messageParameters: readonly ParameterSpec[] = [
+  {
+    name: 'messageSize',
+    type: 'size',
+    default: 2048,
+    minimum: 1,
+    maximum: largestPayloadBytes,
+    unitMistake: { from: 1, below: 10, unit: 'KB' },
+    summary: 'Payload of one message; the whole hub message is larger by its envelope.',
+    seedNote:
+      'The Azure SignalR benchmark counted characters of the payload, which are bytes here too.',
+  },
+  {
+    name: 'sendingInterval',
+    type: 'duration',
+    default: 1000,
+    minimum: 1,
+    maximum: 86_400_000,
+    unitMistake: { from: 1, below: 10, unit: 's' },
+    summary: 'Time between two messages of one sender.',
+    seedNote:
+      'The Azure SignalR benchmark waited this long after each completed send, so slow sends lowered the rate.',
+  },
+  {
+    name: 'messageSizes',
+    type: 'text',
+    optional: true,
+    summary:
+      'Payloads of different sizes instead of `messageSize`: a range (`1KB-4KB`: 16 sizes evenly spread over it, each as likely), or sizes with weights (`256B 90%, 16KB 10%`). The estimate counts each size.',
+  },
+  {
+    name: 'payload',
+    type: 'choice',
+    optional: true,
+    choices: ['random', 'text', 'binary'],
+    summary:
+      'Content of payloads: `random` letters, as without this key, `text` that compresses, or `binary`: sent as bytes, which needs protocol messagepack.',
+  },
+  {
+    name: 'payloadFile',
+    type: 'text',
+    optional: true,
+    summary:
+      'Text file whose content payloads are made of, cut or repeated to their size; relative to the scenario file.',
+  },
+];
+
+/** How receivers are chosen where a message goes to one other connection or user, or to a group. */
+export const targets: ParameterSpec = {
+  name: 'targets',
+  type: 'choice',
+  default: 'fixed',
+  choices: ['fixed', 'random'],
+  summary:
+    'Who receives: `fixed` gives each sender one other connection or user for the whole run, and has it send to groups of its own; `random` picks one of all for each message.',
+  seedNote:
+    'The Azure SignalR benchmark shuffled anew at each step, and a connection could be its own target; by REST it always was.',
+};
+
+/** Parameters of the use cases that send to groups. */
+export const groupParameters: readonly ParameterSpec[] = [
+  {
+    name: 'groupCount',
+    type: 'count',
+    required: true,
+    minimum: 1,
+    maximum: 10_000_000,
+    summary: 'Number of groups; connection i joins group i mod groupCount.',
+    seedNote:
+      'The Azure SignalR benchmark failed at leaving when the groups did not divide the connections.',
+  },
+  {
+    name: 'groupsPerConnection',
+    type: 'count',
+    default: 1,
+    minimum: 1,
+    maximum: 1000,
+    summary: 'Groups each connection joins: its own and the ones that follow it.',
+    seedNote:
+      'The Azure SignalR benchmark let connections join several groups only when there were more groups than connections.',
+  },
+  {
+    name: 'sendersPer',
+    type: 'choice',
+    default: 'connection',
+    choices: ['connection', 'group'],
+    summary:
+      'How senders are chosen: `connection` spreads them over all connections at random, `group` deals them over the groups in turn.',
+    seedNote: 'In simple mode the Azure SignalR benchmark always chose by connection.',
+  },
+];
+
+/**
+ * Members of the largest group. Connection i joins `groupsPerConnection` groups from group
+ * i mod groupCount on, so sizes differ when the groups do not divide the connections.
+ */
+export function largestGroup(parameters: Parameters, connections: number): number {
+  const groupCount = numberOf(parameters, 'groupCount');
+  const perConnection = Math.min(numberOf(parameters, 'groupsPerConnection'), groupCount);
+  return (
+    perConnection * Math.floor(connections / groupCount) +
+    Math.min(connections % groupCount, perConnection)
+  );
+}
