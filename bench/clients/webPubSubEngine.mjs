@@ -7,7 +7,7 @@ import { recordLatencyShape } from '../../out/src/wire/message/messageLayout.js'
 import { codecOf } from '../../out/src/wire/hub/codecs.js';
 import { Invocations } from '../../out/src/wire/hub/invocations.js';
 import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';
-import { negotiateAgents } from '../../out/src/wire/connect/negotiate.js';
+import { SocketAgents } from '../../out/src/wire/socket/socketAgents.js';
 import { counting, limits, listener, webPubSubEndpoint } from '../engineParts.mjs';
 
 /** See bench/README.md, *A client*. */
@@ -55,7 +55,7 @@ export async function open({ url, connections, protocol, batch, blob, nowUs, rec
   const endpoint = await webPubSubEndpoint(url);
   const context = {
     endpoint,
-    agents: negotiateAgents(endpoint, 1),
+    agents: new SocketAgents(endpoint, 1),
     tokens: new AccessTokens(endpoint.service),
     listener: listener(received),
     options: { ...limits, codec },

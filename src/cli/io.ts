@@ -2,7 +2,7 @@ import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Disposable } from '../base/event';
-import { secretVariable } from '../targets/connect/secretVariable';
+import { secretVariable } from '../targets/target';
 import { SignalError, type EndingSignal } from './exitCode';
 
 /** Where text goes. */

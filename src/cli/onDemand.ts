@@ -23,8 +23,8 @@ export { exportCommand, importCommand, showCommand } from './commands/storedRuns
 export { writeCounters } from '../results/counters/counterFile';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../runner/lead/startRun';
-export { probeConnection } from '../targets/connect/probeConnection';
+export { probeConnection } from '../targets/probeConnection';
 export { openTarget } from '../targets/openTarget';
 export { calibrate } from '../runner/calibrate/calibrate';
 export { askHub, probeHub } from '../wire/connect/probeHub';
-export { redirectHosts } from '../wire/connect/redirectHosts';
+export { redirectHosts } from '../wire/connect/probeHub';

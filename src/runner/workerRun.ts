@@ -5,10 +5,8 @@ import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
 import type { HubConnection } from '../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../wire/hub/hubMessage';
 import { shownText } from '../wire/connect/connectFailure';
-import { IssuedTokens } from '../wire/connect/issuedTokens';
-import { RestCalls } from '../wire/rest/restCalls';
+import { IssuedTokens, RestCalls, type ServiceFailure } from '../wire/rest/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
-import type { ServiceFailure } from '../wire/rest/serviceFailure';
 import { ConnectionLife } from './connect/connectionLife';
 import {
   Connections,

@@ -1,9 +1,8 @@
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import { hideSecrets } from '../runner/lead/hideSecrets';
-import { probeAgreed } from '../targets/connect/probeAgreed';
+import { probeAgreed, type TargetContext } from '../targets/target';
 import type { ServiceProbe } from '../targets/service/probeService';
-import type { TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';
 import type { RunParts } from './prepareRun';
 import type { ScenarioParser } from './scenarioFile';

@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario/scenario';
 import { openConnection } from './openConnection';
-import { resolveEndpoint, secretsOf } from './connect/resolveEndpoint';
+import { resolveEndpoint, secretsOf } from './resolveEndpoint';
 import { startServerProcess, type ServedThing } from './serverProcess';
 import type { OpenTarget, Target, TargetContext, ProblemListener } from './target';
 

@@ -5,7 +5,7 @@ import {
   type ServiceConnection,
 } from '../scenario/target/connectionString';
 import type { Scenario } from '../scenario/scenario';
-import { resolveText } from './connect/resolveEndpoint';
+import { resolveText } from './resolveEndpoint';
 import type { OpenTarget, Target, TargetContext } from './target';
 
 /** Azure SignalR Service or Azure Web PubSub, by connection string. */

@@ -1,12 +1,13 @@
+import { request } from 'node:http';
+import { emulatorHeader } from '../base/emulatorHeader';
 import { ExpectedError } from '../base/expectedError';
-import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import type { Scenario } from '../scenario/scenario';
+import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import { serviceEndpointProblem } from '../scenario/target/hubUrl';
-import { shownUrl } from '../wire/connect/shownUrl';
-import { hostsBeyond } from '../wire/socket/isLoopback';
+import { shownUrl } from '../wire/connect/connectFailure';
+import { hostsBeyond, isLoopback } from '../wire/socket/isLoopback';
+import { resolveEndpoint, resolveText, secretsOf } from './resolveEndpoint';
 import { openConnection } from './openConnection';
-import { isEmbeddedHub } from './isEmbeddedHub';
-import { resolveEndpoint, resolveText, secretsOf } from './connect/resolveEndpoint';
 import type { OpenTarget, Target, TargetContext } from './target';
 
 /** The user's own hubs, by URL. */
@@ -45,4 +46,30 @@ function openReferred(
   const { service } = scenario;
   const known = { ...scenario, service: service === 'hub' ? ('signalr' as const) : service };
   return openConnection(text, known, context);
+}
+
+/** An answer from this machine takes a millisecond; one that does not come must not hold up a run. */
+const timeoutMs = 1000;
+
+/**
+ * Whether the server behind a hub URL is the hub of `serve hub`: only one on this machine is asked, by a GET
+ * of `/`, which opens no connection. Whatever goes wrong there is for the run to find out.
+ */
+export function isEmbeddedHub(hubUrl: string): Promise<boolean> {
+  const { protocol, origin } = new URL(hubUrl);
+  if (protocol !== 'http:' || !isLoopback(hubUrl)) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const asked = request(`${origin}/`, { agent: false, timeout: timeoutMs }, (response) => {
+      resolve(response.headers[emulatorHeader.toLowerCase()] !== undefined);
+      response.destroy();
+    });
+    const no = (): void => {
+      asked.destroy();
+      resolve(false);
+    };
+    asked.once('timeout', no);
+    asked.once('error', no);
+    asked.once('upgrade', no);
+    asked.end();
+  });
 }

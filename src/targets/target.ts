@@ -1,7 +1,7 @@
+import type { Endpoint, SignedInPass } from '../base/endpoint';
 import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
-import type { Endpoint, SignedInPass } from '../base/endpoint';
-import type { EntraToken } from './entra/entraToken';
+import type { HubProbe } from '../wire/connect/probeHub';
 
 /** Where load would leave this machine. */
 export interface LoadBeyond {
@@ -109,3 +109,69 @@ export interface Target {
   /** @throws ExpectedError when the target cannot be opened */
   open(scenario: Scenario, context: TargetContext): Promise<OpenTarget>;
 }
+
+/**
+ * Asks a hub what it has. Where a hub on this machine redirects to another one, somebody has to agree before
+ * anything is sent there.
+ *
+ * @param agree settles with whether that host may be asked; absent when nobody needs to be asked
+ * @returns undefined when it may not
+ */
+export async function probeAgreed(
+  { endpoint, hostsBeyond }: Pick<OpenTarget, 'endpoint' | 'hostsBeyond'>,
+  probe: (endpoint: Endpoint) => Promise<HubProbe>,
+  agree: ((host: string) => Promise<boolean>) | undefined,
+): Promise<HubProbe | undefined> {
+  if (agree === undefined || hostsBeyond.length > 0) return probe(endpoint);
+  const found = await probe({ ...endpoint, staysOnLoopback: true });
+  if (found.reachable || found.redirectsTo === undefined) return found;
+  return (await agree(found.redirectsTo)) ? probe(endpoint) : undefined;
+}
+
+/** Name of the environment variable that holds a secret on the command line. */
+export function secretVariable(name: string): string {
+  return `SIGNALR_BENCH_SECRET_${name.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** A token of Microsoft Entra ID, and until when it is good. */
+export interface EntraToken {
+  readonly token: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number;
+}
+
+/** Something that gets tokens of Microsoft Entra ID. */
+export interface EntraCredential {
+  /** @throws Error with why there is none */
+  token(scope: string): Promise<EntraToken>;
+}
+
+/** Tells the newest pass now, since it may have been renewed while somebody started, and each one after it. */
+export function followPasses(passes: Passes | undefined, tell: (pass: SignedInPass) => void): void {
+  if (passes === undefined) return;
+  tell(passes.current);
+  passes.onRenewed(tell);
+}
+
+/** A token that does not tell when it expires is good for so long at least. */
+const shortestMs = 5 * 60_000;
+
+/** When a JSON web token expires, in milliseconds since 1970; soon after `nowMs` where it does not say. */
+export function tokenExpiry(token: string, nowMs: number): number {
+  const [, payload = ''] = token.split('.', 3);
+  try {
+    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as {
+      exp?: unknown;
+    };
+    if (typeof exp === 'number' && Number.isFinite(exp)) return exp * 1000;
+  } catch {
+    // No JSON web token.
+  }
+  return nowMs + shortestMs;
+}
+
+/** Variable of the environment with the options of an app server, as JSON. */
+export const appServerVariable = 'SIGNALR_BENCH_APP_SERVER';
+
+/** Variable in which the handler's process finds what it may do; arguments could be listed by others. */
+export const upstreamVariable = 'SIGNALR_BENCH_UPSTREAM';

@@ -18,8 +18,7 @@ import {
   type WebPubSubEmulatorOptions,
   type WebPubSubFlags,
 } from '../../servers/webpubsub/emulatorOptions';
-import { appServerVariable } from '../../targets/service/appServerVariable';
-import { upstreamVariable } from '../../targets/service/upstreamVariable';
+import { appServerVariable, upstreamVariable } from '../../targets/target';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 

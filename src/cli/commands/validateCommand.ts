@@ -9,7 +9,7 @@ import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../sc
 import { jsonDocument } from '../../base/visibleText';
 import { paint, printable, type Tone } from '../views/line';
 import { namedScenario, type ScenarioParser } from '../../session/scenarioFile';
-import { secretVariable } from '../../targets/connect/secretVariable';
+import { secretVariable } from '../../targets/target';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 
 export interface ValidateDeps {

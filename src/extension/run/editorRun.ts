@@ -19,8 +19,7 @@ import { readScenario } from '../../session/scenarioFile';
 import { runSession, type RunSession } from '../../session/runSession';
 import type { RunRequest, Shell } from '../../session/shell';
 import { openTarget } from '../../targets/openTarget';
-import { askHub } from '../../wire/connect/probeHub';
-import { redirectHosts } from '../../wire/connect/redirectHosts';
+import { askHub, redirectHosts } from '../../wire/connect/probeHub';
 import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSession';
 
 /** What a run needs from the editor. */

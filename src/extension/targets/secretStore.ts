@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { referencesIn } from '../../scenario/target/references';
-import { secretVariable } from '../../targets/connect/secretVariable';
+import { secretVariable } from '../../targets/target';
 import type { EditorState } from '../editorState';
 
 const key = (name: string): string => `signalrBenchmark.secret.${name}`;

@@ -10,7 +10,7 @@ import type { TextRange } from '../../scenario/text/editYaml';
 import { moveSecret, secretInFile } from '../../scenario/moveSecret';
 import { probeTarget, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
-import { probeConnection, probeEmulator } from '../../targets/connect/probeConnection';
+import { probeConnection, probeEmulator } from '../../targets/probeConnection';
 import { openTarget } from '../../targets/openTarget';
 import type { ServiceProbe } from '../../targets/service/probeService';
 import { contractMethods } from '../../usecases/registry';

@@ -9,7 +9,7 @@ import { Recorder } from '../receive/recorder';
 import type { Parameters } from '../../usecases/parameters';
 import { connectHub } from '../../wire/connect/connectHub';
 import type { Endpoint } from '../../base/endpoint';
-import { negotiateAgents } from '../../wire/connect/negotiate';
+import { SocketAgents } from '../../wire/socket/socketAgents';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
 import { recordLatencyShape } from '../../wire/message/messageLayout';
@@ -78,7 +78,7 @@ export class RoundTrips implements HubListener {
       members: { wasMember: () => true },
       other: () => undefined,
     });
-    this.agents = negotiateAgents(endpoint, connections);
+    this.agents = new SocketAgents(endpoint, connections);
     const framed = endpoint.transport === undefined;
     this.template = MessageTemplate.of(
       recordLatencyShape({ method: plan.entries[0]!.run.message!.method, blob }),
@@ -116,8 +116,7 @@ export class RoundTrips implements HubListener {
 
   close(): void {
     for (const connection of this.connections) connection?.close();
-    this.agents.http.destroy();
-    this.agents.https.destroy();
+    this.agents.destroy();
   }
 
   received(

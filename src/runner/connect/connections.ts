@@ -12,9 +12,9 @@ import {
   type ConnectContext,
   type OpenConnection,
 } from '../../wire/connect/connectHub';
-import { ConnectStopwatch } from '../../wire/connect/connectStopwatch';
+import { ConnectStopwatch } from '../../wire/socket/socket';
 import type { Endpoint } from '../../base/endpoint';
-import { negotiateAgents, type NegotiateAgents } from '../../wire/connect/negotiate';
+import { SocketAgents } from '../../wire/socket/socketAgents';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
 import { hubMessageType, HubMessageError, type HubMessage } from '../../wire/hub/hubMessage';
@@ -94,7 +94,7 @@ export class Connections implements HubListener {
   /** Those that have lost their socket and may get another one. */
   private readonly interruptedOnes = new Set<number>();
   private context: ConnectContext;
-  private readonly agents: NegotiateAgents;
+  private readonly agents: SocketAgents;
   private readonly ramp: Ramp;
 
   constructor(
@@ -109,7 +109,7 @@ export class Connections implements HubListener {
     const codec = codecOf(plan.protocol);
     const sizes = plan.entries.flatMap((entry) => entry.payload.sizes);
     const payload = Math.max(0, ...sizes.map(({ bytes }) => bytes));
-    this.agents = negotiateAgents(endpoint, plan.workers[worker]!.connectInFlight);
+    this.agents = new SocketAgents(endpoint, plan.workers[worker]!.connectInFlight);
     this.context = {
       endpoint,
       agents: this.agents,
@@ -151,8 +151,7 @@ export class Connections implements HubListener {
       this.context = { ...this.context, open: await loadSdk(this.start.endpoint) };
     }
     await this.ramp.run(atUs + this.start.originUs, from, to);
-    this.agents.http.destroy();
-    this.agents.https.destroy();
+    this.agents.destroy();
   }
 
   /**
@@ -230,8 +229,7 @@ export class Connections implements HubListener {
 
   close(): void {
     this.ramp.stop();
-    this.agents.http.destroy();
-    this.agents.https.destroy();
+    this.agents.destroy();
     for (const connection of this.open) connection.close();
   }
 

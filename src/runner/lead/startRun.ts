@@ -4,7 +4,7 @@ import { populationsOf } from '../../plan/population';
 import type { WorkerStart } from '../../protocol/worker';
 import type { OpenTarget } from '../../targets/target';
 import type { Endpoint } from '../../base/endpoint';
-import { shownUrl } from '../../wire/connect/shownUrl';
+import { shownUrl } from '../../wire/connect/connectFailure';
 import { memberMemory } from '../prepare/sharedMembers';
 import { Conductor } from './conductor';
 import { machineClock } from '../machineClock';

@@ -5,7 +5,7 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../../wire/hub/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connect/connectFailure';
 import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations';
-import type { ServiceFailure } from '../../wire/rest/serviceFailure';
+import type { ServiceFailure } from '../../wire/rest/restCalls';
 import type { Membership } from './membership';
 
 /** Connections of a worker that are being prepared at the same time. */

@@ -1,5 +1,5 @@
 import type { ServicePass } from '../../base/endpoint';
-import { TokenSigner } from '../../wire/connect/tokenSigner';
+import { TokenSigner } from '../../wire/connect/accessTokens';
 
 /** An instance of Azure SignalR Service, and what gives access to it. */
 export type ServiceInstance = ServicePass & {

@@ -6,8 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { codecOf } from '../../wire/hub/codecs';
 import type { HubCodec } from '../../wire/hub/hubCodec';
 import { hubMessageType, HubMessageError, type Invocation } from '../../wire/hub/hubMessage';
-import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
-import type { ServiceFailure } from '../../wire/rest/serviceFailure';
+import type { RestCalls, RestReceiver, ServiceFailure } from '../../wire/rest/restCalls';
 import { isSigned, wrongSignature } from './signatureCheck';
 
 /** What a bench method does: whom the dictionary goes to, or an answer to the caller. */

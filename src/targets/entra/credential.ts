@@ -6,7 +6,7 @@ import {
   type TokenCredential,
 } from '@azure/identity';
 import type { EntraSignIn } from '../../scenario/target/connectionString';
-import type { EntraCredential } from './entraToken';
+import type { EntraCredential } from '../target';
 
 /** A program such as az may take so long; it starts slowly on some machines. */
 const programMs = 30_000;

@@ -1,11 +1,11 @@
-import type { ServiceConnection } from '../../scenario/target/connectionString';
+import type { Endpoint, ServicePass } from '../../base/endpoint';
 import type { Scenario } from '../../scenario/scenario';
-import type { Endpoint } from '../../base/endpoint';
+import type { ServiceConnection } from '../../scenario/target/connectionString';
+import type { AppServerOptions } from '../../servers/appServer/appServer';
 import type { WaySettings } from '../../wire/socket/socket';
-import { startAppServers } from './appServers';
-import { followPasses } from '../entra/followPasses';
+import { startServerProcess } from '../serverProcess';
+import { followPasses, appServerVariable, type OpenTarget, type TargetContext } from '../target';
 import { enterService } from './enterService';
-import type { OpenTarget, TargetContext } from '../target';
 
 /**
  * A hub of Azure SignalR Service in default mode: clients negotiate with app servers that are started for
@@ -30,10 +30,8 @@ export async function openDefaultMode(
     protocols: [scenario.protocol],
     ...wayOf(resolved),
   };
-  const { appServers } = scenario;
-  const { serverScript, onProblem } = context;
   try {
-    const servers = await startAppServers(serverScript, settings, appServers, onProblem);
+    const servers = await startAppServers(context, settings, scenario.appServers);
     followPasses(opened.passes, servers.renew);
     return {
       ...opened,
@@ -53,3 +51,43 @@ const wayOf = ({ ca, clientCertificate, proxies, insecureTls }: Endpoint): WaySe
   ...(clientCertificate !== undefined && { clientCertificate }),
   ...(proxies !== undefined && { proxies }),
 });
+
+/** What a run says about its app servers. */
+export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
+
+const served = { args: ['app-server'], name: 'app server', tells: 'url' } as const;
+
+/**
+ * Starts `count` app servers with the same settings, each in a process of its own.
+ *
+ * @returns hub URLs where clients negotiate, one per process; `dispose` takes leave of the service
+ * @throws ExpectedError `local-hub` with why one of them did not start; none is left then
+ */
+async function startAppServers(
+  { serverScript, onProblem }: TargetContext,
+  settings: AppServerSettings,
+  count: number,
+) {
+  const env = { [appServerVariable]: JSON.stringify(settings) };
+  const starting = Array.from({ length: count }, () =>
+    startServerProcess(serverScript, served, { env, onProblem }),
+  );
+  const outcomes = await Promise.allSettled(starting);
+  const running = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const dispose = async (): Promise<void> => {
+    await Promise.all(running.map((each) => each.dispose()));
+  };
+  const failed = outcomes.find((each) => each.status === 'rejected');
+  if (failed !== undefined) {
+    await dispose();
+    throw failed.reason;
+  }
+  return {
+    urls: running.map(({ value }) => value),
+    /** From now on they make their tokens with this pass. */
+    renew: (pass: ServicePass) => {
+      for (const each of running) each.tell(pass);
+    },
+    dispose,
+  };
+}

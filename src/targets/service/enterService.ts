@@ -1,25 +1,16 @@
+import type { Endpoint, ServiceHub, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { withoutEnd } from '../../base/withoutEnd';
-import type { ServiceConnection } from '../../scenario/target/connectionString';
+import { hostsVariable, signInRefusal } from '../../scenario/check/checkTarget';
 import type { Scenario } from '../../scenario/scenario';
-import type { Endpoint, ServiceHub, ServicePass } from '../../base/endpoint';
+import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
-import { openSignIn, type SignInPurpose } from '../entra/openSignIn';
-import { checkSignInHosts, hostsVariable } from '../entra/signInHosts';
-import { resolveEndpoint, secretsOf } from '../connect/resolveEndpoint';
+import { resolveEndpoint, secretsOf } from '../resolveEndpoint';
+import { openSignIn, type SignInPurpose } from '../entra/signIn';
 import type { OpenTarget, TargetContext } from '../target';
 
-/** A hub of a service, with what lets in there. */
-export interface EnteredService {
-  /** With the URL of the clients' hub, without the service. */
-  readonly resolved: Endpoint;
-  readonly hub: ServiceHub;
-  readonly pass: ServicePass;
-  readonly opened: Omit<OpenTarget, 'endpoint'>;
-}
-
 /** Which hub, and what for. */
-export interface ServiceEntrance {
+interface ServiceEntrance {
   readonly kind: ServiceHub['kind'];
   /** Of the hub below the clients' endpoint. */
   readonly path: string;
@@ -43,7 +34,13 @@ export async function enterService(
   { clientEndpoint, serverEndpoint, audience, accessKey, signIn }: ServiceConnection,
   scenario: Scenario,
   context: TargetContext,
-): Promise<EnteredService> {
+): Promise<{
+  /** With the URL of the clients' hub, without the service. */
+  readonly resolved: Endpoint;
+  readonly hub: ServiceHub;
+  readonly pass: ServicePass;
+  readonly opened: Omit<OpenTarget, 'endpoint'>;
+}> {
   const clients = placeOf(clientEndpoint);
   const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
   // Azure SignalR Service has hubs in lower case; what is asked for by another name may not be found.
@@ -77,4 +74,55 @@ export async function enterService(
   const passes = await openSignIn(signIn, { hub, endpoint: resolved, purpose }, context, secrets);
   const dispose = async (): Promise<void> => passes.dispose();
   return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };
+}
+
+/**
+ * A hub that clients reach with tokens of their own making.
+ *
+ * @param path of the hub below the clients' endpoint
+ * @param purpose what an identity has to be allowed, when somebody signs in
+ * @throws ExpectedError as {@link enterService}
+ */
+export async function serviceTarget(
+  kind: ServiceHub['kind'],
+  connection: ServiceConnection,
+  path: string,
+  scenario: Scenario,
+  context: TargetContext,
+  purpose: SignInPurpose = 'rest',
+): Promise<OpenTarget> {
+  const entrance = { kind, path, purpose } as const;
+  const entered = await enterService(entrance, connection, scenario, context);
+  const { resolved, hub, pass, opened } = entered;
+  const endpoint = {
+    ...resolved,
+    service: { ...hub, ...pass },
+    ...(kind === 'webpubsub' && { skipNegotiation: true }),
+  };
+  return { ...opened, endpoint };
+}
+
+/**
+ * Refuses to show a token of Microsoft Entra ID to a stranger: whoever has it may act for the person who has
+ * signed in, and the host comes from a file.
+ *
+ * @param urls where the token would go
+ * @param trust what the scenario says of certificates
+ * @param allowed further hosts, from {@link hostsVariable}
+ * @throws ExpectedError `connection-string`
+ */
+export function checkSignInHosts(
+  urls: readonly string[],
+  trust: Pick<Scenario, 'insecureTls' | 'caFile'>,
+  allowed: string | undefined,
+): void {
+  const known = (allowed ?? '').split(',').map((host) => host.trim().toLowerCase());
+  for (const url of urls) {
+    if (isLoopback(url)) continue;
+    const { href, hostname } = new URL(url);
+    const refusal = signInRefusal(href, trust);
+    if (refusal === undefined) continue;
+    if (refusal.why === 'host' && known.includes(hostname.toLowerCase())) continue;
+    throw new ExpectedError('connection-string', refusal.message);
+  }
 }

@@ -1,12 +1,14 @@
 import { ExpectedError } from '../../base/expectedError';
+import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { isServerless } from '../../scenario/target/serverConnections';
 import { serviceOfHost } from '../../scenario/target/hubUrl';
-import type { Scenario } from '../../scenario/scenario';
-import { openDefaultMode } from './defaultMode';
-import { openServerless } from './serverless';
+import { findUseCase } from '../../usecases/registry';
+import { needsApplication } from '../../usecases/useCase';
 import type { OpenTarget, TargetContext } from '../target';
-import { openWebPubSub } from './webPubSub';
+import { openDefaultMode } from './defaultMode';
+import { serviceTarget } from './enterService';
+import { refuseUnreachable, withUpstream } from './upstream';
 
 /**
  * The hub of the scenario on a service.
@@ -26,8 +28,30 @@ export async function openService(
       `The connection string belongs to the other service: write \`service: ${other}\` into the scenario, since the text of a reference is not known when the file is read.`,
     );
   }
-  if (service === 'webpubsub') return openWebPubSub(connection, scenario, context);
-  return isServerless(scenario)
-    ? openServerless(connection, scenario, context)
+  return service === 'webpubsub' || isServerless(scenario)
+    ? openByTokens(connection, scenario, context)
     : openDefaultMode(connection, scenario, context);
+}
+
+/**
+ * A hub that clients reach with tokens of our making, and messages by REST: of Azure Web PubSub, without a
+ * negotiation, or of Azure SignalR Service in serverless mode. What clients send goes to an application behind the
+ * service: ours, when the scenario says so or an emulator of Web PubSub has to echo, else the user's own.
+ */
+async function openByTokens(
+  connection: ServiceConnection,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<OpenTarget> {
+  const isPubSub = scenario.service === 'webpubsub';
+  const hub = encodeURIComponent(isPubSub ? scenario.hub : scenario.hub.toLowerCase());
+  const kind = isPubSub ? 'webpubsub' : 'signalr';
+  const path = isPubSub ? `/client/hubs/${hub}` : `/client/?hub=${hub}`;
+  const isOurs = scenario.upstream !== undefined;
+  const echoes = scenario.entries.some(({ name }) => needsApplication(findUseCase(name)!));
+  const needsUpstream = isPubSub ? echoes : isOurs;
+  if (needsUpstream && isOurs) refuseUnreachable(connection, scenario.upstream);
+  const opened = await serviceTarget(kind, connection, path, scenario, context);
+  const starts = needsUpstream && (isOurs || opened.hostsBeyond.length === 0);
+  return starts ? withUpstream(opened, scenario, context) : opened;
 }

@@ -5,8 +5,8 @@ import { parseScenario } from '../../scenario/parseScenario';
 import { serviceOfHost } from '../../scenario/target/hubUrl';
 import type { Endpoint } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
-import { restRole } from '../entra/openSignIn';
-import { serviceTarget } from './serviceTarget';
+import { restRole } from '../entra/signIn';
+import { serviceTarget } from './enterService';
 import type { OpenTarget, TargetContext } from '../target';
 
 /** What a service says to somebody with a connection string. `url` has no secrets. */

@@ -4,12 +4,9 @@ import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { resolveReferences } from '../../scenario/target/references';
 import type { Scenario, UpstreamSpec } from '../../scenario/scenario';
 import { hostsBeyond } from '../../wire/socket/isLoopback';
-import { RestCalls } from '../../wire/rest/restCalls';
-import type { ServiceFailure } from '../../wire/rest/serviceFailure';
-import { followPasses } from '../entra/followPasses';
+import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
+import { followPasses, upstreamVariable, type OpenTarget, type TargetContext } from '../target';
 import { startServerProcess } from '../serverProcess';
-import type { OpenTarget, TargetContext } from '../target';
-import { upstreamVariable } from './upstreamVariable';
 
 /**
  * Refuses a handler that a service elsewhere could never reach. The text of a reference is not known when the file is read.

@@ -1,18 +1,18 @@
+import type { Endpoint } from '../../base/endpoint';
+import { HttpConnection } from '../http/httpConnection';
+import type { HubConnection, HubConnectionOptions, HubListener } from '../hub/clientConnection';
+import { ReliableConnection } from '../hub/reliableConnection';
+import { WebSocketConnection } from '../hub/webSocketConnection';
+import type { SocketAgents } from '../socket/socketAgents';
 import type { ClientTokens } from './accessTokens';
 import { StatusFailure } from './connectFailure';
-import type { ConnectStopwatch } from './connectStopwatch';
-import type { Endpoint } from '../../base/endpoint';
-import { WebSocketConnection } from '../hub/webSocketConnection';
-import type { HubConnection, HubConnectionOptions, HubListener } from '../hub/clientConnection';
-import { HttpConnection } from '../http/httpConnection';
-import { negotiate, withQuery, type NegotiateAgents, type Negotiated } from './negotiate';
-import { numberedEndpoint } from './numberedEndpoint';
-import { ReliableConnection } from '../hub/reliableConnection';
+import type { ConnectStopwatch } from '../socket/socket';
+import { negotiate, withQuery, type Negotiated } from './negotiate';
 
 /** How connections of one worker are opened. */
 export interface ConnectContext {
   readonly endpoint: Endpoint;
-  readonly agents: NegotiateAgents;
+  readonly agents: SocketAgents;
   readonly listener: HubListener;
   readonly options: HubConnectionOptions;
   /** Which of the endpoint's URLs a connection uses; absent: URL i mod count. */
@@ -84,4 +84,19 @@ async function opened(
     options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
   const Transport = endpoint.transport === undefined ? OverWebSocket : HttpConnection;
   return Transport.open(index, where, endpoint, listener, options, signal, stopwatch);
+}
+
+/** The endpoint as connection `index` asks for it: with its number in the headers and the query that have one. */
+export function numberedEndpoint(endpoint: Endpoint, index: number): Endpoint {
+  const { numbered, ...rest } = endpoint;
+  if (numbered === undefined) return endpoint;
+  const filled = (texts: Readonly<Record<string, readonly string[]>>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(texts).map(([name, pieces]) => [name, pieces.join(String(index))]),
+    );
+  return {
+    ...rest,
+    headers: { ...endpoint.headers, ...filled(numbered.headers) },
+    query: { ...endpoint.query, ...filled(numbered.query) },
+  };
 }

@@ -1,5 +1,4 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import {
   classOfSystemError,
   ConnectFailure,
@@ -7,12 +6,12 @@ import {
   shownText,
   StatusFailure,
   textOfSystemError,
+  shownUrl,
 } from './connectFailure';
 import { Cookies } from './cookies';
-import { shownUrl } from './shownUrl';
 import type { Endpoint } from '../../base/endpoint';
 import { isLoopback } from '../socket/isLoopback';
-import { socketAgent } from '../socket/socketAgent';
+import { bodyOf, type SocketAgents } from '../socket/socketAgents';
 
 /** Where and how to open the socket, after all redirects. */
 export interface Negotiated {
@@ -33,28 +32,8 @@ const renewalMs = 10_000;
 
 type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies: Cookies };
 
-/** Connections kept open between requests, one pool a worker and purpose. */
-export interface NegotiateAgents {
-  readonly http: http.Agent;
-  readonly https: http.Agent;
-}
-
 const maximumRedirects = 20;
 const maximumAnswerBytes = 256 * 1024;
-
-/** Pool for negotiations or calls; `destroy` both when they are over. */
-export function negotiateAgents(endpoint: Endpoint, maximumSockets: number): NegotiateAgents {
-  const pool = {
-    keepAlive: true,
-    maxSockets: maximumSockets,
-    maxFreeSockets: maximumSockets,
-    scheduling: 'lifo' as const,
-  };
-  return {
-    http: socketAgent('http:', endpoint, pool),
-    https: socketAgent('https:', endpoint, pool),
-  };
-}
 
 /** The hub's URL with the endpoint's own query added. */
 export function withQuery(url: string, query: Readonly<Record<string, string>>): URL {
@@ -71,7 +50,7 @@ export function withQuery(url: string, query: Readonly<Record<string, string>>):
 export async function negotiate(
   endpoint: Endpoint,
   hubUrl: string,
-  agents: NegotiateAgents,
+  agents: SocketAgents,
   signal: AbortSignal,
 ): Promise<Negotiated> {
   let url = withQuery(hubUrl, endpoint.query);
@@ -102,7 +81,7 @@ export async function negotiate(
     if (said.isFinal)
       return { url, ...credentials, ...(connectionId !== undefined && { connectionId }) };
   }
-  throw new ConnectFailure('negotiate', `negotiate: more than ${maximumRedirects} redirects`);
+  throw failure(`more than ${maximumRedirects} redirects`);
 }
 
 /**
@@ -113,7 +92,7 @@ export async function negotiate(
 export async function renewedToken(
   endpoint: Endpoint,
   hubUrl: string,
-  agents: NegotiateAgents,
+  agents: SocketAgents,
 ): Promise<string | undefined> {
   const again = await negotiate(endpoint, hubUrl, agents, AbortSignal.timeout(renewalMs));
   return again.accessToken;
@@ -136,8 +115,7 @@ export function readNegotiation(
   readonly isFinal: boolean;
 } {
   const fields = answerFields(body);
-  if (typeof fields['error'] === 'string')
-    throw new ConnectFailure('negotiate', `negotiate: ${shownText(fields['error'])}`);
+  if (typeof fields['error'] === 'string') throw failure(shownText(fields['error']));
   if (typeof fields['url'] !== 'string') {
     const { connectionId } = fields;
     return {
@@ -164,16 +142,10 @@ export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: stri
   try {
     url = new URL(to, from);
   } catch {
-    throw new ConnectFailure(
-      'negotiate',
-      'negotiate: the server redirects to something that is no URL',
-    );
+    throw failure('the server redirects to something that is no URL');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new ConnectFailure(
-      'negotiate',
-      `negotiate: the server redirects to ${url.protocol} which is not supported`,
-    );
+    throw failure(`the server redirects to ${url.protocol} which is not supported`);
   }
   if (staysOnLoopback === true && !isLoopback(url.href)) throw new LeavesLoopback(url.host);
   url.pathname = url.pathname.replace(/\/negotiate$/, '');
@@ -188,17 +160,11 @@ function answerFields(body: string): Readonly<Record<string, unknown>> {
     value = undefined;
   }
   if (typeof value !== 'object' || value === null) {
-    throw new ConnectFailure(
-      'negotiate',
-      'negotiate: the answer is no JSON object; is this the URL of a SignalR hub?',
-    );
+    throw failure('the answer is no JSON object; is this the URL of a SignalR hub?');
   }
   const fields = value as Readonly<Record<string, unknown>>;
   if ('ProtocolVersion' in fields) {
-    throw new ConnectFailure(
-      'negotiate',
-      'negotiate: this is an ASP.NET SignalR server; only ASP.NET Core SignalR is supported',
-    );
+    throw failure('this is an ASP.NET SignalR server; only ASP.NET Core SignalR is supported');
   }
   return fields;
 }
@@ -206,15 +172,11 @@ function answerFields(body: string): Readonly<Record<string, unknown>> {
 function withId(hub: URL, fields: Readonly<Record<string, unknown>>, transport: string): URL {
   const version = typeof fields['negotiateVersion'] === 'number' ? fields['negotiateVersion'] : 0;
   const id = version > 0 ? fields['connectionToken'] : fields['connectionId'];
-  if (typeof id !== 'string' || id === '')
-    throw new ConnectFailure('negotiate', 'negotiate: the answer has no connection id');
+  if (typeof id !== 'string' || id === '') throw failure('the answer has no connection id');
   const offered = transportsOf(fields['availableTransports']);
   if (!offered.includes(transport)) {
     const others = offered.length === 0 ? 'no transport at all' : `only ${offered.join(' and ')}`;
-    throw new ConnectFailure(
-      'negotiate',
-      `negotiate: the server does not offer ${transport}, ${shownText(others)}`,
-    );
+    throw failure(`the server does not offer ${transport}, ${shownText(others)}`);
   }
   const url = new URL(hub);
   url.searchParams.set('id', id);
@@ -234,81 +196,64 @@ interface Answer {
   readonly location?: string;
 }
 
-function post(
+async function post(
   url: URL,
-  credentials: Credentials,
-  agents: NegotiateAgents,
+  { headers: given, accessToken, cookies }: Credentials,
+  agents: SocketAgents,
   signal: AbortSignal,
 ): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const secure = url.protocol === 'https:';
-    const fail = (error: unknown): void => {
-      if (error instanceof ConnectFailure) reject(error);
-      else if (signal.aborted)
-        reject(
-          new ConnectFailure('timeout', `negotiate: no answer from ${shownUrl(url.href)} in time`),
+  const headers: Record<string, string> = {
+    ...given,
+    'Content-Length': '0',
+    'X-Requested-With': 'XMLHttpRequest',
+    ...(accessToken !== undefined && { Authorization: `Bearer ${accessToken}` }),
+  };
+  addCookies(headers, cookies.headerFor(url));
+  try {
+    const { response, content } = await new Promise<{
+      response: IncomingMessage;
+      content: Buffer;
+    }>((resolve, reject) => {
+      const request = agents.request(url, { method: 'POST', headers, signal });
+      request.on('error', reject);
+      // Without a listener the request would end without a word.
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        reject(failure('the server switches to another protocol'));
+      });
+      request.on('response', (response) => {
+        const tooLong = () => failure('the answer does not end');
+        bodyOf(response, maximumAnswerBytes, tooLong).then(
+          (content) => resolve({ response, content }),
+          reject,
         );
-      else
-        reject(
-          new ConnectFailure(
-            classOfSystemError(error, 'negotiate'),
-            `negotiate: ${textOfSystemError(error)}`,
-          ),
-        );
-    };
-    const headers: Record<string, string> = {
-      ...credentials.headers,
-      'Content-Length': '0',
-      'X-Requested-With': 'XMLHttpRequest',
-    };
-    if (credentials.accessToken !== undefined)
-      headers['Authorization'] = `Bearer ${credentials.accessToken}`;
-    addCookies(headers, credentials.cookies.headerFor(url));
-    let request: http.ClientRequest;
-    try {
-      request = (secure ? https : http).request(url, {
-        method: 'POST',
-        agent: secure ? agents.https : agents.http,
-        headers,
-        signal,
       });
-    } catch (error) {
-      reject(unsendable(error));
-      return;
-    }
-    request.on('error', fail);
-    // Without a listener the request would end without a word.
-    request.on('upgrade', (_response, socket) => {
-      socket.destroy();
-      fail(new ConnectFailure('negotiate', 'negotiate: the server switches to another protocol'));
+      request.end();
     });
-    request.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      credentials.cookies.take(response.headers['set-cookie'] ?? [], url);
-      response.on('data', (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > maximumAnswerBytes)
-          request.destroy(new ConnectFailure('negotiate', 'negotiate: the answer does not end'));
-        else chunks.push(chunk);
-      });
-      response.on('error', fail);
-      response.on('end', () => {
-        const status = response.statusCode ?? 0;
-        const { location } = response.headers;
-        const body = Buffer.concat(chunks).toString('utf8');
-        if (status === 200) resolve({ body });
-        else if (
-          (status === 307 || status === 308 || status === 302 || status === 301) &&
-          location !== undefined
-        )
-          resolve({ body: '', location });
-        else reject(statusFailure(status, url, response.headers, body));
-      });
-    });
-    request.end();
-  });
+    const { statusCode: status = 0, headers: said } = response;
+    cookies.take(said['set-cookie'] ?? [], url);
+    const body = content.toString('utf8');
+    if (status === 200) return { body };
+    if (isRedirect(status) && said.location !== undefined)
+      return { body: '', location: said.location };
+    throw statusFailure(status, url, said, body);
+  } catch (error) {
+    if (error instanceof ConnectFailure) throw error;
+    if (signal.aborted)
+      throw new ConnectFailure(
+        'timeout',
+        `negotiate: no answer from ${shownUrl(url.href)} in time`,
+      );
+    const errorClass = classOfSystemError(error, 'negotiate');
+    throw new ConnectFailure(errorClass, `negotiate: ${textOfSystemError(error)}`);
+  }
 }
+
+const failure = (text: string): ConnectFailure =>
+  new ConnectFailure('negotiate', `negotiate: ${text}`);
+
+/** Whether an answer sends the same request elsewhere, as far as `fetch` of a client would follow. */
+export const isRedirect = (status: number): boolean => [301, 302, 307, 308].includes(status);
 
 /** Adds what servers have set to a configured `Cookie` header, whatever its letter case. */
 export function addCookies(headers: Record<string, string>, cookies: string | undefined): void {
@@ -317,22 +262,10 @@ export function addCookies(headers: Record<string, string>, cookies: string | un
   headers[name] = headers[name] === undefined ? cookies : `${headers[name]}; ${cookies}`;
 }
 
-/** What Node says before it sends anything: headers and tokens come from outside, so it is no defect. */
-export function unsendable(error: unknown): Error {
-  const { code } = error as { code?: unknown };
-  if (code !== 'ERR_INVALID_CHAR' && code !== 'ERR_INVALID_HTTP_TOKEN') {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-  return new ConnectFailure(
-    'negotiate',
-    'negotiate: a configured header or token contains a line break or control character',
-  );
-}
-
 function statusFailure(
   status: number,
   url: URL,
-  { 'content-type': type = 'text/plain', 'retry-after': retryAfter }: http.IncomingHttpHeaders,
+  { 'content-type': type = 'text/plain', 'retry-after': retryAfter }: IncomingHttpHeaders,
   body: string,
 ): ConnectFailure {
   // Services say in plain text what is wrong, the SDK of app servers without a content type.

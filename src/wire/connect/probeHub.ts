@@ -1,12 +1,14 @@
-import type { ErrorClass } from '../../base/errorClass';
 import { idMethods, type ContractMethods, type HubDialect } from '../../base/benchContract';
-import { ConnectFailure, LeavesLoopback, shownText } from './connectFailure';
-import { connectHub } from './connectHub';
 import type { Endpoint } from '../../base/endpoint';
-import type { HubConnection } from '../hub/clientConnection';
-import type { InvocationOutcome } from '../hub/invocations';
-import { negotiateAgents } from './negotiate';
-import { ProbeListener } from './probeListener';
+import type { ErrorClass } from '../../base/errorClass';
+import type { HubConnection, HubListener } from '../hub/clientConnection';
+import type { Span } from '../hub/hubCodec';
+import { hubMessageType } from '../hub/hubMessage';
+import { Invocations, type InvocationOutcome } from '../hub/invocations';
+import { SocketAgents } from '../socket/socketAgents';
+import { ConnectFailure, LeavesLoopback, shownText } from './connectFailure';
+import { connectHub, numberedEndpoint } from './connectHub';
+import { negotiate } from './negotiate';
 import { asProbe } from './probeMark';
 
 /** A method of a hub, as far as its answer to a call tells. */
@@ -122,7 +124,7 @@ async function connected<T>(
   ask: (connection: HubConnection, listener: ProbeListener, connectMs: number) => Promise<T>,
 ): Promise<T | (HubProbe & { readonly reachable: false })> {
   const probing = asProbe(endpoint);
-  const agents = negotiateAgents(probing, 1);
+  const agents = new SocketAgents(probing, 1);
   const listener = new ProbeListener();
   const options = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 1024 * 1024 };
   const startedMs = performance.now();
@@ -141,8 +143,7 @@ async function connected<T>(
     return { reachable: false, errorClass, message, ...redirected };
   } finally {
     connection?.close();
-    agents.http.destroy();
-    agents.https.destroy();
+    agents.destroy();
   }
 }
 
@@ -162,4 +163,77 @@ async function probeMethod(
   }
   const isMissing = /method does not exist|unknown hub method/i.test(text);
   return { name, present: !isMissing, isMissing };
+}
+
+/** Listens on a connection that only asks: answers to its calls, and the greeting of a bench hub. */
+class ProbeListener implements HubListener {
+  readonly invocations = new Invocations();
+  private greeted = false;
+  private greet: () => void = () => undefined;
+
+  received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
+    const { codec } = connection;
+    const span: Span = { start, end, next: start };
+    while (span.next < end) {
+      codec.find(buffer, span.next, end, span);
+      const message = codec.read(buffer, span.start, span.end);
+      if (message?.type === hubMessageType.completion)
+        this.invocations.completed(connection, message);
+      if (
+        message?.type === hubMessageType.invocation &&
+        message.target.toLowerCase() === 'onconnected'
+      ) {
+        this.greeted = true;
+        this.greet();
+      }
+    }
+  }
+
+  lost(connection: HubConnection): void {
+    this.invocations.lost(connection);
+  }
+
+  greetedWithin(ms: number): Promise<boolean> {
+    if (this.greeted || ms <= 0) return Promise.resolve(this.greeted);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        resolve(this.greeted);
+      }, ms);
+      this.greet = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
+}
+
+/**
+ * Hosts beyond this machine that hubs on loopback redirect to, as an app server with Azure SignalR does.
+ * Asks each hub once and goes no further; what else keeps it from answering is left to the run.
+ *
+ * @param withinMs time all hubs have together
+ */
+export async function redirectHosts(
+  endpoint: Endpoint,
+  withinMs = 10_000,
+): Promise<readonly string[]> {
+  if (endpoint.skipNegotiation) return [];
+  const confined = { ...asProbe(numberedEndpoint(endpoint, 0)), staysOnLoopback: true };
+  const agents = new SocketAgents(confined, 1);
+  const signal = AbortSignal.timeout(withinMs);
+  const hostOf = async (url: string): Promise<string | undefined> => {
+    try {
+      await negotiate(confined, url, agents, signal);
+    } catch (error) {
+      if (error instanceof LeavesLoopback) return error.host;
+      if (!(error instanceof ConnectFailure)) throw error;
+    }
+    return undefined;
+  };
+  try {
+    const hosts = await Promise.all(endpoint.urls.map(hostOf));
+    return [...new Set(hosts)].filter((host) => host !== undefined);
+  } finally {
+    agents.destroy();
+  }
 }

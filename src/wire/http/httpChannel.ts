@@ -1,11 +1,18 @@
-import * as http from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { classOfSystemError, ConnectFailure, textOfSystemError } from '../connect/connectFailure';
-import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import { shownUrl } from '../connect/shownUrl';
 import type { Endpoint } from '../../base/endpoint';
-import { unsendable } from '../connect/negotiate';
-import { socketAgent } from '../socket/socketAgent';
+import {
+  classOfSystemError,
+  ConnectFailure,
+  textOfSystemError,
+  shownUrl,
+} from '../connect/connectFailure';
+import type { Negotiated } from '../connect/negotiate';
+import type { HubCodec } from '../hub/hubCodec';
+import { opcode } from '../socket/frame';
+import type { ConnectStopwatch } from '../socket/socket';
+import { SocketAgents } from '../socket/socketAgents';
+import { admissionHeaders } from '../socket/upgrade';
 
 /** A request to the hub of a channel. */
 export interface HttpRequest {
@@ -19,9 +26,9 @@ export interface HttpRequest {
 
 /** Who gets the answers. */
 export interface ChannelOwner {
-  answerBegan?(head: http.IncomingMessage): void;
+  answerBegan?(head: IncomingMessage): void;
   answerBody(bytes: Buffer): void;
-  answerEnded(head: http.IncomingMessage): void;
+  answerEnded(head: IncomingMessage): void;
   /** The request that was on its way got no whole answer. */
   requestFailed(failure: ConnectFailure): void;
 }
@@ -32,8 +39,8 @@ export interface ChannelOwner {
  * sent once more, as browsers do (RFC 9112, 9.3.1).
  */
 export class HttpChannel {
-  private readonly agent: http.Agent;
-  private request: http.ClientRequest | undefined;
+  private readonly agents: SocketAgents;
+  private request: ClientRequest | undefined;
   /** The socket that has carried the last request. */
   private socket: Socket | undefined;
   private disposed = false;
@@ -45,7 +52,7 @@ export class HttpChannel {
     private readonly owner: ChannelOwner,
     private readonly timeoutMs: number,
   ) {
-    this.agent = socketAgent(url.protocol, endpoint, { keepAlive: true, maxSockets: 1 });
+    this.agents = new SocketAgents(endpoint, 1);
   }
 
   get isBusy(): boolean {
@@ -68,20 +75,15 @@ export class HttpChannel {
     this.disposed = true;
     this.request = undefined;
     request?.destroy();
-    this.agent.destroy();
+    this.agents.destroy();
   }
 
   private begin(asked: HttpRequest, stopwatch?: ConnectStopwatch): void {
-    const { url, agent, timeoutMs, owner } = this;
-    const { method, path, headers, body } = asked;
-    const options: http.RequestOptions & { stopwatch: ConnectStopwatch | undefined } = {
-      ...{ agent, method, path, headers: headers, stopwatch },
-      ...{ protocol: url.protocol, port: url.port },
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-    };
-    const request = requestOf(options);
+    const { url, agents, timeoutMs, owner } = this;
+    const { body, ...options } = asked;
+    const request = agents.request(url, { ...options, stopwatch });
     let reused = false;
-    let head: http.IncomingMessage | undefined;
+    let head: IncomingMessage | undefined;
     this.request = request;
     request.once('socket', (socket: Socket) => {
       reused = socket === this.socket;
@@ -109,12 +111,12 @@ export class HttpChannel {
     request.end(body);
   }
 
-  private silent(request: http.ClientRequest): void {
+  private silent(request: ClientRequest): void {
     if (this.request === request)
       this.fail(new ConnectFailure('timeout', `no answer from ${shownUrl(this.url.href)}`));
   }
 
-  private broken(request: http.ClientRequest, error: Error, hasBegun: boolean): void {
+  private broken(request: ClientRequest, error: Error, hasBegun: boolean): void {
     if (this.request !== request) return;
     if (error instanceof ConnectFailure) this.fail(error);
     else if (error.message === 'socket hang up' || error.message === 'aborted')
@@ -128,17 +130,96 @@ export class HttpChannel {
   }
 }
 
-/** @throws ConnectFailure when a header cannot be sent */
-function requestOf(options: http.RequestOptions): http.ClientRequest {
-  try {
-    return http.request(options);
-  } catch (error) {
-    throw unsendable(error);
-  }
-}
-
 function endedText(hasBegun: boolean): string {
   return hasBegun
     ? 'the server ended the connection in the middle of an answer'
     : 'the server ended the connection without an answer';
+}
+
+/** Builds the requests of one connection over an HTTP transport. */
+export class HttpRequests {
+  private shared: readonly string[] = [];
+  private readonly contentType: string;
+  private cookieVersion = -1;
+  private renewal: Promise<boolean> | undefined;
+
+  constructor(
+    private admission: Negotiated,
+    codec: HubCodec,
+  ) {
+    const isText = codec.opcode === opcode.text;
+    this.contentType = isText ? 'text/plain;charset=UTF-8' : 'application/octet-stream';
+  }
+
+  /** Where the requests go, and what lets them in. */
+  get where(): Negotiated {
+    return this.admission;
+  }
+
+  /**
+   * Fetches a new token, once for all requests that were refused with the same one.
+   *
+   * @param refused the token of the request
+   * @returns whether the next request carries one
+   */
+  renewToken(refused: string | undefined): Promise<boolean> {
+    const { renew, accessToken: present } = this.admission;
+    if (present !== refused) return Promise.resolve(true);
+    if (renew === undefined) return Promise.resolve(false);
+    this.renewal ??= renew()
+      .then(
+        (accessToken) => {
+          if (accessToken === undefined) return false;
+          const admission = { ...this.admission, accessToken };
+          // Whether it can be sent at all.
+          admissionHeaders(admission);
+          this.admission = admission;
+          this.cookieVersion = -1;
+          return true;
+        },
+        // What counts is that the old one was refused.
+        () => false,
+      )
+      .finally(() => (this.renewal = undefined));
+    return this.renewal;
+  }
+
+  /** The request whose answer is the stream of events. */
+  stream(): HttpRequest {
+    const headers = [...this.headers(), 'Accept', 'text/event-stream', 'Cache-Control', 'no-cache'];
+    return { method: 'GET', path: this.path, headers };
+  }
+
+  /** A poll; the time in its query keeps caches on the way from answering it, as in the official clients. */
+  poll(unixMs: number): HttpRequest {
+    return { method: 'GET', path: `${this.path}&_=${unixMs}`, headers: this.headers() };
+  }
+
+  /** A send of hub messages. */
+  post(body: Buffer): HttpRequest {
+    const headers = [...this.headers(), 'Content-Type', this.contentType];
+    headers.push('Content-Length', String(body.length));
+    return { method: 'POST', path: this.path, headers, body };
+  }
+
+  /** The end of a long-polling connection. */
+  remove(): HttpRequest {
+    return { method: 'DELETE', path: this.path, headers: this.headers() };
+  }
+
+  private get path(): string {
+    return this.where.url.pathname + this.where.url.search;
+  }
+
+  /** What all requests share, again when a server has set a cookie. */
+  private headers(): readonly string[] {
+    const { where } = this;
+    const version = where.cookies?.version ?? 0;
+    if (version !== this.cookieVersion) {
+      this.cookieVersion = version;
+      const own = ['Host', where.url.host, 'X-Requested-With', 'XMLHttpRequest'];
+      this.shared = [...own, ...admissionHeaders(where)];
+    }
+    return this.shared;
+  }
 }

@@ -1,14 +1,16 @@
-import type { HttpTransport } from '../../base/endpoint';
-import { ClientConnection } from '../hub/clientConnection';
+import type { HttpTransport, Endpoint } from '../../base/endpoint';
+import {
+  ClientConnection,
+  type HubConnectionOptions,
+  type HubListener,
+} from '../hub/clientConnection';
 import { classOfClosing, ConnectFailure, shownText } from '../connect/connectFailure';
-import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import type { Endpoint } from '../../base/endpoint';
+import type { ConnectStopwatch } from '../socket/socket';
 import { handshakeEnd } from '../hub/webSocketConnection';
-import type { HubConnectionOptions, HubListener } from '../hub/clientConnection';
 import { HubMessageError, type HubMessage } from '../hub/hubMessage';
 import { EventStreamInput, PollInput, type HttpInput, type InputOwner } from './httpInput';
 import { HttpOutbox } from './httpOutbox';
-import { HttpRequests } from './httpRequests';
+import { HttpRequests } from './httpChannel';
 import type { Negotiated } from '../connect/negotiate';
 
 /** What a server may put into one event or one answer: ASP.NET Core stops at 64 KB and the message beyond. */

@@ -1,9 +1,7 @@
-import { ConnectFailure, shownText, StatusFailure } from '../connect/connectFailure';
-import { shownUrl } from '../connect/shownUrl';
+import { ConnectFailure, shownText, StatusFailure, shownUrl } from '../connect/connectFailure';
 import type { Endpoint } from '../../base/endpoint';
 import type { IncomingMessage } from 'node:http';
-import { HttpChannel, type ChannelOwner } from './httpChannel';
-import type { HttpRequests } from './httpRequests';
+import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
 
 /** Longest wait for the answer to a request, as in the official clients; a poll ends after 90 s by itself. */
 export const requestTimeoutMs = 100_000;

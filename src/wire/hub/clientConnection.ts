@@ -1,7 +1,6 @@
 import type { ErrorClass } from '../../base/errorClass';
-import { ConnectFailure } from '../connect/connectFailure';
-import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import { shownUrl } from '../connect/shownUrl';
+import { ConnectFailure, shownUrl } from '../connect/connectFailure';
+import type { ConnectStopwatch } from '../socket/socket';
 import type { HubMessage } from './hubMessage';
 import type { HubCodec } from './hubCodec';
 import { jsonCodec } from './codecs';

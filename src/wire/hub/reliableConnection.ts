@@ -1,11 +1,15 @@
 import type { ErrorClass } from '../../base/errorClass';
-import { ClientConnection } from './clientConnection';
+import {
+  ClientConnection,
+  type HubConnection,
+  type HubConnectionOptions,
+  type HubListener,
+} from './clientConnection';
 import { ConnectFailure } from '../connect/connectFailure';
-import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
 import type { Recoverable, RecoveryForm } from './hubCodec';
 import { WebSocketConnection } from './webSocketConnection';
-import type { HubConnection, HubConnectionOptions, HubListener } from './clientConnection';
 import type { HubMessage } from './hubMessage';
 import type { Negotiated } from '../connect/negotiate';
 

@@ -6,7 +6,7 @@ import {
   shownText,
 } from '../connect/connectFailure';
 import { ClientConnection, type HubConnectionOptions, type HubListener } from './clientConnection';
-import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import { connectSocket, type ConnectStopwatch, type SocketOwner } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
 import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
 import { FrameError, FrameReader, type FrameListener } from '../socket/frameReader';
@@ -18,7 +18,6 @@ import {
   type HubMessage,
 } from './hubMessage';
 import type { Negotiated } from '../connect/negotiate';
-import { connectSocket, type SocketOwner } from '../socket/socket';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from '../socket/upgrade';
 
 /** State that is needed only until the connection is open. */

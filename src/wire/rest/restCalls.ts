@@ -1,21 +1,29 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
-import { AccessTokens, webPubSubRoles } from '../connect/accessTokens';
+import type { IncomingMessage } from 'node:http';
+import type { Endpoint, ServiceAccess, SigningKey } from '../../base/endpoint';
+import type { ErrorClass } from '../../base/errorClass';
+import {
+  AccessTokens,
+  webPubSubRoles,
+  tokenLifeS,
+  type ClientTokens,
+} from '../connect/accessTokens';
 import {
   classOfStatus,
   classOfSystemError,
   retryAfterMs,
   textOfSystemError,
+  shownText,
+  ConnectFailure,
 } from '../connect/connectFailure';
-import type { Endpoint, ServiceAccess, SigningKey } from '../../base/endpoint';
 import { jsonCodec } from '../hub/codecs';
-import type { MessageShape } from '../message/messageLayout';
+import {
+  JsonPieces,
+  type MessageShape,
+  type HoleLengths,
+  type MessageLayout,
+} from '../message/messageLayout';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
-import { negotiateAgents, type NegotiateAgents } from '../connect/negotiate';
-import { objectIn, reasonIn, type JsonObject } from './restAnswer';
-import { restLayout } from './restLayout';
-import type { ServiceFailure } from './serviceFailure';
-import { tokenLifeS } from '../connect/tokenSigner';
+import { SocketAgents } from '../socket/socketAgents';
 
 /** Who gets what a REST call sends: everybody, the user of a connection, one connection, or a group. */
 export type RestReceiver =
@@ -64,7 +72,7 @@ interface Call {
  * reference".
  */
 export class RestCalls {
-  private readonly agents: NegotiateAgents;
+  private readonly agents: SocketAgents;
   private readonly base: URL;
   private readonly query: string;
   private readonly hubPath: string;
@@ -93,7 +101,7 @@ export class RestCalls {
     this.base = new URL(access.restUrl);
     this.query = `api-version=${apiVersions[access.kind]}`;
     this.hubPath = `/api/hubs/${encodeURIComponent(access.hub)}`;
-    this.agents = negotiateAgents(endpoint, maximumSockets);
+    this.agents = new SocketAgents(endpoint, maximumSockets);
   }
 
   /** A message encoded once, as the body of calls. */
@@ -198,8 +206,7 @@ export class RestCalls {
   close(): void {
     this.closed = true;
     clearTimeout(this.pauseTimer);
-    this.agents.http.destroy();
-    this.agents.https.destroy();
+    this.agents.destroy();
     for (const call of this.waiting.splice(0)) call.settle(runIsOver);
   }
 
@@ -301,14 +308,10 @@ export class RestCalls {
     return new Promise((resolve) => {
       const { base, agents } = this;
       const body = typeof call.body === 'function' ? call.body() : call.body;
-      const secure = base.protocol === 'https:';
-      const request = (secure ? https : http).request({
-        host: base.hostname.replace(/^\[|\]$/g, ''),
-        port: base.port,
+      const request = agents.request(base, {
         // Tokens are made out to the path of the service, not to that of a gateway.
         path: `${base.pathname.replace(/\/$/, '')}${call.path}?${call.query ?? ''}${this.query}`,
         method: call.method,
-        agent: secure ? agents.https : agents.http,
         timeout: answerTimeoutMs,
         headers: {
           Authorization: `Bearer ${token}`,
@@ -338,7 +341,7 @@ export class RestCalls {
   }
 
   private readAnswer(
-    response: http.IncomingMessage,
+    response: IncomingMessage,
     { method, reads = false }: Call,
     resolve: (outcome: Outcome) => void,
   ): void {
@@ -389,3 +392,61 @@ const unreadable = (what: string): ServiceFailure => ({
   errorClass: 'protocol',
   text: `REST: the answer holds no ${what}`,
 });
+
+/** What an answer of a REST API holds. */
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The JSON object of an answer; undefined when it is none. */
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The service's own sentence, where its answer has one. */
+function reasonIn(answer: string): string {
+  try {
+    const { message } = JSON.parse(answer) as { message?: unknown };
+    return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * The body of a REST call that sends a message: for Azure SignalR Service an invocation of the clients'
+ * callback, for Azure Web PubSub the bare payload. The receiver stands in the path, not in the body.
+ */
+export const restLayout =
+  (kind: ServiceAccess['kind']) =>
+  (shape: MessageShape, lengths: HoleLengths): MessageLayout => {
+    const pieces = new JsonPieces(lengths);
+    if (kind === 'signalr') pieces.raw(`{"target":${JSON.stringify(shape.method)},"arguments":[`);
+    pieces.list(shape.arguments);
+    if (kind === 'signalr') pieces.raw(']}');
+    return pieces.layout();
+  };
+
+/** Why a service did not take what it was sent, or do what it was asked for. */
+export interface ServiceFailure {
+  readonly errorClass: ErrorClass;
+  readonly text: string;
+  /** HTTP status of the answer, where there was one. */
+  readonly status?: number;
+}
+
+/** Tokens of clients that Azure Web PubSub signs itself: an application that has signed in has no key. */
+export class IssuedTokens implements ClientTokens {
+  readonly areIssued = true;
+
+  constructor(private readonly calls: Pick<RestCalls, 'clientToken'>) {}
+
+  async forClient(index: number, signal: AbortSignal): Promise<string> {
+    const issued = await this.calls.clientToken(index, signal);
+    if (typeof issued === 'string') return issued;
+    throw new ConnectFailure(issued.errorClass, issued.text);
+  }
+}

@@ -13,10 +13,10 @@ import {
   failureOfSocket,
   shownText,
   StatusFailure,
+  shownUrl,
 } from '../connect/connectFailure';
 import type { ConnectContext, OpenConnection } from '../connect/connectHub';
-import type { ConnectStopwatch } from '../connect/connectStopwatch';
-import { shownUrl } from '../connect/shownUrl';
+import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
 import { withQuery } from '../connect/negotiate';
 import { proxyFor } from '../socket/proxy';

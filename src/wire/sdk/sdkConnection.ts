@@ -17,22 +17,23 @@ import {
   shownText,
 } from '../connect/connectFailure';
 import type { ConnectContext, OpenConnection } from '../connect/connectHub';
-import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import type { ConnectStopwatch } from '../socket/socket';
 import { Cookies } from '../connect/cookies';
 import type { Endpoint } from '../../base/endpoint';
 import { clientHeaderLength } from '../socket/frame';
 import { hubMessageType, type HubMessage } from '../hub/hubMessage';
-import { negotiateAgents, renewedToken, withQuery } from '../connect/negotiate';
+import { renewedToken, withQuery } from '../connect/negotiate';
+import { SocketAgents } from '../socket/socketAgents';
 import {
   eventSourceConstructor,
   failureOfClosing,
   webSocketConstructor,
   type SdkClosing,
   type SdkSocketOwner,
+  type SdkWay,
 } from './sdkSockets';
 import { SdkHttpClient } from './sdkHttpClient';
 import { SdkProtocol, type SdkProtocolOwner } from './sdkProtocol';
-import type { SdkWay } from './sdkWay';
 
 /** What a server may put into one event or one answer, as for our own connections. */
 const maximumBatchBytes = 16 * 1024 * 1024;
@@ -50,7 +51,7 @@ const transports = {
  * connections: polls hold them.
  */
 export function sdkOpener(endpoint: Endpoint): OpenConnection {
-  const agents = negotiateAgents(endpoint, Infinity);
+  const agents = new SocketAgents(endpoint, Infinity);
   return (index, url, context, signal, stopwatch) =>
     SdkConnection.open(index, url, { ...context, agents }, signal, stopwatch);
 }

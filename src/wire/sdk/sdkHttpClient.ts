@@ -1,5 +1,4 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import {
   AbortError,
   HttpClient,
@@ -7,17 +6,17 @@ import {
   TimeoutError,
   type HttpRequest,
 } from '@microsoft/signalr';
-import { ByteRest } from '../socket/byteRest';
+import { bodyOf } from '../socket/socketAgents';
 import {
   classOfSystemError,
   ConnectFailure,
   shownText,
   StatusFailure,
   textOfSystemError,
+  shownUrl,
 } from '../connect/connectFailure';
-import { shownUrl } from '../connect/shownUrl';
-import { addCookies, readNegotiation, redirectedHub, unsendable } from '../connect/negotiate';
-import type { SdkWay } from './sdkWay';
+import { addCookies, isRedirect, readNegotiation, redirectedHub } from '../connect/negotiate';
+import type { SdkWay } from './sdkSockets';
 
 /** What a server may put into one answer to negotiate. */
 const maximumNegotiateBytes = 256 * 1024;
@@ -96,7 +95,7 @@ export class SdkHttpClient extends HttpClient {
         continue;
       }
       if (status < 200 || status > 299) throw statusFailure(purpose, url, response);
-      const content = request.responseType === 'arraybuffer' ? bytesOf(body) : body.toString();
+      const content = request.responseType === 'arraybuffer' ? exactly(body) : body.toString();
       return new HttpResponse(status, response.statusMessage ?? '', content);
     }
     throw new ConnectFailure('negotiate', `negotiate: more than ${maximumRedirects} redirects`);
@@ -127,8 +126,11 @@ export class SdkHttpClient extends HttpClient {
       sent.on('error', fail);
       sent.on('response', (response) => {
         way.cookies.take(response.headers['set-cookie'] ?? [], url);
-        const limit = purpose === 'negotiate' ? maximumNegotiateBytes : way.maximumBytes;
-        collect(response, limit, purpose).then((body) => {
+        const isNegotiation = purpose === 'negotiate';
+        const limit = isNegotiation ? maximumNegotiateBytes : way.maximumBytes;
+        const text = `${purpose}: the answer is above the limit of ${limit} bytes`;
+        const errorClass = isNegotiation ? 'negotiate' : 'protocol';
+        bodyOf(response, limit, () => new ConnectFailure(errorClass, text)).then((body) => {
           clearTimeout(timer);
           resolve({ response, body });
         }, fail);
@@ -142,7 +144,7 @@ export class SdkHttpClient extends HttpClient {
     { method = 'GET', content }: HttpRequest,
     url: URL,
     given: Readonly<Record<string, string>>,
-  ): http.ClientRequest {
+  ): ClientRequest {
     const { agents, cookies, signal } = this.way;
     const headers: Record<string, string> = { ...given, 'X-Requested-With': 'XMLHttpRequest' };
     if (content !== undefined && content !== '')
@@ -150,18 +152,12 @@ export class SdkHttpClient extends HttpClient {
         typeof content === 'string' ? 'text/plain;charset=UTF-8' : 'application/octet-stream';
     if (method !== 'GET') headers['Content-Length'] = String(lengthOf(content));
     addCookies(headers, cookies.headerFor(url));
-    const secure = url.protocol === 'https:';
-    const agent = secure ? agents.https : agents.http;
-    try {
-      return (secure ? https : http).request(url, { method, headers, agent, signal });
-    } catch (error) {
-      throw unsendable(error);
-    }
+    return agents.request(url, { method, headers, signal });
   }
 }
 
 interface Answer {
-  readonly response: http.IncomingMessage;
+  readonly response: IncomingMessage;
   readonly body: Buffer;
 }
 
@@ -173,28 +169,6 @@ function purposeOf({ method }: HttpRequest, url: URL): Purpose {
 
 function bearer(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
-}
-
-function isRedirect(status: number): boolean {
-  return status === 301 || status === 302 || status === 307 || status === 308;
-}
-
-/** The whole answer, up to a limit. */
-function collect(response: http.IncomingMessage, limit: number, purpose: Purpose): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const body = new ByteRest();
-    response.on('data', (chunk: Buffer) => {
-      if (body.length + chunk.length > limit) {
-        const errorClass = purpose === 'negotiate' ? 'negotiate' : 'protocol';
-        const text = `${purpose}: the answer is above the limit of ${limit} bytes`;
-        response.destroy(new ConnectFailure(errorClass, text));
-      } else body.append(chunk);
-    });
-    response.on('error', reject);
-    response.on('end', () => {
-      resolve(body.take());
-    });
-  });
 }
 
 /** The client knows its own errors; everything else is told with our classes. */
@@ -215,7 +189,7 @@ function failureOf(error: Error, purpose: Purpose, url: URL, signal: AbortSignal
 function statusFailure(
   purpose: Purpose,
   url: URL,
-  { statusCode = 0, statusMessage = '', headers }: http.IncomingMessage,
+  { statusCode = 0, statusMessage = '', headers }: IncomingMessage,
 ): ConnectFailure {
   const fallback = purpose === 'negotiate' ? 'negotiate' : 'request';
   const text = `${purpose}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
@@ -228,6 +202,6 @@ function lengthOf(content: string | ArrayBuffer | undefined): number {
 }
 
 /** The client reads nothing but an ArrayBuffer of exactly that length. */
-function bytesOf(body: Buffer): ArrayBuffer {
+function exactly(body: Buffer): ArrayBuffer {
   return new Uint8Array(body).buffer;
 }

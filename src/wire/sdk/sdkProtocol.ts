@@ -9,7 +9,7 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { shownText, ConnectFailure } from '../connect/connectFailure';
 import type { HubCodec, Span } from '../hub/hubCodec';
 import { hubMessageType, type HubMessage } from '../hub/hubMessage';
-import type { SdkWay } from './sdkWay';
+import type { SdkWay } from './sdkSockets';
 
 /** One whole message. */
 interface Piece {

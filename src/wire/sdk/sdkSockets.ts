@@ -1,21 +1,21 @@
 import { WebSocket } from 'ws';
+import type { Endpoint } from '../../base/endpoint';
 import {
   classOfClosing,
   ConnectFailure,
   failureOfSocket,
   shownText,
   StatusFailure,
-  classOfSystemError,
-  textOfSystemError,
+  shownUrl,
 } from '../connect/connectFailure';
-import { shownUrl } from '../connect/shownUrl';
-import { addCookies, unsendable } from '../connect/negotiate';
-import { openSocket } from '../socket/socket';
+import type { Cookies } from '../connect/cookies';
+import { addCookies } from '../connect/negotiate';
+import { HttpRequests } from '../http/httpChannel';
+import { EventStreamInput, type InputOwner } from '../http/httpInput';
+import { jsonCodec } from '../hub/codecs';
 import { serverHeaderLength } from '../socket/frame';
-import type { SdkWay } from './sdkWay';
-import * as http from 'node:http';
-import * as https from 'node:https';
-import { EventReader, EventStreamError } from '../http/eventReader';
+import { openSocket, type ConnectStopwatch } from '../socket/socket';
+import type { SocketAgents } from '../socket/socketAgents';
 
 /** What is left of a WebSocket when it is closed. */
 export interface SdkClosing {
@@ -130,90 +130,83 @@ export function eventSourceConstructor(way: SdkWay): unknown {
   return construct;
 }
 
-class SdkEventSource {
+class SdkEventSource implements InputOwner {
   onmessage: ((event: { readonly data: string }) => void) | null = null;
   onerror: (() => void) | null = null;
   onopen: (() => void) | null = null;
-  private request: http.ClientRequest | undefined;
-  private readonly reader: EventReader;
-  private ended = false;
+  private readonly input: EventStreamInput;
+  stopped = false;
 
   constructor(
-    private readonly url: URL,
+    url: URL,
     headers: Readonly<Record<string, string>>,
     private readonly way: SdkWay,
   ) {
-    this.reader = new EventReader(way.maximumBytes);
-    const all: Record<string, string> = {};
-    for (const [name, value] of Object.entries(headers)) if (value !== '') all[name] = value;
-    Object.assign(all, { Accept: 'text/event-stream', 'Cache-Control': 'no-cache' });
-    addCookies(all, way.cookies.headerFor(url));
-    const secure = url.protocol === 'https:';
-    const { agents, signal } = way;
-    const agent = secure ? agents.https : agents.http;
-    try {
-      this.request = (secure ? https : http).request(url, { headers: all, agent, signal });
-    } catch (error) {
-      // The client's listeners come after this call.
-      const { message } = unsendable(error);
-      queueMicrotask(() => this.fail(new ConnectFailure('upgrade', message)));
-      return;
-    }
-    this.request.on('error', (error) => {
-      this.fail(new ConnectFailure(classOfSystemError(error), textOfSystemError(error)));
-    });
-    this.request.on('response', (response) => this.take(response));
-    this.request.end();
+    const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
+    const requests = new HttpRequests({ url, headers: given, cookies: way.cookies }, jsonCodec);
+    this.input = new EventStreamInput(requests, way.endpoint, this, way.maximumBytes);
+    way.signal.addEventListener('abort', () => this.onServerEnd(), { once: true });
+    // The client's listeners come after this call.
+    queueMicrotask(() => this.open());
   }
 
   close(): void {
-    this.ended = true;
-    this.request?.destroy();
+    this.stopped = true;
+    this.input.destroy();
   }
 
-  private take(response: http.IncomingMessage): void {
-    const { statusCode = 0, statusMessage = '', headers } = response;
-    this.way.cookies.take(headers['set-cookie'] ?? [], this.url);
-    response.on('error', () => this.end());
-    if (statusCode !== 200) {
-      const said = `${statusCode} ${shownText(statusMessage)}`.trimEnd();
-      const text = `event stream: ${shownUrl(this.url.href)} answered ${said}`;
-      this.fail(new StatusFailure(statusCode, 'request', text, headers['retry-after']));
-      return;
-    }
-    if (!/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) {
-      const text = 'event stream: the server answered with something else';
-      this.fail(new ConnectFailure('request', text));
-      return;
-    }
+  onReady(): void {
     this.way.stopwatch?.done('upgrade');
     this.onopen?.();
-    response.on('data', (chunk: Buffer) => this.read(chunk));
-    response.on('end', () => this.end());
   }
 
-  private read(chunk: Buffer): void {
-    try {
-      this.reader.read(chunk, 0, chunk.length, (buffer, start, end, eventBytes) => {
-        if (this.ended) return;
-        this.way.arriving(eventBytes - (end - start));
-        this.onmessage?.({ data: buffer.toString('utf8', start, end) });
-      });
-    } catch (error) {
-      if (!(error instanceof EventStreamError)) throw error;
-      this.fail(new ConnectFailure('protocol', error.message));
-    }
+  onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void {
+    this.way.arriving(wireBytes - (end - start));
+    this.onmessage?.({ data: buffer.toString('utf8', start, end) });
   }
 
-  private fail(failure: ConnectFailure): void {
-    if (this.ended) return;
-    this.way.failed(failure);
-    this.end();
-  }
-
-  private end(): void {
-    if (this.ended) return;
+  onServerEnd(): void {
+    if (this.stopped) return;
     this.close();
     this.onerror?.();
   }
+
+  onFailure(failure: ConnectFailure): void {
+    if (this.stopped) return;
+    this.way.failed(failure);
+    this.onServerEnd();
+  }
+
+  private open(): void {
+    if (this.stopped) return;
+    try {
+      this.input.open();
+    } catch (error) {
+      if (!(error instanceof ConnectFailure)) throw error;
+      this.onFailure(error);
+    }
+  }
+}
+
+/** What is given to the official client for one connection in place of its own sockets, and what they tell. */
+export interface SdkWay {
+  readonly endpoint: Endpoint;
+  /** Sockets for HTTP requests, shared by the connections of a worker. */
+  readonly agents: SocketAgents;
+  readonly cookies: Cookies;
+  /** Longest WebSocket message, event or answer that is accepted. */
+  readonly maximumBytes: number;
+  /** Ends everything that is on its way. */
+  readonly signal: AbortSignal;
+  readonly stopwatch: ConnectStopwatch | undefined;
+  /** Negotiates for a new token; undefined when there is none to be had. */
+  readonly renew: () => Promise<string | undefined>;
+  /** Why something failed, in our words; the first reason counts. Returns it, to be thrown. */
+  readonly failed: (failure: ConnectFailure) => ConnectFailure;
+  /** The client hands over something to be sent. */
+  readonly sending: (content: string | ArrayBufferLike | undefined) => void;
+  /** Something that was handed over is sent, so many bytes of it. */
+  readonly sent: (bytes: number) => void;
+  /** Bytes that the transport has put around what the client gets next. */
+  readonly arriving: (overheadBytes: number) => void;
 }

@@ -19,7 +19,7 @@ import {
 } from '../message/messageLayout';
 import { lengthPrefix } from '../message/messagePackFraming';
 import { arrayHead, binaryHead, encodeText, textHead } from '../message/messagePackWriter';
-import type { ServiceFailure } from '../rest/serviceFailure';
+import type { ServiceFailure } from '../rest/restCalls';
 import {
   encodeServiceMessage,
   readServiceMessage,

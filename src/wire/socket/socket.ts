@@ -1,7 +1,7 @@
 import * as dns from 'node:dns';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
-import type { ConnectStopwatch } from '../connect/connectStopwatch';
+import type { ConnectPhase, PhaseTimes } from '../../base/connectPhase';
 import type { Endpoint } from '../../base/endpoint';
 import { proxyFor, TunnelStream } from './proxy';
 
@@ -151,3 +151,16 @@ const cachedLookup: net.LookupFunction = (host, options, callback) => {
     },
   );
 };
+
+/** Splits the time of one try to connect: each phase lasts from the end of the one before it. */
+export class ConnectStopwatch {
+  readonly us: PhaseTimes = {};
+  private sinceMs = performance.now();
+
+  /** The phase is over now. */
+  done(phase: ConnectPhase): void {
+    const nowMs = performance.now();
+    this.us[phase] = (nowMs - this.sinceMs) * 1000;
+    this.sinceMs = nowMs;
+  }
+}

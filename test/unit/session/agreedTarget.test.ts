@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { agreedTarget } from '../../../src/session/askTarget';
 import type { LoadBeyond, OpenTarget } from '../../../src/targets/target';
-import { redirectHosts } from '../../../src/wire/connect/redirectHosts';
+import { redirectHosts } from '../../../src/wire/connect/probeHub';
 import { endpointOf } from '../../fakes/endpoint';
 import { redirectingHub } from '../../fakes/redirectingHub';
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { connectHub } from '../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../src/base/endpoint';
 import type { HubConnection } from '../../../src/wire/hub/clientConnection';
-import { negotiateAgents } from '../../../src/wire/connect/negotiate';
+import { SocketAgents } from '../../../src/wire/socket/socketAgents';
 import { endpointOf } from '../../fakes/endpoint';
 import { hubFrame } from '../../fakes/frames';
 import { certificate, certificateKey, startRawHub, type RawHub } from '../../fakes/rawHub';
@@ -26,7 +26,7 @@ describe('a connection', () => {
 
   async function open(url: string, changes: Partial<Endpoint> = {}): Promise<HubConnection> {
     const endpoint = endpointOf(url, { skipNegotiation: true, ...changes });
-    const agents = negotiateAgents(endpoint, 1);
+    const agents = new SocketAgents(endpoint, 1);
     try {
       return await connectHub(
         0,
@@ -34,7 +34,7 @@ describe('a connection', () => {
         AbortSignal.timeout(5000),
       );
     } finally {
-      agents.https.destroy();
+      agents.destroy();
     }
   }
 
@@ -106,7 +106,7 @@ describe('a connection', () => {
       query: { key: 'hidden' },
       skipNegotiation: true,
     });
-    const agents = negotiateAgents(endpoint, 1);
+    const agents = new SocketAgents(endpoint, 1);
     const context = { endpoint, agents, listener, options };
     try {
       const first = await connectHub(2, context, AbortSignal.timeout(5000));

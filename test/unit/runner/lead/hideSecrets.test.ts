@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hideSecrets } from '../../../../src/runner/lead/hideSecrets';
-import { secretsOf } from '../../../../src/targets/connect/resolveEndpoint';
+import { secretsOf } from '../../../../src/targets/resolveEndpoint';
 import { endpointOf } from '../../../fakes/endpoint';
 
 describe('hideSecrets', () => {

@@ -6,7 +6,7 @@ import { clientFrame } from '../../../../src/wire/socket/frame';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
-import { negotiateAgents } from '../../../../src/wire/connect/negotiate';
+import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { endpointOf } from '../../../fakes/endpoint';
 
 /** More than a number holds exactly. */
@@ -20,7 +20,7 @@ class Client {
   static async open(url: string, protocol: 'json' | 'messagepack'): Promise<Client> {
     const client = new Client();
     const endpoint = endpointOf(url);
-    const agents = negotiateAgents(endpoint, 1);
+    const agents = new SocketAgents(endpoint, 1);
     const options = {
       codec: codecOf(protocol),
       maximumMessageBytes: 100_000,
@@ -47,8 +47,7 @@ class Client {
     };
     const context = { endpoint, agents, listener, options };
     client.connection = await connectHub(0, context, AbortSignal.timeout(5000));
-    agents.http.destroy();
-    agents.https.destroy();
+    agents.destroy();
     return client;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { clientCertificate } from '../../../../src/targets/connect/clientCertificate';
+import { clientCertificate } from '../../../../src/targets/resolveEndpoint';
 import { certificate, certificateKey } from '../../../fakes/rawHub';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { ProxySettings } from '../../../../src/base/endpoint';
 import { openTarget } from '../../../../src/targets/openTarget';
-import { proxySettings } from '../../../../src/targets/connect/proxySettings';
+import { proxySettings } from '../../../../src/targets/resolveEndpoint';
 import { scenarioWith } from '../../capacity/scenarios';
 
 const hub = 'https://hub.test/h';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { checkSignInHosts } from '../../../../src/targets/entra/signInHosts';
+import { checkSignInHosts } from '../../../../src/targets/service/enterService';
 
 const trust = { insecureTls: false };
 

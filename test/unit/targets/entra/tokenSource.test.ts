@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { EntraSignIn } from '../../../../src/scenario/target/connectionString';
-import type { EntraCredential, EntraToken } from '../../../../src/targets/entra/entraToken';
-import { tokenSource } from '../../../../src/targets/entra/tokenSource';
-import type { EditorAccount } from '../../../../src/targets/target';
+import type { EntraCredential, EntraToken, EditorAccount } from '../../../../src/targets/target';
+import { tokenSource } from '../../../../src/targets/entra/signIn';
 
 const scope = 'https://signalr.azure.com/.default';
 

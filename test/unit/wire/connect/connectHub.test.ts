@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { ConnectFailure, mayRetry } from '../../../../src/wire/connect/connectFailure';
 import { connectHub, type ConnectContext } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
-import { negotiateAgents } from '../../../../src/wire/connect/negotiate';
+import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { sdkOpener } from '../../../../src/wire/sdk/sdkConnection';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
@@ -55,7 +55,7 @@ describe('a hub that does not know the connection', () => {
     const { port } = server.address() as AddressInfo;
     const endpoint = endpointOf(`http://127.0.0.1:${port}/hub`, changes);
     const context: ConnectContext = {
-      ...{ endpoint, agents: negotiateAgents(endpoint, 1), listener: new RecordingListener() },
+      ...{ endpoint, agents: new SocketAgents(endpoint, 1), listener: new RecordingListener() },
       options: { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6 },
       ...(endpoint.driver === 'sdk' && { open: sdkOpener(endpoint) }),
     };

@@ -8,11 +8,8 @@ import {
   mayRetry,
 } from '../../../../src/wire/connect/connectFailure';
 import type { Endpoint } from '../../../../src/base/endpoint';
-import {
-  negotiate,
-  negotiateAgents,
-  type Negotiated,
-} from '../../../../src/wire/connect/negotiate';
+import { negotiate, type Negotiated } from '../../../../src/wire/connect/negotiate';
+import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { endpointOf } from '../../../fakes/endpoint';
 
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void;
@@ -59,12 +56,11 @@ describe('negotiate', () => {
     signal = AbortSignal.timeout(5000),
   ): Promise<Negotiated> {
     const endpoint = endpointOf(url, changes);
-    const agents = negotiateAgents(endpoint, 2);
+    const agents = new SocketAgents(endpoint, 2);
     try {
       return await negotiate(endpoint, url, agents, signal);
     } finally {
-      agents.http.destroy();
-      agents.https.destroy();
+      agents.destroy();
     }
   }
 

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { contractMethods } from '../../../../src/usecases/registry';
-import { askHub, probeHub as probe, type HubProbe } from '../../../../src/wire/connect/probeHub';
+import {
+  askHub,
+  probeHub as probe,
+  redirectHosts,
+  type HubProbe,
+} from '../../../../src/wire/connect/probeHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
-import { redirectHosts } from '../../../../src/wire/connect/redirectHosts';
 import { endpointOf } from '../../../fakes/endpoint';
 import { hubFrame } from '../../../fakes/frames';
 import { redirectingHub } from '../../../fakes/redirectingHub';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { EventReader, EventStreamError } from '../../../../src/wire/http/eventReader';
+import { EventReader, EventStreamError } from '../../../../src/wire/http/httpInput';
 import { bufferWork } from '../../../fakes/bufferWork';
 
 /** Feeds the text in pieces cut at the given places, through one shared buffer as sockets do. */

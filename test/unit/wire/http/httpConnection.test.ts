@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { HttpTransport } from '../../../../src/base/endpoint';
 import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
-import { ConnectStopwatch } from '../../../../src/wire/connect/connectStopwatch';
+import { ConnectStopwatch } from '../../../../src/wire/socket/socket';
 import { Cookies } from '../../../../src/wire/connect/cookies';
 import { HttpConnection } from '../../../../src/wire/http/httpConnection';
 import { endpointOf } from '../../../fakes/endpoint';

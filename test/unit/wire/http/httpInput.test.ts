@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { jsonCodec } from '../../../../src/wire/hub/codecs';
 import { PollInput, type InputOwner } from '../../../../src/wire/http/httpInput';
-import { HttpRequests } from '../../../../src/wire/http/httpRequests';
+import { HttpRequests } from '../../../../src/wire/http/httpChannel';
 import { bufferWork } from '../../../fakes/bufferWork';
 import { endpointOf } from '../../../fakes/endpoint';
 

@@ -5,8 +5,11 @@ import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
 import { recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import type { ServiceAccess } from '../../../../src/base/endpoint';
-import { maximumSockets, RestCalls } from '../../../../src/wire/rest/restCalls';
-import type { ServiceFailure } from '../../../../src/wire/rest/serviceFailure';
+import {
+  maximumSockets,
+  RestCalls,
+  type ServiceFailure,
+} from '../../../../src/wire/rest/restCalls';
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 import { endpointOf } from '../../../fakes/endpoint';
 import { upgradeUnasked } from '../../../fakes/upgrading';

@@ -9,7 +9,7 @@ import type { Endpoint } from '../../../../src/base/endpoint';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
-import { negotiateAgents } from '../../../../src/wire/connect/negotiate';
+import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { pubSubSdkOpener } from '../../../../src/wire/sdk/pubSubSdkConnection';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
@@ -97,7 +97,7 @@ describe('a connection of the official client of Web PubSub', () => {
     connection = await connectHub(
       3,
       {
-        ...{ endpoint, listener, agents: negotiateAgents(endpoint, 1) },
+        ...{ endpoint, listener, agents: new SocketAgents(endpoint, 1) },
         options: { ...options, codec: codecOf(protocol) },
         open: pubSubSdkOpener(keepAlive),
       },
@@ -266,7 +266,7 @@ describe('a connection of the official client of Web PubSub', () => {
     server.close();
     server.closeAllConnections();
     const endpoint = endpointOf(url, { skipNegotiation: true });
-    const context = { endpoint, listener, agents: negotiateAgents(endpoint, 1) };
+    const context = { endpoint, listener, agents: new SocketAgents(endpoint, 1) };
     const options = { maximumMessageBytes: 1000, maximumUnsentBytes: 1000 };
     await assert.rejects(
       connectHub(

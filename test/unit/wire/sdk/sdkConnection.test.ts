@@ -6,7 +6,7 @@ import type { WireProtocol } from '../../../../src/base/wireProtocol';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection, HubListener } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
-import { negotiateAgents } from '../../../../src/wire/connect/negotiate';
+import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { sdkOpener } from '../../../../src/wire/sdk/sdkConnection';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { endpointOf } from '../../../fakes/endpoint';
@@ -23,7 +23,7 @@ function open(
   protocol: WireProtocol = 'json',
   signal = AbortSignal.timeout(10_000),
 ): Promise<HubConnection> {
-  const agents = negotiateAgents(endpoint, 1);
+  const agents = new SocketAgents(endpoint, 1);
   const options = { ...limits, codec: codecOf(protocol) };
   return connectHub(0, { endpoint, agents, listener, options, open: sdkOpener(endpoint) }, signal);
 }

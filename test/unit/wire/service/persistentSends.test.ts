@@ -5,7 +5,7 @@ import { recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { PersistentSends, type SendAudience } from '../../../../src/wire/service/persistentSends';
-import type { ServiceFailure } from '../../../../src/wire/rest/serviceFailure';
+import type { ServiceFailure } from '../../../../src/wire/rest/restCalls';
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 import { endpointOf } from '../../../fakes/endpoint';
 import { startStubService, type StubService } from '../../../fakes/stubService';

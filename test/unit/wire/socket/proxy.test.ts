@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
-import { negotiateAgents } from '../../../../src/wire/connect/negotiate';
+import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { RestCalls } from '../../../../src/wire/rest/restCalls';
 import { proxyFor } from '../../../../src/wire/socket/proxy';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
@@ -76,13 +76,12 @@ describe('a way through a proxy', () => {
     to = listener(),
   ): Promise<HubConnection> {
     const endpoint = endpointOf(url, { skipNegotiation: true, insecureTls: true, ...changes });
-    const agents = negotiateAgents(endpoint, 1);
+    const agents = new SocketAgents(endpoint, 1);
     const context = { endpoint, agents, listener: to, options };
     try {
       return await connectHub(0, context, AbortSignal.timeout(5000));
     } finally {
-      agents.http.destroy();
-      agents.https.destroy();
+      agents.destroy();
     }
   }
   const through = (proxy: FakeProxy, url = proxy.url): Pick<Endpoint, 'proxies'> => ({
@@ -211,12 +210,12 @@ describe('a client certificate', () => {
 
   async function open(url: string, changes: Partial<Endpoint>): Promise<HubConnection> {
     const endpoint = endpointOf(url, { ca: certificate, skipNegotiation: true, ...changes });
-    const agents = negotiateAgents(endpoint, 1);
+    const agents = new SocketAgents(endpoint, 1);
     const context = { endpoint, agents, listener: new RecordingListener(), options };
     try {
       return await connectHub(0, context, AbortSignal.timeout(5000));
     } finally {
-      agents.https.destroy();
+      agents.destroy();
     }
   }
 

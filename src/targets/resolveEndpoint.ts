@@ -1,12 +1,11 @@
-import { ExpectedError } from '../../base/expectedError';
-import { referencesIn, resolveReferences } from '../../scenario/target/references';
-import type { Scenario } from '../../scenario/scenario';
-import { connectionText } from '../../base/connectionText';
-import type { Endpoint } from '../../base/endpoint';
-import { clientCertificate } from './clientCertificate';
-import { proxySecrets, proxySettings } from './proxySettings';
-import { secretVariable } from './secretVariable';
-import type { TargetContext } from '../target';
+import { createSecureContext } from 'node:tls';
+import { connectionText } from '../base/connectionText';
+import type { Endpoint, ClientCertificate, ProxySettings } from '../base/endpoint';
+import { ExpectedError } from '../base/expectedError';
+import type { Scenario } from '../scenario/scenario';
+import { referencesIn, resolveReferences } from '../scenario/target/references';
+import { proxyFor } from '../wire/socket/proxy';
+import { secretVariable, type TargetContext } from './target';
 
 /**
  * Puts the values of all references in. This is the one place where secrets enter.
@@ -167,4 +166,122 @@ export function secretsOf(endpoint: Endpoint): string[] {
     .filter(
       (value, position, all) => value.length >= shortestSecret && all.indexOf(value) === position,
     );
+}
+
+/**
+ * The client's certificate that a scenario names, read and tried.
+ *
+ * @param passphrase of the key, resolved
+ *
+ * @throws ExpectedError `client-certificate` when the files do not hold what they should
+ */
+export async function clientCertificate(
+  { certFile, keyFile }: Pick<Scenario, 'certFile' | 'keyFile'>,
+  passphrase: string | undefined,
+  context: TargetContext,
+): Promise<ClientCertificate | undefined> {
+  if (certFile === undefined) {
+    if (keyFile === undefined) return undefined;
+    throw wrong('keyFile is given without certFile, the certificate it belongs to.');
+  }
+  const cert = await context.readFile(certFile);
+  const key = keyFile === undefined ? cert : await context.readFile(keyFile);
+  if (!cert.includes('-----BEGIN CERTIFICATE-----'))
+    throw wrong(`certFile ${certFile} holds no certificate in PEM form.`);
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) {
+    throw wrong(
+      keyFile === undefined
+        ? `certFile ${certFile} holds no private key; name the file that does as keyFile.`
+        : `keyFile ${keyFile} holds no private key in PEM form.`,
+    );
+  }
+  const found = { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
+  try {
+    createSecureContext(found);
+  } catch {
+    throw wrong(
+      `certFile ${certFile} and its key cannot be used: they do not belong together, or keyPassword is missing or wrong.`,
+    );
+  }
+  return found;
+}
+
+const wrong = (message: string): ExpectedError => new ExpectedError('client-certificate', message);
+
+/** More exceptions than anybody writes. */
+const mostExceptions = 1000;
+
+/**
+ * Proxies as the environment names them: `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in lower case first.
+ * This machine itself is always reached without.
+ *
+ * @param urls of the hubs
+ * @returns undefined when there is none
+ *
+ * @throws ExpectedError `proxy-url` when a proxy that is needed for a hub is no URL of one; it does not
+ *   repeat the text, which may hold a password
+ */
+export function proxySettings(
+  urls: readonly string[],
+  environment: (name: string) => string | undefined,
+): ProxySettings | undefined {
+  const read = (name: string): string =>
+    (environment(name.toLowerCase()) || environment(name) || '').trim();
+  const except = read('NO_PROXY')
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .slice(0, mostExceptions);
+  const found: { http?: string; https?: string } = {};
+  for (const [scheme, name] of [
+    ['http', 'HTTP_PROXY'],
+    ['https', 'HTTPS_PROXY'],
+  ] as const) {
+    const text = read(name);
+    if (text === '') continue;
+    const proxy = proxyUrl(text);
+    if (proxy !== undefined) {
+      found[scheme] = proxy;
+      continue;
+    }
+    const probe = { [scheme]: 'http://proxy.invalid', except };
+    if (urls.some((url) => proxyFor(new URL(url), probe) !== undefined)) {
+      throw new ExpectedError(
+        'proxy-url',
+        `The environment variable ${name} is no URL of a proxy such as http://proxy.example:3128. Correct or remove it, or name the hub in NO_PROXY.`,
+      );
+    }
+  }
+  return found.http === undefined && found.https === undefined ? undefined : { ...found, except };
+}
+
+/** `proxy:3128` is understood as `http://proxy:3128`. */
+function proxyUrl(text: string): string | undefined {
+  const whole = text.includes('://') ? text : `http://${text}`;
+  let url: URL;
+  try {
+    url = new URL(whole);
+  } catch {
+    return undefined;
+  }
+  return (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== ''
+    ? url.href
+    : undefined;
+}
+
+/** User and password of the proxies, as written and as sent. */
+function proxySecrets(proxies: ProxySettings | undefined): string[] {
+  return [proxies?.http, proxies?.https].flatMap((text) => {
+    if (text === undefined) return [];
+    const { username, password } = new URL(text);
+    return [username, password, decodedOr(username), decodedOr(password)];
+  });
+}
+
+function decodedOr(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,9 +1,9 @@
-import { isOneReference, looksLikeConnectionString } from '../../scenario/target/connectionString';
-import { serviceConnection } from '../openConnection';
-import type { ServiceProbe } from '../service/probeService';
+import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
+import { serviceConnection } from './openConnection';
+import type { ServiceProbe } from './service/probeService';
 import { resolveText } from './resolveEndpoint';
-import { startLocalServer } from '../local';
-import type { TargetContext } from '../target';
+import { startLocalServer } from './local';
+import type { TargetContext } from './target';
 
 /**
  * Asks the service of a connection string whether it can be reached and takes the key.
@@ -21,7 +21,7 @@ export async function probeConnection(
   if (!looksLikeConnectionString(resolved)) return undefined;
   const connection = serviceConnection(resolved);
   const { probeService } = await import(
-    /* webpackChunkName: "azure" */ '../service/probeService.js'
+    /* webpackChunkName: "azure" */ './service/probeService.js'
   );
   return probeService(connection, context);
 }

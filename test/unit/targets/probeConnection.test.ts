@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
-import { listenOnLoopback } from '../../../../src/servers/http/loopbackServer';
-import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
-import { probeConnection, probeEmulator } from '../../../../src/targets/connect/probeConnection';
-import type { ServiceProbe } from '../../../../src/targets/service/probeService';
+import { startAzureSignalr } from '../../../src/servers/azureSignalr/serviceEmulator';
+import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
+import { startWebPubSubEmulator } from '../../../src/servers/webpubsub/webPubSubEmulator';
+import { probeConnection, probeEmulator } from '../../../src/targets/probeConnection';
+import type { ServiceProbe } from '../../../src/targets/service/probeService';
 
 const probe = (
   text: string,

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { ExpectedError } from '../../../../src/base/expectedError';
-import type { Scenario } from '../../../../src/scenario/scenario';
-import type { TargetSpec } from '../../../../src/scenario/target/targetKinds';
-import { openTarget } from '../../../../src/targets/openTarget';
-import { resolveEndpoint } from '../../../../src/targets/connect/resolveEndpoint';
-import { secretVariable } from '../../../../src/targets/connect/secretVariable';
-import type { OpenTarget, TargetContext } from '../../../../src/targets/target';
-import { shownUrl } from '../../../../src/wire/connect/shownUrl';
-import { scenarioWith } from '../../capacity/scenarios';
+import { ExpectedError } from '../../../src/base/expectedError';
+import type { Scenario } from '../../../src/scenario/scenario';
+import type { TargetSpec } from '../../../src/scenario/target/targetKinds';
+import { openTarget } from '../../../src/targets/openTarget';
+import { resolveEndpoint } from '../../../src/targets/resolveEndpoint';
+import { secretVariable, type OpenTarget, type TargetContext } from '../../../src/targets/target';
+import { shownUrl } from '../../../src/wire/connect/connectFailure';
+import { scenarioWith } from '../capacity/scenarios';
 
 const values: Readonly<Record<string, string>> = {
   'secret token': 'T0ken',
