@@ -39,11 +39,7 @@ export function exitCodeOfSignal(signal: EndingSignal): number {
   return signal === 'SIGTERM' ? exitCode.sigterm : exitCode.sigint;
 }
 
-/**
- * Exit code of a run by how it ended and how it was judged.
- *
- * @param signal the signal that interrupted it, if one did
- */
+/** Exit code of a run by how it ended and how it was judged. */
 export function exitCodeOfResult(
   { ending, verdict, connections }: Pick<Result, 'ending' | 'verdict' | 'connections'>,
   signal: EndingSignal = 'SIGINT',

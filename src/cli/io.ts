@@ -5,7 +5,6 @@ import type { Disposable } from '../base/event';
 import { secretVariable } from '../targets/target';
 import { SignalError, type EndingSignal } from './exitCode';
 
-/** Where text goes. */
 export interface Output {
   readonly isTerminal: boolean;
   /** Width and height of a terminal; undefined when unknown. */
@@ -29,7 +28,6 @@ export interface ProcessIo {
    * @throws SignalError when the person presses Ctrl+C instead
    */
   readonly ask: (question: string) => Promise<string | undefined>;
-  /** Standard input as it comes. */
   readonly input: () => AsyncIterable<Uint8Array>;
   readonly onSignal: (listener: (signal: EndingSignal) => void) => Disposable;
   readonly now: () => Date;
@@ -48,7 +46,6 @@ export function canColour(io: ProcessIo): boolean {
   return canRedraw(io) && !io.env['NO_COLOR'];
 }
 
-/** Width to write for: that of the terminal, 80 where there is none. */
 export function widthOf(output: Output): number {
   const { columns } = output;
   return output.isTerminal && columns !== undefined && columns > 0 ? columns : 80;

@@ -24,7 +24,8 @@ void runProgram(process.argv.slice(2), processIo(), shippedDeps(scripts)).then(a
   process.exit(code);
 });
 
-/** What the commands are made of, as shipped. */
+const servers = () => import(/* webpackChunkName: "servers" */ './servers.js');
+
 function shippedDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>): CommandDeps {
   return {
     ...scripts,
@@ -45,37 +46,12 @@ function shippedDeps(scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>
     probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint, contractMethods()),
     askHub: async (...question) => (await onDemand()).askHub(...question),
     redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),
-    // A bundle of its own: only the process that serves needs a server.
-    startBenchHub: async (options) => {
-      const { startBenchHub } = await import(
-        /* webpackChunkName: "hub" */ '../servers/hub/benchHub.js'
-      );
-      return startBenchHub(options);
-    },
-    startWebPubSubEmulator: async (options) => {
-      const { startWebPubSubEmulator } = await import(
-        /* webpackChunkName: "webPubSub" */ '../servers/webpubsub/webPubSubEmulator.js'
-      );
-      return startWebPubSubEmulator(options);
-    },
-    startAzureSignalr: async (options) => {
-      const { startAzureSignalr } = await import(
-        /* webpackChunkName: "azureSignalr" */ '../servers/azureSignalr/serviceEmulator.js'
-      );
-      return startAzureSignalr(options);
-    },
-    startAppServer: async (options) => {
-      const { startAppServer } = await import(
-        /* webpackChunkName: "appServer" */ '../servers/appServer/appServer.js'
-      );
-      return startAppServer(options);
-    },
-    startUpstreamHandler: async (settings, port, onProblem) => {
-      const { upstreamHandler } = await import(
-        /* webpackChunkName: "upstream" */ '../servers/upstream/upstreamHandler.js'
-      );
-      return upstreamHandler(settings, port, onProblem);
-    },
+    startBenchHub: async (...options) => (await servers()).startBenchHub(...options),
+    startWebPubSubEmulator: async (...options) =>
+      (await servers()).startWebPubSubEmulator(...options),
+    startAzureSignalr: async (...options) => (await servers()).startAzureSignalr(...options),
+    startAppServer: async (...options) => (await servers()).startAppServer(...options),
+    startUpstreamHandler: async (...options) => (await servers()).upstreamHandler(...options),
     stdinEnded,
   };
 }

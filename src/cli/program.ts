@@ -28,14 +28,11 @@ const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
 /** The hidden command that the scripts ask: one line for each candidate, with a tab before its text. */
 const askingCommand = '__complete';
 
-/** Everything the commands are made of. */
 export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & ServeDeps;
 
 /**
  * Carries out one command line and returns its exit code. Never throws: what is expected becomes a
  * sentence on standard error, everything else a stack and exit code 5.
- *
- * @param args without program and script
  */
 export async function runProgram(
   args: readonly string[],
@@ -323,7 +320,6 @@ const addServe: Add = (program, { io, deps, carryOut }) => {
   );
 };
 
-/** For servers that a run starts: they go when it is gone. */
 const withExitOption = (command: Command): Command =>
   command.addOption(new Option('--exit-with-stdin', 'end when standard input ends').hideHelp());
 

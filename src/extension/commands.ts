@@ -16,12 +16,10 @@ export type CommandHandler = (...args: unknown[]) => unknown;
 
 /** Everything that has to do with runs, results and targets; none of it is needed while scenarios are edited. */
 export interface RunFeatures {
-  /** By the id of the command. */
   readonly commands: Readonly<Record<string, CommandHandler>>;
   readonly showResult: vscode.CustomReadonlyEditorProvider['resolveCustomEditor'];
   /** Fills a run's panel that the editor brought back; see {@link restoreRunPanel}. */
   restorePanel(panel: vscode.WebviewPanel, state: unknown): Promise<void>;
-  /** The scenario of a result folder, as it was run. */
   scenarioCopy(folder: string): Promise<string>;
   /** See {@link ResultCommands.offerInterrupted}. */
   offerInterrupted(): Promise<void>;

@@ -1,17 +1,14 @@
 import type * as vscode from 'vscode';
 import { withHub } from './targets/targetsModel';
 
-/** A run that was going on when this was written. */
 export interface UnfinishedRun {
   readonly folder: string;
-  /** Process that runs it. */
   readonly pid: number;
 }
 
 /** Where the scenario of a result was written. */
 export interface ResultOrigin {
   readonly folder: string;
-  /** URI of the scenario file. */
   readonly origin: string;
 }
 
@@ -77,7 +74,6 @@ export class EditorState {
     await this.workspace.update('unfinishedRuns', others);
   }
 
-  /** URI of the file that the scenario of a result was written in; undefined when it is not known. */
   originOf(folder: string): string | undefined {
     return this.origins.find((each) => each.folder === folder)?.origin;
   }
@@ -102,7 +98,6 @@ export class EditorState {
     return kept.filter(({ origin }) => !isUnsaved(origin));
   }
 
-  /** Folders for which `.gitignore` was offered. */
   get ignoreOffered(): readonly string[] {
     return this.workspace.get<string[]>('ignoreOffered', []);
   }
@@ -111,7 +106,6 @@ export class EditorState {
     await this.workspace.update('ignoreOffered', [...this.ignoreOffered, folder]);
   }
 
-  /** Files the user marked as scenarios, by URI. */
   get markedFiles(): readonly string[] {
     return this.workspace.get<string[]>('markedFiles', []);
   }

@@ -77,11 +77,7 @@ export async function deactivate(): Promise<void> {
   await (await loading)?.close();
 }
 
-/**
- * Registers the commands of the manifest; what they do is asked for when one is called.
- *
- * @param handlersOf reads the code of the commands, by their ids
- */
+/** Registers the commands of the manifest; what they do is asked for when one is called. */
 function registerCommands(
   { extension }: vscode.ExtensionContext,
   log: Log,

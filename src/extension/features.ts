@@ -16,7 +16,6 @@ export interface Features {
   readonly language: LanguageProviders;
   /** Loads what has to do with runs and results: editing needs no load runner. */
   runs(): Promise<RunFeatures>;
-  /** Ends a run in order, where one goes on. */
   close(): Promise<void>;
   dispose(): void;
 }
@@ -47,7 +46,6 @@ export function createFeatures(parts: FeatureParts): Features {
   };
 }
 
-/** What the language features ask of the rest of the extension. */
 function languageContext({ services, files, onRelevantChange }: FeatureParts): LanguageContext {
   const { index, places, running, secrets, state } = services;
   return {

@@ -29,7 +29,6 @@ export class Log implements vscode.Disposable {
   }
 }
 
-/** The sentence, and what a program that failed had to say. */
 function detailsOf({ message, cause }: ExpectedError): string {
   return cause instanceof Error ? `${message}\n${cause.message}` : message;
 }

@@ -21,7 +21,6 @@ export interface Services {
   dispose(): void;
 }
 
-/** Builds them; nothing is read from disk or network by it. */
 export function createServices(context: vscode.ExtensionContext): Services {
   const log = new Log();
   const state = new EditorState(context.workspaceState, context.globalState);

@@ -45,7 +45,6 @@ const amount = /(?:^|\s)[\d.,]+ ?(?:%|[µm]?s|min|h|[KMG]?B)?$/;
 
 interface Template {
   readonly template: string;
-  /** The text between the places of the values. */
   readonly pieces: readonly string[];
 }
 
@@ -70,7 +69,6 @@ function isClosed(value: string): boolean {
   return depth === 0;
 }
 
-/** What stands between separators that are in no brackets. */
 function partsOf(text: string, separator: string): string[] {
   const parts: string[] = [];
   for (const piece of text.split(separator)) {

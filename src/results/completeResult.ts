@@ -129,7 +129,6 @@ interface RecommendModel {
 
 type Recommended = { readonly value: Recommendation } | { readonly problem: string };
 
-/** A run, judged. */
 type Run = Pick<RunSummary, 'steps' | 'connections'> & { readonly verdict: Verdict };
 
 /** A step that was measured to its end. */
@@ -174,7 +173,6 @@ function judgedSteps({ steps, verdict }: Run): JudgedStep[] {
   return failed ? judged.map((step) => ({ ...step, status: 'fail' })) : judged;
 }
 
-/** The last step that met its objectives, with its size. */
 function carriedOf(
   steps: readonly JudgedStep[],
   recommendStep: (step: JudgedStep) => Recommended,

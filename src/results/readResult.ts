@@ -50,8 +50,6 @@ export async function readResult(location: string): Promise<StoredRun> {
 /**
  * The samples of a run that are kept beside its result, oldest first; none when there is no such file.
  * Of very long runs they are thinned, see {@link HeldSnapshots}.
- *
- * @param folder result folder
  */
 export async function readSnapshots(folder: string): Promise<readonly Snapshot[]> {
   const held = new HeldSnapshots();

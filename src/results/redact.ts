@@ -24,7 +24,6 @@ const openHeaders = new Set([
   'user-agent',
   'x-requested-with',
 ]);
-/** Keys whose value lets somebody in. */
 const secretName =
   /authorization|cookie|token|secret|passw|pwd|api-?key|access-?key|credential|session|signature|(^|[-_])(key|auth|sig|code)$/i;
 /** Parts of a connection string that name things; every other part is taken for a secret. */
@@ -39,7 +38,6 @@ const openParts = new Set([
   'serverendpoint',
 ]);
 
-/** Whether a key of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name);
 }
@@ -94,7 +92,6 @@ export function redactConnectionString(value: string): string {
     .join(';');
 }
 
-/** A value that may be a hub URL, a list of them, or a connection string. */
 export function redactTarget(value: string): string {
   if (/(^|;)\s*(endpoint|accesskey)\s*=/i.test(value)) return redactConnectionString(value);
   return value.split(',').map(redactUrl).join(',');

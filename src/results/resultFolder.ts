@@ -11,7 +11,6 @@ export const scenarioFile = 'scenario.yaml';
 export const samplesFile = 'samples.jsonl';
 
 export interface ResultFolderOptions {
-  /** Folder of all results; made when missing. */
   readonly directory: string;
   /** File name of the scenario; its extension is left away. */
   readonly scenarioName: string;
@@ -101,7 +100,6 @@ export class ResultFolder {
     }
   }
 
-  /** Waits for the last line and closes the file. */
   async dispose(): Promise<void> {
     await this.writing;
     await this.samples.close().catch(() => undefined);

@@ -1,28 +1,41 @@
 import { connectPhases } from '../base/connectPhase';
 import { otherObjectives } from '../base/slo';
+import type { LatencySummary } from '../measure/latencySummary';
+import type { EntryProgress, Snapshot, StepProgress } from '../measure/show/snapshot';
+import type {
+  EntrySummary,
+  GeneratorHealth,
+  MembershipSummary,
+  SloCheck,
+  StepConnections,
+  StepSummary,
+  Verdict,
+} from '../measure/show/summary';
+import type {
+  ConnectionSummary,
+  ConnectTimes,
+  DroppedConnection,
+  LifeSummary,
+  Quantiles,
+  Recovery,
+  TargetSummary,
+} from '../measure/total/connectionSummary';
 import { allParameters } from '../scenario/keys/scenarioKeys';
+import type { Scenario } from '../scenario/scenario';
+import type { Result } from './result';
 
-/** The shape that data read from a file must have; unknown keys are allowed, they may be newer. */
-export type Shape =
-  | 'string'
-  | 'number'
-  | 'boolean'
-  /** Text of a moment that a date can hold. */
-  | 'time'
-  | { readonly oneOf: readonly string[] }
-  | { readonly list: Shape; readonly most: number }
-  | { readonly record: Shape }
-  | { readonly fields: Readonly<Record<string, Shape>> }
-  | { readonly nullable: Shape }
-  | { readonly optional: Shape };
+/**
+ * What data read from a file must be: where a value first differs, as `steps[0].sent: must be a number`;
+ * undefined when it does not. Unknown keys are allowed, they may be newer.
+ */
+type Shape = (value: unknown, at: string) => string | undefined;
 
 /** Results have about eight levels; what a newer version adds may have some more. */
 const mostLevels = 64;
 
 /**
- * Where a value first differs from its shape, as `steps[0].sent: must be a number`; undefined when it
- * does not. Numbers must be such that arithmetic keeps them whole: what is counted never is beyond. What the shape does not name must not be nested deeply either:
- * whoever copies or writes it goes down level by level and would exhaust the stack.
+ * Where a value first differs from its shape. What the shape does not name must not be nested deeply
+ * either: whoever copies or writes it goes down level by level and would exhaust the stack.
  */
 export function shapeProblem(value: unknown, shape: Shape): string | undefined {
   let level = [value];
@@ -32,49 +45,59 @@ export function shapeProblem(value: unknown, shape: Shape): string | undefined {
       typeof each === 'object' && each !== null ? (Object.values(each) as unknown[]) : [],
     );
   }
-  return problemAt(value, shape, '');
+  return shape(value, '');
 }
 
-function problemAt(value: unknown, shape: Shape, at: string): string | undefined {
-  const wrong = (what: string): string => `${at || 'the file'}: must be ${what}`;
-  if (shape === 'time') {
-    const fits = typeof value === 'string' && !Number.isNaN(Date.parse(value));
-    return fits ? undefined : wrong('a time');
-  }
-  if (typeof shape === 'string') {
-    const fits =
-      typeof value === 'number'
-        ? shape === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
-        : typeof value === shape;
-    return fits ? undefined : wrong(`a ${shape}`);
-  }
-  if ('optional' in shape) {
-    return value === undefined ? undefined : problemAt(value, shape.optional, at);
-  }
-  if ('nullable' in shape) {
-    return value === null ? undefined : problemAt(value, shape.nullable, at);
-  }
-  if ('oneOf' in shape) {
-    const fits = typeof value === 'string' && shape.oneOf.includes(value);
-    return fits ? undefined : wrong(`one of ${shape.oneOf.join(', ')}`);
-  }
-  if ('list' in shape) {
-    if (!Array.isArray(value)) return wrong('a list');
-    if (value.length > shape.most) return wrong(`a list of at most ${shape.most}`);
-    return first(value, (item, index) => problemAt(item, shape.list, `${at}[${index}]`));
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return wrong('an object');
-  const object = value as Record<string, unknown>;
-  const below = (name: string): string => (at ? `${at}.${name}` : name);
-  return 'record' in shape
-    ? first(Object.entries(object), ([name, item]) => problemAt(item, shape.record, below(name)))
-    : first(Object.entries(shape.fields), ([name, field]) =>
-        problemAt(Object.hasOwn(object, name) ? object[name] : undefined, field, below(name)),
-      );
-}
+const wrong = (at: string, what: string): string => `${at || 'the file'}: must be ${what}`;
 
-function first<T>(
+const being =
+  (what: string, fits: (value: unknown) => boolean): Shape =>
+  (value, at) =>
+    fits(value) ? undefined : wrong(at, what);
+
+const text = being('a string', (value) => typeof value === 'string');
+const flag = being('a boolean', (value) => typeof value === 'boolean');
+/** Such that arithmetic keeps it whole: what is counted never is beyond. */
+const number = being(
+  'a number',
+  (value) => typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER,
+);
+/** Text of a moment that a date can hold. */
+const time = being(
+  'a time',
+  (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+);
+const oneOf = <Word extends string>(...words: Word[]): Shape =>
+  being(`one of ${words.join(', ')}`, (value) => words.includes(value as Word));
+const optional =
+  (shape: Shape): Shape =>
+  (value, at) =>
+    value === undefined ? undefined : shape(value, at);
+const nullable =
+  (shape: Shape): Shape =>
+  (value, at) =>
+    value === null ? undefined : shape(value, at);
+const list =
+  (shape: Shape, most: number): Shape =>
+  (value, at) => {
+    if (!Array.isArray(value)) return wrong(at, 'a list');
+    if (value.length > most) return wrong(at, `a list of at most ${most}`);
+    return firstOf(value, (item, index) => shape(item, `${at}[${index}]`));
+  };
+const entries =
+  (of: (object: Record<string, unknown>) => readonly (readonly [string, Shape])[]): Shape =>
+  (value, at) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return wrong(at, 'an object');
+    const object = value as Record<string, unknown>;
+    return firstOf(of(object), ([name, shape]) =>
+      shape(Object.hasOwn(object, name) ? object[name] : undefined, at ? `${at}.${name}` : name),
+    );
+  };
+const record = (shape: Shape): Shape =>
+  entries((object) => Object.keys(object).map((name) => [name, shape]));
+
+function firstOf<T>(
   items: readonly T[],
   check: (item: T, index: number) => string | undefined,
 ): string | undefined {
@@ -85,278 +108,176 @@ function first<T>(
   return undefined;
 }
 
-const numbers = (names: string): Readonly<Record<string, Shape>> =>
-  Object.fromEntries(names.split(' ').map((name) => [name, 'number' as const]));
+type Names<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? Names<First> | Names<Rest>
+  : Text extends `${infer Name}?`
+    ? Name
+    : Text;
 
-const connectTimes: Shape = { fields: numbers('p50 p99 max') };
-const quantiles = numbers('p50 p90 p95 p99');
-const lifeShape: Shape = {
-  fields: {
-    ...numbers('drops closed reconnects'),
-    reconnectUs: { fields: quantiles },
-    lifeSpanMs: { fields: quantiles },
-    downMs: { fields: quantiles },
-    sla: { fields: { ...quantiles, mean: 'number' } },
-  },
-};
-const recoveries: Shape = {
-  list: {
-    fields: {
-      ...numbers('atS missing'),
-      connectionsS: { nullable: 'number' },
-      latencyS: { optional: { nullable: 'number' } },
-    },
-  },
-  most: 1000,
-};
-const counts: Shape = { record: 'number' };
-const latency: Shape = { fields: numbers('count min mean p50 p90 p95 p99 p999 p9999 max') };
+/** Fields of `T`, of which the compiler knows all: first those that are numbers, with `?` behind what may be absent. */
+const of =
+  <T>() =>
+  <Text extends string>(
+    numbers: Names<Text> extends keyof T ? Text : never,
+    others: { readonly [Name in keyof T]?: Shape } = {},
+  ): Shape => {
+    const named = numbers.split(' ').map((name): [string, Shape] => {
+      const isOptional = name.endsWith('?');
+      return isOptional ? [name.slice(0, -1), optional(number)] : [name, number];
+    });
+    const all = [...named, ...(Object.entries(others) as [string, Shape][])];
+    return entries(() => all);
+  };
+/** Fields that may have any names. */
+const named = (shapes: Readonly<Record<string, Shape>>): Shape =>
+  entries(() => Object.entries(shapes));
+
+const counts = record(number);
+const connectTimes = of<ConnectTimes>()('p50 p99 max');
+const quantiles = of<Quantiles>()('p50 p90 p95 p99');
+const latency = of<LatencySummary>()('count min mean p50 p90 p95 p99 p999 p9999 max');
 const percentiles = ['p50', 'p90', 'p95', 'p99', 'p999', 'p9999', 'max'];
-const judged: Shape = {
-  fields: Object.fromEntries(percentiles.map((name) => [name, { nullable: 'number' as const }])),
-};
-const generator: Shape = {
-  fields: {
-    ...numbers('cpuUsPerMessage cpuShare loopDelayP99Us slipP99Us gcShare'),
-    valid: 'boolean',
-    cause: { optional: 'string' },
-  },
-};
-const verdictStatus = { oneOf: ['pass', 'fail', 'invalid', 'incomplete'] } as const;
-const verdict: Shape = {
-  fields: {
-    status: verdictStatus,
-    reasons: { list: { fields: { code: 'string', message: 'string' } }, most: 100_000 },
-    checks: {
-      optional: {
-        list: {
-          fields: {
-            metric: 'string',
-            limit: 'number',
-            value: { nullable: 'number' },
-            met: 'boolean',
-          },
-        },
-        most: 100,
-      },
-    },
-  },
-};
+const judged = named(Object.fromEntries(percentiles.map((name) => [name, nullable(number)])));
+const life = of<LifeSummary>()('drops closed reconnects', {
+  ...{ reconnectUs: quantiles, lifeSpanMs: quantiles, downMs: quantiles },
+  sla: of<LifeSummary['sla']>()('p50 p90 p95 p99 mean'),
+});
+const recovery = of<Recovery>()('atS missing', {
+  connectionsS: nullable(number),
+  latencyS: optional(nullable(number)),
+});
+const generator = of<GeneratorHealth>()(
+  'cpuUsPerMessage cpuShare loopDelayP99Us slipP99Us gcShare',
+  { valid: flag, cause: optional(text) },
+);
+const verdictStatus = oneOf<Verdict['status']>('pass', 'fail', 'invalid', 'incomplete');
+const check = of<SloCheck>()('limit', { metric: text, value: nullable(number), met: flag });
+const verdict = named({
+  status: verdictStatus,
+  reasons: list(named({ code: text, message: text }), 100_000),
+  checks: optional(list(check, 100)),
+});
 const messages = {
-  ...numbers('senders offered sent expected received lost duplicated outOfOrder late extra'),
-  ...numbers('sentPerSecond receivedPerSecond'),
-  ...numbers('payloadBytesIn payloadBytesOut'),
-  wireBytesIn: { nullable: 'number' },
-  wireBytesOut: { nullable: 'number' },
-  latencyUs: latency,
-  judgedUs: { optional: judged },
-  sendLatencyUs: latency,
-  histogram: 'string',
-} as const satisfies Readonly<Record<string, Shape>>;
+  ...{ wireBytesIn: nullable(number), wireBytesOut: nullable(number) },
+  ...{ latencyUs: latency, sendLatencyUs: latency, judgedUs: optional(judged) },
+  histogram: text,
+};
+const messageNumbers =
+  'senders offered sent expected received lost duplicated outOfOrder late extra sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
+const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: text });
 /** Entries of a mix; a scenario has fewer. */
 const mostEntries = 100;
-const step: Shape = {
-  fields: {
-    ...numbers('index seconds'),
-    ...messages,
-    entries: {
-      optional: { list: { fields: { ...messages, name: 'string' } }, most: mostEntries },
-    },
-    errors: counts,
-    generator,
-    connections: {
-      optional: { fields: { ...numbers('requested open'), held: { optional: 'number' } } },
-    },
-    recoveries: { optional: recoveries },
-    membership: {
-      optional: {
-        fields: {
-          ...numbers('joins joinsFailed leaves leavesFailed skipped'),
-          joinUs: latency,
-          leaveUs: latency,
-        },
-      },
-    },
-    verdict,
+const step = of<StepSummary>()(`index seconds ${messageNumbers}` as const, {
+  ...messages,
+  entries: optional(list(entrySummary, mostEntries)),
+  errors: counts,
+  generator,
+  connections: optional(of<StepConnections>()('requested open held?')),
+  recoveries: optional(list(recovery, 1000)),
+  membership: optional(
+    of<MembershipSummary>()('joins joinsFailed leaves leavesFailed skipped', {
+      ...{ joinUs: latency, leaveUs: latency },
+    }),
+  ),
+  verdict,
+});
+const target = of<TargetSummary>()('connected failed dropped received', {
+  ...{ url: text, connectUs: connectTimes, latencyUs: latency },
+});
+const drop = of<DroppedConnection>()('connection atS openS', { errorClass: text, text });
+const connections = of<ConnectionSummary>()(
+  'requested connected failed dropped reconnected notBack? openedPerSecond?',
+  {
+    connectUs: connectTimes,
+    connectPhasesUs: optional(
+      named(Object.fromEntries(connectPhases.map((phase) => [phase, optional(connectTimes)]))),
+    ),
+    pings: optional(of<NonNullable<ConnectionSummary['pings']>>()('sent received')),
+    life: optional(life),
+    targets: optional(list(target, 1000)),
+    drops: optional(list(drop, 10_000)),
   },
-};
-const estimate = {
-  fields: {
-    unit: { nullable: 'number' },
-    binding: { fields: { name: 'string', utilisation: 'number', text: 'string' } },
-    notes: { list: 'string', most: 1000 },
-    app_servers: { nullable: 'number' },
-    server_connections_per_app_server: { nullable: 'number' },
-    planned: {
-      optional: { fields: { exceeded: 'boolean', offered: 'boolean', sentence: 'string' } },
-    },
-  },
-} as const satisfies Shape;
-
-/** Parameters of use cases as the parser keeps them; those this version does not know may be anything. */
-const parameters: Readonly<Record<string, Shape>> = Object.fromEntries(
-  [...allParameters].map(([name, { spec }]) => [name, { optional: parsedShape(spec.type) }]),
 );
 
-function parsedShape(type: string): Shape {
-  if (type === 'flag') return 'boolean';
-  return ['choice', 'text', 'list'].includes(type) ? 'string' : 'number';
-}
+/** Parameters of use cases as the parser keeps them; those this version does not know may be anything. */
+const parameters = named(
+  Object.fromEntries(
+    [...allParameters].map(([name, { spec }]) => {
+      const parsed = ['choice', 'text', 'list'].includes(spec.type) ? text : number;
+      return [name, optional(spec.type === 'flag' ? flag : parsed)];
+    }),
+  ),
+);
+const scenario = of<Scenario>()('connections baseSending step sendingSteps', {
+  entries: list(named({ name: text, parameters }), 10_000),
+  // Objectives register themselves: those of now are asked for.
+  slo: entries(() => [
+    ['latencyUs', counts],
+    ...Object.keys(otherObjectives).map((metric) => [metric, optional(number)] as const),
+  ]),
+});
+
+const estimate = {
+  ...{ unit: nullable(number), app_servers: nullable(number) },
+  server_connections_per_app_server: nullable(number),
+  binding: named({ name: text, utilisation: number, text }),
+  notes: list(text, 1000),
+  planned: optional(named({ exceeded: flag, offered: flag, sentence: text })),
+};
 
 /** What the readers of a `result.json` rely on. */
-export const resultShape: Shape = {
-  fields: {
-    schema: 'string',
-    id: 'string',
-    tool: { fields: { name: 'string', version: 'string' } },
-    startedAt: 'time',
-    endedAt: 'time',
-    ending: {
-      oneOf: ['completed', 'stopped', 'threshold', 'targetLost', 'workerLost', 'interrupted'],
-    },
-    endingMessage: { optional: 'string' },
-    plannedSteps: { optional: 'number' },
-    verdict,
-    scenario: {
-      fields: {
-        ...numbers('connections baseSending step sendingSteps'),
-        entries: {
-          list: {
-            fields: {
-              name: 'string',
-              parameters: { fields: parameters },
-            },
-          },
-          most: 10_000,
-        },
-        slo: {
-          get fields() {
-            const others = Object.keys(otherObjectives);
-            return {
-              latencyUs: counts,
-              ...Object.fromEntries(others.map((metric) => [metric, { optional: 'number' }])),
-            } satisfies Readonly<Record<string, Shape>>;
-          },
-        },
-      },
-    },
-    target: {
-      fields: {
-        kind: 'string',
-        url: 'string',
-        dialect: { optional: 'string' },
-        emulated: { optional: 'boolean' },
-      },
-    },
-    machine: { fields: { ...numbers('cores workers'), node: 'string' } },
-    connections: {
-      fields: {
-        ...numbers('requested connected failed dropped reconnected'),
-        notBack: { optional: 'number' },
-        connectUs: connectTimes,
-        connectPhasesUs: {
-          optional: {
-            fields: Object.fromEntries(
-              connectPhases.map((phase) => [phase, { optional: connectTimes }]),
-            ),
-          },
-        },
-        openedPerSecond: { optional: 'number' },
-        pings: { optional: { fields: numbers('sent received') } },
-        life: { optional: lifeShape },
-        targets: {
-          optional: {
-            list: {
-              fields: {
-                url: 'string',
-                ...numbers('connected failed dropped received'),
-                connectUs: connectTimes,
-                latencyUs: latency,
-              },
-            },
-            most: 1000,
-          },
-        },
-        drops: {
-          optional: {
-            list: {
-              fields: { ...numbers('connection atS openS'), errorClass: 'string', text: 'string' },
-            },
-            most: 10_000,
-          },
-        },
-      },
-    },
-    steps: { list: step, most: 10_000 },
-    errors: counts,
-    errorExamples: { list: { fields: { errorClass: 'string', text: 'string' } }, most: 10_000 },
-    estimate: { nullable: estimate },
-    estimateProblem: { optional: 'string' },
-    recommendation: {
-      nullable: {
-        fields: {
-          ...estimate.fields,
-          headline: 'string',
-          reasons: { list: 'string', most: 1000 },
-          step: 'number',
-          stepStatus: { oneOf: ['pass', 'fail'] },
-        },
-      },
-    },
-    recommendationProblem: { optional: 'string' },
+export const resultShape = of<Result>()('plannedSteps?', {
+  ...{ schema: text, id: text, tool: named({ name: text, version: text }) },
+  ...{ startedAt: time, endedAt: time, endingMessage: optional(text) },
+  ending: oneOf<Result['ending']>(
+    ...(['completed', 'stopped', 'threshold', 'targetLost', 'workerLost', 'interrupted'] as const),
+  ),
+  verdict,
+  scenario,
+  target: named({ kind: text, url: text, dialect: optional(text), emulated: optional(flag) }),
+  machine: of<Result['machine']>()('cores workers', { node: text }),
+  connections,
+  steps: list(step, 10_000),
+  errors: counts,
+  errorExamples: list(named({ errorClass: text, text }), 10_000),
+  estimate: nullable(named(estimate)),
+  recommendation: nullable(
+    of<NonNullable<Result['recommendation']>>()('step', {
+      ...estimate,
+      headline: text,
+      reasons: list(text, 1000),
+      stepStatus: oneOf('pass', 'fail'),
+    }),
+  ),
+  ...{ estimateProblem: optional(text), recommendationProblem: optional(text) },
+});
+
+const progressNumbers =
+  'senders offered sent expected received outstanding sentPerSecond receivedPerSecond';
+const entryProgress = of<EntryProgress>()(progressNumbers, { name: text, latencyUs: latency });
+const progress = of<StepProgress>()(
+  `${progressNumbers} index elapsedS totalS duplicated outOfOrder errors? warmupErrors? payloadBytesIn? payloadBytesOut?` as const,
+  {
+    verdict: optional(verdictStatus),
+    latencyUs: latency,
+    latencyClasses: optional(list(number, 11)),
+    entries: optional(list(entryProgress, mostEntries)),
+    generator,
   },
-};
+);
+const interval = of<NonNullable<Snapshot['interval']>>()(
+  'seconds receivingSeconds offered sent received',
+  { latencyUs: latency },
+);
 
 /** What the readers of one line of `samples.jsonl` rely on. */
-export const sampleShape: Shape = {
-  fields: {
-    ...numbers('atMs tick stepCount'),
-    phase: 'string',
-    connections: {
-      fields: {
-        ...numbers('requested connected failed dropped connectP99Us'),
-        takingPart: { optional: 'number' },
-        reconnected: { optional: 'number' },
-      },
-    },
-    step: {
-      optional: {
-        fields: {
-          ...numbers('index senders elapsedS totalS offered sent expected received outstanding'),
-          ...numbers('duplicated outOfOrder sentPerSecond receivedPerSecond'),
-          verdict: { optional: verdictStatus },
-          latencyUs: latency,
-          errors: { optional: 'number' },
-          warmupErrors: { optional: 'number' },
-          latencyClasses: { optional: { list: 'number', most: 11 } },
-          payloadBytesIn: { optional: 'number' },
-          payloadBytesOut: { optional: 'number' },
-          entries: {
-            optional: {
-              list: {
-                fields: {
-                  name: 'string',
-                  ...numbers('senders offered sent expected received outstanding'),
-                  ...numbers('sentPerSecond receivedPerSecond'),
-                  latencyUs: latency,
-                },
-              },
-              most: mostEntries,
-            },
-          },
-          generator,
-        },
-      },
-    },
-    interval: {
-      optional: {
-        fields: {
-          ...numbers('seconds receivingSeconds offered sent received'),
-          latencyUs: latency,
-        },
-      },
-    },
-    errors: counts,
-    problem: { optional: 'string' },
-  },
-};
+export const sampleShape = of<Snapshot>()('atMs tick stepCount', {
+  phase: text,
+  connections: of<Snapshot['connections']>()(
+    'requested connected failed dropped connectP99Us takingPart? reconnected?',
+  ),
+  step: optional(progress),
+  interval: optional(interval),
+  errors: counts,
+  problem: optional(text),
+});

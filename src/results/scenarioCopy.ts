@@ -24,8 +24,6 @@ const targetKeys = ['webAppTarget', 'connectionString', 'target', 'publicUrl'];
 /**
  * The scenario text as run: with the keys that were set, and without literal secrets. Untouched, with
  * its comments and layout, when there is nothing to change.
- *
- * @param text a file that has been parsed without errors
  */
 export function scenarioCopy(text: string, sets: readonly SetKey[] = []): string {
   const document = asWritten(text, sets);

@@ -58,12 +58,13 @@ export async function askTarget(
   let askedMs = 0;
   const timed = async <T>(work: Promise<T>): Promise<T> => {
     const startedMs = performance.now();
+    const timer = setTimeout(() => {
+      questions.waiting?.(opened.url, withinMs, work.then(ignore, ignore));
+    }, silenceMs);
     try {
-      return await telling(work, () => {
-        const over = work.then(ignore, ignore);
-        questions.waiting?.(opened.url, withinMs, over);
-      });
+      return await work;
     } finally {
+      clearTimeout(timer);
       askedMs += performance.now() - startedMs;
     }
   };
@@ -71,61 +72,48 @@ export async function askTarget(
     agreedDialect(plan, target, (endpoint, methods) =>
       questions.askHub(endpoint, methods, withinMs),
     );
-  const mayRedirect = agree !== undefined && opened.hostsBeyond.length === 0;
-  if (!mayRedirect) {
+  if (agree === undefined || opened.hostsBeyond.length > 0) {
     // Beyond this machine nothing is reached before somebody has agreed.
-    const target = agree ? await agreedTarget(opened, agree, () => Promise.resolve([])) : opened;
+    const target = agree ? await agreedTarget(opened, agree, []) : opened;
     return target && { target, plan: await timed(planFor(target)), askedMs };
   }
   const staying = { ...opened, endpoint: { ...opened.endpoint, staysOnLoopback: true } };
-  const needsHosts = behindOf(opened) !== 'ownServer' && opened.agreed !== true;
-  const [hosts, planned] = await timed(
+  const [redirects, planned] = await timed(
     Promise.all([
-      needsHosts ? questions.redirectHosts(opened.endpoint, withinMs) : [],
+      needsNobody(opened) ? [] : questions.redirectHosts(opened.endpoint, withinMs),
       planFor(staying),
     ]),
   );
-  const target = await agreedTarget(opened, agree, () => Promise.resolve(hosts));
+  const target = await agreedTarget(opened, agree, redirects);
   if (target === undefined) return undefined;
-  return { target, plan: hosts.length > 0 ? await timed(planFor(target)) : planned, askedMs };
-}
-
-/** Waits, and tells after a moment that it does. */
-async function telling<T>(work: Promise<T>, tell: () => void): Promise<T> {
-  const timer = setTimeout(tell, silenceMs);
-  try {
-    return await work;
-  } finally {
-    clearTimeout(timer);
-  }
+  return { target, plan: redirects.length > 0 ? await timed(planFor(target)) : planned, askedMs };
 }
 
 const ignore = (): void => undefined;
+
+const needsNobody = ({ kind, agreed }: OpenTarget): boolean =>
+  behindOf({ kind }) === 'ownServer' || agreed === true;
 
 /**
  * The target as load may be put on it. Where it would leave this machine, by the URLs or because a hub
  * on this machine redirects, somebody has to agree; else no redirect to another machine is followed.
  *
- * @param agree settles with whether load on the hosts is wanted
- * @param redirects hosts beyond this machine that the hubs of an endpoint redirect to
- * @returns undefined when it is not
+ * @param redirects hosts beyond this machine that its hubs redirect to
+ * @returns undefined when nobody agrees
  */
 export async function agreedTarget(
   target: OpenTarget,
   agree: (beyond: LoadBeyond) => Promise<boolean>,
-  redirects: (endpoint: Endpoint) => Promise<readonly string[]>,
+  redirects: readonly string[],
 ): Promise<OpenTarget | undefined> {
-  const { endpoint, kind, hostsBeyond, url } = target;
-  if (behindOf({ kind }) === 'ownServer' || target.agreed === true) return target;
+  const { endpoint, hostsBeyond, url } = target;
+  if (needsNobody(target)) return target;
   const redirected = hostsBeyond.length === 0;
-  const hosts = redirected ? await redirects(endpoint) : hostsBeyond;
-  if (hosts.length === 0) {
-    return { ...target, endpoint: { ...endpoint, staysOnLoopback: true } };
-  }
+  const hosts = redirected ? redirects : hostsBeyond;
+  if (hosts.length === 0) return { ...target, endpoint: { ...endpoint, staysOnLoopback: true } };
   return (await agree({ hosts, url, redirected })) ? target : undefined;
 }
 
-/** Asks a hub for its dialect, and whether it has the methods; undefined when it cannot be asked. */
 type AskHub = (endpoint: Endpoint, methods: readonly string[]) => Promise<HubAnswer | undefined>;
 
 /** Hubs of a list that are asked, all at the same time. */
@@ -185,7 +173,6 @@ async function commonDialect(
 
 /** The hub has none of the methods that a run would call. */
 export class MissingMethods extends ExpectedError {
-  /** @param url of the hub, as it may be shown */
   constructor(
     readonly methods: readonly string[],
     readonly url: string,
@@ -199,7 +186,6 @@ export class MissingMethods extends ExpectedError {
   }
 }
 
-/** Bench methods of a use case, in both dialects. */
 interface ContractMethods {
   readonly recordLatency: readonly string[];
   /** Undefined where that dialect has no such use case. */
@@ -225,14 +211,12 @@ function methodsOf({
   };
 }
 
-/** What the use cases of a plan call of the bench contracts. */
 const contractsOf = (plan: Plan): ContractMethods[] =>
   plan.entries
     .map(({ run }) => run)
     .filter(needsContract)
     .map(methodsOf);
 
-/** Bench methods that a hub may be asked about before a run, in both dialects. */
 function methodsToAskFor(plan: Plan): string[] {
   const all = contractsOf(plan).flatMap(({ recordLatency, measure = [] }) => [
     ...recordLatency,

@@ -33,7 +33,6 @@ export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
     options: CompleteOptions,
   ) => Promise<Result>;
   readonly writeCounters: typeof writeCounters;
-  /** Script of a worker thread. */
   readonly workerScript: string;
 }
 
@@ -51,8 +50,6 @@ export interface PreparedRun extends AskedTarget {
  * Everything that comes before the load: plans the scenario for this machine, reads the files that it names,
  * opens its target, asks whether load may go there and which dialect is spoken, and makes the folder of the
  * result. Nothing stays open when it fails.
- *
- * @param given the scenario of the request's text
  * @throws ExpectedError for everything that keeps a run from starting; `not-confirmed` after a no. What the
  *   shell calls it off with
  */

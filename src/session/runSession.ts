@@ -65,7 +65,6 @@ export class RunSession {
     this.finished = this.follow();
   }
 
-  /** All snapshots so far, oldest first; of a long run thinned out. */
   get snapshots(): readonly Snapshot[] {
     return this.kept.all;
   }

@@ -11,9 +11,7 @@ import { findUseCase, streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/payloadSizes';
 import { itemsUp } from '../usecases/streams';
 
-/**
- * What every shell says of a run: its load, how it is driven, and the time a step has left.
- */
+/** What every shell says of a run: its load, how it is driven, and the time a step has left. */
 
 /** Entries of a mix that are told one by one. */
 const mostEntries = 10;
@@ -59,7 +57,6 @@ export interface LoadNumbers {
   readonly connections: number;
   readonly inPerSecond: number;
   readonly outPerSecond: number;
-  /** Payload in both directions. */
   readonly bytesPerSecond: number;
   readonly durationS: number;
 }

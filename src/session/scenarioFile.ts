@@ -18,7 +18,6 @@ export async function readScenarioFile(path: string): Promise<string> {
   return textOf(path, await readBounded(path));
 }
 
-/** Name of standard input in messages. */
 const inputName = '<stdin>';
 
 /** A scenario file as it is named on a command line: its name for messages, and its text. */

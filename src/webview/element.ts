@@ -6,7 +6,6 @@ export interface ElementParts {
   readonly children?: readonly (Node | string)[];
 }
 
-/** A new element. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   parts: ElementParts = {},

@@ -4,7 +4,6 @@ import { isOver, problemOf, progressOf, type ShownRun } from './panelState';
 import { sentenceOf } from './sentence';
 import { tilesOf } from './tables/tiles';
 
-/** Title, orders, progress, the sentence and the five tiles. */
 export interface Header {
   readonly root: HTMLElement;
   update(state: ShownRun): void;

@@ -35,7 +35,6 @@ onThemeChange(() => page.redraw());
 draw();
 host.postMessage({ type: 'ready' });
 
-/** Calls back when the editor's theme has changed. */
 function onThemeChange(changed: () => void): void {
   const observer = new MutationObserver(changed);
   const attributes = {

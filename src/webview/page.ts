@@ -14,10 +14,8 @@ import { createUnitsCard } from './tables/unitsCard';
 /** Most often the live region speaks while a run goes on. */
 const speakEveryMs = 10_000;
 
-/** The whole panel. */
 export interface Page {
   show(state: PanelState): void;
-  /** The editor's theme has changed. */
   redraw(): void;
 }
 

@@ -39,7 +39,6 @@ export function rateWords(perSecond: number): string {
   return formatCount(perSecond, decimals);
 }
 
-/** A value of a chart in its unit. */
 export function valueWords(unit: ChartUnit, value: number): string {
   if (unit === 'latency') return latencyWords(value);
   return unit === 'perSecond' ? rateWords(value) : formatCount(value);

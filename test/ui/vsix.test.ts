@@ -22,8 +22,6 @@ function filesInZip(file: string): string[] {
 const files = `
   LICENSE.txt
   changelog.md
-  dist/appServer.js
-  dist/azureSignalr.js
   dist/cli.js
   dist/cliAzure.js
   dist/commands.js
@@ -31,15 +29,13 @@ const files = `
   dist/extension.js
   dist/extensionAzure.js
   dist/features.js
-  dist/hub.js
   dist/licenses.txt
   dist/panel.js
   dist/run.js
   dist/sdk.js
   dist/sdkPubSub.js
+  dist/servers.js
   dist/services.js
-  dist/upstream.js
-  dist/webPubSub.js
   dist/worker.js
   examples/azure-signalr-upstream.signalr.yaml
   examples/azure-signalr.signalr.yaml

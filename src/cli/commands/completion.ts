@@ -3,7 +3,6 @@ import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 import { listedKeys } from './keysCommand';
 
-/** What may stand next on a command line. */
 interface Completion {
   readonly value: string;
   readonly text?: string;

@@ -17,7 +17,6 @@ import { confirmRedirect } from './confirmLoad';
 export interface DoctorFlags {
   readonly target?: string;
   readonly json?: boolean;
-  /** A hub that redirects to another machine is followed without confirmation. */
   readonly yes?: boolean;
 }
 

@@ -44,12 +44,7 @@ export async function estimateCommand(
 ): Promise<number> {
   const { scenario } = await scenarioOf(file, [], io, deps.parseScenario);
   const model = await deps.capacity();
-  const { edition, headroom } = flags;
-  const options = {
-    ...(edition !== undefined && { edition }),
-    ...(headroom !== undefined && { headroom }),
-  };
-  const found = scenarioEstimate(scenario, options, model);
+  const found = scenarioEstimate(scenario, flags, model);
   if ('problem' in found) throw new ExpectedError('no-table', found.problem);
   const { estimate } = found;
   const { stdout } = io;
@@ -77,7 +72,6 @@ export async function estimateCommand(
   return exitCode.done;
 }
 
-/** The price, and where it is one of 30 days its sum by a name of its own. */
 function priceFields(price: Price | undefined, { hours }: EstimateFlags): object {
   if (price === undefined) return {};
   return { price, ...(hours === undefined && { price_per_month: price.total }) };
@@ -104,11 +98,7 @@ function priceWords({ unit, hours, units, messages, total }: Price): string {
   return `Price${of} for ${formatCount(hours, Number.isInteger(hours) ? 0 : 2)} hours: ${parts.join(' and ')}${sum}.`;
 }
 
-/**
- * The estimate for people: size and binding limit, neighbouring sizes, arithmetic, notes, source.
- *
- * @param billing sentences on what is billed
- */
+/** The estimate for people: size and binding limit, neighbouring sizes, arithmetic, notes, source. */
 function estimateLines(estimate: Estimate, width: number, billing: readonly string[]): Line[] {
   const { unit, binding, neighbours, formula, notes, advice } = estimate;
   const size = unit === null ? 'No size of this guide fits' : `Unit ${formatCount(unit)}`;

@@ -21,9 +21,6 @@ export interface InitFlags {
 
 /**
  * Writes the set-up of the performance guides for a use case and a size, to a file or to standard output.
- *
- * @param file absent: standard output
- *
  * @throws ExpectedError when there is no such set-up, or the file is there and not to be replaced
  */
 export async function initCommand(

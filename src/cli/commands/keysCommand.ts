@@ -6,7 +6,7 @@ import { writtenNumber } from '../../scenario/text/numberText';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/visibleText';
 import { canColour, widthOf, type ProcessIo } from '../io';
-import { paintAll, wrap, type Line } from '../views/line';
+import { paintAll, wrapped, type Line } from '../views/line';
 
 /** One key of a scenario file, as `--set` names it. */
 export interface ListedKey {
@@ -22,7 +22,6 @@ export interface ListedKey {
   readonly doc: string;
   /** What the Azure SignalR benchmark did differently. */
   readonly note?: string;
-  /** Use cases that have the parameter. */
   readonly useCases?: readonly string[];
 }
 
@@ -135,12 +134,7 @@ function linesOf(key: ListedKey, whole: boolean, width: number): Line[] {
       ].filter((text) => text !== '')
     : [];
   return [
-    ...wrap(`${key.name}: ${head.join(', ')}`, width, indent).map((text) => ({
-      text,
-      tone: 'bold' as const,
-    })),
-    ...[doc, ...more].flatMap((text) =>
-      wrap(indent + text, width, indent).map((line) => ({ text: line })),
-    ),
+    ...wrapped(`${key.name}: ${head.join(', ')}`, width, indent, 'bold'),
+    ...[doc, ...more].flatMap((text) => wrapped(indent + text, width, indent)),
   ];
 }

@@ -22,21 +22,18 @@ import { confirmLoad } from './confirmLoad';
 export interface RunFlags {
   readonly target?: string;
   readonly set?: readonly SetKey[];
-  /** Folder of all results. */
   readonly out?: string;
   readonly json?: boolean;
   readonly seed?: number;
   readonly workers?: number;
   /** A step that fails does not end the run. */
   readonly keepGoing?: boolean;
-  /** Load on another machine needs no confirmation. */
   readonly yes?: boolean;
 }
 
 /** What a run is made of; tests put fakes in its place. */
 export interface RunDeps extends RunParts {
   readonly parseScenario: ScenarioParser;
-  /** Script that runs `serve hub`. */
   readonly serverScript: string;
 }
 
@@ -103,7 +100,6 @@ function overridesOf({ set = [], target, seed, workers }: RunFlags): SetKey[] {
   ];
 }
 
-/** Where a run is seen, while it goes on. */
 interface Shown {
   view?: RunView | undefined;
 }
@@ -164,7 +160,6 @@ const titleOf = ({ request, scenario, plan, target }: PreparedRun): RunTitle => 
   ...(target.emulated === true && { emulated: target.emulated }),
 });
 
-/** Shows a run until its load is over; signals end it in order. */
 async function watch(session: RunSession, shown: Shown, stop: SignalStop): Promise<FinishedRun> {
   const { view } = shown;
   session.onSnapshot((snapshot) => view?.update(snapshot));

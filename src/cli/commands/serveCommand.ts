@@ -99,7 +99,6 @@ export const serveAppServer = serving<ServeFlags>(
   },
 );
 
-/** Serves the application's side of a service until its run is over. */
 export const serveUpstream = serving<ServeFlags>(
   'Serving the bench methods as an upstream handler; Ctrl+C ends it.',
   ({ port }, { startUpstreamHandler }, io) =>

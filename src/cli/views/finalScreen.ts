@@ -31,7 +31,6 @@ const mostRows = 40;
  * The last screen of a run, also shown from a stored one: steps, spectrum, verdict with its reasons,
  * errors, recommendation with its reasons.
  *
- * @param width columns to write for
  * @param folder where the result is; absent when it could not be written
  */
 export function finalScreen(result: Result, width: number, folder?: string): Line[] {
@@ -87,7 +86,6 @@ function stepsOf(all: readonly StepRow[], width: number): Line[] {
   return rows.length === 0 ? [] : [...tableLines(stepTable(width), all), ...noteLines(rows), blank];
 }
 
-/** The use cases of a mix, step by step. */
 function entriesOf(steps: readonly (StepSummary | StepProgress)[], width: number): Line[] {
   const rows = steps.flatMap(entryRows);
   return rows.length === 0 ? [] : [...tableLines(entryTable(width), rows), blank];
@@ -156,7 +154,6 @@ function recommendationLines(result: Result, width: number): Line[] {
 const lowerFirst = (text: string): string =>
   /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 
-/** What is left of a run without a result. */
 export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   const { steps, lastSample } = run;
@@ -224,9 +221,7 @@ const spectrumRows = [
   keyof Slo['latencyUs'],
 ])[];
 
-/** Columns before the bars. */
 const labelWidth = 34;
-/** Columns after the bars, for the limit. */
 const limitWidth = 9;
 
 /**
@@ -266,7 +261,6 @@ interface Bar {
   /** From the intended time and from the real send, microseconds; undefined where too few tell it. */
   readonly us: number | undefined;
   readonly sentUs: number | undefined;
-  /** Cells of the bar. */
   readonly solid: number;
   readonly light: number;
   readonly limit: number | undefined;

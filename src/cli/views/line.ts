@@ -29,7 +29,6 @@ export function printable(text: string): string {
   return visibleText(text.replace(/[\r\n\t]+/g, ' '));
 }
 
-/** Columns a text takes in a terminal. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);
@@ -40,7 +39,6 @@ function characterWidth(character: string): number {
   return wide.test(character) ? 2 : zeroWidth.test(character) ? 0 : 1;
 }
 
-/** The beginning of a text that fits into `width` columns. */
 export function cut(text: string, width: number): string {
   let used = 0;
   let end = 0;
@@ -52,11 +50,7 @@ export function cut(text: string, width: number): string {
   return text;
 }
 
-/**
- * Breaks a text at blanks into lines of at most `width` columns; words that are longer stay whole.
- *
- * @param indent put before every line but the first, and counted
- */
+/** Breaks a text at blanks into lines of at most `width` columns; words that are longer stay whole. */
 export function wrap(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   let line = /^ */.exec(text)?.[0] ?? '';
@@ -85,7 +79,6 @@ export function paint({ text, tone }: Line, colour: boolean): string {
   return colour && tone !== undefined && clean !== '' ? `${sequences[tone]}${clean}\x1b[0m` : clean;
 }
 
-/** Lines as one text, each ended. */
 export function paintAll(lines: readonly Line[], colour: boolean): string {
   return lines.map((line) => `${paint(line, colour)}\n`).join('');
 }

@@ -25,7 +25,6 @@ export interface RunTitle {
   readonly file: string;
   readonly url: string;
   readonly scenario: Scenario;
-  /** The dialect agreed with the hub. */
   readonly dialect?: Dialect;
   readonly emulated?: true;
 }
@@ -210,7 +209,6 @@ export function liveLines(
   ];
 }
 
-/** The use cases of a mix in the step that is going on. */
 function mixLines(step: StepProgress | undefined, width: number): Line[] {
   const rows = step ? entryRows(step).slice(0, mostEntries) : [];
   const table = entryTable(width);

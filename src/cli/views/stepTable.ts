@@ -36,7 +36,6 @@ export function stepTable(width = 80): StepTable {
 
 /** Longest name of an entry in a row; a file may hold anything. */
 const longestName = 22;
-/** That of most use cases. */
 const nameRoom = 20;
 
 /** The use cases of a mix in the steps of a run, their names last. */
@@ -67,7 +66,6 @@ function cellOf(column: StepColumn, row: StepRow): string {
   return (value === undefined ? '-' : latencyCell(value)).padStart(width);
 }
 
-/** At most five columns. */
 function latencyCell(us: number): string {
   return us < 999_500_000 ? formatLatencyUs(us) : '>999s';
 }

@@ -19,9 +19,7 @@ export interface Analysis {
   readonly text: string;
   readonly outline: Outline;
   readonly problems: readonly Problem[];
-  /** Also with errors; see `parseScenario`. */
   readonly scenario?: Scenario;
-  /** See `parseScenario`. */
   readonly sizePlaces?: SizePlaces;
   /** Absent while the text has errors, and for scenarios without a table; `noEstimate` says why. */
   readonly estimate?: Estimate;
@@ -51,7 +49,6 @@ export function estimateOf(scenario: Scenario): Pick<Analysis, 'estimate' | 'noE
 
 /** What of a document counts for its analysis. */
 interface Versioned {
-  /** Changes with every change of the text. */
   readonly version: number;
   getText(): string;
 }
@@ -59,11 +56,9 @@ interface Versioned {
 /** What is asked of documents; both are asked often, so they must be cheap. */
 interface DocumentFacts<D> {
   readonly isScenario: (document: D) => boolean;
-  /** Characters of the text. */
   readonly sizeOf: (document: D) => number;
 }
 
-/** Analyses of documents, one for each version. */
 export interface AnalysisCache<D extends Versioned> {
   /** Undefined when the document is no scenario, or too large to be one. */
   analysisOf(document: D): Analysis | undefined;

@@ -66,13 +66,11 @@ export function completionsAt(
 
 const isOurs = ({ listed }: KeySpec): boolean => listed !== 'oldTool';
 
-/** Orders keys by how much they are needed; those of one kind stay as they are. */
 const firstOnes = (a: KeySpec, b: KeySpec): number => rankOf(a) - rankOf(b);
 
 const rankOf = ({ required, listed }: KeySpec): number =>
   required === true ? 0 : listed === 'first' ? 1 : 2;
 
-/** `scenario` and `scenarios` exclude each other. */
 function excluded(parent: OutlineNode, name: string, present: ReadonlySet<string>): boolean {
   const other = { scenario: 'scenarios', scenarios: 'scenario' }[name];
   return parent.parent === undefined && other !== undefined && present.has(other);
@@ -111,8 +109,6 @@ type CursorPlace =
 /**
  * Finds out what the cursor is at: the text up to it is read as if a word ended there. Undefined in
  * comments, and where YAML goes on with a value that begins on another line.
- *
- * @param outline that of the whole text
  */
 function cursorPlace(text: string, outline: Outline, offset: number): CursorPlace | undefined {
   // The braces of a reference that is being typed mean something else to YAML in brackets.

@@ -1,23 +1,18 @@
 import { plainValue, type OutlineNode } from '../../scenario/text/outline';
 import { specOf, type Analysis } from './analyseScenario';
 
-/** An entry of the outline view. */
 export interface SymbolText {
   readonly name: string;
   /** The value, unless it may hold a secret. */
   readonly detail: string;
   readonly kind: 'section' | 'entry' | 'key';
-  /** The key with everything below it. */
   readonly offset: number;
   readonly length: number;
-  /** The key alone. */
   readonly nameLength: number;
   readonly children: readonly SymbolText[];
 }
 
-/** A scenario has tens of keys. */
 const maximumSymbols = 2000;
-/** A scenario needs five levels. */
 const maximumDepth = 16;
 
 /** The keys of a scenario as a tree. */

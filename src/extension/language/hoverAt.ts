@@ -7,21 +7,17 @@ import { shownNumber } from '../../scenario/text/numberText';
 import { pathOf, type OutlineNode } from '../../scenario/text/outline';
 import { specOf, useCaseOf, type Analysis } from './analyseScenario';
 
-/** What is shown at a place. */
 export interface HoverText {
   readonly markdown: string;
   /** Range it belongs to: the key and its value. */
   readonly offset: number;
   readonly length: number;
-  /** Whether it has an estimate in it. */
   readonly estimated: boolean;
 }
 
 /**
  * Explains the key at an offset: meaning, kind of value, bounds, default, differences to the Azure SignalR benchmark.
  * On the keys that make up the load it begins with the estimate; see also {@link estimatePlace}.
- *
- * @param options.estimate whether estimates are shown
  */
 export function hoverAt(
   analysis: Analysis,
@@ -133,11 +129,7 @@ export function estimateHeadline({ unit, binding, limits }: Estimate): string {
   return `${sizeWords(unit)} · ${what} ${formatShare(binding.utilisation)}${place}`;
 }
 
-/**
- * The estimate as Markdown: size and binding limit, neighbouring sizes, arithmetic, cautions, source.
- *
- * @param billing sentence on what is billed
- */
+/** The estimate as Markdown: size and binding limit, neighbouring sizes, arithmetic, cautions, source. */
 function estimateMarkdown(estimate: Estimate, billing?: string): string {
   const { unit, binding, neighbours, formula, notes, advice, planned } = estimate;
   const words = tableOfBinding(estimate);
@@ -183,7 +175,6 @@ function tableOfBinding({
   return fullest === undefined ? undefined : wordsOfTable(fullest.table);
 }
 
-/** `small group` for `small_group`. */
 export function wordsOfTable(table: string): string {
   return Object.entries(tableWords).find(([name]) => name === table)?.[1] ?? table;
 }
@@ -212,7 +203,6 @@ function sourceWords({ binding, edition, headroom, unit_guide_sum: guideSum }: E
   return `${place} · guide's own method: ${method}${share}`;
 }
 
-/** `March 2023` for `2023-03`. */
 function dateWords(edition: string): string {
   const [, year, month] = /^(\d{4})-(\d{2})$/.exec(edition) ?? [];
   const name = months[Number(month) - 1];

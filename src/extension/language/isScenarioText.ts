@@ -12,8 +12,6 @@ const foreignNames = ['phases', 'flow', 'engine'];
 /**
  * Whether a file is a scenario: `*.signalr.yaml` and `*.signalr.yml` are, other YAML files when the keys
  * at their top look like one. Only the beginning is looked at.
- *
- * @param fileName name or path of the file
  */
 export function isScenarioText(text: string, fileName: string): boolean {
   if (/\.signalr\.ya?ml$/i.test(fileName)) return true;

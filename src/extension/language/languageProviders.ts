@@ -16,21 +16,16 @@ type DocumentCache = AnalysisCache<vscode.TextDocument>;
 
 /** What the language features need from the rest of the extension. */
 export interface LanguageContext {
-  /** Whether a document is a scenario; asked often, so it must be cheap. */
   isScenario(document: vscode.TextDocument): boolean;
-  /** Names of the stored secrets, for completion. */
   secretNames(): readonly string[];
-  /** URLs of the hubs used last, for completion. */
   hubs(): readonly string[];
   /** Secrets, runs, marked files or settings changed: what is shown is asked for again. */
   readonly onRelevantChange: vscode.Event<void>;
-  /** Whether a run of that scenario is going on. */
   isRunning(uri: vscode.Uri): boolean;
   /** Outcome of the newest run of a scenario in words, and its folder; undefined without one. */
   lastRun(uri: vscode.Uri): LastRun | undefined;
 }
 
-/** The newest run of a scenario. */
 export interface LastRun {
   readonly words: string;
   readonly folder: string;
@@ -46,7 +41,6 @@ export interface LanguageProviders {
   readonly codeActions: vscode.CodeActionProvider;
   /** The next hover of a document shows the estimate, even when hovers are set not to; once. */
   showEstimateNext(uri: vscode.Uri): void;
-  /** Ends the diagnostics, which are published from the beginning. */
   dispose(): void;
 }
 
@@ -229,7 +223,6 @@ const moveSecretCommand = 'signalrBenchmark.moveSecret';
  */
 const mostTried = 200_000;
 
-/** Quick fixes of the problems at the cursor. */
 function codeActionsProvider(cache: DocumentCache): vscode.CodeActionProvider {
   return {
     provideCodeActions(document, range, { diagnostics }) {

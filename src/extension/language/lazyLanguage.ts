@@ -3,11 +3,9 @@ import type { LanguageProviders } from './languageProviders';
 
 /** What registering the language features takes before there is a scenario. */
 export interface LazyLanguage {
-  /** Whether a document is a scenario; asked often, so it must be cheap. */
   readonly isScenario: (document: vscode.TextDocument) => boolean;
   /** Reads the code of the features; the same ones each time. */
   readonly load: () => Promise<LanguageProviders>;
-  /** What is shown beside the text is asked for again. */
   readonly onRelevantChange: vscode.Event<void>;
 }
 

@@ -11,9 +11,7 @@ import { entryNodes, type Analysis } from './analyseScenario';
 import { english, type Translate } from '../../base/translate';
 import { estimateHeadline, wordsOfTable } from './hoverAt';
 
-/** A few words behind a value. */
 export interface InlayText {
-  /** Behind the value. */
   readonly offset: number;
   readonly label: string;
 }
@@ -81,16 +79,13 @@ function behind(parameters: OutlineNode, name: string, label: string): InlayText
   return [{ offset: node.valueOffset + node.valueLength, label }];
 }
 
-/** One entry of the line above a file. */
 export interface LensText {
   readonly title: string;
   /** What a click does: start a run or stop it, explain the estimate, or open the last result. */
   readonly opens: 'run' | 'stop' | 'estimate' | 'result';
 }
 
-/** What is known of the runs of a scenario. */
 export interface LensRuns {
-  /** Whether one is going on. */
   readonly running: boolean;
   /** Outcome of the newest one that is over in words, e.g. `p99 41 ms, passed, 2 h ago`. */
   readonly lastRun: string | undefined;

@@ -18,11 +18,9 @@ export interface Completion {
   /** What is written; in the notation of snippets when `snippet` is set. */
   readonly insert: string;
   readonly snippet: boolean;
-  /** Range of the text that it replaces. */
   readonly offset: number;
   readonly length: number;
   readonly detail?: string;
-  /** Markdown. */
   readonly documentation?: string;
   /** Whether the values are proposed next. */
   readonly goesOn?: boolean;
@@ -36,7 +34,6 @@ export interface ReferenceNames {
   readonly hubs: readonly string[];
 }
 
-/** Suffixes by type of value, with what they mean. */
 const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = {
   duration: ['ms', 's', 'm', 'h'],
   size: ['B', 'KB', 'MB'],
@@ -159,7 +156,6 @@ function references(
   { environment, secrets }: ReferenceNames,
   t: Translate,
 ): Completion[] {
-  // Editors close the brace by themselves.
   const end = text.charAt(offset) === '}' && start < offset ? offset + 1 : offset;
   const one = (label: string, detail: string): Completion => ({
     kind: 'reference',
@@ -278,7 +274,6 @@ interface PresetSnippet {
 /** Made once: finding the senders of a size takes some estimates. */
 let snippets: readonly PresetSnippet[] | undefined;
 
-/** The set-ups of the performance guides as whole scenarios: `echo, Unit 10`. */
 export function presetCompletions(
   range: Pick<Completion, 'offset' | 'length'>,
   t: Translate,

@@ -101,7 +101,6 @@ function problemsIn(
   return analysis && diagnosticsOf(analysis);
 }
 
-/** Lines of a document for which other YAML tooling reports something, sorted. */
 function linesOfOthers(uri: vscode.Uri): readonly number[] {
   return vscode.languages
     .getDiagnostics(uri)
@@ -117,7 +116,6 @@ export const isWorkedOn = ({ uri }: vscode.TextDocument): boolean =>
     (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme),
   );
 
-/** Lines and columns of a range of the text. */
 export function rangeOf(
   document: vscode.TextDocument,
   { offset, length }: { readonly offset: number; readonly length: number },

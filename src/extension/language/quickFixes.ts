@@ -56,13 +56,11 @@ function isMarked(node: OutlineNode, { offset }: Problem): boolean {
   return !item && (inKey || inValue);
 }
 
-/** Changes of the text that solve a problem together. */
 export interface TextFix {
   readonly title: string;
   readonly changes: readonly TextChange[];
 }
 
-/** Longest `sendingInterval` there is. */
 const longestIntervalMs = 86_400_000;
 
 /**
@@ -84,7 +82,6 @@ function fits(scenario: Scenario): boolean {
   return planned?.exceeded === false && planned.offered;
 }
 
-/** A fix that sets keys, each by its path. */
 function settingKeys(
   { text, outline }: Analysis,
   title: string,

@@ -19,7 +19,6 @@ import { loadWords, marksOf } from '../../session/runWords';
 /** What a panel shows: a run that is going on, or a stored one. */
 export interface PanelSource {
   readonly run: PanelRun;
-  /** All snapshots so far, oldest first. */
   readonly snapshots: readonly Snapshot[];
   readonly result: PanelResult | undefined;
   readonly spectra: readonly PanelSpectrum[];
@@ -34,7 +33,6 @@ export interface PanelSource {
   copySummary(): void;
 }
 
-/** The page as the session sees it: VS Code's webview, or a test's. */
 export interface PanelPort {
   post(message: ToPanel): void;
   /** Whatever the page sends; it is not trusted. */
@@ -46,7 +44,6 @@ export interface PanelSessionOptions {
   readonly strings: PanelStrings;
   /** Puts sentences of runs into the language of the strings. */
   readonly say: (text: string) => string;
-  /** Told of messages that are not understood. */
   readonly log: (message: string) => void;
 }
 
@@ -202,16 +199,13 @@ function pointsOf(text: string): PanelSpectrum['points'] {
   return points;
 }
 
-/** What the page of the panel is made of. Addresses are those the webview may load from. */
 export interface PanelPage {
   readonly title: string;
-  /** Language of its texts, e.g. `en`. */
   readonly language: string;
   readonly scriptUri: string;
   readonly styleUris: readonly string[];
   /** The webview's own source for the page's policy. */
   readonly cspSource: string;
-  /** Made for this page only. */
   readonly nonce: string;
 }
 

@@ -17,18 +17,13 @@ interface OpenPanel {
   readonly panel: vscode.WebviewPanel;
   /** Without a result, and not going on: it is known from its folder only. */
   readonly interrupted: boolean;
-  /** What the panel shows, until it shows something else. */
   readonly shown: Disposable;
 }
 
 /** Open panels by the id of their run. */
 const open = new Map<string, OpenPanel>();
 
-/**
- * Shows a run in a panel of its own, or brings the one it has to the front.
- *
- * @param instead id of a run that this one repeats: it takes over the panel of that run, where it is open
- */
+/** Shows a run in a panel of its own, or brings the one it has to the front. */
 export function openRunPanel(
   extensionUri: vscode.Uri,
   source: PanelSource,
@@ -68,11 +63,7 @@ export function closeStoredPanel(id: string): void {
 /** Finds the run with that id, going on or stored; undefined when it is gone. */
 export type FindSource = (runId: string) => Promise<PanelSource | undefined>;
 
-/**
- * Fills a panel that VS Code brought back after the window was loaded again.
- *
- * @param state what the page had left with VS Code; not trusted
- */
+/** Fills a panel that VS Code brought back after the window was loaded again. */
 export async function restoreRunPanel(
   panel: vscode.WebviewPanel,
   extensionUri: vscode.Uri,
@@ -136,7 +127,6 @@ export function resultViewer(
   };
 }
 
-/** Columns in which the result of a folder was open. */
 export type ResultColumns = readonly vscode.ViewColumn[];
 
 /** Closes the tabs of a result that is no longer there; settles with where they were. */
@@ -169,10 +159,8 @@ function uriOf(folder: string): vscode.Uri {
   return vscode.Uri.file(resultPath({ folder }));
 }
 
-/** Where messages about the panel go. */
 type PanelLog = (message: string) => void;
 
-/** What a webview may load: the bundle and the style sheets. */
 function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions {
   const [dist, media] = [
     vscode.Uri.joinPath(extensionUri, 'dist'),
@@ -181,7 +169,6 @@ function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions {
   return { enableScripts: true, localResourceRoots: [dist, media] };
 }
 
-/** The panel's texts in the user's language. */
 function localisedStrings(): PanelStrings {
   const english = { ...panelStrings, ...columnTexts(), ...objectiveTexts() };
   const texts = Object.entries(english).map(([name, text]) => [name, vscode.l10n.t(text)]);
@@ -217,7 +204,6 @@ function tabIcon(extensionUri: vscode.Uri): { light: vscode.Uri; dark: vscode.Ur
   return { light: icon('panel-light.svg'), dark: icon('panel-dark.svg') };
 }
 
-/** Shows why there is nothing to show. */
 function showProblem(panel: vscode.WebviewPanel, extensionUri: vscode.Uri, message: string): void {
   const subscription = panel.webview.onDidReceiveMessage((sent: { type?: unknown } | null) => {
     if (sent?.type !== 'ready') return;

@@ -11,11 +11,9 @@ import { parseScenario } from '../../scenario/parseScenario';
 import { folderAt, fromName } from '../results/resultEntry';
 import { spectraOf, toPanelResult, type PanelSource } from './panelSession';
 
-/** What a stored run can do from a panel. */
 export interface StoredActions {
   runAgain(folder: string): void;
   openScenario(folder: string): void;
-  /** Folder or file. */
   copySummary(location: string): void;
 }
 

@@ -15,37 +15,28 @@ export type EntryStatus = VerdictStatus | 'interrupted' | 'running' | 'damaged' 
 
 /** A result folder as lists show it. */
 export interface ResultEntry {
-  /** Path of the folder. */
   readonly folder: string;
   /** Name of the folder, which people may change. */
   readonly name: string;
   /** Id of its run, where its result can be read: what the folder was called at first. */
   readonly id?: string;
-  /** Name of the scenario it ran. */
   readonly scenario: string;
   /** URI of the scenario's file, where this machine knows it. */
   readonly origin?: string;
   readonly status: EntryStatus;
-  /** Milliseconds since 1970; 0 when nothing tells. */
   readonly startedMs: number;
-  /** p99 of the last step with deliveries. */
   readonly p99Us?: number;
   /** Recommended Units; null when no size fits. */
   readonly unit?: number | null;
   /** What has answered in place of a service, where it is known. */
   readonly emulated?: Emulated;
-  /** Verdict, or what is wrong with the folder. */
   readonly sentence: string;
 }
 
 /** A folder without a result that was written to this lately belongs to a run in another window. */
 const writingMs = 5000;
 
-/**
- * Reads what a list shows of one result folder; undefined when it is none. Never throws.
- *
- * @param grew whether the samples are known to have grown just now
- */
+/** Reads what a list shows of one result folder; undefined when it is none. Never throws. */
 export async function resultEntry(
   folder: string,
   now: Date,
@@ -134,7 +125,6 @@ export function folderAt(location: string): string {
   return path.basename(location) === resultFile ? path.dirname(location) : location;
 }
 
-/** Path of the result itself. */
 export function resultPath({ folder }: Pick<ResultEntry, 'folder'>): string {
   return path.join(folder, resultFile);
 }
@@ -156,11 +146,9 @@ export interface KnownEntry {
 
 export interface FoundResults {
   readonly entries: readonly ResultEntry[];
-  /** Folders beyond {@link mostResults}. */
   readonly unread: number;
 }
 
-/** Changes whenever there is something new to read in a result folder. */
 interface FolderStamp {
   /** Name of the file that tells how the run stands. */
   readonly file: typeof resultFile | typeof samplesFile;

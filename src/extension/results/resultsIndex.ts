@@ -104,7 +104,6 @@ export class ResultsIndex implements vscode.Disposable {
 /** Folder for results in a workspace folder, as on the command line. */
 const resultsFolder = '.signalr-bench';
 
-/** Where results are kept. */
 export class ResultPlaces {
   constructor(
     private readonly globalStorage: vscode.Uri,
@@ -119,7 +118,6 @@ export class ResultPlaces {
     return [...inWorkspace, this.elsewhere];
   }
 
-  /** Every folder that may hold results. */
   all(): string[] {
     return [...workspaceFolders().map(resultsIn), this.elsewhere];
   }

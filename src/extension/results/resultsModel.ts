@@ -3,9 +3,7 @@ import { latencyWords } from '../../base/objectives/words';
 import type { Translate } from '../../base/translate';
 import type { EntryStatus, ResultEntry } from './resultEntry';
 
-/** All results of one scenario, newest first. */
 export interface ResultGroup {
-  /** Of its own among the groups. */
   readonly key: string;
   readonly scenario: string;
   /** URI of the scenario's file, where it is known. */
@@ -47,40 +45,22 @@ function newestFirst(a: ResultEntry, b: ResultEntry): number {
   return b.startedMs - a.startedMs || (a.name < b.name ? 1 : a.name > b.name ? -1 : 0);
 }
 
-/** Icon and its colour by status; the word beside it says the same. */
+/** Word by status, in English, with the icon and its colour that say the same. */
 export const statusIcons: Readonly<
-  Record<EntryStatus, { readonly icon: string; readonly color?: string }>
+  Record<EntryStatus, { readonly word: string; readonly icon: string; readonly color?: string }>
 > = {
-  pass: { icon: 'pass', color: 'testing.iconPassed' },
-  fail: { icon: 'error', color: 'testing.iconFailed' },
-  invalid: { icon: 'warning', color: 'list.warningForeground' },
-  incomplete: { icon: 'circle-slash' },
-  interrupted: { icon: 'debug-disconnect' },
-  running: { icon: 'sync' },
-  damaged: { icon: 'bracket-error', color: 'list.errorForeground' },
-  newer: { icon: 'versions' },
+  pass: { word: 'passed', icon: 'pass', color: 'testing.iconPassed' },
+  fail: { word: 'failed', icon: 'error', color: 'testing.iconFailed' },
+  invalid: { word: 'invalid', icon: 'warning', color: 'list.warningForeground' },
+  incomplete: { word: 'incomplete', icon: 'circle-slash' },
+  interrupted: { word: 'interrupted', icon: 'debug-disconnect' },
+  running: { word: 'running', icon: 'sync' },
+  damaged: { word: 'damaged', icon: 'bracket-error', color: 'list.errorForeground' },
+  newer: { word: 'from a newer version', icon: 'versions' },
 };
 
-export function statusWord(status: EntryStatus, t: Translate): string {
-  switch (status) {
-    case 'pass':
-      return t('passed');
-    case 'fail':
-      return t('failed');
-    case 'invalid':
-      return t('invalid');
-    case 'incomplete':
-      return t('incomplete');
-    case 'interrupted':
-      return t('interrupted');
-    case 'running':
-      return t('running');
-    case 'damaged':
-      return t('damaged');
-    case 'newer':
-      return t('from a newer version');
-  }
-}
+export const statusWord = (status: EntryStatus, t: Translate): string =>
+  t(statusIcons[status].word);
 
 /** `p99 41 ms · Unit 10 · passed · emulator`: numbers first, the icon says the verdict already. */
 export function entryDescription(entry: ResultEntry, t: Translate): string {
@@ -112,11 +92,8 @@ const untold: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
 
 /** A scenario file as its results know it. */
 export interface ResultSource {
-  /** As in {@link ResultEntry.scenario}. */
   readonly scenario: string;
-  /** URI of the file. */
   readonly origin: string;
-  /** Folders that its results go to. */
   readonly places: readonly string[];
 }
 
@@ -141,7 +118,6 @@ export function hasOwnName({ name, scenario }: Pick<ResultEntry, 'name' | 'scena
 
 export interface TimeStyle {
   readonly now: Date;
-  /** As in `en` or `zh-cn`. */
   readonly language: string;
   readonly seconds: boolean;
 }

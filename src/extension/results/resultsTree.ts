@@ -17,7 +17,6 @@ export type ResultNode =
       readonly kind: 'group';
       readonly group: ResultGroup;
       readonly newest: boolean;
-      /** Whether another group has the same name. */
       readonly alike: boolean;
     }
   | { readonly kind: 'result'; readonly entry: ResultEntry; readonly label: string }
@@ -112,7 +111,6 @@ function resultItem(node: ResultNode & { readonly kind: 'result' }): vscode.Tree
   return item;
 }
 
-/** Local times of runs that are listed together; the name of the folder where somebody gave it one. */
 export function labelsOf(entries: readonly ResultEntry[]): string[] {
   const style = { now: new Date(), language: vscode.env.language };
   const times = shortTimes(

@@ -24,7 +24,6 @@ import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSessio
 
 /** What a run needs from the editor. */
 export interface EditorShell extends Shell {
-  /** Script of a worker thread. */
   readonly workerScript: string;
   /** @param id of the run that is over */
   runAgain(id: string): void;
@@ -58,7 +57,6 @@ export async function startEditorRun(
   }
 }
 
-/** A run that was started from the editor, as a panel shows it. */
 export class EditorRun implements PanelSource {
   readonly run: PanelRun;
   readonly interrupted = false;
@@ -96,7 +94,6 @@ export class EditorRun implements PanelSource {
     this.finished = session.finished.then(({ result }) => result);
   }
 
-  /** Path of the result folder. */
   get folder(): string {
     return this.session.folder;
   }

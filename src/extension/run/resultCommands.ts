@@ -76,7 +76,6 @@ export class ResultCommands {
     }
   }
 
-  /** A stored run as the panel shows it. */
   source(location: string): Promise<PanelSource> {
     return storedSource(location, {
       // By the commands, which say what went wrong: the folder may be gone by now.
@@ -87,7 +86,6 @@ export class ResultCommands {
     });
   }
 
-  /** The file that the scenario of a result was written in, where that is known. */
   private originOf(folder: string): vscode.Uri | undefined {
     const written = this.services.state.originOf(folder);
     return written === undefined ? undefined : vscode.Uri.parse(written);
@@ -162,7 +160,6 @@ export class ResultCommands {
     await copyMarkdown(storedMarkdown(await readResult(folder)));
   }
 
-  /** Writes a result to a file that the person chooses, in one of the formats of the command line. */
   async export(argument: unknown): Promise<void> {
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
@@ -302,7 +299,6 @@ export class ResultCommands {
   }
 }
 
-/** The result in the active tab. */
 function openResult(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const ours = input instanceof vscode.TabInputCustom && input.viewType === resultEditorType;

@@ -56,7 +56,6 @@ function uriOf(argument: unknown): vscode.Uri | undefined {
   return typeof argument === 'string' ? vscode.Uri.parse(argument) : undefined;
 }
 
-/** A file, and what is changed of it for a run. */
 interface ChosenScenario {
   readonly uri: vscode.Uri;
   readonly overrides: readonly SetKey[];
@@ -112,7 +111,6 @@ async function scenarioItems(files: ScenarioFiles, extensionPath: string): Promi
   ];
 }
 
-/** The folder of a file below that of the workspace; empty at its top. */
 function folderWords(uri: vscode.Uri): string {
   const folder = path.posix.dirname(vscode.workspace.asRelativePath(uri));
   return folder === '.' ? '' : folder;
@@ -129,11 +127,7 @@ async function exampleItems(folder: string): Promise<ScenarioItem[]> {
   }));
 }
 
-/**
- * Opens a new file with a filled scenario of the use case the person chooses, or of one that is named.
- *
- * @param url of the hub it is for, where that is known
- */
+/** Opens a new file with a filled scenario of the use case the person chooses, or of one that is named. */
 export async function newScenario(useCase?: unknown, url?: unknown): Promise<void> {
   const template =
     scenarioTemplates().find((each) => each.useCase.name === useCase) ?? (await chosenTemplate());

@@ -29,12 +29,10 @@ import { sentencesIn } from '../translateSentences';
 import { textNow } from '../scenarios/scenarioFiles';
 import { workersOverride } from './runTexts';
 
-/** A scenario to run. */
 export interface ScenarioToRun {
   readonly uri: vscode.Uri;
   /** The file that people wrote, which paths in it are relative to; undefined when that is not known. */
   readonly origin: vscode.Uri | undefined;
-  /** File name that people and results see. */
   readonly title: string;
   readonly text: string;
   readonly overrides: readonly SetKey[];
@@ -121,12 +119,10 @@ export class RunController implements vscode.Disposable {
     this.panelEmitter.fire();
   }
 
-  /** The run of that id, going on or just over. */
   find(id: string): PanelSource | undefined {
     return this.latest?.run.id === id ? this.latest : undefined;
   }
 
-  /** Whether a run that goes on writes to that folder. */
   writesTo(folder: string): boolean {
     return this.session?.folder === folder;
   }
@@ -283,7 +279,6 @@ export class RunController implements vscode.Disposable {
     };
   }
 
-  /** Whether the run is being looked at. */
   private panelOf(session: EditorRun): PanelView {
     return {
       isVisible: () => this.panel?.of === session && this.panel.view.visible,
@@ -340,7 +335,6 @@ async function copySummary(result: Result | undefined): Promise<void> {
   await copyMarkdown(summaryMarkdown(result));
 }
 
-/** Puts the summary of a run onto the clipboard, and says so. */
 export async function copyMarkdown(text: string): Promise<void> {
   await vscode.env.clipboard.writeText(text);
   void vscode.window.setStatusBarMessage(vscode.l10n.t('Summary copied as Markdown.'), 3000);

@@ -54,7 +54,6 @@ export function showStatus(session: EditorRun, panel: PanelView): void {
   session.finished.then(over, over);
 }
 
-/** @returns the short text, without the icon */
 function fill(
   item: vscode.StatusBarItem,
   { run: { title, targetUrl } }: EditorRun,

@@ -1,4 +1,5 @@
 import type { Translate } from '../../base/translate';
+import { countOf } from '../../base/errorClass';
 import { latencyWords } from '../../base/objectives/words';
 import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
 import type { Snapshot } from '../../measure/show/snapshot';
@@ -12,7 +13,6 @@ export interface RunQuestion {
   /** Key of the scenario, such as `config.step`. */
   readonly path: string;
   readonly title: string;
-  /** What the scenario says, to begin with. */
   readonly value: string;
   /** Why that text cannot be meant; undefined when it can. */
   readonly check: (text: string) => string | undefined;
@@ -20,44 +20,31 @@ export interface RunQuestion {
 
 /** What is asked before a run, after its target, in this order. */
 export function runQuestions(scenario: Scenario, t: Translate): RunQuestion[] {
-  const wholeNumber = (text: string): string | undefined =>
-    /^\d{1,9}$/.test(text) ? undefined : t('Write a whole number.');
+  const { baseSending, step, singleStepDurationMs, connections } = scenario;
+  const count = (key: string, title: string, value: number): RunQuestion => ({
+    path: `config.${key}`,
+    title,
+    value: String(value),
+    check: (text) => (/^\d{1,9}$/.test(text) ? undefined : t('Write a whole number.')),
+  });
+  const isDuration = (text: string): boolean => parseDurationMs(text) !== undefined;
   return [
-    {
-      path: 'config.baseSending',
-      title: t('Run with: senders in the first step'),
-      value: String(scenario.baseSending),
-      check: wholeNumber,
-    },
-    {
-      path: 'config.step',
-      title: t('Run with: senders added per step'),
-      value: String(scenario.step),
-      check: wholeNumber,
-    },
+    count('baseSending', t('Run with: senders in the first step'), baseSending),
+    count('step', t('Run with: senders added per step'), step),
     {
       path: 'config.singleStepDuration',
       title: t('Run with: measured time of a step'),
-      value: formatDurationMs(scenario.singleStepDurationMs).replace(' ', ''),
+      value: formatDurationMs(singleStepDurationMs).replace(' ', ''),
       check: (text) =>
-        parseDurationMs(text) === undefined
-          ? t('Write a duration with its unit: 10s, 5m.')
-          : undefined,
+        isDuration(text) ? undefined : t('Write a duration with its unit: 10s, 5m.'),
     },
-    {
-      path: 'config.connections',
-      title: t('Run with: connections'),
-      value: String(scenario.connections),
-      check: wholeNumber,
-    },
+    count('connections', t('Run with: connections'), connections),
   ];
 }
 
 /**
  * Why a scenario cannot run with an answer, in words that name the answer and not the file; undefined
  * when it can. What is wrong with the file as it is, the run says.
- *
- * @param before answers that were given already
  */
 export function answerProblem(
   text: string,
@@ -77,11 +64,7 @@ function errorsOf(text: string, overrides: readonly SetKey[]): string[] {
   return problems.filter(({ severity }) => severity === 'error').map(({ message }) => message);
 }
 
-/**
- * The setting counts where the scenario names no workers itself, not even wrong ones.
- *
- * @param workers value of the setting; 0 leaves it to the machine
- */
+/** The setting counts where the scenario names no workers itself, not even wrong ones. */
 export function workersOverride(text: string, workers: number): SetKey[] {
   if (workers === 0) return [];
   const { scenario, problems } = parseScenario(text);
@@ -117,14 +100,17 @@ export function statusText(snapshot: Snapshot | undefined, t: Translate): string
 export function statusDetails(snapshot: Snapshot | undefined, t: Translate): string[] {
   const step = snapshot?.step;
   if (!snapshot || !step) return [];
-  const errors = Object.values(snapshot.errors).reduce((sum, count) => sum + count, 0);
   return [
     t(
       '{0} msg/s sent, {1} msg/s received',
       formatCount(step.sentPerSecond),
       formatCount(step.receivedPerSecond),
     ),
-    t('{0} outstanding, {1} errors', formatCount(step.outstanding), formatCount(errors)),
+    t(
+      '{0} outstanding, {1} errors',
+      formatCount(step.outstanding),
+      formatCount(countOf(snapshot.errors)),
+    ),
     ...(step.generator.valid ? [] : [t('The generator is the bottleneck.')]),
   ];
 }

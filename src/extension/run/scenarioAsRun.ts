@@ -12,9 +12,6 @@ import { runCopyScheme } from '../services';
  * Opens the scenario of a result. The file that people wrote is the one to go on with: where it is as it
  * was run, it opens; where it has changed, it stands beside the copy; where it is gone, the copy opens.
  * What keeps it from opening is said.
- *
- * @param folder result folder
- * @param origin the file that was run; undefined when that is not known
  */
 export async function openScenarioAsRun(
   folder: string,
@@ -64,7 +61,6 @@ function copyUri(folder: string): vscode.Uri {
 /** Larger than any scenario that is read; what is kept beside a result may have been replaced. */
 const mostCharacters = 16_000_000;
 
-/** The scenario of a result folder, as it was run. */
 export async function copyIn(folder: string): Promise<string> {
   const text = await readFile(path.join(folder, scenarioFile), 'utf8');
   return text.slice(0, mostCharacters);

@@ -10,7 +10,6 @@ const mostFiles = 300;
 /** Tells scenario files from other YAML, and finds them. */
 export class ScenarioFiles implements vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<void>();
-  /** After a file was marked or unmarked. */
   readonly onDidChange = this.emitter.event;
   private readonly judged = new WeakMap<
     vscode.TextDocument,
@@ -39,7 +38,6 @@ export class ScenarioFiles implements vscode.Disposable {
     return scenario;
   }
 
-  /** Marks the file as a scenario, or takes the mark away. */
   async toggleMark(uri: vscode.Uri): Promise<boolean> {
     const text = uri.toString();
     const marked = this.state.markedFiles;
@@ -51,7 +49,6 @@ export class ScenarioFiles implements vscode.Disposable {
     return on;
   }
 
-  /** The document in the active editor when it is a scenario. */
   active(): vscode.TextDocument | undefined {
     const document = vscode.window.activeTextEditor?.document;
     return document && this.isScenario(document) ? document : undefined;

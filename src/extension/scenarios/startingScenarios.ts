@@ -11,9 +11,7 @@ import type { UseCase } from '../../usecases/useCase';
 
 /** An example that runs on any machine. */
 export interface ExampleScenario {
-  /** Path of the file. */
   readonly file: string;
-  /** First comment of the file. */
   readonly summary: string;
   readonly service: Scenario['service'];
   /** The embedded hub or an emulator in place of what only who has it can use. */
@@ -46,10 +44,8 @@ function exampleOf(file: string, text: string): ExampleScenario[] {
   return [{ file, summary, service, overrides: behindOf(target) === 'ownServer' ? [] : overrides }];
 }
 
-/** A scenario to begin with. */
 export interface ScenarioTemplate {
   readonly useCase: UseCase;
-  /** File name to propose. */
   readonly fileName: string;
   readonly text: string;
 }

@@ -14,7 +14,6 @@ export function isSecretNameText(name: string): boolean {
 /** Secrets by name. Values live in the editor's secret storage only; their names are remembered. */
 export class SecretStore implements vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<void>();
-  /** After a name came or went. */
   readonly onDidChange = this.emitter.event;
 
   constructor(

@@ -29,7 +29,6 @@ import {
 } from './targetQuestions';
 import { freeSecretName, targetLook, targetText, type TargetNode } from './targetsModel';
 
-/** Remembers a hub URL, or keeps a connection string under a name. */
 export async function addTarget(services: Services): Promise<void> {
   const title = vscode.l10n.t('Add Target');
   const url = vscode.l10n.t('Hub URL');
@@ -72,7 +71,6 @@ async function keepByName(services: Services, value: string): Promise<void> {
   if (answer === copy) await vscode.env.clipboard.writeText(reference);
 }
 
-/** Forgets a hub, or deletes a secret after a question. */
 export async function removeTarget(argument: unknown, services: Services): Promise<void> {
   const node = nodeOf(argument);
   if (node?.kind === 'hub') {

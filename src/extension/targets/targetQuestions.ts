@@ -49,7 +49,6 @@ export async function pickTarget(
   return url === undefined ? undefined : { kind: 'hub', url };
 }
 
-/** A whole hub URL; undefined when the person turned away. */
 export async function askHubUrl(title: string): Promise<string | undefined> {
   const answer = await vscode.window.showInputBox({
     title,
@@ -74,11 +73,7 @@ export const hubHelp = () => ({
   ownMethod: vscode.l10n.t('Call Your Own Method'),
 });
 
-/**
- * Does what a person has chosen of {@link hubHelp}; anything else is left alone.
- *
- * @param url of the hub, for a scenario with a method of its own
- */
+/** Does what a person has chosen of {@link hubHelp}; anything else is left alone. */
 export async function helpWithHub(answer: string | undefined, url: string): Promise<void> {
   const { copy, ownMethod } = hubHelp();
   if (answer === copy) await vscode.env.clipboard.writeText(hubCode('recordLatency'));

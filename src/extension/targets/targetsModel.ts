@@ -53,7 +53,6 @@ export function withHub(hubs: readonly string[], url: string): string[] {
   return [url, ...hubs.filter((known) => known !== url)].slice(0, mostHubs);
 }
 
-/** What `config.target` says for it. */
 export function targetText(node: TargetNode): string {
   switch (node.kind) {
     case 'local':

@@ -31,7 +31,6 @@ export async function countersOfRun(run: StoredRun): Promise<CounterLine[]> {
   return withResultCounters(counted, run.result);
 }
 
-/** The counter file of a stored run. */
 export async function counterFile(run: StoredRun): Promise<string> {
   return (await countersOfRun(run)).map((line) => `${counterText(line)}\n`).join('');
 }
@@ -50,8 +49,6 @@ async function startOf(run: StoredRun, samples: string): Promise<number> {
 /**
  * Writes the counter file a scenario asks for beside the result: a file from somewhere must not say
  * which files of this machine are written, so of its path only the name is taken.
- *
- * @param folder result folder, its samples written
  * @param warn told when the file cannot be written; the result is there all the same
  * @returns the file, or undefined when none was asked for or written
  */

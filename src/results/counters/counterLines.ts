@@ -9,7 +9,6 @@ import type { Result } from '../result';
 
 /** One line of the Azure SignalR benchmark's counter file: sums up to a moment. */
 export interface CounterLine {
-  /** Milliseconds since 1970. */
   readonly atMs: number;
   readonly counters: Counters;
 }
@@ -173,8 +172,6 @@ const quantileNames = { p50: '0.5', p90: '0.9', p95: '0.95', p99: '0.99' } as co
  * are known at the end of each step, and are 0 at its begin: between the two they are absent. Times of
  * connections that come and go are known of the whole run only: those of reconnecting stand at the end of
  * each step that had any, those that grow as long as the run goes on stand in the last line of all.
- *
- * @param lines as the samples or the result gave them, in their order
  */
 export function withResultCounters(
   lines: readonly CounterLine[],

@@ -26,7 +26,6 @@ interface CounterEpoch {
   readonly reconnectP99Ms: number;
 }
 
-/** What a counter file says about a run. */
 export interface CounterSummary {
   /** Absent when the file has no line from before the first step. */
   readonly established?: { readonly connections: number; readonly seconds: number };
@@ -196,7 +195,6 @@ const mostCharacters = 64 * 1024;
 const mostCounters = 1000;
 const chunkBytes = 64 * 1024;
 
-/** A counter file as read. */
 interface ReadCounters extends CounterSummary {
   readonly lines: number;
   /** The last line is cut, as a run that was killed leaves it; it was passed over. */

@@ -2,7 +2,6 @@ import { jsonDocument } from '../../base/visibleText';
 import { ExpectedError } from '../../base/expectedError';
 import type { StoredRun } from '../../results/readResult';
 
-/** A run that has a result. */
 export type FinishedRun = Extract<StoredRun, { kind: 'result' }>;
 
 /** A format a stored run can be written in, for `export` and for _Export Result…_ in the editor. */

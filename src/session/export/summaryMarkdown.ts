@@ -15,11 +15,8 @@ import type { InterruptedRun, StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, recoveryWords } from '../runWords';
 
-/** Steps shown of a long run; the file has them all. */
 const mostSteps = 40;
-/** Rows shown of the use cases of a mix. */
 const mostEntries = 100;
-/** Recoveries shown of one step. */
 const mostRecoveries = 5;
 
 /**
@@ -97,7 +94,6 @@ function footOf(steps: readonly StepSummary[]): string[] {
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Reasons shown beside the first. */
 const mostReasons = 20;
 
 function otherReasons({ verdict }: Result): string[] {
@@ -105,7 +101,6 @@ function otherReasons({ verdict }: Result): string[] {
   return others.length === 0 ? [] : [...others.map(({ message }) => `- ${plain(message)}`), ''];
 }
 
-/** The use cases of a mix, step by step. */
 function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
   const rows = steps.flatMap(entryRows).slice(-mostEntries);
   const columns = columnsOf('markdown', 'entries');
@@ -130,7 +125,6 @@ export const storedMarkdown = (run: StoredRun): string =>
     ? summaryMarkdown(run.result)
     : interruptedMarkdown(path.basename(path.resolve(run.path)), run);
 
-/** What is left of a run without a result. */
 export function interruptedMarkdown(name: string, run: InterruptedRun): string {
   const rows = run.steps.slice(-mostSteps).map(rowOfProgress);
   const lines = [

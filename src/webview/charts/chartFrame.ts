@@ -21,7 +21,6 @@ export const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
   cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
 };
 
-/** An axis with `values` as its labels. */
 export function axis(
   parts: Pick<
     uPlot.Axis,
@@ -87,7 +86,6 @@ export function themeColour(name: string): string {
   return getComputedStyle(document.body).getPropertyValue(name).trim() || 'currentcolor';
 }
 
-/** Font of the axes, as a canvas wants it. */
 export function axisFont(): string {
   const { fontFamily } = getComputedStyle(document.body);
   return `11px ${fontFamily}`;
@@ -95,7 +93,6 @@ export function axisFont(): string {
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
-/** A line as it is drawn in a chart, with its name. */
 export interface LegendLine {
   readonly label: string;
   readonly colour: string;

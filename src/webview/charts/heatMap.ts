@@ -112,7 +112,6 @@ function drawCells(plot: uPlot, { seconds, latenciesUs, cells, most }: HeatMap):
   ctx.restore();
 }
 
-/** Deliveries by time and latency. */
 export interface HeatMap {
   /** Bounds of the columns, seconds since the run began; one more than columns. */
   readonly seconds: readonly number[];
@@ -120,7 +119,6 @@ export interface HeatMap {
   readonly latenciesUs: readonly number[];
   /** Deliveries per second, `cells[column][row]`; a column nothing was measured in is empty. */
   readonly cells: readonly (readonly number[])[];
-  /** Of all cells. */
   readonly most: number;
 }
 

@@ -9,7 +9,7 @@ import { latencyAt } from '../../measure/tails';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { element } from '../element';
 import { decisiveStep, latestStep, type ShownRun } from '../panelState';
-import { createCard, createTwin, type StateCard, type TableView } from '../tables/card';
+import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
 import { latencyOrDash, percentWords } from '../wording';
 import {
   axis,
@@ -32,7 +32,6 @@ export interface SpectrumPoint {
 export interface SpectrumView {
   readonly title: string;
   readonly step: number;
-  /** Steps to choose from. */
   readonly steps: readonly number[];
   /** Rising, from the intended time. */
   readonly due: readonly SpectrumPoint[];
@@ -49,7 +48,6 @@ export function percentilePlace(share: number): number {
   return Math.log10(1 / (1 - Math.min(share, 1 - 1e-9)));
 }
 
-/** What the axis names. */
 export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 
 /**
@@ -91,11 +89,10 @@ function noteOf(
   { latencyUs, judgedUs }: Pick<StepSummary, 'latencyUs' | 'judgedUs'>,
   { tailNote, ofArrived }: PanelStrings,
 ): Pick<TableView, 'note'> {
-  const notes = [
-    ...(tellsShare(latencyUs.count, latencyShare['p99.99']) ? [] : [tailNote]),
-    ...(judgedUs === undefined ? [] : [ofArrived]),
-  ];
-  return notes.length === 0 ? {} : { note: notes.join(' ') };
+  return noted(
+    !tellsShare(latencyUs.count, latencyShare['p99.99']) && tailNote,
+    judgedUs && ofArrived,
+  );
 }
 
 function lastOf<T extends { readonly index: number }>(

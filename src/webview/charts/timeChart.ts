@@ -114,13 +114,11 @@ function limitsOf({ run }: ShownRun): LimitLine[] {
   });
 }
 
-/** A limit of the run, drawn as a line across. */
 interface LimitLine {
   readonly metric: string;
   readonly us: number;
 }
 
-/** What is drawn beside the lines. */
 interface TimeBackdrop {
   readonly bands: readonly StepBand[];
   readonly limits: readonly LimitLine[];
@@ -134,7 +132,6 @@ interface TimeChart {
   redraw(): void;
 }
 
-/** Draws the lines of `spec` into `place`. */
 function createTimeChart(
   place: HTMLElement,
   spec: TimeChartSpec,

@@ -1,3 +1,4 @@
+import { countOf } from '../../base/errorClass';
 import { fill } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
 import type { LatencySummary } from '../../measure/latencySummary';
@@ -5,7 +6,7 @@ import type { Snapshot } from '../../measure/show/snapshot';
 import { latencyAt, tailReason } from '../../measure/tails';
 import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
 import type { ShownRun } from '../panelState';
-import type { TableView } from '../tables/card';
+import { noted, type TableView } from '../tables/card';
 import { shortestRateS } from '../tables/tiles';
 import { timeLabel, valueWords, type ChartUnit } from '../wording';
 
@@ -150,15 +151,10 @@ export const timeCharts: readonly TimeChartSpec[] = [
       count('connected', [], ({ connections }) => connections.takingPart ?? connections.connected),
       count('failed', [6, 3], ({ connections }) => connections.failed),
       count('dropped', [8, 3, 2, 3], ({ connections }) => connections.dropped),
-      count('errors', [1.5, 3], ({ errors }) => errorCount(errors)),
+      count('errors', [1.5, 3], ({ errors }) => countOf(errors)),
     ],
   },
 ];
-
-/** All errors of all classes. */
-export function errorCount(errors: Snapshot['errors']): number {
-  return Object.values(errors).reduce((sum, each) => sum + each, 0);
-}
 
 function perSecond(amount: number, seconds: number): number | null {
   return seconds >= shortestRateS ? amount / seconds : null;
@@ -166,7 +162,6 @@ function perSecond(amount: number, seconds: number): number | null {
 
 /** Points of the lines of one chart: `lines[i][k]` belongs to `seconds[k]`. */
 export interface Columns {
-  /** Since the run began, rising. */
   readonly seconds: readonly number[];
   readonly lines: readonly (readonly (number | null)[])[];
   /** Snapshots in one point. */
@@ -245,7 +240,6 @@ export function combined(values: readonly (number | null)[], combine: Combine): 
 
 /** What a legend tells while the pointer is at no place of the chart. */
 export interface AtRest {
-  /** What the values are. */
   readonly label: string;
   /** One per line; null where nothing was measured. */
   readonly values: readonly (number | null)[];
@@ -278,7 +272,6 @@ export function seriesLabel({ label }: SeriesSpec, strings: PanelStrings): strin
   return typeof label === 'string' ? label : strings[label.key];
 }
 
-/** The same numbers as the chart. */
 export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
   const { strings, snapshots } = state;
   const { seconds, lines, perPoint } = columnsOf(spec, snapshots, mostRows);
@@ -303,11 +296,10 @@ function chartNote(
   everyS: string | undefined,
 ): Pick<TableView, 'note'> {
   const summaries = unit === 'latency' ? snapshots.map(({ interval }) => interval?.latencyUs) : [];
-  const notes = [
-    ...(everyS === undefined ? [] : [fill(strings.everySeconds, everyS)]),
-    ...(tailReason(summaries) === undefined ? [] : [strings.tailNote]),
-  ];
-  return notes.length === 0 ? {} : { note: notes.join(' ') };
+  return noted(
+    everyS !== undefined && fill(strings.everySeconds, everyS),
+    tailReason(summaries) !== undefined && strings.tailNote,
+  );
 }
 
 /** Seconds between points. Of a long run not each second has a snapshot, so these are not counted. */

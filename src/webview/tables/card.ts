@@ -15,7 +15,6 @@ export interface Card {
 export interface StateCard {
   readonly card: Card;
   update(state: ShownRun): void;
-  /** The editor's theme has changed. */
   redraw?(): void;
 }
 
@@ -44,6 +43,12 @@ export interface TableView {
   readonly rows: readonly (readonly string[])[];
   readonly textColumns: readonly number[];
   readonly note?: string;
+}
+
+/** A note below a table, of the sentences that there are. */
+export function noted(...sentences: (string | false | undefined)[]): Pick<TableView, 'note'> {
+  const said = sentences.filter((sentence) => sentence !== false && sentence !== undefined);
+  return said.length === 0 ? {} : { note: said.join(' ') };
 }
 
 /** Draws the table into `place`, unless it stands there already. */
@@ -99,7 +104,6 @@ const refreshMs = 5000;
 /** The numbers of a chart as a table, made only while it is open. */
 export interface Twin {
   readonly root: HTMLDetailsElement;
-  /** Another caption. */
   name(caption: string): void;
   /** `now` leaves no pause: the numbers are final. */
   update(table: () => TableView, now: boolean): void;

@@ -12,7 +12,7 @@ import { element } from '../element';
 import { decisiveStep, latestStep, problemOf, type ShownRun } from '../panelState';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, rateWords } from '../wording';
-import { createCard, showTable, tablePlace, type StateCard, type TableView } from './card';
+import { createCard, noted, showTable, tablePlace, type StateCard, type TableView } from './card';
 import { connectionsTable, connectionSentences } from './connectionsTable';
 
 /** Each step as its last snapshot had it. */
@@ -33,7 +33,6 @@ function stepRows(state: ShownRun): StepRow[] {
   });
 }
 
-/** One row per step. */
 export function stepsTable(state: ShownRun): TableView {
   const { strings } = state;
   const columns = columnsOf('panel');
@@ -70,8 +69,7 @@ function noteOf(
   { tailNote, lostCounted }: PanelStrings,
 ): Pick<TableView, 'note'> {
   const missing = tailReason(steps.map(({ latencyUs }) => latencyUs)) !== undefined;
-  const notes = [...(missing ? [tailNote] : []), ...(countsLost(steps) ? [lostCounted] : [])];
-  return notes.length === 0 ? {} : { note: notes.join(' ') };
+  return noted(missing && tailNote, countsLost(steps) && lostCounted);
 }
 
 /** Most rows of the table of a mix: a long run shows its last steps. */
@@ -171,7 +169,6 @@ export function generatorTable(state: ShownRun): TableView {
   };
 }
 
-/** The cards that hold a table. */
 export function tableCards(
   state: ShownRun,
 ): Record<'steps' | 'entries' | 'connections' | 'errors' | 'generator', StateCard> {

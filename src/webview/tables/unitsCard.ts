@@ -21,7 +21,6 @@ interface NeighbourRow {
   }[];
 }
 
-/** The Units card. */
 export interface UnitsView {
   readonly title: string;
   /** The size; absent when there is none to tell. */
@@ -31,7 +30,6 @@ export interface UnitsView {
   /** Where the size is from: measured or published. */
   readonly basis?: string;
   readonly rows: readonly NeighbourRow[];
-  /** Sentences below the table. */
   readonly notes: readonly string[];
   readonly source?: string;
 }

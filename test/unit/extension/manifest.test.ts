@@ -194,11 +194,12 @@ describe('texts of the extension', () => {
       ),
     );
     assert.ok(keys.size > 50);
-    // Those of the panel, of verdicts and of export formats are translated from tables.
+    // Those of the panel, of verdicts, of states and of export formats are translated from tables.
     const tables = [
       ...Object.values<string>(panelStrings),
       ...Object.values(columnTexts()),
       ...exporters.map(({ words }) => words),
+      ...Object.values(statusIcons).map(({ word }) => word),
       ...Object.values(objectiveTexts()),
       ...sentenceTemplates(),
       ...targetKinds.flatMap(({ offers = [] }) => offers.map(([, words]) => words)),
