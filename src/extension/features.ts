@@ -1,11 +1,7 @@
 import * as vscode from 'vscode';
 import { folderName } from '../results/resultFolder';
 import type { RunFeatures } from './commands';
-import {
-  languageProviders,
-  type LanguageContext,
-  type LanguageProviders,
-} from './language/languageProviders';
+import { LanguageProviders, type LanguageContext } from './language/languageProviders';
 import { fromName } from './results/resultEntry';
 import { lastRunText, newestOf } from './results/resultsModel';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
@@ -29,7 +25,7 @@ export interface FeatureParts {
 
 /** Wires them. Nothing is run or read by it; diagnostics of open scenarios begin. */
 export function createFeatures(parts: FeatureParts): Features {
-  const language = languageProviders(languageContext(parts));
+  const language = new LanguageProviders(languageContext(parts));
   let loading: Promise<RunFeatures> | undefined;
   const load = async (): Promise<RunFeatures> => {
     const { createRunFeatures } = await import(/* webpackChunkName: "run" */ './commands.js');

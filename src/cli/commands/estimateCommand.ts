@@ -44,7 +44,12 @@ export async function estimateCommand(
 ): Promise<number> {
   const { scenario } = await scenarioOf(file, [], io, deps.parseScenario);
   const model = await deps.capacity();
-  const found = scenarioEstimate(scenario, flags, model);
+  const { edition, headroom } = flags;
+  const options = {
+    ...(edition !== undefined && { edition }),
+    ...(headroom !== undefined && { headroom }),
+  };
+  const found = scenarioEstimate(scenario, options, model);
   if ('problem' in found) throw new ExpectedError('no-table', found.problem);
   const { estimate } = found;
   const { stdout } = io;

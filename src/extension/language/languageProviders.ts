@@ -12,8 +12,6 @@ import { environmentNames, type Completion } from './proposals';
 import { isWorkedOn, publishDiagnostics, rangeOf } from './publishDiagnostics';
 import { quickFixes } from './quickFixes';
 
-type DocumentCache = AnalysisCache<vscode.TextDocument>;
-
 /** What the language features need from the rest of the extension. */
 export interface LanguageContext {
   isScenario(document: vscode.TextDocument): boolean;
@@ -31,131 +29,134 @@ export interface LastRun {
   readonly folder: string;
 }
 
-/** What answers the editor's questions about scenarios. */
-export interface LanguageProviders {
-  readonly completion: vscode.CompletionItemProvider;
-  readonly hover: vscode.HoverProvider;
-  readonly codeLens: vscode.CodeLensProvider;
-  readonly inlayHints: vscode.InlayHintsProvider;
-  readonly symbols: vscode.DocumentSymbolProvider;
-  readonly codeActions: vscode.CodeActionProvider;
+/** Answers the editor's questions about scenarios, and publishes their diagnostics from its beginning. */
+export class LanguageProviders implements vscode.Disposable {
+  private readonly cache: AnalysisCache<vscode.TextDocument>;
+  private readonly diagnostics: vscode.Disposable;
+  /** URI of the document whose next hover shows the estimate. */
+  private asked: string | undefined;
+  private estimateSeen = false;
+
+  constructor(private readonly context: LanguageContext) {
+    this.cache = analysisCache({
+      isScenario: (document: vscode.TextDocument) => context.isScenario(document),
+      // The position is moved to the end of the text, which is not put together for it.
+      sizeOf: (document) => document.offsetAt(new vscode.Position(document.lineCount, 0)),
+    });
+    this.diagnostics = publishDiagnostics(this.cache, context.onRelevantChange);
+  }
+
   /** The next hover of a document shows the estimate, even when hovers are set not to; once. */
-  showEstimateNext(uri: vscode.Uri): void;
-  dispose(): void;
-}
+  showEstimateNext(uri: vscode.Uri): void {
+    this.asked = uri.toString();
+  }
 
-/** Publishes diagnostics of scenarios, and makes what answers questions about them. */
-export function languageProviders(context: LanguageContext): LanguageProviders {
-  const cache = analysisCache({
-    isScenario: (document: vscode.TextDocument) => context.isScenario(document),
-    // The position is moved to the end of the text, which is not put together for it.
-    sizeOf: (document) => document.offsetAt(new vscode.Position(document.lineCount, 0)),
-  });
-  const diagnostics = publishDiagnostics(cache, context.onRelevantChange);
-  let asked: string | undefined;
-  const takeAsked = (uri: vscode.Uri): boolean => {
-    const found = asked === uri.toString();
-    if (found) asked = undefined;
-    return found;
-  };
-  return {
-    completion: completionProvider(cache, context),
-    hover: hoverProvider(cache, takeAsked),
-    showEstimateNext: (uri) => (asked = uri.toString()),
-    codeLens: lensProvider(cache, context),
-    inlayHints: hintsProvider(cache),
-    symbols: symbolProvider(cache),
-    codeActions: codeActionsProvider(cache),
-    dispose: () => void diagnostics.dispose(),
-  };
-}
+  hover(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
+    const analysis = this.cache.analysisOf(document);
+    if (analysis === undefined) return undefined;
+    const asked = this.asked === document.uri.toString();
+    if (asked) this.asked = undefined;
+    const options = { estimate: asked || setting('hoverEstimate') };
+    const hover = hoverAt(analysis, document.offsetAt(position), options);
+    if (hover === undefined) return undefined;
+    if (hover.estimated) this.tickEstimate();
+    return new vscode.Hover(new vscode.MarkdownString(hover.markdown), rangeOf(document, hover));
+  }
 
-/** Sets the context that a step of the walkthrough waits for, once. */
-function tickEstimate(): () => void {
-  let done = false;
-  return () => {
-    if (done) return;
-    done = true;
+  /** Sets the context that a step of the walkthrough waits for, once. */
+  private tickEstimate(): void {
+    if (this.estimateSeen) return;
+    this.estimateSeen = true;
     void vscode.commands.executeCommand('setContext', 'signalrBenchmark.estimateSeen', true);
-  };
-}
+  }
 
-function hoverProvider(
-  cache: DocumentCache,
-  takeAsked: (uri: vscode.Uri) => boolean,
-): vscode.HoverProvider {
-  const seen = tickEstimate();
-  return {
-    provideHover(document, position) {
-      const analysis = cache.analysisOf(document);
-      if (analysis === undefined) return undefined;
-      const asked = takeAsked(document.uri);
-      const options = { estimate: asked || setting('hoverEstimate') };
-      const hover = hoverAt(analysis, document.offsetAt(position), options);
-      if (hover === undefined) return undefined;
-      if (hover.estimated) seen();
-      return new vscode.Hover(new vscode.MarkdownString(hover.markdown), rangeOf(document, hover));
-    },
-  };
-}
+  lenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    const shown = setting('codeLens') && isWorkedOn(document);
+    const analysis = shown ? this.cache.analysisOf(document) : undefined;
+    if (analysis === undefined) return [];
+    const top = new vscode.Range(0, 0, 0, 0);
+    const last = this.context.lastRun(document.uri);
+    const commands: Readonly<Record<LensText['opens'], Omit<vscode.Command, 'title'>>> = {
+      run: { command: 'signalrBenchmark.run', arguments: [document.uri] },
+      stop: { command: 'signalrBenchmark.stop' },
+      estimate: { command: 'signalrBenchmark.showEstimate', arguments: [document.uri] },
+      result: { command: 'signalrBenchmark.openResult', arguments: [last?.folder] },
+    };
+    const running = this.context.isRunning(document.uri);
+    return codeLenses(analysis, { running, lastRun: last?.words }, vscode.l10n.t).map(
+      ({ title, opens }) => new vscode.CodeLens(top, { title, ...commands[opens] }),
+    );
+  }
 
-function lensProvider(cache: DocumentCache, context: LanguageContext): vscode.CodeLensProvider {
-  return {
-    provideCodeLenses(document) {
-      const shown = setting('codeLens') && isWorkedOn(document);
-      const analysis = shown ? cache.analysisOf(document) : undefined;
-      if (analysis === undefined) return [];
-      const top = new vscode.Range(0, 0, 0, 0);
-      const last = context.lastRun(document.uri);
-      const commands: Readonly<Record<LensText['opens'], Omit<vscode.Command, 'title'>>> = {
-        run: { command: 'signalrBenchmark.run', arguments: [document.uri] },
-        stop: { command: 'signalrBenchmark.stop' },
-        estimate: { command: 'signalrBenchmark.showEstimate', arguments: [document.uri] },
-        result: { command: 'signalrBenchmark.openResult', arguments: [last?.folder] },
-      };
-      const running = context.isRunning(document.uri);
-      return codeLenses(analysis, { running, lastRun: last?.words }, vscode.l10n.t).map(
-        ({ title, opens }) => new vscode.CodeLens(top, { title, ...commands[opens] }),
-      );
-    },
-  };
-}
+  hints(document: vscode.TextDocument, range: vscode.Range): vscode.InlayHint[] {
+    const analysis = setting('inlayHints') ? this.cache.analysisOf(document) : undefined;
+    return (analysis === undefined ? [] : inlayHints(analysis, vscode.l10n.t))
+      .map(({ offset, label }) => new vscode.InlayHint(document.positionAt(offset), label))
+      .filter(({ position }) => range.contains(position))
+      .map((hint) => Object.assign(hint, { paddingLeft: true }));
+  }
 
-function hintsProvider(cache: DocumentCache): vscode.InlayHintsProvider {
-  return {
-    provideInlayHints(document, range) {
-      const analysis = setting('inlayHints') ? cache.analysisOf(document) : undefined;
-      return (analysis === undefined ? [] : inlayHints(analysis, vscode.l10n.t))
-        .map(({ offset, label }) => ({ position: document.positionAt(offset), label }))
-        .filter(({ position }) => range.contains(position))
-        .map(({ position, label }) => {
-          const hint = new vscode.InlayHint(position, label);
-          hint.paddingLeft = true;
-          return hint;
+  completions(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+  ): vscode.CompletionItem[] | undefined {
+    const analysis = this.cache.analysisOf(document);
+    if (analysis === undefined) return undefined;
+    const names = {
+      environment: environmentNames(process.env, analysis.text),
+      secrets: this.context.secretNames(),
+      hubs: this.context.hubs(),
+    };
+    const found = completionsAt(analysis, document.offsetAt(position), names, vscode.l10n.t);
+    // What follows the cursor is replaced where people chose that completions do so.
+    const word = document.getWordRangeAtPosition(position)?.end ?? position;
+    return found.map((completion, index) => completionItem(document, completion, index, word));
+  }
+
+  symbols(document: vscode.TextDocument): vscode.DocumentSymbol[] {
+    const analysis = this.cache.analysisOf(document);
+    const shown = (symbol: SymbolText): vscode.DocumentSymbol => {
+      const { name, detail, kind, offset, nameLength, children } = symbol;
+      const [whole, key] = [symbol, { offset, length: nameLength }].map((range) =>
+        rangeOf(document, range),
+      ) as [vscode.Range, vscode.Range];
+      const found = new vscode.DocumentSymbol(name, detail, symbolKinds[kind], whole, key);
+      found.children = children.map(shown);
+      return found;
+    };
+    return analysis === undefined ? [] : documentSymbols(analysis).map(shown);
+  }
+
+  fixes(
+    document: vscode.TextDocument,
+    range: vscode.Range,
+    { diagnostics }: vscode.CodeActionContext,
+  ): vscode.CodeAction[] {
+    const analysis = this.cache.analysisOf(document);
+    if (analysis === undefined) return [];
+    return diagnosticsOf(analysis)
+      .filter((problem) => rangeOf(document, problem).intersection(range) !== undefined)
+      .slice(0, Math.ceil(mostTried / (analysis.text.length + 1)))
+      .flatMap((problem) => {
+        const place = rangeOf(document, problem);
+        const solved = diagnostics.filter(
+          (shown) => shown.code === problem.code && place.isEqual(shown.range),
+        );
+        const fixes = quickFixes(analysis, problem, vscode.l10n.t).map(({ title, changes }) => {
+          const edit = new vscode.WorkspaceEdit();
+          for (const change of changes)
+            edit.replace(document.uri, rangeOf(document, change), change.text);
+          return Object.assign(quickFix(title), { edit });
         });
-    },
-  };
-}
+        return [...moveSecret(document, problem), ...fixes].map((action, at) =>
+          Object.assign(action, { diagnostics: solved, isPreferred: at === 0 }),
+        );
+      });
+  }
 
-function completionProvider(
-  cache: DocumentCache,
-  context: LanguageContext,
-): vscode.CompletionItemProvider {
-  return {
-    provideCompletionItems(document, position) {
-      const analysis = cache.analysisOf(document);
-      if (analysis === undefined) return undefined;
-      const names = {
-        environment: environmentNames(process.env, analysis.text),
-        secrets: context.secretNames(),
-        hubs: context.hubs(),
-      };
-      const found = completionsAt(analysis, document.offsetAt(position), names, vscode.l10n.t);
-      // What follows the cursor is replaced where people chose that completions do so.
-      const word = document.getWordRangeAtPosition(position)?.end ?? position;
-      return found.map((completion, index) => completionItem(document, completion, index, word));
-    },
-  };
+  dispose(): void {
+    this.diagnostics.dispose();
+  }
 }
 
 const itemKinds: Readonly<Record<Completion['kind'], vscode.CompletionItemKind>> = {
@@ -193,27 +194,6 @@ const symbolKinds: Readonly<Record<SymbolText['kind'], vscode.SymbolKind>> = {
   key: vscode.SymbolKind.Property,
 };
 
-function symbolProvider(cache: DocumentCache): vscode.DocumentSymbolProvider {
-  return {
-    provideDocumentSymbols(document) {
-      const analysis = cache.analysisOf(document);
-      const shown = (symbol: SymbolText): vscode.DocumentSymbol => {
-        const { name, detail, kind, offset, nameLength, children } = symbol;
-        const found = new vscode.DocumentSymbol(
-          name,
-          detail,
-          symbolKinds[kind],
-          rangeOf(document, symbol),
-          rangeOf(document, { offset, length: nameLength }),
-        );
-        found.children = children.map(shown);
-        return found;
-      };
-      return analysis === undefined ? [] : documentSymbols(analysis).map(shown);
-    },
-  };
-}
-
 /** Moves the text of a range into secret storage and writes a reference in its place. */
 const moveSecretCommand = 'signalrBenchmark.moveSecret';
 
@@ -223,43 +203,13 @@ const moveSecretCommand = 'signalrBenchmark.moveSecret';
  */
 const mostTried = 200_000;
 
-function codeActionsProvider(cache: DocumentCache): vscode.CodeActionProvider {
-  return {
-    provideCodeActions(document, range, { diagnostics }) {
-      const analysis = cache.analysisOf(document);
-      if (analysis === undefined) return [];
-      return diagnosticsOf(analysis)
-        .filter((problem) => rangeOf(document, problem).intersection(range) !== undefined)
-        .slice(0, Math.ceil(mostTried / (analysis.text.length + 1)))
-        .flatMap((problem) => {
-          const solved = diagnostics.filter(
-            ({ code, range: place }) =>
-              code === problem.code && place.isEqual(rangeOf(document, problem)),
-          );
-          const fixes = quickFixes(analysis, problem, vscode.l10n.t).map(({ title, changes }) => {
-            const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
-            action.edit = new vscode.WorkspaceEdit();
-            for (const change of changes) {
-              action.edit.replace(document.uri, rangeOf(document, change), change.text);
-            }
-            return action;
-          });
-          const actions = [...moveSecret(document, problem), ...fixes];
-          for (const [position, action] of actions.entries()) {
-            action.diagnostics = solved;
-            action.isPreferred = position === 0;
-          }
-          return actions;
-        });
-    },
-  };
-}
+const quickFix = (title: string): vscode.CodeAction =>
+  new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
 
 function moveSecret(document: vscode.TextDocument, problem: Problem): vscode.CodeAction[] {
   if (problem.code !== secretInFile) return [];
   const title = vscode.l10n.t('Move into secret storage');
-  const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
-  const range = rangeOf(document, problem);
-  action.command = { title, command: moveSecretCommand, arguments: [document.uri, range] };
-  return [action];
+  const place = [document.uri, rangeOf(document, problem)];
+  const command = { title, command: moveSecretCommand, arguments: place };
+  return [Object.assign(quickFix(title), { command })];
 }

@@ -27,34 +27,30 @@ export function lazyLanguage(lazy: LazyLanguage): vscode.Disposable {
     languages.registerCompletionItemProvider(
       selector,
       {
-        provideCompletionItems: async (document, ...rest) =>
-          (await of(document))?.completion.provideCompletionItems(document, ...rest),
+        provideCompletionItems: async (document, position) =>
+          (await of(document))?.completions(document, position),
       },
       ...[':', ' ', '$', '{'],
     ),
     languages.registerHoverProvider(selector, {
-      provideHover: async (document, ...rest) =>
-        (await of(document))?.hover.provideHover(document, ...rest),
+      provideHover: async (document, position) => (await of(document))?.hover(document, position),
     }),
     languages.registerCodeLensProvider(selector, {
       onDidChangeCodeLenses: onRelevantChange,
-      provideCodeLenses: async (document, ...rest) =>
-        (await of(document))?.codeLens.provideCodeLenses(document, ...rest),
+      provideCodeLenses: async (document) => (await of(document))?.lenses(document),
     }),
     languages.registerInlayHintsProvider(selector, {
       onDidChangeInlayHints: onRelevantChange,
-      provideInlayHints: async (document, ...rest) =>
-        (await of(document))?.inlayHints.provideInlayHints(document, ...rest),
+      provideInlayHints: async (document, range) => (await of(document))?.hints(document, range),
     }),
     languages.registerDocumentSymbolProvider(selector, {
-      provideDocumentSymbols: async (document, ...rest) =>
-        (await of(document))?.symbols.provideDocumentSymbols(document, ...rest),
+      provideDocumentSymbols: async (document) => (await of(document))?.symbols(document),
     }),
     languages.registerCodeActionsProvider(
       selector,
       {
-        provideCodeActions: async (document, ...rest) =>
-          (await of(document))?.codeActions.provideCodeActions(document, ...rest),
+        provideCodeActions: async (document, range, context) =>
+          (await of(document))?.fixes(document, range, context),
       },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
     ),

@@ -25,13 +25,11 @@ export interface PanelSource {
   readonly interrupted: boolean;
   readonly onSnapshot: Event<Snapshot>;
   readonly onFinished: Event<PanelResult>;
-  /** Ends the run in order; nothing happens when it is over. */
-  stop(): void;
-  runAgain(): void;
-  openScenario(): void;
-  /** Markdown for an issue or chat, onto the clipboard. */
-  copySummary(): void;
+  /** What its buttons do; nothing is stopped when it is over. */
+  readonly orders: PanelOrders;
 }
+
+export type PanelOrders = Readonly<Record<Exclude<FromPanel['type'], 'ready'>, () => void>>;
 
 export interface PanelPort {
   post(message: ToPanel): void;
@@ -62,14 +60,11 @@ export function startPanelSession(
     if (ready) port.post(message);
   };
   const orders: Readonly<Record<FromPanel['type'], () => void>> = {
+    ...source.orders,
     ready: () => {
       ready = true;
       post(hydrateMessage(source, strings, say));
     },
-    stop: () => source.stop(),
-    runAgain: () => source.runAgain(),
-    openScenario: () => source.openScenario(),
-    copySummary: () => source.copySummary(),
   };
   const subscriptions = [
     port.onMessage((message) => {

@@ -9,13 +9,7 @@ import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';
 import { folderAt, fromName } from '../results/resultEntry';
-import { spectraOf, toPanelResult, type PanelSource } from './panelSession';
-
-export interface StoredActions {
-  runAgain(folder: string): void;
-  openScenario(folder: string): void;
-  copySummary(location: string): void;
-}
+import { spectraOf, toPanelResult, type PanelOrders, type PanelSource } from './panelSession';
 
 const never = (): { dispose(): void } => ({ dispose: () => undefined });
 
@@ -26,7 +20,7 @@ const never = (): { dispose(): void } => ({ dispose: () => undefined });
  * @throws ExpectedError as {@link readResult}, and `result-damaged` when an interrupted run has no
  * scenario that can be read
  */
-export async function storedSource(location: string, actions: StoredActions): Promise<PanelSource> {
+export async function storedSource(location: string, orders: PanelOrders): Promise<PanelSource> {
   const folder = folderAt(location);
   const stored = await readResult(location);
   const snapshots = await readSnapshots(folder);
@@ -42,10 +36,7 @@ export async function storedSource(location: string, actions: StoredActions): Pr
     interrupted: result === undefined,
     onSnapshot: never,
     onFinished: never,
-    stop: () => undefined,
-    runAgain: () => actions.runAgain(folder),
-    openScenario: () => actions.openScenario(folder),
-    copySummary: () => actions.copySummary(location),
+    orders,
   };
 }
 

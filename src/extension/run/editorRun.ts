@@ -68,6 +68,12 @@ export class EditorRun implements PanelSource {
   private readonly finishedEmitter = new Emitter<PanelResult>();
   readonly onFinished = this.finishedEmitter.event;
   private stored: Result | undefined;
+  readonly orders: PanelSource['orders'] = {
+    stop: () => this.stop(),
+    runAgain: () => this.shell.runAgain(this.run.id),
+    openScenario: () => this.shell.openScenario(this.folder),
+    copySummary: () => this.shell.copySummary(this.stored),
+  };
 
   constructor(
     { folder, plan, request, scenario, startedAt, target }: PreparedRun,
@@ -104,18 +110,6 @@ export class EditorRun implements PanelSource {
 
   stop(reason: StopReason = 'stopped'): void {
     this.session.stop(reason);
-  }
-
-  runAgain(): void {
-    this.shell.runAgain(this.run.id);
-  }
-
-  openScenario(): void {
-    this.shell.openScenario(this.folder);
-  }
-
-  copySummary(): void {
-    this.shell.copySummary(this.stored);
   }
 }
 

@@ -36,9 +36,6 @@ import { resultEditorType, type Services } from '../services';
 import { copyMarkdown, type RunController } from './runController';
 import { openScenarioAsRun } from './scenarioAsRun';
 
-const runAgainCommand = 'signalrBenchmark.runAgain';
-const copySummaryCommand = 'signalrBenchmark.copySummary';
-
 /** What can be done with stored results, from the tree, the palette and the panel. */
 export class ResultCommands {
   constructor(
@@ -77,12 +74,14 @@ export class ResultCommands {
   }
 
   source(location: string): Promise<PanelSource> {
+    const folder = folderAt(location);
+    // By the commands, which say what went wrong: the folder may be gone by now.
+    const command = (name: string) => () => void vscode.commands.executeCommand(name, folder);
     return storedSource(location, {
-      // By the commands, which say what went wrong: the folder may be gone by now.
-      runAgain: (folder) => void vscode.commands.executeCommand(runAgainCommand, folder),
-      openScenario: (folder) =>
-        void openScenarioAsRun(folder, this.originOf(folder), this.services.log),
-      copySummary: (folder) => void vscode.commands.executeCommand(copySummaryCommand, folder),
+      stop: () => undefined,
+      runAgain: command('signalrBenchmark.runAgain'),
+      openScenario: () => void openScenarioAsRun(folder, this.originOf(folder), this.services.log),
+      copySummary: command('signalrBenchmark.copySummary'),
     });
   }
 

@@ -1,4 +1,5 @@
-import type uPlot from 'uplot';
+import uPlot from 'uplot';
+import { latencyWords } from '../../base/objectives/words';
 import { element, setText } from '../element';
 import { timeLabel } from '../wording';
 
@@ -15,7 +16,7 @@ export const sideRoom = { left: 62, right: 54 };
 export const belowAxis = { size: 32, gap: 10 };
 
 /** What all charts share: quiet axes in theme colours, no legend and no zoom of their own. */
-export const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
+const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
   legend: { show: false },
   select: { show: false, left: 0, top: 0, width: 0, height: 0 },
   cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
@@ -51,6 +52,15 @@ export function timeAxis(): uPlot.Axis {
   });
 }
 
+/** The axis of latencies at the left. */
+export const latencyAxis = (): uPlot.Axis =>
+  axis({
+    scale: 'y',
+    splits: decades,
+    values: (_plot, splits) => splits.map((us) => latencyWords(us)),
+    size: sideRoom.left,
+  });
+
 /** Steps between the labels of an axis that counts: whole numbers. */
 export const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMap((power) => [
   power,
@@ -59,7 +69,7 @@ export const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMa
 ]);
 
 /** Powers of ten within the bounds. */
-export function decades(_plot: uPlot, _axis: number, min: number, max: number): number[] {
+function decades(_plot: uPlot, _axis: number, min: number, max: number): number[] {
   const first = Math.ceil(Math.log10(min) - 1e-9);
   const last = Math.floor(Math.log10(max) + 1e-9);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => 10 ** (first + at));
@@ -72,13 +82,38 @@ export function decadeRange(min: number | null, max: number | null): [number, nu
   return [low, Math.max(high, low * 10)];
 }
 
-/** A place for a chart that keeps the chart as wide as itself. */
-export function keepWidth(place: HTMLElement, chart: () => uPlot | undefined): void {
+/** A chart, as wide as its place. */
+export interface Chart {
+  readonly place: HTMLElement;
+  /** Draws the data; a chart of another `kind` is made anew with the options. */
+  show(data: uPlot.AlignedData, kind: unknown, options: () => ChartOptions): void;
+  redraw(): void;
+}
+
+export type ChartOptions = Omit<uPlot.Options, 'width'>;
+
+export function createChart(): Chart {
+  const place = element('div', { class: 'chart', attributes: { role: 'img' } });
+  let plot: uPlot | undefined;
+  let drawn: unknown;
   new ResizeObserver(() => {
-    const plot = chart();
     const width = place.clientWidth;
     if (plot && width > 0 && width !== plot.width) plot.setSize({ width, height: plot.height });
   }).observe(place);
+  return {
+    place,
+    show(data, kind, options) {
+      if (plot && kind === drawn) {
+        plot.setData(data);
+        return;
+      }
+      plot?.destroy();
+      drawn = kind;
+      const width = Math.max(200, place.clientWidth);
+      plot = new uPlot({ ...quietChart, width, ...options() }, data, place);
+    },
+    redraw: () => plot?.redraw(false, true),
+  };
 }
 
 /** Reads a colour that panel.css takes from the editor's theme, such as `--line-p50`, for drawing. */

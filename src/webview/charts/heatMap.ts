@@ -1,4 +1,4 @@
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/words';
 import type { LatencySummary } from '../../measure/latencySummary';
 import type { Snapshot } from '../../measure/show/snapshot';
@@ -7,24 +7,23 @@ import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
 import { createCard, createTwin, type StateCard } from '../tables/card';
 import {
-  axis,
-  decades,
-  keepWidth,
+  createChart,
+  latencyAxis,
   logarithmic,
-  quietChart,
   sideRoom,
   themeColour,
   timeAxis,
+  type ChartOptions,
 } from './chartFrame';
 import { chartTable, timeCharts } from './timeCharts';
 
 /** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
 export function createHeatMapCard({ strings }: ShownRun): StateCard {
   const card = createCard(strings.heatMap, 'heat');
-  const place = element('div', { class: 'chart', attributes: { role: 'img' } });
+  const chart = createChart();
+  const { place } = chart;
   const twin = createTwin(strings.asTable, strings.heatMap);
   card.body.append(place, element('p', { class: 'quiet', text: strings.heatMapMore }), twin.root);
-  const chart = createHeatMapChart(place);
   let made: { readonly of: ShownRun['snapshots']; readonly map: HeatMap | undefined } | undefined;
   return {
     card,
@@ -36,7 +35,7 @@ export function createHeatMapCard({ strings }: ShownRun): StateCard {
       const map = over ? made?.map : undefined;
       card.show(map !== undefined);
       if (!map) return;
-      chart.update(map, axisEndS(state));
+      chart.show([[0], [null]], map, () => options(map, axisEndS(state)));
       const ends = [map.latenciesUs[0]!, map.latenciesUs.at(-1)!].map(latencyWords);
       const range = fill(strings.heatMapRange, ...ends);
       place.setAttribute('aria-label', fill(strings.chartSummary, strings.heatMap, range));
@@ -46,34 +45,11 @@ export function createHeatMapCard({ strings }: ShownRun): StateCard {
   };
 }
 
-interface HeatMapChart {
-  /** @param endS end of the time axis, seconds */
-  update(map: HeatMap, endS: number): void;
-  redraw(): void;
-}
-
-/** Draws deliveries by time and latency into `place`; the stronger the more. */
-function createHeatMapChart(place: HTMLElement): HeatMapChart {
-  let plot: uPlot | undefined;
-  let map: HeatMap | undefined;
-  keepWidth(place, () => plot);
-  return {
-    update(next, endS) {
-      if (next === map) return;
-      map = next;
-      plot?.destroy();
-      plot = new uPlot(options(place, next, endS), [[0], [null]], place);
-    },
-    redraw: () => plot?.redraw(false, true),
-  };
-}
-
-function options(place: HTMLElement, map: HeatMap, endS: number): uPlot.Options {
+/** The stronger the more deliveries. */
+function options(map: HeatMap, endS: number): ChartOptions {
   const { latenciesUs } = map;
   return {
-    ...quietChart,
     cursor: { show: false },
-    width: Math.max(200, place.clientWidth),
     height: 200,
     padding: [8, sideRoom.right, 0, 0],
     series: [{}, {}],
@@ -81,15 +57,7 @@ function options(place: HTMLElement, map: HeatMap, endS: number): uPlot.Options 
       x: { time: false, range: () => [0, Math.max(1, endS)] },
       y: { distr: logarithmic, log: 10, range: () => [latenciesUs[0]!, latenciesUs.at(-1)!] },
     },
-    axes: [
-      timeAxis(),
-      axis({
-        scale: 'y',
-        splits: decades,
-        values: (_plot, splits) => splits.map((us) => latencyWords(us)),
-        size: sideRoom.left,
-      }),
-    ],
+    axes: [timeAxis(), latencyAxis()],
     hooks: { draw: [(plot) => drawCells(plot, map)] },
   };
 }

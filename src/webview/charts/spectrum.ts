@@ -1,7 +1,7 @@
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
 import { tellsShare } from '../../base/judging';
 import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/latency';
-import { fill, latencyWords } from '../../base/objectives/words';
+import { fill } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
 import type { LatencySummary } from '../../measure/latencySummary';
 import type { StepSummary } from '../../measure/show/summary';
@@ -14,13 +14,13 @@ import { latencyOrDash, percentWords } from '../wording';
 import {
   axis,
   belowAxis,
+  createChart,
   createLegend,
   decadeRange,
-  decades,
-  keepWidth,
+  latencyAxis,
   logarithmic,
-  quietChart,
   themeColour,
+  type ChartOptions,
 } from './chartFrame';
 
 export interface SpectrumPoint {
@@ -124,7 +124,8 @@ export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
 /** The latency spectrum of a step, to be chosen when there are several. */
 export function createSpectrumCard({ strings }: ShownRun): StateCard {
   const card = createCard(strings.spectrum, 'spectrum');
-  const place = element('div', { class: 'chart', attributes: { role: 'img' } });
+  const chart = createChart();
+  const { place } = chart;
   const choice = element('select');
   const chooser = element('label', {
     class: 'chooser',
@@ -137,7 +138,6 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
   const twin = createTwin(strings.asTable, '');
   card.body.append(place, element('div', { class: 'below', children: [legend.root, chooser] }));
   card.body.append(twin.root);
-  const chart = createSpectrumChart(place);
   let wanted: number | undefined;
   let shown: ShownRun | undefined;
   const update = (state: ShownRun): void => {
@@ -156,7 +156,7 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     }
     choice.value = String(view.step);
     legend.showLine(1, view.sent.length > 0);
-    chart.update(view);
+    chart.show(aligned(view), 'spectrum', options);
     twin.update(() => view.table, state.result !== undefined);
   };
   choice.addEventListener('change', () => {
@@ -164,25 +164,6 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     if (shown) update(shown);
   });
   return { card, update, redraw: () => chart.redraw() };
-}
-
-interface SpectrumChart {
-  update(view: SpectrumView): void;
-  redraw(): void;
-}
-
-/** Draws latency over HdrHistogram's percentile axis into `place`. */
-function createSpectrumChart(place: HTMLElement): SpectrumChart {
-  let plot: uPlot | undefined;
-  keepWidth(place, () => plot);
-  return {
-    update(view) {
-      const data = aligned(view);
-      if (plot) plot.setData(data);
-      else plot = new uPlot(options(place), data, place);
-    },
-    redraw: () => plot?.redraw(false, true),
-  };
 }
 
 /** Both curves over the union of their places; where one has no point it is drawn through. */
@@ -194,7 +175,8 @@ export function aligned({ due, sent }: SpectrumView): uPlot.AlignedData {
   return [places, ...curves.map((curve) => places.map((place) => curve.get(place)))];
 }
 
-function options(place: HTMLElement): uPlot.Options {
+/** Latency over HdrHistogram's percentile axis. */
+function options(): ChartOptions {
   const line = (colour: string, widthPx: number, dash?: number[]): uPlot.Series => ({
     stroke: () => themeColour(`--line-${colour}`),
     width: widthPx,
@@ -204,9 +186,7 @@ function options(place: HTMLElement): uPlot.Options {
   });
   const named = axisShares.map(percentilePlace);
   return {
-    ...quietChart,
     cursor: { show: false },
-    width: Math.max(200, place.clientWidth),
     height: 200,
     padding: [8, 18, 0, 0],
     series: [{}, line('p99', 2.5), line('sent', 1.5, [6, 3])],
@@ -221,12 +201,7 @@ function options(place: HTMLElement): uPlot.Options {
         ...belowAxis,
         grid: false,
       }),
-      axis({
-        scale: 'y',
-        splits: decades,
-        values: (_plot, splits) => splits.map((us) => latencyWords(us)),
-        size: 62,
-      }),
+      latencyAxis(),
     ],
   };
 }

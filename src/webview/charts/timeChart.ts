@@ -1,4 +1,4 @@
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
 import { latencyMetrics } from '../../base/objectives/latency';
 import { fill, latencyWords } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
@@ -10,17 +10,17 @@ import { timeLabel, valueWords } from '../wording';
 import {
   axis,
   axisFont,
+  createChart,
   createLegend,
   decadeRange,
-  decades,
-  keepWidth,
+  latencyAxis,
   logarithmic,
-  quietChart,
   rightSide,
   sideRoom,
   themeColour,
   timeAxis,
   wholeSteps,
+  type ChartOptions,
 } from './chartFrame';
 import {
   atRest,
@@ -42,7 +42,8 @@ const mostPoints = 400;
 export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun): StateCard {
   const title = strings[spec.title];
   const card = createCard(title, `chart-${spec.id}`);
-  const place = element('div', { class: 'chart', attributes: { role: 'img' } });
+  const chart = createChart();
+  const { place } = chart;
   const legend = createLegend(
     spec.series.map((series) => ({ ...series, label: seriesLabel(series, strings) })),
   );
@@ -77,22 +78,27 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
     const text = fill(strings.chartSummary, `${title}, ${label}`, told.join(', '));
     place.setAttribute('aria-label', text);
   };
-  const chart = createTimeChart(place, spec, strings, (index) => {
+  const pointed = (index: number | undefined): void => {
     pointedAt = index;
     tell();
-  });
+  };
+  let backdrop: TimeBackdrop = { bands: [], limits: [], endS: 1 };
   return {
     card,
     update(state) {
       const { snapshots } = state;
       columns = columnsOf(spec, snapshots, mostPoints);
       over = isOver(state);
-      chart.update(columns, {
+      backdrop = {
         bands: stepBands(snapshots),
         limits: limitsOf(state),
         endS: axisEndS(state),
-      });
-      const twoSides = rightAxisOf(spec, columns) !== 'none';
+      };
+      const right = rightAxisOf(spec, columns);
+      chart.show([[...columns.seconds], ...columns.lines.map((line) => [...line])], right, () =>
+        options(spec, right, () => backdrop, strings, pointed),
+      );
+      const twoSides = right !== 'none';
       for (const [index, series] of spec.series.entries()) {
         const label = seriesLabel(series, strings);
         const onRight = twoSides && spec.right.includes(series.id);
@@ -126,68 +132,23 @@ interface TimeBackdrop {
   readonly endS: number;
 }
 
-interface TimeChart {
-  /** Draws these values; `pointed` is told which of them the pointer is at. */
-  update(columns: Columns, backdrop: TimeBackdrop): void;
-  redraw(): void;
-}
-
-function createTimeChart(
-  place: HTMLElement,
-  spec: TimeChartSpec,
-  strings: PanelStrings,
-  pointed: (at: number | undefined) => void,
-): TimeChart {
-  let plot: uPlot | undefined;
-  let backdrop: TimeBackdrop = { bands: [], limits: [], endS: 1 };
-  keepWidth(place, () => plot);
-  const make = (data: uPlot.AlignedData, right: RightAxis): uPlot =>
-    new uPlot(
-      options(spec, place, right, () => backdrop, strings, pointed),
-      data,
-      place,
-    );
-  let drawn: RightAxis = 'none';
-  return {
-    update(columns, next) {
-      backdrop = next;
-      const data: uPlot.AlignedData = [
-        [...columns.seconds],
-        ...columns.lines.map((line) => [...line]),
-      ];
-      const right = rightAxisOf(spec, columns);
-      if (!plot || right !== drawn) {
-        plot?.destroy();
-        plot = make(data, right);
-        drawn = right;
-      } else plot.setData(data);
-    },
-    redraw: () => plot?.redraw(false, true),
-  };
-}
-
 type Backdrop = () => TimeBackdrop;
 
 function options(
   spec: TimeChartSpec,
-  place: HTMLElement,
   right: RightAxis,
   backdrop: Backdrop,
   strings: PanelStrings,
   pointed: (at: number | undefined) => void,
-): uPlot.Options {
+): ChartOptions {
   const isLatency = spec.unit === 'latency';
   const twoSides = right !== 'none';
-  const label = isLatency
-    ? (value: number) => latencyWords(value)
-    : (value: number) => formatCount(value);
-  const values = (_plot: uPlot, splits: number[]): string[] => splits.map(label);
+  const values = (_plot: uPlot, splits: number[]): string[] =>
+    splits.map((value) => formatCount(value));
   const upFromZero =
     (room: number): uPlot.Range.Function =>
     (_plot, _min, max) => [0, Math.max(10, max) * room];
   return {
-    ...quietChart,
-    width: Math.max(200, place.clientWidth),
     height: isLatency ? 270 : 180,
     padding: [8, twoSides ? 0 : sideRoom.right, 0, 0],
     series: [
@@ -208,12 +169,9 @@ function options(
     },
     axes: [
       timeAxis(),
-      axis({
-        scale: 'y',
-        values,
-        size: sideRoom.left,
-        ...(isLatency ? { splits: decades } : { incrs: wholeSteps }),
-      }),
+      isLatency
+        ? latencyAxis()
+        : axis({ scale: 'y', values, size: sideRoom.left, incrs: wholeSteps }),
       ...(twoSides
         ? [
             axis({

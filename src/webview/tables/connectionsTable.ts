@@ -12,11 +12,12 @@ import type { ShownRun } from '../panelState';
 import type { TableView } from './card';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, rateWords } from '../wording';
-import type { LatencySummary } from '../../measure/latencySummary';
 
 /** Dropped connections listed; the result has more. */
 const mostDrops = 20;
 const longestText = 200;
+
+const counted = (count: number): string => formatCount(count);
 
 /** How connecting went: the whole and its phases, known at the end of a run. */
 export function connectionsTable({ result, strings }: ShownRun): TableView {
@@ -24,10 +25,7 @@ export function connectionsTable({ result, strings }: ShownRun): TableView {
   if (result === undefined || result.connections.connected === 0)
     return { heads, rows: [], textColumns: [0] };
   const { connectUs, connectPhasesUs = {}, openedPerSecond, pings, life } = result.connections;
-  const row = (label: string, times: ConnectTimes): string[] => [
-    label,
-    ...[times.p50, times.p99, times.max].map((us) => latencyOrDash(us, strings.noValue)),
-  ];
+  const row = (label: string, times: ConnectTimes): string[] => timesRow(label, times, strings);
   return {
     heads,
     rows: [
@@ -43,23 +41,22 @@ export function connectionsTable({ result, strings }: ShownRun): TableView {
         : [[strings.openedPerSecond, rateWords(openedPerSecond), '', '']]),
       ...(pings === undefined
         ? []
-        : [
-            [
-              strings.pingsTold,
-              `${formatCount(pings.sent)} / ${formatCount(pings.received)}`,
-              '',
-              '',
-            ],
-          ]),
+        : [[strings.pingsTold, [pings.sent, pings.received].map(counted).join(' / '), '', '']]),
     ],
     textColumns: [0],
   };
 }
 
+const timesRow = (
+  label: string,
+  { p50, p99, max }: ConnectTimes,
+  { noValue }: PanelStrings,
+): string[] => [label, ...[p50, p99, max].map((us) => latencyOrDash(us, noValue))];
+
 function lifeRows(life: LifeSummary, strings: PanelStrings): string[][] {
   const { reconnectUs, lifeSpanMs, downMs, sla } = life;
   const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
-  const counts = [life.drops, life.closed, life.reconnects].map((count) => formatCount(count));
+  const counts = [life.drops, life.closed, life.reconnects].map(counted);
   const row = (label: string, values: Quantiles, words: (value: number) => string): string[] => [
     label,
     words(values.p50),
@@ -81,15 +78,9 @@ function membershipRows(steps: readonly StepSummary[], strings: PanelStrings): s
   const membership = steps.filter((step) => step.membership !== undefined).at(-1)?.membership;
   if (membership === undefined) return [];
   const { joins, joinsFailed, leaves, leavesFailed, joinUs, leaveUs } = membership;
-  const row = (label: string, { p50, p99, max }: LatencySummary): string[] => [
-    label,
-    ...[p50, p99, max].map((us) => latencyOrDash(us, strings.noValue)),
-  ];
-  const counted = (text: string, ...counts: number[]): string =>
-    fill(text, ...counts.map((count) => formatCount(count)));
   return [
-    row(counted(strings.joins, joins, joinsFailed), joinUs),
-    row(counted(strings.leaves, leaves, leavesFailed), leaveUs),
+    timesRow(fill(strings.joins, ...[joins, joinsFailed].map(counted)), joinUs, strings),
+    timesRow(fill(strings.leaves, ...[leaves, leavesFailed].map(counted)), leaveUs, strings),
   ];
 }
 
@@ -114,7 +105,7 @@ export function connectionSentences({ result, strings }: ShownRun): string[] {
       fill(
         strings.targetTold,
         url,
-        ...[connected, failed, dropped, received].map((count) => formatCount(count)),
+        ...[connected, failed, dropped, received].map(counted),
         latencyOrDash(connected > 0 ? connectUs.p99 : undefined, strings.noValue),
         latencyOrDash(received > 0 ? latencyUs.p99 : undefined, strings.noValue),
       ),

@@ -87,6 +87,7 @@ const results: readonly (readonly [string, Result])[] = [
 
 const actions = {
   runAgain: () => undefined,
+  stop: () => undefined,
   openScenario: () => undefined,
   copySummary: () => undefined,
 };

@@ -143,7 +143,7 @@ describe('manifest and code of the extension', () => {
     assert.deepEqual(events, ['onContext:signalrBenchmark.estimateSeen']);
     const places = sources.filter((text) => text.includes("'signalrBenchmark.estimateSeen'"));
     assert.equal(places.length, 1);
-    assert.match(places[0]!, /if \(hover\.estimated\) seen\(\);/);
+    assert.match(places[0]!, /if \(hover\.estimated\) this\.tickEstimate\(\);/);
   });
 
   it('offer the schema to tooling for YAML, for what is a scenario by its name', () => {

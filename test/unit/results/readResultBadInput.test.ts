@@ -14,6 +14,7 @@ import { sampleResult, sampleSnapshot } from './sampleResult';
 
 const actions = {
   runAgain: () => undefined,
+  stop: () => undefined,
   openScenario: () => undefined,
   copySummary: () => undefined,
 };

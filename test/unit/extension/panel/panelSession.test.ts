@@ -43,10 +43,12 @@ function stage() {
     interrupted: false,
     onSnapshot: snapshots.event,
     onFinished: finished.event,
-    stop: () => orders.push('stop'),
-    runAgain: () => orders.push('runAgain'),
-    openScenario: () => orders.push('openScenario'),
-    copySummary: () => orders.push('copySummary'),
+    orders: {
+      stop: () => orders.push('stop'),
+      runAgain: () => orders.push('runAgain'),
+      openScenario: () => orders.push('openScenario'),
+      copySummary: () => orders.push('copySummary'),
+    },
   };
   const session = startPanelSession(port, source, {
     strings: panelStrings,

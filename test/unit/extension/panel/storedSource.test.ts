@@ -8,10 +8,12 @@ import { sampleSnapshot, unusualResult } from '../../results/sampleResult';
 describe('storedSource', () => {
   let folder: string;
   const called: string[] = [];
+  const order = (name: string) => () => void called.push(name);
   const actions = {
-    runAgain: (of: string) => called.push(`run ${of}`),
-    openScenario: (of: string) => called.push(`open ${of}`),
-    copySummary: (of: string) => called.push(`copy ${of}`),
+    stop: order('stop'),
+    runAgain: order('run'),
+    openScenario: order('open'),
+    copySummary: order('copy'),
   };
   beforeEach(async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
@@ -38,10 +40,10 @@ describe('storedSource', () => {
       assert.equal(source.interrupted, false);
     }
     const source = await storedSource(file, actions);
-    source.runAgain();
-    source.openScenario();
-    source.copySummary();
-    assert.deepEqual(called, [`run ${folder}`, `open ${folder}`, `copy ${file}`]);
+    source.orders.runAgain();
+    source.orders.openScenario();
+    source.orders.copySummary();
+    assert.deepEqual(called, ['run', 'open', 'copy']);
   });
 
   it('shows what an interrupted run has left', async () => {
