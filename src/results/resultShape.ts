@@ -67,8 +67,8 @@ const time = being(
   'a time',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
-const oneOf = <Word extends string>(...words: Word[]): Shape =>
-  being(`one of ${words.join(', ')}`, (value) => words.includes(value as Word));
+const oneOf = (words: readonly string[]): Shape =>
+  being(`one of ${words.join(', ')}`, (value) => words.includes(value as string));
 const optional =
   (shape: Shape): Shape =>
   (value, at) =>
@@ -150,7 +150,11 @@ const generator = of<GeneratorHealth>()(
   'cpuUsPerMessage cpuShare loopDelayP99Us slipP99Us gcShare',
   { valid: flag, cause: optional(text) },
 );
-const verdictStatus = oneOf<Verdict['status']>('pass', 'fail', 'invalid', 'incomplete');
+const statuses: Verdict['status'][] = ['pass', 'fail', 'invalid', 'incomplete'];
+const endings: Result['ending'][] = [
+  ...(['completed', 'stopped', 'threshold', 'targetLost', 'workerLost', 'interrupted'] as const),
+];
+const verdictStatus = oneOf(statuses);
 const check = of<SloCheck>()('limit', { metric: text, value: nullable(number), met: flag });
 const verdict = named({
   status: verdictStatus,
@@ -229,9 +233,7 @@ const estimate = {
 export const resultShape = of<Result>()('plannedSteps?', {
   ...{ schema: text, id: text, tool: named({ name: text, version: text }) },
   ...{ startedAt: time, endedAt: time, endingMessage: optional(text) },
-  ending: oneOf<Result['ending']>(
-    ...(['completed', 'stopped', 'threshold', 'targetLost', 'workerLost', 'interrupted'] as const),
-  ),
+  ending: oneOf(endings),
   verdict,
   scenario,
   target: named({ kind: text, url: text, dialect: optional(text), emulated: optional(flag) }),
@@ -246,7 +248,7 @@ export const resultShape = of<Result>()('plannedSteps?', {
       ...estimate,
       headline: text,
       reasons: list(text, 1000),
-      stepStatus: oneOf('pass', 'fail'),
+      stepStatus: oneOf(['pass', 'fail']),
     }),
   ),
   ...{ estimateProblem: optional(text), recommendationProblem: optional(text) },

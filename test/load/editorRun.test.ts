@@ -173,7 +173,7 @@ describe('a run from the editor', () => {
       rmSync(results(), { recursive: true });
       const result = await session.finished;
       assert.equal(result.ending, 'completed');
-      session.openScenario();
+      session.orders.openScenario();
       assert.deepEqual(opened, [session.folder]);
       assert.deepEqual(readdirSync(session.folder).sort(), [
         'result.json',

@@ -156,7 +156,7 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     }
     choice.value = String(view.step);
     legend.showLine(1, view.sent.length > 0);
-    chart.show(aligned(view), 'spectrum', options);
+    chart.show(aligned(view), 'spectrum', chartOptions);
     twin.update(() => view.table, state.result !== undefined);
   };
   choice.addEventListener('change', () => {
@@ -176,7 +176,7 @@ export function aligned({ due, sent }: SpectrumView): uPlot.AlignedData {
 }
 
 /** Latency over HdrHistogram's percentile axis. */
-function options(): ChartOptions {
+function chartOptions(): ChartOptions {
   const line = (colour: string, widthPx: number, dash?: number[]): uPlot.Series => ({
     stroke: () => themeColour(`--line-${colour}`),
     width: widthPx,
