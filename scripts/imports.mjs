@@ -54,7 +54,10 @@ export const mayImport = {
 export const wings = {
   capacity: ['tables', 'load', 'judge', 'start'],
   results: ['counters'],
+  session: ['export'],
   cli: ['views', 'commands'],
+  webview: ['tables', 'charts'],
+  extension: ['language', 'scenarios', 'results', 'targets', 'panel', 'run'],
 };
 
 /** The border files describe messages; importing a value there would drag code over the border. */

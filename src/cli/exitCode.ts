@@ -44,28 +44,12 @@ export function exitCodeOfResult(
   { ending, verdict, connections }: Pick<Result, 'ending' | 'verdict' | 'connections'>,
   signal: EndingSignal = 'SIGINT',
 ): number {
-  switch (ending) {
-    case 'interrupted':
-    case 'stopped':
-      return exitCodeOfSignal(signal);
-    case 'targetLost':
-      return exitCode.noTarget;
-    case 'workerLost':
-      return exitCode.defect;
-    case 'completed':
-    case 'threshold':
-      break;
-  }
-  switch (verdict.status) {
-    case 'pass':
-      return exitCode.done;
-    case 'fail':
-      return exitCode.sloMissed;
-    case 'invalid':
-      return exitCode.generatorBound;
-    case 'incomplete':
-      return connections.connected === 0 ? exitCode.noTarget : exitCode.sloMissed;
-  }
+  if (ending === 'interrupted' || ending === 'stopped') return exitCodeOfSignal(signal);
+  if (ending === 'targetLost') return exitCode.noTarget;
+  if (ending === 'workerLost') return exitCode.defect;
+  const { done, generatorBound, noTarget, sloMissed } = exitCode;
+  const incomplete = connections.connected === 0 ? noTarget : sloMissed;
+  return { pass: done, fail: sloMissed, invalid: generatorBound, incomplete }[verdict.status];
 }
 
 /** Codes of expected errors that do not mean bad input. */

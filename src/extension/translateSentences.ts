@@ -124,7 +124,6 @@ const otherTexts: readonly string[] = [
   'steps {0} to {1} were not run',
   'step {0}: {1}',
   'slowest was step {0}: {1}',
-
   // What was delivered.
   '{0} of {1} deliveries arrived',
   '{0} within {1}',
@@ -138,7 +137,6 @@ const otherTexts: readonly string[] = [
   '{0} in all steps',
   'nothing sent',
   '{0} messages sent and no answer expected',
-
   // Connections.
   '{0} of {1} connections held for {2}',
   '{0} of {1} connections open after {2}',
@@ -148,10 +146,8 @@ const otherTexts: readonly string[] = [
   'none dropped otherwise',
   '{0} dropped otherwise',
   '{0} closed by us',
-
   // Why a run failed.
   'the hub refused messages of {0} of {1} senders, and later messages ask for no answer, so more may have been refused',
-
   // Why it is invalid.
   'the one sender sent nothing, so there is nothing that was measured',
   '{0} senders sent nothing, so there is nothing that was measured',
@@ -163,14 +159,12 @@ const otherTexts: readonly string[] = [
   'take more workers, or a machine nearer to the service',
   'something else took the processor, or the machine slept: the busiest worker used only {0} of a core, and its messages left late',
   'close what else runs on this machine, or run the load from another one',
-
   // Why it is incomplete.
   'the run was stopped before its plan was done',
   'the run was interrupted before its plan was done',
   'the target was lost during the run',
   'a worker of the load generator was lost during the run',
   'no step was completed, so there is nothing to judge',
-
   // What the hub answered, and what ended a run.
   'the hub has no method {0}',
   "the hub's method {0} takes other arguments than it is given",
@@ -178,7 +172,6 @@ const otherTexts: readonly string[] = [
   '{0} ({1} calls answered so)',
   'All {0} connections were lost. {1}',
   'No connection could be opened ({0} failed). {1}',
-
   // What a recommendation stands on.
   'Measured in step {0} with {1} connections: {2}.',
   '{0} msg/s in and {1} msg/s out of {2}',
@@ -195,7 +188,6 @@ const otherTexts: readonly string[] = [
   '{0} msg/s in and {1} msg/s out (as planned; measured: {2} expected and {3} extra) of {4}',
   'Compared at {0} with {1}, edition {2}, line {3}.',
   '{0} app servers with {1} server connections each.',
-
   // The load.
   'groups of {0}',
   '{0} items of {1}',
@@ -207,7 +199,6 @@ const otherTexts: readonly string[] = [
   '{0} connections',
   '{0} connection in {1} steps',
   '{0} connections in {1} steps',
-
   // Between the parts of a sentence.
   '; ',
   ' + ',

@@ -63,28 +63,25 @@ function withCause(verdict: Verdict, { steps, errors, errorExamples }: RunSummar
 
 /** Texts that came from a server or a library may repeat a URL or a header with a secret in it. */
 function cleanSummary({ endingStack: _notStored, ...summary }: RunSummary): RunSummary {
+  const { connections, endingMessage, errorExamples, target } = summary;
+  const cleanText = <T extends { readonly text: string }>(each: T): T => ({
+    ...each,
+    text: redactText(each.text),
+  });
+  const cleanUrl = <T extends { readonly url: string }>(each: T): T => ({
+    ...each,
+    url: redactUrl(each.url),
+  });
   return {
     ...summary,
-    ...(summary.endingMessage !== undefined && {
-      endingMessage: redactText(summary.endingMessage),
-    }),
+    ...(endingMessage !== undefined && { endingMessage: redactText(endingMessage) }),
     connections: {
-      ...summary.connections,
-      ...(summary.connections.drops && {
-        drops: summary.connections.drops.map((drop) => ({ ...drop, text: redactText(drop.text) })),
-      }),
-      ...(summary.connections.targets && {
-        targets: summary.connections.targets.map((target) => ({
-          ...target,
-          url: redactUrl(target.url),
-        })),
-      }),
+      ...connections,
+      ...(connections.drops && { drops: connections.drops.map(cleanText) }),
+      ...(connections.targets && { targets: connections.targets.map(cleanUrl) }),
     },
-    target: { ...summary.target, url: redactUrl(summary.target.url) },
-    errorExamples: summary.errorExamples.map(({ errorClass, text }) => ({
-      errorClass,
-      text: redactText(text),
-    })),
+    target: cleanUrl(target),
+    errorExamples: errorExamples.map(cleanText),
   };
 }
 

@@ -71,7 +71,7 @@ export async function runCommand(
   };
   const stop = stopOnSignal(io);
   const shown: Shown = {};
-  const shell = shellOf(folder, flags, io, { shown, stop, deps });
+  const shell = shellOf(folder, flags, io, shown, stop, deps);
   try {
     const createView = await viewFor(io);
     const prepared = await prepareRun(read.scenario, request, shell, deps);
@@ -109,11 +109,9 @@ function shellOf(
   folder: string,
   { yes }: RunFlags,
   io: ProcessIo,
-  {
-    shown,
-    stop,
-    deps,
-  }: { readonly shown: Shown; readonly stop: SignalStop; readonly deps: RunDeps },
+  shown: Shown,
+  { signalled }: SignalStop,
+  { serverScript }: RunDeps,
 ): Shell {
   const { env, stderr, now } = io;
   const write = (text: string): void =>
@@ -128,7 +126,7 @@ function shellOf(
   return {
     context: {
       reference: (kind, name) => referenceValue(env, kind, name),
-      serverScript: deps.serverScript,
+      serverScript,
       readFile: (name) => readScenarioFile(path.resolve(folder, name)),
     },
     ...(yes !== true && {
@@ -141,7 +139,7 @@ function shellOf(
     say: (what, text) => say[what](text),
     t: english,
     startTime: now,
-    calledOff: stop.signalled,
+    calledOff: signalled,
   };
 }
 

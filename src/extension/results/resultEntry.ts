@@ -51,25 +51,19 @@ export async function resultEntry(
     }
     const run = await readResult(folder);
     if (run.kind === 'interrupted') {
-      const p99Us = run.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1)?.latencyUs.p99;
-      return {
-        ...named,
-        status: 'interrupted',
-        sentence: '',
-        ...(p99Us !== undefined && { p99Us }),
-      };
+      const last = run.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1)?.latencyUs;
+      return { ...named, status: 'interrupted', sentence: '', ...(last && { p99Us: last.p99 }) };
     }
     const { result } = run;
     const measured = result.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1);
     const p99Us = measured && shownLatency(measured)?.p99;
-    const { scenario } = fromName(result.id);
     const emulated = emulatedBy(result.target, result.scenario.service);
     const startedMs = Date.parse(result.startedAt);
     return {
       folder,
       name,
       id: result.id,
-      scenario,
+      scenario: fromName(result.id).scenario,
       startedMs: Number.isFinite(startedMs) ? startedMs : named.startedMs,
       status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
       sentence: verdictSentence(result),

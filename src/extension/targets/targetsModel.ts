@@ -72,39 +72,29 @@ export interface TargetLook {
 
 export function targetLook(node: TargetNode, t: Translate): TargetLook {
   switch (node.kind) {
-    case 'local':
-      return {
-        label: localLabel(node.service, t),
-        description: t('embedded, started when needed'),
-        icon: 'vm',
+    case 'local': {
+      const labels = {
+        hub: t('Local hub'),
+        signalr: t('Local Azure SignalR emulator'),
+        webpubsub: t('Local Web PubSub emulator'),
       };
-    case 'hub':
-      return {
-        label: node.url,
-        description: loopbackOrUndefined(node.url) === true ? t('this machine') : '',
-        icon: 'globe',
-      };
+      const description = t('embedded, started when needed');
+      return { label: labels[node.service], description, icon: 'vm' };
+    }
+    case 'hub': {
+      const description = isOnThisMachine(node.url) ? t('this machine') : '';
+      return { label: node.url, description, icon: 'globe' };
+    }
     case 'secret':
       return { label: node.name, description: t('kept secret'), icon: 'key' };
   }
 }
 
-function localLabel(service: Scenario['service'], t: Translate): string {
-  switch (service) {
-    case 'hub':
-      return t('Local hub');
-    case 'signalr':
-      return t('Local Azure SignalR emulator');
-    case 'webpubsub':
-      return t('Local Web PubSub emulator');
-  }
-}
-
-function loopbackOrUndefined(url: string): boolean | undefined {
+function isOnThisMachine(url: string): boolean {
   try {
     return isLoopback(url);
   } catch {
-    return undefined;
+    return false;
   }
 }
 
