@@ -53,6 +53,8 @@ export const mayImport = {
  */
 export const wings = {
   capacity: ['tables', 'load', 'judge', 'start'],
+  measure: ['judge', 'total', 'show'],
+  runner: ['connect', 'prepare', 'send', 'receive', 'calibrate', 'lead'],
   results: ['counters'],
   session: ['export'],
   cli: ['views', 'commands'],

@@ -23,3 +23,9 @@ export const napMs = 0.05;
  * time, one that has not ended yet and one of waking up, and {@link mostSlipShare} of the limit must hold that.
  */
 export const finestLimitUs = Math.round((2 * napMs * 1000) / mostSlipShare);
+
+/**
+ * A connection that we close takes part no more a second before: what was sent to it until then is
+ * still counted, and whoever is slower than the guides' second misses its objective anyway.
+ */
+export const leavingUs = 1_000_000;

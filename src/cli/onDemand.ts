@@ -25,6 +25,6 @@ export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../runner/lead/startRun';
 export { probeConnection } from '../targets/probeConnection';
 export { openTarget } from '../targets/openTarget';
-export { calibrate } from '../runner/calibrate/calibrate';
+export { calibrate } from '../runner/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';

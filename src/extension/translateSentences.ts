@@ -1,5 +1,5 @@
 import { objectives } from '../base/slo';
-import type { Translate } from '../base/translate';
+import type { Translate } from '../base/text';
 
 /** Longer than any sentence of ours: what a server says is not looked through. */
 const mostCharacters = 2000;

@@ -1,3 +1,8 @@
+import { countFor, leastBeyond, tellsShare } from '../base/judging';
+import { latencyShare, latencyOverExpected, type LatencyMetric } from '../base/objectives/latency';
+import type { JudgedDeliveries } from '../base/objectives/objective';
+import { formatCount } from '../base/units';
+
 /** Latency of the deliveries of one step, in microseconds; all 0 when `count` is 0. */
 export interface LatencySummary {
   readonly count: number;
@@ -19,3 +24,71 @@ export interface LatencySummary {
 export type JudgedLatency = Readonly<
   Record<Exclude<keyof LatencySummary, 'count' | 'min' | 'mean'>, number | null>
 >;
+
+const tailShares = { p999: latencyShare['p99.9'], p9999: latencyShare['p99.99'] } as const;
+type Tail = keyof typeof tailShares;
+
+/** p99.9 or p99.99 in microseconds; undefined where there are too few values to tell it. */
+export function tailUs(summary: LatencySummary, tail: Tail): number | undefined {
+  return tellsShare(summary.count, tailShares[tail]) ? summary[tail] : undefined;
+}
+
+/** A percentile by its name in a summary; undefined where there are too few values, or none at all. */
+export function latencyAt(
+  summary: LatencySummary,
+  key: Exclude<keyof LatencySummary, 'count'>,
+): number | undefined {
+  if (summary.count === 0) return undefined;
+  return key === 'p999' || key === 'p9999' ? tailUs(summary, key) : summary[key];
+}
+
+/**
+ * Why a dash stands where p99.9 belongs; undefined where none does. Nothing received needs no words.
+ *
+ * @param summaries those that are shown together
+ */
+export function tailReason(summaries: readonly (LatencySummary | undefined)[]): string | undefined {
+  const missing = summaries.some(
+    (summary) =>
+      summary !== undefined && summary.count > 0 && tailUs(summary, 'p999') === undefined,
+  );
+  return missing
+    ? `–: p99.9 is shown from ${formatCount(countFor(tailShares.p999))} deliveries on, when ${leastBeyond} lie beyond it`
+    : undefined;
+}
+
+/** How many deliveries were expected, and the latencies of those received. */
+type ExpectedDeliveries = Omit<JudgedDeliveries, 'duplicated'>;
+
+export function judgedLatency(step: ExpectedDeliveries): JudgedLatency {
+  const at = (metric: LatencyMetric): number | null =>
+    latencyOverExpected(step, latencyShare[metric]);
+  return {
+    ...{ p50: at('p50'), p90: at('p90'), p95: at('p95'), p99: at('p99') },
+    ...{ p999: at('p99.9'), p9999: at('p99.99'), max: at('max') },
+  };
+}
+
+/** A step, or one of its entries, with the latencies that were measured and those that were judged. */
+export interface ShownLatency {
+  readonly latencyUs?: LatencySummary;
+  readonly judgedUs?: JudgedLatency;
+}
+
+/** What to show: null where it was lost, undefined where there are too few deliveries to tell it. */
+export type ShownPercentiles = Readonly<Record<keyof JudgedLatency, number | null | undefined>>;
+
+/** The percentiles to show, the same everywhere; undefined where nothing was received and nothing judged. */
+export function shownLatency({ latencyUs, judgedUs }: ShownLatency): ShownPercentiles | undefined {
+  const received = latencyUs !== undefined && latencyUs.count > 0 ? latencyUs : undefined;
+  const told = judgedUs ?? received;
+  if (told === undefined) return undefined;
+  const tail = (name: Tail): number | null | undefined =>
+    received !== undefined && tailUs(received, name) === undefined ? undefined : told[name];
+  const { p50, p90, p95, p99, max } = told;
+  return { p50, p90, p95, p99, p999: tail('p999'), p9999: tail('p9999'), max };
+}
+
+/** Whether lost deliveries count in the percentiles of any of them. */
+export const countsLost = (steps: readonly ShownLatency[]): boolean =>
+  steps.some(({ judgedUs }) => judgedUs !== undefined);

@@ -1,8 +1,7 @@
-import type { ConnectPhase } from '../base/connectPhase';
+import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import type { HistogramCounts } from './histogram';
-import type { Counts } from './total/stepCounts';
-import type { DroppedConnection } from './total/connectionSummary';
+import type { DroppedConnection } from './summary';
 
 /** Joins and leaves since the previous sample. */
 export interface MembershipSample {
@@ -70,7 +69,7 @@ export interface ConnectionSample {
   readonly reconnected?: number;
   /** Connections that could not be opened at first; they are part of `connected`. */
   readonly openedLate?: number;
-  /** See {@link import('./total/connectionSummary').ConnectionSummary}. */
+  /** See {@link import('./summary').ConnectionSummary}. */
   readonly notBack?: number;
   readonly reconnectTimes?: HistogramCounts;
   /** In the order of the URLs, where there are several. */
@@ -113,4 +112,50 @@ export interface WorkerSample {
   readonly generator: GeneratorSample;
   readonly errors: ErrorCounts;
   readonly errorExamples: readonly ErrorSample[];
+}
+
+/** Names of everything that is counted for a step; `in` is client → service. */
+const countNames = [
+  'offered',
+  'sent',
+  'expected',
+  'received',
+  'duplicated',
+  'outOfOrder',
+  'late',
+  'extra',
+  'payloadBytesIn',
+  'payloadBytesOut',
+  'wireBytesIn',
+  'wireBytesOut',
+] as const;
+
+/** Counts of one step as plain data; their meaning: {@link import('./summary').StepSummary}. */
+export type Counts = Readonly<Record<(typeof countNames)[number], number>>;
+
+/** The same, being counted. Fields are written directly: this is the hot path of a worker. */
+export class StepCounts implements Counts {
+  offered = 0;
+  sent = 0;
+  expected = 0;
+  received = 0;
+  duplicated = 0;
+  outOfOrder = 0;
+  late = 0;
+  extra = 0;
+  payloadBytesIn = 0;
+  payloadBytesOut = 0;
+  wireBytesIn = 0;
+  wireBytesOut = 0;
+
+  addCounts(counts: Counts): void {
+    for (const name of countNames) this[name] += counts[name];
+  }
+
+  /** What was counted since the last call. */
+  takeCounts(): Counts {
+    const taken = Object.fromEntries(countNames.map((name) => [name, this[name]])) as Counts;
+    for (const name of countNames) this[name] = 0;
+    return taken;
+  }
 }

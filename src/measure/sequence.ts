@@ -1,5 +1,3 @@
-import { PairTable } from './pairTable';
-
 /** What the arrival of one sequence number means. */
 export type Arrival = 'first' | 'outOfOrder' | 'duplicate';
 
@@ -53,5 +51,68 @@ export class SequenceTracker {
     this.gapCount -= 1;
     if (missing.size === 0) this.gaps.delete(key);
     return true;
+  }
+}
+
+/**
+ * Whole numbers by pairs of whole numbers (open addressing, 12 bytes an entry at most twice over).
+ * A `Map` of maps would cost ten times the memory at thousands of connections.
+ */
+export class PairTable {
+  private firsts: Int32Array;
+  private seconds: Int32Array;
+  /** Value of each slot, 0 when new. Read and written by slot. */
+  values: Int32Array;
+  private used = 0;
+  private mask: number;
+
+  constructor(capacity = 1024) {
+    const size = 2 ** Math.ceil(Math.log2(Math.max(16, capacity * 2)));
+    this.firsts = new Int32Array(size).fill(-1);
+    this.seconds = new Int32Array(size);
+    this.values = new Int32Array(size);
+    this.mask = size - 1;
+  }
+
+  /**
+   * Slot of the pair, made when it is new; valid until the next call. Both numbers must be ≥ 0. Take the
+   * slot before `values`: a new pair may replace that array.
+   */
+  slot(first: number, second: number): number {
+    const found = this.find(first, second);
+    if (this.firsts[found] === first) return found;
+    if (this.used * 2 >= this.firsts.length) {
+      this.grow();
+      return this.slot(first, second);
+    }
+    this.used += 1;
+    this.firsts[found] = first;
+    this.seconds[found] = second;
+    return found;
+  }
+
+  /** The pair's slot, or the free one where it belongs. */
+  private find(first: number, second: number): number {
+    const { firsts, seconds, mask } = this;
+    const mixed = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b);
+    let slot = (mixed ^ (mixed >>> 15)) & mask;
+    while (firsts[slot] !== -1 && (firsts[slot] !== first || seconds[slot] !== second))
+      slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  private grow(): void {
+    const { firsts, seconds, values } = this;
+    this.firsts = new Int32Array(firsts.length * 2).fill(-1);
+    this.seconds = new Int32Array(firsts.length * 2);
+    this.values = new Int32Array(firsts.length * 2);
+    this.mask = firsts.length * 2 - 1;
+    for (let from = 0; from < firsts.length; from++) {
+      if (firsts[from] === -1) continue;
+      const to = this.find(firsts[from]!, seconds[from]!);
+      this.firsts[to] = firsts[from]!;
+      this.seconds[to] = seconds[from]!;
+      this.values[to] = values[from]!;
+    }
   }
 }

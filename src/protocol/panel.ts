@@ -1,7 +1,7 @@
 import type { Estimate } from '../capacity/estimate';
 import type { Recommendation } from '../capacity/judge/recommend';
-import type { Snapshot } from '../measure/show/snapshot';
-import type { RunSummary, Verdict } from '../measure/show/summary';
+import type { Snapshot } from '../measure/snapshot';
+import type { RunSummary, Verdict } from '../measure/summary';
 import type { Dialect, Scenario } from '../scenario/scenario';
 
 /** A run as the panel introduces it: what is known before anything is measured. No secrets. */

@@ -14,7 +14,7 @@ import { withVerdict } from '../capacity/judge/unitVerdict';
 import { loadOf } from '../capacity/load/loadOf';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { judgeRun } from '../measure/judge/verdict';
-import type { RunSummary, StepSummary, Verdict } from '../measure/show/summary';
+import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
 import type { Scenario } from '../scenario/scenario';
 import { withTexts } from '../scenario/target/targetKinds';
 import { redactHeader, redactSecret, redactTarget, redactText, redactUrl } from './redact';

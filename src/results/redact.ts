@@ -1,4 +1,4 @@
-import { visibleText } from '../base/visibleText';
+import { visibleText } from '../base/text';
 import { referencePattern } from '../scenario/target/references';
 
 /** What stands where a secret stood. References such as `${secret:name}` are no secrets and stay. */

@@ -1,4 +1,4 @@
-import type { RunSummary, Verdict } from '../measure/show/summary';
+import type { RunSummary, Verdict } from '../measure/summary';
 import type { Estimate } from '../capacity/estimate';
 import type { Recommendation } from '../capacity/judge/recommend';
 import type { Scenario } from '../scenario/scenario';

@@ -1,8 +1,8 @@
 import { mkdir, open, rename, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
-import { withoutEnd } from '../base/withoutEnd';
-import type { Snapshot } from '../measure/show/snapshot';
+import { withoutEnd } from '../base/text';
+import type { Snapshot } from '../measure/snapshot';
 import type { Result } from './result';
 
 /** Names of the files in a result folder. */

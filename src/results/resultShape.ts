@@ -1,25 +1,23 @@
-import { connectPhases } from '../base/connectPhase';
+import { connectPhases } from '../base/endpoint';
 import { otherObjectives } from '../base/slo';
 import type { LatencySummary } from '../measure/latencySummary';
-import type { EntryProgress, Snapshot, StepProgress } from '../measure/show/snapshot';
-import type {
-  EntrySummary,
-  GeneratorHealth,
-  MembershipSummary,
-  SloCheck,
-  StepConnections,
-  StepSummary,
-  Verdict,
-} from '../measure/show/summary';
+import type { EntryProgress, Snapshot, StepProgress } from '../measure/snapshot';
 import type {
   ConnectionSummary,
   ConnectTimes,
   DroppedConnection,
+  EntrySummary,
+  GeneratorHealth,
   LifeSummary,
+  MembershipSummary,
   Quantiles,
   Recovery,
+  SloCheck,
+  StepConnections,
+  StepSummary,
   TargetSummary,
-} from '../measure/total/connectionSummary';
+  Verdict,
+} from '../measure/summary';
 import { allParameters } from '../scenario/keys/scenarioKeys';
 import type { Scenario } from '../scenario/scenario';
 import type { Result } from './result';

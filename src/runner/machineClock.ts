@@ -1,5 +1,3 @@
-import type { Clock } from '../base/clock';
-
 /** Pairs of readings to choose from. */
 const tries = 50;
 
@@ -31,4 +29,13 @@ export class CpuMeter {
     const { user, system } = process.cpuUsage(this.start);
     return user + system;
   }
+}
+
+/**
+ * Reads the machine's monotonic clock in microseconds. All workers of a run share the same zero, so a
+ * value taken in one thread may be subtracted from a value taken in another.
+ */
+export interface Clock {
+  /** Microseconds since a fixed, unspecified moment; fractions are meaningful. */
+  nowUs(): number;
 }

@@ -16,12 +16,11 @@ import {
 } from './connect/connections';
 import { EntrySenders } from './send/entrySenders';
 import { GroupMover } from './prepare/groupMover';
-import { PacingLoop, type Driven } from './send/pacingLoop';
+import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
-import { Recorder, toldApart } from './receive/recorder';
-import { SelfCheck } from './calibrate/selfCheck';
-import type { Membership } from './prepare/membership';
+import { Recorder, toldApart } from './recorder';
+import type { Membership } from './prepare/sharedMembers';
 
 const tickUs = 1_000_000;
 

@@ -1,4 +1,4 @@
-import { membershipMethods, type HubDialect } from '../base/benchContract';
+import { membershipMethods, type HubDialect } from '../base/message';
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import type { Plan } from '../plan/plan';

@@ -1,14 +1,14 @@
 import { ExpectedError } from '../base/expectedError';
-import type { RunSummary } from '../measure/show/summary';
+import type { RunSummary } from '../measure/summary';
 import type { Plan } from '../plan/plan';
 import type { CompleteOptions } from '../results/completeResult';
 import type { writeCounters } from '../results/counters/counterFile';
 import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy } from '../results/scenarioCopy';
-import { withPayloadFile } from '../runner/lead/payloadFiles';
-import { planForMachine, type PlanDeps } from '../runner/lead/planForMachine';
-import type { Run } from '../runner/lead/run';
+import { withPayloadFile } from '../runner/prepare/payloadFiles';
+import { planForMachine, type PlanDeps } from '../runner/lead/machineLimits';
+import type { Run } from '../runner/lead/conductor';
 import type { Scenario } from '../scenario/scenario';
 import type { LoadBeyond } from '../targets/target';
 import type { OpenTarget, TargetContext } from '../targets/target';

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
-import { hideSecrets } from '../runner/lead/hideSecrets';
+import { hideSecrets } from '../base/text';
 import { probeAgreed, type TargetContext } from '../targets/target';
 import type { ServiceProbe } from '../targets/service/probeService';
 import type { HubProbe } from '../wire/connect/probeHub';

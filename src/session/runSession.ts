@@ -1,11 +1,10 @@
 import { Emitter } from '../base/event';
-import type { Snapshot } from '../measure/show/snapshot';
-import { HeldSnapshots } from '../measure/show/thinSnapshots';
-import type { RunSummary } from '../measure/show/summary';
+import { HeldSnapshots, type Snapshot } from '../measure/snapshot';
+import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
 import type { ResultFolder } from '../results/resultFolder';
-import type { Run, StopReason } from '../runner/lead/run';
+import type { Run, StopReason } from '../runner/lead/conductor';
 import { folderIn, type PreparedRun, type RunParts } from './prepareRun';
 import type { Shell } from './shell';
 

@@ -1,8 +1,7 @@
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import { emulatedBy, type Emulated } from '../results/result';
-import type { StepProgress } from '../measure/show/snapshot';
-import type { RunSummary } from '../measure/show/summary';
-import type { Recovery } from '../measure/total/connectionSummary';
+import type { StepProgress } from '../measure/snapshot';
+import type { RunSummary, Recovery } from '../measure/summary';
 import { emulatedTexts, howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';

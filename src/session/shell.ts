@@ -1,4 +1,4 @@
-import type { Translate } from '../base/translate';
+import type { Translate } from '../base/text';
 import type { SetKey } from '../results/scenarioCopy';
 import type { Scenario } from '../scenario/scenario';
 import type { LoadBeyond } from '../targets/target';

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { emulatorHeader } from '../base/emulatorHeader';
+import { emulatorHeader } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
 import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';

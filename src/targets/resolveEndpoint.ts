@@ -1,7 +1,7 @@
 import { createSecureContext } from 'node:tls';
-import { connectionText } from '../base/connectionText';
 import type { Endpoint, ClientCertificate, ProxySettings } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
+import { connectionText } from '../base/text';
 import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { proxyFor } from '../wire/socket/proxy';

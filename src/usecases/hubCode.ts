@@ -1,4 +1,4 @@
-import { callbacks, type HubDialect } from '../base/benchContract';
+import { callbacks, type HubDialect } from '../base/message';
 import { hubMethods } from './registry';
 import type { HubMethod } from './useCase';
 import type { StreamDirection } from './streams';

@@ -1,4 +1,4 @@
-import { largestPayloadBytes } from '../base/stampBytes';
+import { largestPayloadBytes } from '../base/message';
 import { parseSizeBytes } from '../base/units';
 
 /**

@@ -1,4 +1,4 @@
-import { largestPayloadBytes } from '../base/stampBytes';
+import { largestPayloadBytes } from '../base/message';
 
 /**
  * Description of one key of a scenario file. Everything that shows or checks the key is derived from

@@ -1,4 +1,4 @@
-import { idMethods, type ContractMethods } from '../base/benchContract';
+import { idMethods, type ContractMethods } from '../base/message';
 import { broadcast } from './cases/broadcast';
 import { connectOnly } from './cases/connectOnly';
 import { echo } from './cases/echo';

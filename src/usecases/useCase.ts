@@ -1,4 +1,4 @@
-import { membershipMethods } from '../base/benchContract';
+import { membershipMethods } from '../base/message';
 import type { Parameters, ParameterSpec } from './parameters';
 import type { LeavingSize, PayloadSize } from './payloadSizes';
 import type { StreamShape, StreamDirection } from './streams';

@@ -1,6 +1,10 @@
-import { mostSnapshots, thinSnapshots } from '../measure/show/thinSnapshots';
-import type { Snapshot, StepProgress } from '../measure/show/snapshot';
-import type { StepSummary } from '../measure/show/summary';
+import {
+  mostSnapshots,
+  thinSnapshots,
+  type Snapshot,
+  type StepProgress,
+} from '../measure/snapshot';
+import type { StepSummary } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
 import { panelStrings, type PanelStrings } from '../protocol/panelStrings';
 

@@ -1,8 +1,8 @@
 import { fill, latencyWords } from '../base/objectives/words';
 import { limitOf, objectives, objectiveText, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
-import { stallOf, type Stall } from '../measure/judge/stall';
-import type { Snapshot, StepProgress } from '../measure/show/snapshot';
+import { stallOf, type Stall } from '../measure/judge/waitingWatch';
+import type { Snapshot, StepProgress } from '../measure/snapshot';
 
 import type { PanelStrings } from '../protocol/panelStrings';
 import { endedLosses, type ShownRun } from './panelState';

@@ -3,7 +3,7 @@ import type { Plan } from '../../src/plan/plan';
 import { populationsOf, type Population } from '../../src/plan/population';
 import type { SenderDependencies } from '../../src/runner/send/entrySender';
 import { MessageSender } from '../../src/runner/send/messageSender';
-import { StepRecorder } from '../../src/runner/receive/recorder';
+import { StepRecorder } from '../../src/runner/recorder';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../src/wire/message/stamp';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';

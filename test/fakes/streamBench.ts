@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Plan } from '../../src/plan/plan';
 import { populationsOf } from '../../src/plan/population';
 import { Receiver } from '../../src/runner/receive/receiver';
-import { Recorder, type StepRecorder } from '../../src/runner/receive/recorder';
+import { Recorder, type StepRecorder } from '../../src/runner/recorder';
 import { StreamSender } from '../../src/runner/send/streamSender';
 import { jsonCodec } from '../../src/wire/hub/codecs';
 import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/hub/hubMessage';

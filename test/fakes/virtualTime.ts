@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock';
+import type { Clock } from '../../src/runner/machineClock';
 
 interface Timer {
   atUs: number;

@@ -1,5 +1,4 @@
-import type { FromWorker, ToWorker } from '../../src/protocol/worker';
-import type { WorkerHost, WorkerListener } from '../../src/runner/lead/workerHost';
+import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/protocol/worker';
 import type { WorkerSample } from '../../src/measure/sample';
 import type { PlanStep } from '../../src/plan/plan';
 import { workerSampleOf } from './sample';

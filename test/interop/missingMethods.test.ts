@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { verdictSentence } from '../../src/measure/judge/verdictSentence';
+import { verdictSentence } from '../../src/measure/show/verdictSentence';
 import { completeResult } from '../../src/results/completeResult';
 import { adviceOn } from '../../src/measure/judge/hubComplaint';
 import { askHub } from '../../src/wire/connect/probeHub';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { StepSummary } from '../../src/measure/show/summary';
+import type { StepSummary } from '../../src/measure/summary';
 import { loadRun, onlyStep, type LoadResult, type LoadTest } from '../load/loadRun';
 
 /** Round trips in milliseconds, as another program has read them. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { StepSummary } from '../../src/measure/show/summary';
+import type { StepSummary } from '../../src/measure/summary';
 import type { Result } from '../../src/results/result';
 import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Snapshot } from '../../src/measure/show/snapshot';
+import type { Snapshot } from '../../src/measure/snapshot';
 import type { Result } from '../../src/results/result';
 import { runCli, type CliResult } from '../fakes/loadCli';
 import { startHub, withHub, type LoadHub } from '../fakes/loadHub';

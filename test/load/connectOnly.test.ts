@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { connectPhases } from '../../src/base/connectPhase';
-import { verdictSentence } from '../../src/measure/judge/verdictSentence';
+import { connectPhases } from '../../src/base/endpoint';
+import { verdictSentence } from '../../src/measure/show/verdictSentence';
 import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import { assertConsistent, loadRun, onlyStep, scenarioOf, scenarioText } from './loadRun';
 

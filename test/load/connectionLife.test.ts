@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StepSummary } from '../../src/measure/show/summary';
+import type { StepSummary } from '../../src/measure/summary';
 import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import { assertConsistent, loadRun, onlyStep, type LoadTest } from './loadRun';
 import { sideBySide } from '../fakes/sideBySide';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StepSummary } from '../../src/measure/show/summary';
+import type { StepSummary } from '../../src/measure/summary';
 import {
   startWebPubSubEmulator,
   type WebPubSubEmulator,

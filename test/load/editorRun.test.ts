@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { resultEntry } from '../../src/extension/results/resultEntry';
-import { english } from '../../src/base/translate';
+import { english } from '../../src/base/text';
 import {
   startEditorRun,
   type EditorRun,
@@ -11,7 +11,7 @@ import {
 } from '../../src/extension/run/editorRun';
 import { scanResults } from '../../src/extension/results/resultEntry';
 import { summaryMarkdown } from '../../src/session/export/summaryMarkdown';
-import type { Snapshot } from '../../src/measure/show/snapshot';
+import type { Snapshot } from '../../src/measure/snapshot';
 import type { RunRequest } from '../../src/session/shell';
 import { readResult } from '../../src/results/readResult';
 import { letWorkerDie } from '../fakes/letWorkerDie';

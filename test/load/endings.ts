@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Run } from '../../src/runner/lead/run';
+import type { Run } from '../../src/runner/lead/conductor';
 import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import { closedPort } from '../fakes/loadPeers';

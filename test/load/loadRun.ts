@@ -8,10 +8,10 @@ import type {
   RunSummary,
   StepSummary,
   Verdict,
-} from '../../src/measure/show/summary';
+} from '../../src/measure/summary';
 import { judgeRun } from '../../src/measure/judge/verdict';
 import { buildPlan } from '../../src/plan/buildPlan';
-import type { Run } from '../../src/runner/lead/run';
+import type { Run } from '../../src/runner/lead/conductor';
 import { startRun } from '../../src/runner/lead/startRun';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StepSummary } from '../../src/measure/show/summary';
+import type { StepSummary } from '../../src/measure/summary';
 import { useCases } from '../../src/usecases/registry';
 import { startHub, type LoadHub } from '../fakes/loadHub';
 import { isRun, tableColumns, tableRows, type TableRow } from '../fakes/scenarioTable';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { stallText } from '../../src/cli/views/runView';
-import type { Snapshot } from '../../src/measure/show/snapshot';
-import { stallOf } from '../../src/measure/judge/stall';
+import type { Snapshot } from '../../src/measure/snapshot';
+import { stallOf } from '../../src/measure/judge/waitingWatch';
 import { withHub } from '../fakes/loadHub';
 import { assertExact, loadRun, onlyStep } from './loadRun';
 

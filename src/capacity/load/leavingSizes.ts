@@ -1,4 +1,4 @@
-import { callbacks } from '../../base/benchContract';
+import { callbacks } from '../../base/message';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { groupParameters } from '../../usecases/parameters';
 import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import { jsonDocument } from '../../base/visibleText';
+import { jsonDocument } from '../../base/text';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';

@@ -10,7 +10,7 @@ import {
 } from '../../capacity/estimate';
 import { estimateUnits, priceUnits } from '../../capacity/model';
 import { exitCode } from '../exitCode';
-import { jsonDocument } from '../../base/visibleText';
+import { jsonDocument } from '../../base/text';
 import { plannedLines } from '../views/finalScreen';
 import { paintAll, wrapped, type Line } from '../views/line';
 import type { Scenario } from '../../scenario/scenario';

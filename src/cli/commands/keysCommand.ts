@@ -4,7 +4,7 @@ import type { KeySpec } from '../../scenario/keys/keySpec';
 import { didYouMean } from '../../scenario/text/words';
 import { writtenNumber } from '../../scenario/text/numberText';
 import { exitCode } from '../exitCode';
-import { jsonDocument } from '../../base/visibleText';
+import { jsonDocument } from '../../base/text';
 import { canColour, widthOf, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
 

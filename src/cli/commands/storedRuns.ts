@@ -1,4 +1,4 @@
-import { jsonDocument } from '../../base/visibleText';
+import { jsonDocument } from '../../base/text';
 import { countersOfRun } from '../../results/counters/counterFile';
 import {
   CounterSummarizer,

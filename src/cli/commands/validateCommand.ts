@@ -6,7 +6,7 @@ import type { Problem } from '../../scenario/problem';
 import { referencesIn } from '../../scenario/target/references';
 import { exitCode } from '../exitCode';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../scenarioOf';
-import { jsonDocument } from '../../base/visibleText';
+import { jsonDocument } from '../../base/text';
 import { paint, printable, type Tone } from '../views/line';
 import { namedScenario, type ScenarioParser } from '../../session/scenarioFile';
 import { secretVariable } from '../../targets/target';

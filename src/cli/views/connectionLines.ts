@@ -1,7 +1,6 @@
-import { connectPhases } from '../../base/connectPhase';
+import { connectPhases } from '../../base/endpoint';
 import { formatCount, formatDurationMs, formatLatencyUs } from '../../base/units';
-import type { StepSummary } from '../../measure/show/summary';
-import type { ConnectionSummary } from '../../measure/total/connectionSummary';
+import type { StepSummary, ConnectionSummary } from '../../measure/summary';
 import { recoveryWords } from '../../session/runWords';
 import { fixedBlank, wrapped, type Line } from './line';
 

@@ -1,4 +1,4 @@
-import { visibleText } from '../../base/visibleText';
+import { visibleText } from '../../base/text';
 
 /** How a line looks where colours are allowed; the words say the same without them. */
 export type Tone = 'dim' | 'bold' | 'good' | 'bad' | 'warn';

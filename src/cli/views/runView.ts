@@ -1,10 +1,17 @@
 import { latencyWords } from '../../base/objectives/words';
 import type { ErrorClass, ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { stallOf } from '../../measure/judge/stall';
-import type { Phase, Snapshot, StepProgress } from '../../measure/show/snapshot';
-import { columnsOf, smallHead, tooFew, type StepColumn } from '../../measure/show/stepColumns';
-import { entryRows, rowOfProgress, type StepRow } from '../../measure/show/stepRows';
+import { stallOf } from '../../measure/judge/waitingWatch';
+import type { Phase, Snapshot, StepProgress } from '../../measure/snapshot';
+import {
+  columnsOf,
+  smallHead,
+  tooFew,
+  entryRows,
+  rowOfProgress,
+  type StepColumn,
+  type StepRow,
+} from '../../measure/show/stepColumns';
 import type { Dialect, Scenario } from '../../scenario/scenario';
 import { clock, loadWords, marksOf, timeLeft } from '../../session/runWords';
 import { widthOf, type Output } from '../io';

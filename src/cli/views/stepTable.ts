@@ -1,9 +1,13 @@
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { countsLost } from '../../measure/judge/judgedLatency';
-import { columnsOf, lostNote, smallHead, type StepColumn } from '../../measure/show/stepColumns';
-import type { StepRow } from '../../measure/show/stepRows';
-import { trafficRows } from '../../measure/show/traffic';
-import { tailReason } from '../../measure/tails';
+import { countsLost, tailReason } from '../../measure/latencySummary';
+import {
+  columnsOf,
+  lostNote,
+  smallHead,
+  trafficRows,
+  type StepColumn,
+  type StepRow,
+} from '../../measure/show/stepColumns';
 import type { Line, Tone } from './line';
 
 /** Steps, or the use cases of a mix in them, as a table: head and rows. */

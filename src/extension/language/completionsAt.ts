@@ -9,7 +9,7 @@ import {
   type OutlineNode,
 } from '../../scenario/text/outline';
 import { keysBelow, specOf, type Analysis } from './analyseScenario';
-import { english, type Translate } from '../../base/translate';
+import { english, type Translate } from '../../base/text';
 import {
   presetCompletions,
   valueCompletions,

@@ -8,7 +8,7 @@ import { numberOf } from '../../usecases/parameters';
 import { streamsOf } from '../../usecases/registry';
 import { itemsDown, itemsUp } from '../../usecases/streams';
 import { entryNodes, type Analysis } from './analyseScenario';
-import { english, type Translate } from '../../base/translate';
+import { english, type Translate } from '../../base/text';
 import { estimateHeadline, wordsOfTable } from './hoverAt';
 
 export interface InlayText {

@@ -1,4 +1,4 @@
-import type { Translate } from '../../base/translate';
+import type { Translate } from '../../base/text';
 import { presetOf } from '../../capacity/start/preset';
 import { offers } from '../../capacity/tables/resolved';
 import type { KeySpec } from '../../scenario/keys/keySpec';

@@ -1,4 +1,4 @@
-import { english, type Translate } from '../../base/translate';
+import { english, type Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { exceedsUnit, unitNotOffered } from '../../capacity/judge/unitVerdict';
 import { offers } from '../../capacity/tables/resolved';

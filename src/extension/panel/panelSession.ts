@@ -1,10 +1,9 @@
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { decodeHistogram } from '../../measure/histogram';
-import { verdictSentence } from '../../measure/judge/verdictSentence';
-import type { Snapshot } from '../../measure/show/snapshot';
-import type { MessageSummary, RunSummary, Verdict } from '../../measure/show/summary';
-import { thinSnapshots } from '../../measure/show/thinSnapshots';
+import { verdictSentence } from '../../measure/show/verdictSentence';
+import { thinSnapshots, type Snapshot } from '../../measure/snapshot';
+import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
 import type {
   FromPanel,
   PanelResult,

@@ -1,7 +1,7 @@
 import { targetWords, withTexts } from '../../scenario/target/targetKinds';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import type { Snapshot } from '../../measure/show/snapshot';
+import type { Snapshot } from '../../measure/snapshot';
 import type { PanelRun } from '../../protocol/panel';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
 import { redactTarget } from '../../results/redact';

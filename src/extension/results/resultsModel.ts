@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { latencyWords } from '../../base/objectives/words';
-import type { Translate } from '../../base/translate';
+import type { Translate } from '../../base/text';
 import type { EntryStatus, ResultEntry } from './resultEntry';
 
 export interface ResultGroup {

@@ -1,15 +1,14 @@
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { scenarioEstimate } from '../../capacity/estimate';
-import type { Snapshot } from '../../measure/show/snapshot';
+import type { Snapshot } from '../../measure/snapshot';
 import { buildPlan } from '../../plan/buildPlan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';
 import { completeResult, redactScenario } from '../../results/completeResult';
 import { writeCounters } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
-import { machineLimits, missingForRun } from '../../runner/lead/machineLimits';
-import { missingForScenario } from '../../runner/lead/planForMachine';
-import type { StopReason } from '../../runner/lead/run';
+import { machineLimits, missingForRun, missingForScenario } from '../../runner/lead/machineLimits';
+import type { StopReason } from '../../runner/lead/conductor';
 import { startRun } from '../../runner/lead/startRun';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { readScenarioFile } from '../../session/scenarioFile';
-import { verdictSentence } from '../../measure/judge/verdictSentence';
+import { verdictSentence } from '../../measure/show/verdictSentence';
 import { noticeText } from '../../results/redact';
 import type { Result } from '../../results/result';
 import type { MissingMethods } from '../../session/askTarget';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { Snapshot } from '../../measure/show/snapshot';
+import type { Snapshot } from '../../measure/snapshot';
 import { noticeText } from '../../results/redact';
 import type { EditorRun } from './editorRun';
 import { statusDetails, statusText } from './runTexts';

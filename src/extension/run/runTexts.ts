@@ -1,8 +1,8 @@
-import type { Translate } from '../../base/translate';
 import { countOf } from '../../base/errorClass';
+import type { Translate } from '../../base/text';
 import { latencyWords } from '../../base/objectives/words';
 import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
-import type { Snapshot } from '../../measure/show/snapshot';
+import type { Snapshot } from '../../measure/snapshot';
 import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';

@@ -1,4 +1,4 @@
-import type { Translate } from '../../base/translate';
+import type { Translate } from '../../base/text';
 import { redacted, redactUrl } from '../../results/redact';
 import type { SetKey } from '../../results/scenarioCopy';
 import type { Scenario } from '../../scenario/scenario';

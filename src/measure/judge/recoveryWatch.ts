@@ -1,6 +1,6 @@
 import { latencyShare, type LatencyMetric } from '../../base/objectives/latency';
 import type { Slo } from '../../base/slo';
-import type { Recovery } from '../total/connectionSummary';
+import type { Recovery } from '../summary';
 import type { MergedTick } from '../total/tickMerger';
 
 /** Longest list of one step; connections that flap more than that are no recovery. */

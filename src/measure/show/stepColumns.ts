@@ -1,8 +1,8 @@
-import { formatCount, formatShare } from '../../base/units';
-import { shownLatency, type ShownPercentiles } from '../judge/judgedLatency';
-import { latencyAt } from '../tails';
-import type { StepRow } from './stepRows';
-import type { GeneratorHealth, MessageSummary } from './summary';
+import { countOf } from '../../base/errorClass';
+import { formatCount, formatShare, formatBytes } from '../../base/units';
+import { shownLatency, latencyAt, type ShownPercentiles } from '../latencySummary';
+import type { StepProgress } from '../snapshot';
+import type { GeneratorHealth, MessageSummary, StepSummary, VerdictStatus } from '../summary';
 
 /** Where steps are shown: tables of the terminal, the log of a run, Markdown, CSV, the panel. */
 export type StepView = 'terminal' | 'log' | 'markdown' | 'csv' | 'panel';
@@ -175,3 +175,82 @@ function generatorWords({
 
 /** What stands with a table in whose percentiles lost deliveries count. */
 export const lostNote = 'percentiles count what was lost as slower than all that arrived';
+
+/** What is known of a step, or of one use case of a mix in it; what is not known yet is absent. */
+export interface StepRow extends Partial<Omit<MessageSummary, 'senders' | 'histogram'>> {
+  readonly index: number;
+  /** Name of the use case where it is one of a mix. */
+  readonly name?: string;
+  readonly senders: number;
+  readonly seconds?: number;
+  /** Of the measured time. */
+  readonly errors?: number;
+  /** Before it, in the warm-up of the step. */
+  readonly warmupErrors?: number;
+  readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'>;
+  readonly verdict?: VerdictStatus;
+  /** The step that is going on. */
+  readonly current?: boolean;
+  /** Time left, e.g. `0:12`; at most 4 characters. */
+  readonly left?: string;
+}
+
+/** Row of a step that is over. */
+export function rowOfStep({ errors, warmupErrors, verdict, ...row }: StepSummary): StepRow {
+  return {
+    ...row,
+    errors: countOf(errors),
+    warmupErrors: countOf(warmupErrors ?? {}),
+    verdict: verdict.status,
+  };
+}
+
+/** Row of a step as last seen; its losses are known only when it is over. */
+export function rowOfProgress({ outstanding, over, ...row }: StepProgress): StepRow {
+  return { ...row, ...(over && { lost: outstanding }) };
+}
+
+/** The use cases of a mix in a step, a row each; none where there is only one. */
+export function entryRows(step: StepSummary | StepProgress): StepRow[] {
+  const { index, entries = [] } = step;
+  const seconds = 'seconds' in step ? { seconds: step.seconds } : {};
+  return entries.map((entry) => {
+    if ('lost' in entry) return { ...entry, index, ...seconds };
+    const { outstanding, ...row } = entry;
+    return { ...row, index, ...('over' in step && step.over && { lost: outstanding }) };
+  });
+}
+
+type Bytes = Pick<
+  StepSummary,
+  'index' | 'seconds' | 'payloadBytesIn' | 'payloadBytesOut' | 'wireBytesIn' | 'wireBytesOut'
+>;
+
+/** Rows of the table of bytes, one for each step in which any moved: step, then payload, bytes on the wire and their
+ * rate, first in (client to service), then out (service to client), as in the performance guides. */
+export const trafficRows = (steps: readonly Bytes[]): string[][] =>
+  steps
+    .filter(({ wireBytesIn, wireBytesOut }) => wireBytesIn !== 0 || wireBytesOut !== 0)
+    .map(trafficCells);
+
+function trafficCells(step: Bytes): string[] {
+  const { index, seconds, payloadBytesIn, payloadBytesOut, wireBytesIn, wireBytesOut } = step;
+  return [
+    String(index),
+    ...[bytes(payloadBytesIn), bytes(wireBytesIn), rate(wireBytesIn, seconds)],
+    ...[bytes(payloadBytesOut), bytes(wireBytesOut), rate(wireBytesOut, seconds)],
+  ];
+}
+
+function bytes(count: number | null): string {
+  if (count === null) return '–';
+  return count < 1024 ** 3 ? formatBytes(count) : `${(count / 1024 ** 3).toFixed(1)} GB`;
+}
+
+/** Megabytes (1,048,576 bytes, as the guides count) a second. */
+function rate(count: number | null, seconds: number): string {
+  if (count === null) return '–';
+  const perSecond = count / seconds / 1024 / 1024;
+  if (seconds <= 0 || perSecond === Infinity) return '–';
+  return perSecond > 0 && perSecond < 0.01 ? '<0.01' : perSecond.toFixed(perSecond < 100 ? 2 : 0);
+}

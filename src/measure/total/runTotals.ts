@@ -1,12 +1,17 @@
-import { connectPhases, type ConnectPhase } from '../../base/connectPhase';
+import { connectPhases, type ConnectPhase } from '../../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
-import type { ConnectTimes, DroppedConnection } from './connectionSummary';
 import { LatencyHistogram } from '../histogram';
-import { LifeTotals } from './lifeTotals';
-import type { ConnectionSample, WorkerSample } from '../sample';
-import { TargetTotals } from './targetTotals';
+import type { ConnectionSample, WorkerSample, TargetSample } from '../sample';
+import type {
+  ConnectTimes,
+  DroppedConnection,
+  ConnectionSummary,
+  ErrorExample,
+  LifeSummary,
+  Quantiles,
+  TargetSummary,
+} from '../summary';
 import { StepTotals, type StepFacts } from './stepTotals';
-import type { ConnectionSummary, ErrorExample } from '../show/summary';
 
 /** Failures kept with their text over all workers, for each class. */
 const examplesPerClass = 3;
@@ -154,4 +159,81 @@ export class RunTotals {
 function timesOf(histogram: LatencyHistogram): ConnectTimes {
   const { p50, p99, max } = histogram.summary();
   return { p50, p99, max };
+}
+
+/** Sums of what the workers tell about connections that come and go. */
+export class LifeTotals {
+  private readonly reconnectTimes = new LatencyHistogram();
+  private readonly lifeMs = new LatencyHistogram();
+  private readonly downMs = new LatencyHistogram();
+  private readonly unavailable = new LatencyHistogram();
+  private lifeUs = 0;
+  private downUs = 0;
+
+  add({ reconnectTimes, life }: Pick<ConnectionSample, 'reconnectTimes' | 'life'>): void {
+    if (reconnectTimes !== undefined) this.reconnectTimes.add(reconnectTimes);
+    if (life === undefined) return;
+    this.lifeMs.add(life.lifeMs);
+    this.downMs.add(life.downMs);
+    this.unavailable.add(life.unavailableMillionths);
+    this.lifeUs += life.lifeUs;
+    this.downUs += life.downUs;
+  }
+
+  /** Undefined until the workers have told it, at the end of a run whose connections come and go. */
+  summary(drops: number, closed: number, reconnects: number): LifeSummary | undefined {
+    if (this.lifeMs.count === 0) return undefined;
+    const reached = quantilesOf(this.unavailable);
+    const share = (millionths: number): number => 1 - millionths / 1_000_000;
+    return {
+      drops,
+      closed,
+      reconnects,
+      reconnectUs: quantilesOf(this.reconnectTimes),
+      lifeSpanMs: quantilesOf(this.lifeMs),
+      downMs: quantilesOf(this.downMs),
+      sla: {
+        mean: this.lifeUs > 0 ? 1 - this.downUs / this.lifeUs : 1,
+        p50: share(reached.p50),
+        p90: share(reached.p90),
+        p95: share(reached.p95),
+        p99: share(reached.p99),
+      },
+    };
+  }
+}
+
+function quantilesOf(histogram: LatencyHistogram): Quantiles {
+  const { p50, p90, p95, p99 } = histogram.summary();
+  return { p50, p90, p95, p99 };
+}
+
+/** Sums of what the workers tell about one of several targets. */
+class TargetTotals {
+  private readonly byWorker = new Map<number, TargetSample>();
+  private readonly connectTimes = new LatencyHistogram();
+  private readonly latency = new LatencyHistogram();
+
+  constructor(private readonly url: string) {}
+
+  add(worker: number, sample: TargetSample): void {
+    this.byWorker.set(worker, sample);
+    if (sample.connectTimes !== undefined) this.connectTimes.add(sample.connectTimes);
+    if (sample.latency !== undefined) this.latency.add(sample.latency);
+  }
+
+  summary(): TargetSummary {
+    const sum = (field: 'connected' | 'failed' | 'dropped' | 'received'): number =>
+      [...this.byWorker.values()].reduce((total, sample) => total + sample[field], 0);
+    const connect = this.connectTimes.summary();
+    return {
+      url: this.url,
+      connected: sum('connected'),
+      failed: sum('failed'),
+      dropped: sum('dropped'),
+      received: sum('received'),
+      connectUs: { p50: connect.p50, p99: connect.p99, max: connect.max },
+      latencyUs: this.latency.summary(),
+    };
+  }
 }

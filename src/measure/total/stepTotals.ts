@@ -1,15 +1,131 @@
 import { addErrors, countOf, type ErrorCounts } from '../../base/errorClass';
 import type { JudgedDeliveries } from '../../base/objectives/objective';
 import type { Slo } from '../../base/slo';
-import { EntryTotals, MessageTotals, type EntryFacts } from './entryTotals';
 import { LatencyHistogram } from '../histogram';
-import type { GeneratorSample, StepSample } from '../sample';
-import { MembershipTotals } from './membershipTotals';
+import { generatorProblems, judgedAgain, judgeStep } from '../judge/verdict';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
-import type { GeneratorHealth, StepConnections, StepSummary, Verdict } from '../show/summary';
-import { generatorProblems } from '../judge/generatorProblems';
-import { judgedAgain, judgeStep } from '../judge/verdict';
 import { WaitingWatch, type Waiting } from '../judge/waitingWatch';
+import { judgedLatency, type JudgedLatency } from '../latencySummary';
+import {
+  StepCounts,
+  type GeneratorSample,
+  type StepSample,
+  type EntrySample,
+  type MembershipSample,
+} from '../sample';
+import type { EntryProgress } from '../snapshot';
+import type {
+  GeneratorHealth,
+  StepConnections,
+  StepSummary,
+  Verdict,
+  EntrySummary,
+  MessageSummary,
+  MembershipSummary,
+} from '../summary';
+
+/** One of the use cases that run side by side in a step. */
+interface EntryFacts {
+  readonly name: string;
+  readonly senders: number;
+}
+
+/** Sums of what all workers counted for a step, or for one entry in it; percentiles are of the sums only. */
+class MessageTotals extends StepCounts {
+  readonly latency = new LatencyHistogram();
+  private readonly sendLatency = new LatencyHistogram();
+  /** Percentiles over what was expected when the drain ended, where something was missing. */
+  judgedUs: JudgedLatency | undefined;
+
+  protected addMessages(sample: EntrySample): void {
+    this.addCounts(sample);
+    if (sample.latency !== undefined) this.latency.add(sample.latency);
+    if (sample.sendLatency !== undefined) this.sendLatency.add(sample.sendLatency);
+  }
+
+  /**
+   * Deliveries as expected, and what came beyond: a server that invents messages must not hide a loss
+   * nor turn it negative.
+   */
+  delivered(): { received: number; extra: number } {
+    const surplus = Math.max(0, this.received - this.expected);
+    return { received: this.received - surplus, extra: this.extra + surplus };
+  }
+
+  /** The drain is over: what is missing now is lost, and counts as slower than any other. */
+  settle(): void {
+    const { expected, latency } = this;
+    const { received } = this.delivered();
+    const latencyAtShareUs = (share: number): number => latency.valueAtShare(share);
+    if (received < expected)
+      this.judgedUs = judgedLatency({ expected, received, latencyAtShareUs });
+  }
+
+  protected messages(senders: number, seconds: number): MessageSummary {
+    const { received, extra } = this.delivered();
+    const perSecond = (count: number): number =>
+      seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
+    return {
+      senders,
+      offered: this.offered,
+      sent: this.sent,
+      expected: this.expected,
+      received,
+      lost: this.expected - received,
+      duplicated: this.duplicated,
+      outOfOrder: this.outOfOrder,
+      late: this.late,
+      extra,
+      sentPerSecond: perSecond(this.sent),
+      receivedPerSecond: perSecond(received),
+      payloadBytesIn: this.payloadBytesIn,
+      payloadBytesOut: this.payloadBytesOut,
+      wireBytesIn: known(this.wireBytesIn),
+      wireBytesOut: known(this.wireBytesOut),
+      latencyUs: this.latency.summary(),
+      ...(this.judgedUs && { judgedUs: this.judgedUs }),
+      sendLatencyUs: this.sendLatency.summary(),
+      histogram: this.latency.encode(),
+    };
+  }
+}
+
+/** A sum that has something unknown in it is unknown. */
+const known = (sum: number): number | null => (Number.isNaN(sum) ? null : sum);
+
+/** Sums of one entry of a mix in one step. */
+class EntryTotals extends MessageTotals {
+  constructor(private readonly facts: EntryFacts) {
+    super();
+  }
+
+  add(sample: EntrySample): void {
+    this.addMessages(sample);
+  }
+
+  /** The entry in a step that is going on, `elapsedS` measured seconds long. */
+  progress(elapsedS: number): EntryProgress {
+    const { offered, sent, expected, received } = this;
+    const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
+    return {
+      ...this.facts,
+      offered,
+      sent,
+      expected,
+      received,
+      outstanding: Math.max(0, expected - received),
+      sentPerSecond: perSecond(sent),
+      receivedPerSecond: perSecond(received),
+      latencyUs: this.latency.summary(),
+      ...(this.judgedUs && { judgedUs: this.judgedUs }),
+    };
+  }
+
+  summary(seconds: number): EntrySummary {
+    const { name, senders } = this.facts;
+    return { name, ...this.messages(senders, seconds) };
+  }
+}
 
 /** What a plan says about a step, as far as its numbers need it. */
 export interface StepFacts {
@@ -156,6 +272,36 @@ export class StepTotals extends MessageTotals {
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
       ...(this.membership !== undefined && { membership: this.membership.summary() }),
       verdict: verdict === undefined ? cutShort : judgedAgain(verdict, this.deliveries(), slo),
+    };
+  }
+}
+
+/** Sums of the joins and leaves of one step. */
+class MembershipTotals {
+  private joins = 0;
+  private joinsFailed = 0;
+  private leaves = 0;
+  private leavesFailed = 0;
+  private skipped = 0;
+  private readonly joinLatency = new LatencyHistogram();
+  private readonly leaveLatency = new LatencyHistogram();
+
+  add(sample: MembershipSample): void {
+    this.joins += sample.joins;
+    this.joinsFailed += sample.joinsFailed;
+    this.leaves += sample.leaves;
+    this.leavesFailed += sample.leavesFailed;
+    this.skipped += sample.skipped;
+    if (sample.joinLatency !== undefined) this.joinLatency.add(sample.joinLatency);
+    if (sample.leaveLatency !== undefined) this.leaveLatency.add(sample.leaveLatency);
+  }
+
+  summary(): MembershipSummary {
+    const { joins, joinsFailed, leaves, leavesFailed, skipped } = this;
+    return {
+      ...{ joins, joinsFailed, leaves, leavesFailed, skipped },
+      joinUs: this.joinLatency.summary(),
+      leaveUs: this.leaveLatency.summary(),
     };
   }
 }

@@ -1,8 +1,13 @@
 import { ExpectedError } from '../../base/expectedError';
 import { counterEdgesUs, decodeHistogram } from '../../measure/histogram';
-import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
-import type { MembershipSummary, MessageSummary, StepSummary } from '../../measure/show/summary';
-import type { ConnectionSummary, Quantiles } from '../../measure/total/connectionSummary';
+import type { Snapshot, StepProgress } from '../../measure/snapshot';
+import type {
+  MembershipSummary,
+  MessageSummary,
+  StepSummary,
+  ConnectionSummary,
+  Quantiles,
+} from '../../measure/summary';
 import type { Scenario } from '../../scenario/scenario';
 import { streamsOf } from '../../usecases/registry';
 import type { Result } from '../result';

@@ -1,20 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Endpoint } from '../../base/endpoint';
+import type { WireProtocol } from '../../base/message';
 import { defaultSlo } from '../../base/slo';
-import type { WireProtocol } from '../../base/wireProtocol';
-import type { Plan } from '../../plan/plan';
 import { planEntryOf } from '../../plan/buildPlan';
+import type { Plan } from '../../plan/plan';
 import { populationsOf } from '../../plan/population';
-import { machineClock } from '../machineClock';
-import { Receiver } from '../receive/receiver';
-import { Recorder } from '../receive/recorder';
+import { startLocalServer } from '../../targets/local';
 import type { Parameters } from '../../usecases/parameters';
 import { connectHub } from '../../wire/connect/connectHub';
-import type { Endpoint } from '../../base/endpoint';
 import { SocketAgents } from '../../wire/socket/socketAgents';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
 import { recordLatencyShape } from '../../wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp } from '../../wire/message/stamp';
+import { machineClock, CpuMeter } from '../machineClock';
+import { Receiver } from '../receive/receiver';
+import { Recorder } from '../recorder';
 
 /** A plan for code that paces itself in a closed loop: only what sending and receiving need is real. */
 export function closedPlan(
@@ -149,5 +151,47 @@ export class RoundTrips implements HubListener {
 
   private nowUs(): number {
     return this.clock.nowUs() - this.originUs;
+  }
+}
+
+/** What one core of this machine can generate, as measured just now. */
+export interface Calibration {
+  /** Messages sent and answered per second before one core is full. */
+  readonly messagesPerSecond: number;
+  readonly cpuUsPerMessage: number;
+}
+
+const connections = 50;
+const warmupMs = 400;
+const measureMs = 1200;
+
+/**
+ * Lets echoes of 2 KB go round against the embedded hub for a moment and measures the CPU time of this
+ * process alone; the hub runs in another one.
+ *
+ * @param serverScript script that understands `serve hub`
+ */
+export async function calibrate(serverScript: string): Promise<Calibration> {
+  const hub = await startLocalServer('hub', serverScript);
+  const endpoint = {
+    urls: [hub.value],
+    headers: {},
+    query: {},
+    insecureTls: false,
+    skipNegotiation: true,
+  };
+  const trips = new RoundTrips(endpoint, connections, 'x'.repeat(2048));
+  try {
+    await Promise.all(Array.from({ length: connections }, () => trips.open()));
+    trips.start();
+    await sleep(warmupMs);
+    const cpu = new CpuMeter();
+    const before = trips.count;
+    await sleep(measureMs);
+    const cpuUsPerMessage = cpu.usedUs() / Math.max(1, trips.count - before);
+    return { messagesPerSecond: Math.round(1_000_000 / cpuUsPerMessage), cpuUsPerMessage };
+  } finally {
+    trips.close();
+    await hub.dispose();
   }
 }

@@ -1,10 +1,9 @@
-import type { Clock } from '../../base/clock';
+import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
+import { LatencyHistogram } from '../../measure/histogram';
+import type { LifeSample } from '../../measure/sample';
 import { targetOf } from '../../plan/draws';
 import type { WorkerStart } from '../../protocol/worker';
-import { Lifespans } from './lifespans';
-import { Ramp } from './ramp';
-import type { Recorder } from '../receive/recorder';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
 import type { ConnectFailure } from '../../wire/connect/connectFailure';
 import {
@@ -13,11 +12,13 @@ import {
   type OpenConnection,
 } from '../../wire/connect/connectHub';
 import { ConnectStopwatch } from '../../wire/socket/socket';
-import type { Endpoint } from '../../base/endpoint';
 import { SocketAgents } from '../../wire/socket/socketAgents';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
 import { hubMessageType, HubMessageError, type HubMessage } from '../../wire/hub/hubMessage';
+import type { Clock } from '../machineClock';
+import type { Recorder } from '../recorder';
+import { Ramp } from './ramp';
 
 /** The open connections of one worker, by their index. */
 export class OpenConnections {
@@ -303,4 +304,57 @@ async function loadSdk(endpoint: Endpoint): Promise<OpenConnection> {
     /* webpackChunkName: "sdk" */ '../../wire/sdk/sdkConnection.js'
   );
   return sdkOpener(endpoint);
+}
+
+/** When the connections of one worker were up and down. Times are run time in microseconds. */
+export class Lifespans {
+  private readonly spans = new Map<
+    number,
+    { readonly firstUs: number; upUs: number; downSinceUs: number | undefined; downUs: number }
+  >();
+
+  opened(index: number, nowUs: number): void {
+    const span = this.spans.get(index);
+    if (span === undefined) {
+      this.spans.set(index, { firstUs: nowUs, upUs: nowUs, downSinceUs: undefined, downUs: 0 });
+      return;
+    }
+    span.upUs = nowUs;
+    if (span.downSinceUs !== undefined) span.downUs += nowUs - span.downSinceUs;
+    span.downSinceUs = undefined;
+  }
+
+  closed(index: number, nowUs: number): void {
+    const span = this.spans.get(index);
+    if (span !== undefined) span.downSinceUs ??= nowUs;
+  }
+
+  /** How long the connection that is or was open last has been so. */
+  openUs(index: number, nowUs: number): number {
+    return nowUs - (this.spans.get(index)?.upUs ?? nowUs);
+  }
+
+  /** Sums over all connections that were ever open, as of now. */
+  take(nowUs: number): LifeSample {
+    const [life, down, unavailable] = [0, 1, 2].map(() => new LatencyHistogram());
+    let lifeUs = 0;
+    let downUs = 0;
+    for (const span of this.spans.values()) {
+      const spanUs = nowUs - span.firstUs;
+      const outUs = span.downUs + (span.downSinceUs === undefined ? 0 : nowUs - span.downSinceUs);
+      // In milliseconds and millionths: the histogram ends at an hour of microseconds, and has three digits.
+      life!.record(spanUs / 1000);
+      down!.record(outUs / 1000);
+      unavailable!.record(spanUs > 0 ? (outUs / spanUs) * 1_000_000 : 0);
+      lifeUs += spanUs;
+      downUs += outUs;
+    }
+    return {
+      lifeMs: life!.counts(),
+      downMs: down!.counts(),
+      unavailableMillionths: unavailable!.counts(),
+      lifeUs,
+      downUs,
+    };
+  }
 }

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock';
-import type { PhaseTimes } from '../../base/connectPhase';
+import type { Clock } from '../machineClock';
+import type { PhaseTimes } from '../../base/endpoint';
 import { Arrivals } from '../../plan/arrivals';
 import { split } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';

@@ -1,26 +1,27 @@
 import type { ErrorClass } from '../../base/errorClass';
-import { Emitter } from '../../base/event';
+import { Emitter, type Event } from '../../base/event';
+import { hideSecrets } from '../../base/text';
 import { formatCount } from '../../base/units';
-import { RunTotals } from '../../measure/total/runTotals';
-import { RateWindows } from '../../measure/judge/rateWindows';
-import type { Phase, Snapshot } from '../../measure/show/snapshot';
-import type { StepTotals } from '../../measure/total/stepTotals';
-import type { Ending, RunSummary, Verdict } from '../../measure/show/summary';
-import { TickMerger, type MergedTick } from '../../measure/total/tickMerger';
+import { complaintOf, firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
 import { withConnections } from '../../measure/judge/verdict';
+import type { Phase, Snapshot } from '../../measure/snapshot';
+import type { Ending, RunSummary, Verdict } from '../../measure/summary';
+import { RunTotals } from '../../measure/total/runTotals';
+import type { StepTotals } from '../../measure/total/stepTotals';
+import { RateWindows, TickMerger, type MergedTick } from '../../measure/total/tickMerger';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { sendersOf } from '../../plan/population';
-import type { FromWorker } from '../../protocol/worker';
+import type { FromWorker, StartWorkers, WorkerHost } from '../../protocol/worker';
 import type { Passes, TargetProblems } from '../../targets/target';
 import { entryNames } from '../../usecases/registry';
 import { CpuMeter } from '../machineClock';
-import { complaintOf, firstErrorWords, lostWords } from './firstErrorWords';
-import { hideSecrets } from './hideSecrets';
-import { connectionProgress, intervalOf, stepProgress, type RunningStep } from './progress';
-import { RecoveryPolling } from './recoveryPolling';
-import type { Run, StopReason } from './run';
-import type { StartWorkers, WorkerHost } from './workerHost';
-import { WorkerReports } from './workerReports';
+import {
+  connectionProgress,
+  intervalOf,
+  stepProgress,
+  RecoveryPolling,
+  type RunningStep,
+} from './progress';
 
 /** What a conductor knows of its run, beside the plan. */
 export interface ConductorContext {
@@ -411,5 +412,78 @@ export class Conductor implements Run {
       errors: this.totals.errors,
       errorExamples: this.totals.errorExamples,
     };
+  }
+}
+
+/** Who ended a run early: a person or program (`stopped`), or a signal to the process (`interrupted`). */
+export type StopReason = 'stopped' | 'interrupted';
+
+/** A run that is going on. */
+export interface Run {
+  /** About once a second and at each change of phase. */
+  readonly onSnapshot: Event<Snapshot>;
+  /** Settles on every ending and never rejects for a reason outside this code. */
+  readonly finished: Promise<RunSummary>;
+  /** Ends the run in order; what was measured is in the summary. A second call closes at once. */
+  stop(reason: StopReason): void;
+}
+
+/** Timers bear no infinity. */
+const longestWaitMs = 60_000;
+
+/** What workers have reported so far, and who waits for it or for anything else to change. */
+class WorkerReports {
+  private readonly reporters = new Map<string, Set<number>>();
+  private wake: () => void = () => undefined;
+
+  /** @param alive workers whose report is waited for */
+  constructor(private readonly alive: () => ReadonlySet<number>) {}
+
+  note(what: string, worker: number): void {
+    const workers = this.reporters.get(what) ?? new Set();
+    workers.add(worker);
+    this.reporters.set(what, workers);
+  }
+
+  /** Waits for it anew. */
+  forget(what: string): void {
+    this.reporters.delete(what);
+  }
+
+  /** Whether all living workers have reported this. */
+  has(what: string): boolean {
+    const workers = this.reporters.get(what);
+    return [...this.alive()].every((worker) => workers?.has(worker) === true);
+  }
+
+  /**
+   * Waits until all living workers have reported this, the time is up, or there is nothing to wait for.
+   * @returns whether they have
+   */
+  async all(what: string, leftMs: () => number, isOver: () => boolean): Promise<boolean> {
+    for (let ms = leftMs(); ms > 0 && !this.has(what) && !isOver(); ms = leftMs())
+      await this.until(() => this.has(what) || isOver(), Math.min(longestWaitMs, Math.ceil(ms)));
+    return this.has(what);
+  }
+
+  /** To be called whenever something has changed that {@link until} may be waiting for. */
+  changed(): void {
+    this.wake();
+  }
+
+  /** Settles when the condition holds or the time is up, whatever else happens. */
+  until(holds: () => boolean, withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.wake = () => undefined;
+        resolve();
+      };
+      const timer = setTimeout(settle, withinMs);
+      this.wake = () => {
+        if (holds()) settle();
+      };
+      this.wake();
+    });
   }
 }

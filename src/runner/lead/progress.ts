@@ -1,12 +1,13 @@
 import { countOf } from '../../base/errorClass';
+import { leavingUs } from '../../base/judging';
 import type { Slo } from '../../base/slo';
 import { counterEdgesUs } from '../../measure/histogram';
-import type { Snapshot, StepProgress } from '../../measure/show/snapshot';
+import { RecoveryWatch } from '../../measure/judge/recoveryWatch';
+import type { Snapshot, StepProgress } from '../../measure/snapshot';
+import type { ConnectionSummary } from '../../measure/summary';
 import type { StepTotals } from '../../measure/total/stepTotals';
-import type { ConnectionSummary } from '../../measure/show/summary';
-import type { RateWindows } from '../../measure/judge/rateWindows';
-import type { MergedTick } from '../../measure/total/tickMerger';
-import type { PlanStep } from '../../plan/plan';
+import type { RateWindows, MergedTick } from '../../measure/total/tickMerger';
+import type { PlanStep, Plan } from '../../plan/plan';
 
 /** The step that is going on, as the main side follows it. */
 export interface RunningStep {
@@ -82,4 +83,56 @@ export function intervalOf(
   if (tick === undefined || tick.offered + tick.received === 0) return {};
   const { offered, sent, received, latencyUs } = tick;
   return { interval: { ...windows.within(tick.tick), offered, sent, received, latencyUs } };
+}
+
+const pollMs = 20;
+
+/** Looks many times a second how many connections take part, while steps are measured. */
+export class RecoveryPolling {
+  private watch: RecoveryWatch | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private deadSinceUs: number | undefined;
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly slo: Slo,
+    private readonly nowUs: () => number,
+    private readonly openConnections: () => number,
+  ) {}
+
+  /** To be called when the measured time of a step begins; nothing happens where no connection comes back. */
+  begin({ plan: step, totals, measureUs }: RunningStep): void {
+    const { life } = this.plan;
+    this.watch = undefined;
+    // Where connections are only exchanged, some are always missing.
+    if (life === undefined || (!life.repair && life.dropAllAfterMs === undefined)) return;
+    const { dropAllAfterMs } = life;
+    const stormUs = dropAllAfterMs === undefined ? undefined : measureUs + dropAllAfterMs * 1000;
+    const watch = new RecoveryWatch({
+      slo: this.slo,
+      connections: this.openConnections(),
+      measureUs,
+      endUs: measureUs + step.measureMs * 1000,
+      ...(stormUs !== undefined && { storm: { fromUs: stormUs - leavingUs, atUs: stormUs } }),
+      sends: step.senders > 0,
+    });
+    this.watch = totals.recovery = watch;
+    this.timer = setInterval(() => watch.open(this.nowUs(), this.openConnections()), pollMs);
+  }
+
+  /** Since how many milliseconds no connection takes part at all, as far as it was asked. */
+  deadForMs(): number {
+    const nowUs = this.nowUs();
+    if (this.openConnections() > 0) this.deadSinceUs = undefined;
+    else this.deadSinceUs ??= nowUs;
+    return (nowUs - (this.deadSinceUs ?? nowUs)) / 1000;
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  tick(tick: MergedTick): void {
+    this.watch?.second(tick);
+  }
 }

@@ -1,16 +1,26 @@
 import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Endpoint } from '../../base/endpoint';
 import type { Plan } from '../../plan/plan';
 import { populationsOf } from '../../plan/population';
-import type { WorkerStart } from '../../protocol/worker';
+import type {
+  WorkerStart,
+  FromWorker,
+  ToWorker,
+  WorkerHost,
+  WorkerListener,
+} from '../../protocol/worker';
 import type { OpenTarget } from '../../targets/target';
-import type { Endpoint } from '../../base/endpoint';
 import { shownUrl } from '../../wire/connect/connectFailure';
-import { memberMemory } from '../prepare/sharedMembers';
-import { Conductor } from './conductor';
 import { machineClock } from '../machineClock';
-import { toldApart } from '../receive/recorder';
-import type { Run } from './run';
-import { WorkerThreads } from './workerThreads';
+import {
+  memberMemory,
+  openConnections,
+  type MemberMemory,
+  type ThreadStart,
+} from '../prepare/sharedMembers';
+import { toldApart } from '../recorder';
+import { Conductor, type Run } from './conductor';
 
 export interface RunDependencies {
   /** Path of the worker bundle. */
@@ -76,4 +86,53 @@ function currentEndpoint({ endpoint, passes }: OpenTarget): Endpoint {
   if (service === undefined || passes === undefined) return endpoint;
   const { kind, hub, audience, restUrl } = service;
   return { ...endpoint, service: { kind, hub, audience, restUrl, ...passes.current } };
+}
+
+/** The workers of one run as threads that share memory. Every way a thread can end leads to exactly one call. */
+export class WorkerThreads implements WorkerHost {
+  readonly alive = new Set<number>();
+  private readonly threads: Worker[];
+
+  constructor(
+    workerScript: string,
+    starts: readonly WorkerStart[],
+    private readonly memory: MemberMemory,
+    listener: WorkerListener,
+  ) {
+    this.threads = starts.map((start, index) => {
+      this.alive.add(index);
+      const thread = new Worker(workerScript, {
+        workerData: { ...start, memory } satisfies ThreadStart,
+        name: `signalr-bench ${index}`,
+      });
+      thread.on('message', (fact: FromWorker) => {
+        if (fact.type === 'closed') this.alive.delete(index);
+        listener.fact(index, fact);
+      });
+      const lost = (error: Error): void => {
+        if (this.alive.delete(index)) listener.lost(index, error);
+      };
+      thread.on('error', (error) =>
+        lost(error instanceof Error ? error : new Error(String(error))),
+      );
+      thread.on('messageerror', lost);
+      thread.on('exit', (code) =>
+        lost(new Error(`worker ${index} ended by itself with code ${code}`)),
+      );
+      return thread;
+    });
+  }
+
+  takingPart(): number {
+    return openConnections(this.memory);
+  }
+
+  order(order: ToWorker): void {
+    for (const index of this.alive) this.threads[index]!.postMessage(order);
+  }
+
+  async end(): Promise<void> {
+    this.alive.clear();
+    await Promise.all(this.threads.map((thread) => thread.terminate()));
+  }
 }

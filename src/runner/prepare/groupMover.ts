@@ -1,4 +1,4 @@
-import { membershipMethods } from '../../base/benchContract';
+import { membershipMethods } from '../../base/message';
 import type { ErrorClass } from '../../base/errorClass';
 import { Pace } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
@@ -6,7 +6,7 @@ import { silentUpTo, type Population } from '../../plan/population';
 import { shownText } from '../../wire/connect/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { InvocationOutcome } from '../../wire/hub/invocations';
-import type { StepRecorder } from '../receive/recorder';
+import type { StepRecorder } from '../recorder';
 
 export interface MoverDependencies {
   /** Run time in microseconds. */

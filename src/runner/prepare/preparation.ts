@@ -1,4 +1,4 @@
-import { idMethods, membershipMethods } from '../../base/benchContract';
+import { idMethods, membershipMethods } from '../../base/message';
 import type { Plan } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
@@ -6,7 +6,7 @@ import { hubMessageType, type HubMessage } from '../../wire/hub/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connect/connectFailure';
 import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations';
 import type { ServiceFailure } from '../../wire/rest/restCalls';
-import type { Membership } from './membership';
+import type { Membership } from './sharedMembers';
 
 /** Connections of a worker that are being prepared at the same time. */
 const atOnce = 100;

@@ -1,12 +1,19 @@
-import { callbacks } from '../../base/benchContract';
-import type { WireProtocol } from '../../base/wireProtocol';
+import { callbacks, type WireProtocol } from '../../base/message';
 import type { Plan, PlanEntry } from '../../plan/plan';
-import { itemPatternOf, ItemPattern } from './itemPattern';
 import { shownText } from '../../wire/connect/connectFailure';
+import type { HubConnection } from '../../wire/hub/clientConnection';
 import { isAt, type HubCodec } from '../../wire/hub/hubCodec';
 import { hubMessageType, type HubMessage, type Invocation } from '../../wire/hub/hubMessage';
+import {
+  itemDigits,
+  itemKey,
+  streamLayoutOf,
+  streamIdLength,
+  type Hole,
+} from '../../wire/message/messageLayout';
 import { stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
-import { itemDigits, itemKey, streamLayoutOf } from '../../wire/message/messageLayout';
+import type { TakeItem } from '../send/entrySender';
+import { callNumber, callNumberAt } from '../send/openStream';
 
 /** What the deliveries of a run look like, and where their stamp stands. */
 export interface DeliveryPattern {
@@ -65,7 +72,7 @@ export function deliveryKindsOf(plan: Plan): string[] {
   });
 }
 
-/** Where nothing that comes has a stamp; see {@link import('./itemPattern').OwnItems}. */
+/** Where nothing that comes has a stamp; see {@link OwnItems}. */
 const noPattern: DeliveryPattern = { usualStamp: () => -1, stampIn: () => undefined };
 
 /** The callback whose beginning differs from message to message; empty when it is always the same. */
@@ -244,4 +251,121 @@ function textUnder(dictionary: unknown, key: string): string | undefined {
   if (typeof dictionary !== 'object' || dictionary === null) return undefined;
   const text = (dictionary as Readonly<Record<string, unknown>>)[key];
   return typeof text === 'string' ? text : undefined;
+}
+
+/** How the items of streams begin: what is always the same, with holes for id and number between. */
+class ItemPattern {
+  /** Where a stamp would begin, from the beginning of the message. */
+  readonly length: number;
+  /** Where the id of the call begins. */
+  readonly idAt: number;
+  /** Where the item's number begins; −1 in a pattern that has none. */
+  private readonly numberAt: number;
+  private readonly body: Buffer;
+
+  /** @param holes the id is the first one, the number the second */
+  constructor({ body, holes }: { readonly body: Buffer; readonly holes: readonly Place[] }) {
+    this.body = body;
+    this.length = body.length;
+    this.idAt = holes[0]!.at;
+    this.numberAt = holes[1]?.at ?? -1;
+  }
+
+  /** Whether the message that begins at `start` looks so. */
+  matches(buffer: Buffer, start: number, end: number): boolean {
+    const { body, length, idAt, numberAt } = this;
+    if (end - start < length) return false;
+    for (let at = 0; at < length; at++) {
+      if (at === idAt) at += streamIdLength;
+      if (at === numberAt) at += itemDigits;
+      if (at < length && buffer[start + at] !== body[at]) return false;
+    }
+    return true;
+  }
+
+  /** Number of the item in a message that matches; −1 when it is none, undefined in a pattern without. */
+  numberIn(buffer: Buffer, start: number): number | undefined {
+    return this.numberAt < 0 ? undefined : readHex(buffer, start + this.numberAt, itemDigits);
+  }
+}
+
+type Place = Pick<Hole, 'at'>;
+
+/**
+ * The pattern of an item that was read in another way.
+ *
+ * @param stampAt where its stamp begins
+ * @param digits its number, where it has one
+ * @returns undefined when id and number do not stand before the stamp in this order
+ */
+function itemPatternOf(
+  buffer: Buffer,
+  start: number,
+  stampAt: number,
+  id: string,
+  digits: string | undefined,
+): ItemPattern | undefined {
+  // The buffer it comes from is used again.
+  const body = Buffer.from(buffer.subarray(start, stampAt));
+  const idAt = body.indexOf(id, 0, 'latin1');
+  if (idAt < 0 || id.length !== streamIdLength) return undefined;
+  if (digits === undefined) return new ItemPattern({ body, holes: [{ at: idAt }] });
+  const numberAt = body.indexOf(digits, idAt + streamIdLength, 'latin1');
+  if (numberAt < 0 || digits.length !== itemDigits) return undefined;
+  return new ItemPattern({ body, holes: [{ at: idAt }, { at: numberAt }] });
+}
+
+/** Finds items of the user's own streams by the ids of their calls: there is no stamp in what they hold. */
+export class OwnItems {
+  private readonly pattern: ItemPattern;
+  /** Bytes of an item's message besides its content. */
+  private readonly envelopeBytes: number;
+
+  constructor(
+    protocol: WireProtocol,
+    private readonly follower: { readonly itemCame: TakeItem },
+  ) {
+    const { begins, endBytes } = streamLayoutOf(protocol);
+    this.pattern = new ItemPattern(begins);
+    this.envelopeBytes = this.pattern.length + endBytes;
+  }
+
+  /** Takes an item that begins as usual; false for everything else. */
+  takeUsual(
+    connection: HubConnection,
+    buffer: Buffer,
+    start: number,
+    end: number,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    const { pattern } = this;
+    if (!pattern.matches(buffer, start, end)) return false;
+    const call = callNumberAt(buffer, start + pattern.idAt);
+    return this.tryTake(connection, call, end - start, wireBytes, nowUs);
+  }
+
+  /** The same for a message that was parsed as a whole. */
+  take(
+    connection: HubConnection,
+    message: HubMessage,
+    bodyBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    if (message.type !== 2) return false;
+    const call = callNumber(message.invocationId);
+    return this.tryTake(connection, call, bodyBytes, wireBytes, nowUs);
+  }
+
+  private tryTake(
+    connection: HubConnection,
+    call: number,
+    bodyBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    const payloadBytes = Math.max(0, bodyBytes - this.envelopeBytes);
+    return call >= 0 && this.follower.itemCame(connection, call, payloadBytes, wireBytes, nowUs);
+  }
 }

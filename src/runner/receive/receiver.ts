@@ -11,12 +11,13 @@ import { emptyStamp, readStamp } from '../../wire/message/stamp';
 import {
   deliveryPatternsOf,
   deliveryKindsOf,
-  type DeliveryPattern,
   StreamItemPattern,
+  OwnItems,
+  type DeliveryPattern,
 } from './deliveryPattern';
-import type { EntryRecorder, Recorder } from './recorder';
-import type { Membership } from '../prepare/membership';
-import { OwnItems, type TakeItem } from './itemPattern';
+import type { EntryRecorder, Recorder } from '../recorder';
+import type { Membership } from '../prepare/sharedMembers';
+import type { TakeItem } from '../send/entrySender';
 
 /** Whom the receiver asks and whom it hands on to. */
 export interface ReceiverContext {

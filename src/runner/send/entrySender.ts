@@ -3,12 +3,20 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
-import type { EntryRecorder, Recorder } from '../receive/recorder';
-import type { TakeItem } from '../receive/itemPattern';
+import type { EntryRecorder, Recorder } from '../recorder';
 import type { Random } from '../../base/random';
 import { ClosedPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
+
+/** Takes an item of a stream of the user's own; false when the connection has no such streams. */
+export type TakeItem = (
+  connection: HubConnection,
+  call: number,
+  payloadBytes: number,
+  wireBytes: number,
+  nowUs: number,
+) => boolean;
 
 /** Sends what is due of one entry of a plan. */
 export interface EntrySender {

@@ -4,7 +4,7 @@ import type { Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import { MessageSender } from './messageSender';
-import type { StepRecorder } from '../receive/recorder';
+import type { StepRecorder } from '../recorder';
 import { StreamSender } from './streamSender';
 
 /** The sender of the entry at that position: chosen by how its use case runs. */

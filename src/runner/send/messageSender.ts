@@ -1,6 +1,6 @@
-import { digitsOf } from '../../base/digits';
+import { digitsOf, messageMaker, type MessageMaker } from './messageShape';
 import type { Random } from '../../base/random';
-import { PairTable } from '../../measure/pairTable';
+import { PairTable } from '../../measure/sequence';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { payloadPicker, randomFor, type PayloadPicker } from '../../plan/draws';
 import type { Population } from '../../plan/population';
@@ -18,8 +18,7 @@ import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
 import type { PersistentSends, SendAudience } from '../../wire/service/persistentSends';
 import { emptyStamp } from '../../wire/message/stamp';
 import { firstMessageAckId } from '../../wire/message/messageLayout';
-import { messageMaker, type MessageMaker } from './messageShape';
-import type { EntryRecorder } from '../receive/recorder';
+import type { EntryRecorder } from '../recorder';
 import {
   stepPacing,
   type StepPacing,

@@ -1,6 +1,6 @@
-import type { MessageArgument, NumberHole, TextPart } from '../../base/messageArgument';
-import type { Plan, PlanEntry, PlanPayload } from '../../plan/plan';
+import type { MessageArgument, NumberHole, TextPart } from '../../base/message';
 import { randomFor } from '../../plan/draws';
+import type { Plan, PlanEntry, PlanPayload } from '../../plan/plan';
 import {
   numberPlaceholders,
   ownArguments,
@@ -169,4 +169,11 @@ export function textOfLength(bytes: Buffer, length: number): string {
   // Bytes 10xxxxxx go on with a character.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end) + ' '.repeat(length - end);
+}
+
+/** Decimal digits of a whole number that is not below 0; allocates nothing. */
+export function digitsOf(value: number): number {
+  let digits = 1;
+  for (let left = value; left >= 10; left = Math.floor(left / 10)) digits += 1;
+  return digits;
 }

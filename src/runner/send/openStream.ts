@@ -1,8 +1,11 @@
-import { mostOpenStreams } from '../../usecases/streams';
+import type { Population } from '../../plan/population';
+import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
+import { shownText } from '../../wire/connect/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { readHex, writeHex } from '../../wire/message/stamp';
+import type { Completion } from '../../wire/hub/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
-import type { EntryRecorder } from '../receive/recorder';
+import { readHex, writeHex, type Stamp } from '../../wire/message/stamp';
+import type { EntryRecorder, Recorder } from '../recorder';
 
 /** What a stream was opened in. Times are run time in microseconds. */
 export interface StreamStep {
@@ -147,4 +150,193 @@ export class StreamQueue {
     else next.previous = previous;
     stream.previous = stream.next = undefined;
   }
+}
+
+/** No timer of a hub is so much too early. */
+const mostEarlyUs = 50_000;
+
+/** Counts what streams send, owe and bring, each in the step that has opened it. */
+export class StreamCounts {
+  readonly delayUs: number;
+  /** How long before its time an item of the user's own has come, at most. */
+  private earliestUs = 0;
+  private isEarlyTold = false;
+
+  constructor(
+    private readonly shape: StreamShape,
+    private readonly recorder: Pick<Recorder, 'delivered'>,
+  ) {
+    this.delayUs = shape.delayMs * 1000;
+  }
+
+  /** Whether items are still due: of a stream that comes down only the wanted ones. */
+  isOwing({ position, items, wanted }: OpenStream): boolean {
+    return position < (this.shape.direction === 'download' ? wanted : items);
+  }
+
+  /** Expects what the item at hand is to bring, and moves to the next one; false behind the last. */
+  owe(stream: OpenStream): boolean {
+    const { measureUs, recorder } = stream.step!;
+    const last = stream.position === stream.items - 1;
+    const upload = this.shape.direction === 'upload';
+    const brings = upload ? last : stream.position < stream.wanted;
+    if (brings && stream.nextUs >= measureUs) recorder.expected += 1;
+    stream.position += 1;
+    stream.nextUs += this.delayUs;
+    return this.isOwing(stream);
+  }
+
+  /** Everything that is due until then. */
+  oweUntil(stream: OpenStream, nowUs: number): void {
+    while (stream.nextUs <= nowUs && this.isOwing(stream) && this.owe(stream));
+  }
+
+  /** Items that the user's own method makes may come before they are due; none is owed once more. */
+  oweWhatCame(stream: OpenStream): void {
+    if (this.shape.direction !== 'download') return;
+    while (stream.position < Math.min(stream.came, stream.wanted)) this.owe(stream);
+  }
+
+  /** What a stream of `items` items would have brought that was due then and could not be opened. */
+  oweRefused({ measureUs, recorder }: StreamStep, firstUs: number, items: number): void {
+    const { direction, wanted } = this.shape;
+    const upload = direction === 'upload';
+    const until = upload ? items : Math.min(items, wanted);
+    for (let position = upload ? items - 1 : 0; position < until; position++)
+      if (firstUs + position * this.delayUs >= measureUs) recorder.expected += 1;
+  }
+
+  /** Items that were due from that one on, as far as the step goes, whether they are sent or not. */
+  offer(
+    { recorder, measureUs, endUs }: StreamStep,
+    firstUs: number,
+    from: number,
+    items: number,
+  ): void {
+    for (let position = from; position < items; position++) {
+      const itemUs = firstUs + position * this.delayUs;
+      if (itemUs >= endUs) return;
+      if (itemUs >= measureUs) recorder.offered += 1;
+    }
+  }
+
+  /** A message of the stream has left. */
+  sent({ step }: OpenStream, stamp: Stamp, payloadBytes: number, nowUs: number): void {
+    if (stamp.warmup) return;
+    const { recorder } = step!;
+    recorder.offered += 1;
+    recorder.sent += 1;
+    recorder.payloadBytesIn += payloadBytes;
+    recorder.slip.record(nowUs - stamp.intendedUs);
+  }
+
+  /** Bytes that were due then. */
+  sentBytes({ step }: OpenStream, dueUs: number, wireBytes: number): void {
+    const { measureUs, recorder } = step!;
+    if (dueUs >= measureUs) recorder.wireBytesIn += wireBytes;
+  }
+
+  /** An upload has its answer, which is the delivery; it may come twice, or after it was given up. */
+  answered(stream: OpenStream, nowUs: number): void {
+    const intendedUs = stream.firstUs + (stream.items - 1) * this.delayUs;
+    const { index, measureUs, recorder } = stream.step!;
+    const { isAnswered, sender, sentUs } = stream;
+    stream.isAnswered = true;
+    if (intendedUs < measureUs) return;
+    if (isAnswered) recorder.duplicated += 1;
+    else this.recorder.delivered(index, recorder, sender, intendedUs, sentUs, nowUs);
+  }
+
+  /**
+   * An item of the user's own has come.
+   *
+   * @param isStray whether its stream was given up
+   * @returns whether the stream has waited for it
+   */
+  itemCame(
+    stream: OpenStream,
+    isStray: boolean,
+    payloadBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    const { shape, delayUs } = this;
+    const { came, wanted, position } = stream;
+    const goesUp = shape.direction === 'both';
+    // What goes up comes back one for one: before it went, nothing that comes is its answer.
+    const isMeant = !isStray && came < (goesUp ? Math.min(wanted, position) : wanted);
+    const { recorder, measureUs, index } = stream.step!;
+    if (!isMeant) {
+      // What a hub still makes when the step is over was not asked for, but nobody could tell it so before.
+      const isCutOff = !isStray && !goesUp && came < shape.wanted;
+      if (isCutOff) stream.came += 1;
+      else if (nowUs >= measureUs) {
+        recorder.wireBytesOut += wireBytes;
+        recorder.extra += 1;
+      }
+      return false;
+    }
+    stream.came += 1;
+    const dueUs = stream.firstUs + came * delayUs;
+    const leftUs = goesUp ? stream.leftUs.shift()! : stream.sentUs + came * delayUs;
+    this.earliestUs = Math.max(this.earliestUs, dueUs - nowUs);
+    if (dueUs < measureUs) return true;
+    recorder.wireBytesOut += wireBytes;
+    recorder.payloadBytesOut += payloadBytes;
+    this.recorder.delivered(index, recorder, stream.sender, dueUs, leftUs, nowUs);
+    return true;
+  }
+
+  /** What to tell people, once, of a pause that is written too long and hides latency; else undefined. */
+  earlyWords(): string | undefined {
+    if (this.isEarlyTold || this.earliestUs < mostEarlyUs) return undefined;
+    this.isEarlyTold = true;
+    const early = Math.round(this.earliestUs / 1000);
+    return `${this.shape.method}: an item came ${early} ms before it was due; streamingItemSendDelay is longer than the pause of the method, so that latencies are too short`;
+  }
+}
+
+/**
+ * What is wrong with the completion of a stream; undefined when nothing is.
+ *
+ * @param isOwing whether items are still due
+ */
+export function wrongEnd(
+  { state, items, wanted, came }: OpenStream,
+  { error, result }: Completion,
+  { method, direction, own }: StreamShape,
+  isOwing: boolean,
+): string | undefined {
+  // .NET may end a cancelled stream with an error; that of a late one was told.
+  if (state === 'cancelled' || state === 'late') return undefined;
+  if (typeof error === 'string') return shownText(error);
+  if (own !== undefined && direction !== 'upload') {
+    // Its items may have come before they were due. The place of a stream that was given up says nothing.
+    if (state === 'free' || came >= wanted) return undefined;
+    return `${method}: completed after ${came} of ${wanted} items`;
+  }
+  if (isOwing) return `${method}: completed before its last item`;
+  if (own !== undefined || direction !== 'upload' || result === items) return undefined;
+  const counted = typeof result === 'number' ? String(result) : 'no number';
+  return `${method}: the hub counted ${counted} of ${items} items`;
+}
+
+/** Stamps the item of that number in a stream whose items are so far apart. */
+export function fillItemStamp(
+  stamp: Stamp,
+  { firstSource, sourcesPerSender }: Population,
+  stream: OpenStream,
+  position: number,
+  delayUs: number,
+  nowUs: number,
+): void {
+  const { index, measureUs } = stream.step!;
+  const wanted = position < stream.wanted;
+  const place = wanted ? stream.place : sourcesPerSender - 1;
+  stamp.step = index;
+  stamp.source = firstSource + stream.sender * sourcesPerSender + place;
+  stamp.sequence = wanted ? stream.firstSequence + position : 0;
+  stamp.intendedUs = stream.firstUs + position * delayUs;
+  stamp.sentUs = nowUs;
+  stamp.warmup = stamp.intendedUs < measureUs;
 }

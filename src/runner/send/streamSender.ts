@@ -5,17 +5,24 @@ import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import { emptyStamp } from '../../wire/message/stamp';
-import { StreamValues } from './streamValues';
-import { OwnStreamFrames, StreamFrames, StreamEnds, type StreamMessages } from './streamMessages';
+import {
+  StreamValues,
+  OwnStreamFrames,
+  StreamFrames,
+  StreamEnds,
+  type StreamMessages,
+} from './streamMessages';
 import {
   callNumber,
   StreamPlaces,
   StreamQueue,
+  fillItemStamp,
+  StreamCounts,
+  wrongEnd,
   type OpenStream,
   type StreamStep,
 } from './openStream';
-import type { EntryRecorder } from '../receive/recorder';
-import { fillItemStamp, StreamCounts, wrongEnd } from './streamCounts';
+import type { EntryRecorder } from '../recorder';
 import {
   stepPacing,
   type StepPacing,

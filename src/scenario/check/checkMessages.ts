@@ -1,4 +1,4 @@
-import { stampBytes } from '../../base/stampBytes';
+import { stampBytes } from '../../base/message';
 import { formatCount } from '../../base/units';
 import { ownArguments, placeholdersIn, type Placeholder } from '../../usecases/ownArguments';
 import {

@@ -1,4 +1,4 @@
-import { largestSource, stampBytes } from '../../base/stampBytes';
+import { largestSource, stampBytes } from '../../base/message';
 import { payloadOf, type PayloadSize } from '../../usecases/payloadSizes';
 import { streamsOf, findUseCase } from '../../usecases/registry';
 import { sourcesOfStreams } from '../../usecases/streams';

@@ -1,5 +1,5 @@
 import { isMap, isScalar, type Node } from 'yaml';
-import { connectionText } from '../../base/connectionText';
+import { connectionText } from '../../base/text';
 import { placeholderNames } from '../../usecases/ownArguments';
 import { checkReferences, partOf, placeOfValue, sourceOf } from './readValue';
 import { didYouMean, quotable } from '../text/words';

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../base/withoutEnd';
+import { withoutEnd } from '../../base/text';
 import { hostOf, hubUrlProblem, isLoopbackHost } from './hubUrl';
 import { referencesIn } from './references';
 

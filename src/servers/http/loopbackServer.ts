@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type ServerOptions } from 'ws';
-import { emulatorHeader } from '../../base/emulatorHeader';
+import { emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { refuse } from './httpAnswers';
 import { refuseUpgrade } from './hubRequests';

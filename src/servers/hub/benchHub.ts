@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { largestPayloadBytes } from '../../base/stampBytes';
+import { largestPayloadBytes } from '../../base/message';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';

@@ -1,5 +1,5 @@
-import { withoutEnd } from '../../base/withoutEnd';
-import { callbacks } from '../../base/benchContract';
+import { withoutEnd } from '../../base/text';
+import { callbacks } from '../../base/message';
 import { hubMethods } from '../../usecases/registry';
 import type { HubDeed } from '../../usecases/useCase';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';

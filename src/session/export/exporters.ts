@@ -1,4 +1,4 @@
-import { jsonDocument } from '../../base/visibleText';
+import { jsonDocument } from '../../base/text';
 import { ExpectedError } from '../../base/expectedError';
 import type { StoredRun } from '../../results/readResult';
 

@@ -1,5 +1,4 @@
-import { columnsOf } from '../../measure/show/stepColumns';
-import { entryRows, rowOfStep } from '../../measure/show/stepRows';
+import { columnsOf, entryRows, rowOfStep } from '../../measure/show/stepColumns';
 import type { Result } from '../../results/result';
 import { marksOf } from '../runWords';
 

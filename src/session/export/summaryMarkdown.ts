@@ -1,15 +1,22 @@
 import path from 'node:path';
 import { countOf } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { visibleLine } from '../../base/visibleText';
-import type { StepProgress } from '../../measure/show/snapshot';
-import { countsLost } from '../../measure/judge/judgedLatency';
-import { columnsOf, lostNote, smallHead, type StepColumn } from '../../measure/show/stepColumns';
-import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepRows';
-import type { StepSummary } from '../../measure/show/summary';
-import { trafficRows } from '../../measure/show/traffic';
-import { tailReason } from '../../measure/tails';
-import { verdictSentence } from '../../measure/judge/verdictSentence';
+import { visibleLine } from '../../base/text';
+import type { StepProgress } from '../../measure/snapshot';
+import { countsLost, tailReason } from '../../measure/latencySummary';
+import {
+  columnsOf,
+  lostNote,
+  smallHead,
+  entryRows,
+  rowOfProgress,
+  rowOfStep,
+  trafficRows,
+  type StepColumn,
+  type StepRow,
+} from '../../measure/show/stepColumns';
+import type { StepSummary } from '../../measure/summary';
+import { verdictSentence } from '../../measure/show/verdictSentence';
 import { redactText } from '../../results/redact';
 import type { InterruptedRun, StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';

@@ -1,6 +1,6 @@
 import type { Endpoint, ServiceHub, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { withoutEnd } from '../../base/withoutEnd';
+import { withoutEnd } from '../../base/text';
 import { hostsVariable, signInRefusal } from '../../scenario/check/checkTarget';
 import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/connectionString';

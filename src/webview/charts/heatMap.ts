@@ -1,8 +1,7 @@
 import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/words';
-import type { LatencySummary } from '../../measure/latencySummary';
-import type { Snapshot } from '../../measure/show/snapshot';
-import { tailUs } from '../../measure/tails';
+import { tailUs, type LatencySummary } from '../../measure/latencySummary';
+import type { Snapshot } from '../../measure/snapshot';
 import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
 import { createCard, createTwin, type StateCard } from '../tables/card';

@@ -1,9 +1,8 @@
 import { countOf } from '../../base/errorClass';
 import { fill } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
-import type { LatencySummary } from '../../measure/latencySummary';
-import type { Snapshot } from '../../measure/show/snapshot';
-import { latencyAt, tailReason } from '../../measure/tails';
+import { latencyAt, tailReason, type LatencySummary } from '../../measure/latencySummary';
+import type { Snapshot } from '../../measure/snapshot';
 import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
 import type { ShownRun } from '../panelState';
 import { noted, type TableView } from '../tables/card';

@@ -1,12 +1,12 @@
-import { connectPhases } from '../../base/connectPhase';
+import { connectPhases } from '../../base/endpoint';
 import { formatCount } from '../../base/units';
 import type {
   ConnectTimes,
   LifeSummary,
   Quantiles,
   Recovery,
-} from '../../measure/total/connectionSummary';
-import type { StepSummary } from '../../measure/show/summary';
+  StepSummary,
+} from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import type { ShownRun } from '../panelState';
 import type { TableView } from './card';

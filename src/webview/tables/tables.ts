@@ -1,12 +1,19 @@
 import { countOf, errorClasses } from '../../base/errorClass';
 import { formatCount, formatShare } from '../../base/units';
-import { countsLost, type ShownLatency } from '../../measure/judge/judgedLatency';
+import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
 import { latencyWords } from '../../base/objectives/words';
-import type { StepProgress } from '../../measure/show/snapshot';
-import { columnsOf, columnText, tooFew, type StepColumn } from '../../measure/show/stepColumns';
-import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepRows';
-import type { GeneratorHealth } from '../../measure/show/summary';
-import { tailReason } from '../../measure/tails';
+import type { StepProgress } from '../../measure/snapshot';
+import {
+  columnsOf,
+  columnText,
+  tooFew,
+  entryRows,
+  rowOfProgress,
+  rowOfStep,
+  type StepColumn,
+  type StepRow,
+} from '../../measure/show/stepColumns';
+import type { GeneratorHealth } from '../../measure/summary';
 import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
 import { element } from '../element';
 import { decisiveStep, latestStep, problemOf, type ShownRun } from '../panelState';

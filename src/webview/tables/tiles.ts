@@ -1,13 +1,16 @@
 import { formatCount, formatShare } from '../../base/units';
-import { shownLatency } from '../../measure/judge/judgedLatency';
-import type { StepProgress } from '../../measure/show/snapshot';
-import type { GeneratorHealth } from '../../measure/show/summary';
+import {
+  shownLatency,
+  type JudgedLatency,
+  type LatencySummary,
+} from '../../measure/latencySummary';
+import type { StepProgress } from '../../measure/snapshot';
+import type { GeneratorHealth } from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, latencyOrLost, rateWords } from '../wording';
-import type { JudgedLatency, LatencySummary } from '../../measure/latencySummary';
 
 /**
  * A rate needs some time to be one: where a step begins or ends, a few messages in a few milliseconds of

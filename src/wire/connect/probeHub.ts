@@ -1,4 +1,4 @@
-import { idMethods, type ContractMethods, type HubDialect } from '../../base/benchContract';
+import { idMethods, type ContractMethods, type HubDialect } from '../../base/message';
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import type { HubConnection, HubListener } from '../hub/clientConnection';

@@ -1,4 +1,4 @@
-import type { WireProtocol } from '../../base/wireProtocol';
+import type { WireProtocol } from '../../base/message';
 import { opcode } from '../socket/frame';
 import {
   encodeHandshake,

@@ -1,4 +1,4 @@
-import type { WireProtocol } from '../../base/wireProtocol';
+import type { WireProtocol } from '../../base/message';
 import type { opcode } from '../socket/frame';
 import type { HubMessage } from './hubMessage';
 import type { HoleLengths, MessageLayout, MessageShape } from '../message/messageLayout';

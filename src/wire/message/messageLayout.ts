@@ -1,5 +1,4 @@
-import type { HoleKind, MessageArgument, TextPart } from '../../base/messageArgument';
-import type { WireProtocol } from '../../base/wireProtocol';
+import type { HoleKind, MessageArgument, TextPart, WireProtocol } from '../../base/message';
 import { hubMessageType } from '../hub/hubMessage';
 import { lengthPrefix } from './messagePackFraming';
 import {

@@ -1,5 +1,4 @@
-import type { HoleKind, MessageArgument, NumberHole } from '../../base/messageArgument';
-import type { WireProtocol } from '../../base/wireProtocol';
+import type { HoleKind, MessageArgument, NumberHole, WireProtocol } from '../../base/message';
 import { hubMessageType, type HubMessage } from '../hub/hubMessage';
 import { holeDigits, type MessageShape } from './messageLayout';
 import { ticksOf, type MessageSource } from './messageTemplate';

@@ -1,4 +1,4 @@
-import { stampBytes } from '../../base/stampBytes';
+import { stampBytes } from '../../base/message';
 
 /**
  * The stamp every message carries: which run, step and sender it belongs to, its number, when it was

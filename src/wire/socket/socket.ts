@@ -1,7 +1,7 @@
 import * as dns from 'node:dns';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
-import type { ConnectPhase, PhaseTimes } from '../../base/connectPhase';
+import type { ConnectPhase, PhaseTimes } from '../../base/endpoint';
 import type { Endpoint } from '../../base/endpoint';
 import { proxyFor, TunnelStream } from './proxy';
 

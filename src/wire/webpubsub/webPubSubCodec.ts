@@ -1,4 +1,4 @@
-import { callbacks, membershipMethods } from '../../base/benchContract';
+import { callbacks, membershipMethods } from '../../base/message';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../hub/hubCodec';
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withoutEnd } from '../../../src/base/withoutEnd';
+import { withoutEnd } from '../../../src/base/text';
 
 describe('withoutEnd', () => {
   it('takes away what stands at the end, and nothing else', () => {

@@ -6,7 +6,7 @@ import {
   SignalError,
   type EndingSignal,
 } from '../../../src/cli/exitCode';
-import type { Ending, VerdictStatus } from '../../../src/measure/show/summary';
+import type { Ending, VerdictStatus } from '../../../src/measure/summary';
 
 describe('exit codes', () => {
   const connectUs = { p50: 0, p99: 0, max: 0 };

@@ -1,10 +1,10 @@
 import { Emitter } from '../../../src/base/event';
-import type { RunSummary } from '../../../src/measure/show/summary';
-import type { Snapshot } from '../../../src/measure/show/snapshot';
+import type { RunSummary } from '../../../src/measure/summary';
+import type { Snapshot } from '../../../src/measure/snapshot';
 import type { Plan } from '../../../src/plan/plan';
 import { writeCounters } from '../../../src/results/counters/counterFile';
 import { completeResult } from '../../../src/results/completeResult';
-import type { Run, StopReason } from '../../../src/runner/lead/run';
+import type { Run, StopReason } from '../../../src/runner/lead/conductor';
 import type { CommandDeps } from '../../../src/cli/program';
 import type { OpenTarget } from '../../../src/targets/target';
 import {

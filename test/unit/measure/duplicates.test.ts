@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { defaultSlo, type Slo } from '../../../src/base/slo';
-import type { Verdict } from '../../../src/measure/show/summary';
+import type { Verdict } from '../../../src/measure/summary';
 import { judgeStep, judgedAgain, type StepMeasures } from '../../../src/measure/judge/verdict';
 
 /** A step in which all came at once, and nothing came twice. */

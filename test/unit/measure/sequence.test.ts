@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { PairTable } from '../../../src/measure/pairTable';
-import { SequenceTracker, type Arrival } from '../../../src/measure/sequence';
+import { PairTable, SequenceTracker, type Arrival } from '../../../src/measure/sequence';
 
 interface Delivery {
   readonly receiver: number;

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { countFor, tellsShare } from '../../../src/base/judging';
-import { latencyAt, tailReason, tailUs } from '../../../src/measure/tails';
-import type { LatencySummary } from '../../../src/measure/latencySummary';
+import {
+  latencyAt,
+  tailReason,
+  tailUs,
+  type LatencySummary,
+} from '../../../src/measure/latencySummary';
 
 const summary = (count: number): LatencySummary => ({
   ...{ count, min: 1, mean: 2, p50: 2, p90: 3, p95: 4, p99: 5, p999: 6, p9999: 7, max: 8 },

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { defaultSlo } from '../../../src/base/slo';
 import { RunTotals } from '../../../src/measure/total/runTotals';
 import type { StepSample } from '../../../src/measure/sample';
-import type { MessageSummary } from '../../../src/measure/show/summary';
+import type { MessageSummary } from '../../../src/measure/summary';
 import { StepTotals } from '../../../src/measure/total/stepTotals';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
 

@@ -33,7 +33,7 @@ import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
 import { columnTexts, stepColumns, type StepColumn } from '../../../src/measure/show/stepColumns';
 import { entriesTable, stepsTable } from '../../../src/webview/tables/tables';
 import { commandLine, type CommandLine } from '../cli/commandLine';
-import { english } from '../../../src/base/translate';
+import { english } from '../../../src/base/text';
 import { atCursor } from '../extension/language/atCursor';
 import {
   mixedStep,

@@ -9,7 +9,7 @@ import { entryDescription } from '../../../src/extension/results/resultsModel';
 import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { readResult } from '../../../src/results/readResult';
-import { english } from '../../../src/base/translate';
+import { english } from '../../../src/base/text';
 import { sampleResult, sampleSnapshot } from './sampleResult';
 
 const actions = {

@@ -6,7 +6,7 @@ import type {
   MessageSummary,
   RunSummary,
   StepSummary,
-} from '../../../src/measure/show/summary';
+} from '../../../src/measure/summary';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
 import type { Scenario, ScenarioEntry } from '../../../src/scenario/scenario';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { mostSnapshots } from '../../../src/measure/show/thinSnapshots';
+import { mostSnapshots } from '../../../src/measure/snapshot';
 import { readResult, readSnapshots } from '../../../src/results/readResult';
 import { folderName, ResultFolder } from '../../../src/results/resultFolder';
 import { sampleResult, sampleSnapshot } from './sampleResult';

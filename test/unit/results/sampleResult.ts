@@ -1,8 +1,8 @@
 import type { Estimate } from '../../../src/capacity/estimate';
 import type { MeasuredStep } from '../../../src/capacity/judge/measuredLoadOf';
 import type { MeasuredLoad, Recommendation } from '../../../src/capacity/judge/recommend';
-import type { EntryProgress, Snapshot } from '../../../src/measure/show/snapshot';
-import type { EntrySummary, RunSummary, StepSummary } from '../../../src/measure/show/summary';
+import type { EntryProgress, Snapshot } from '../../../src/measure/snapshot';
+import type { EntrySummary, RunSummary, StepSummary } from '../../../src/measure/summary';
 import { judgeStep } from '../../../src/measure/judge/verdict';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { StepSample } from '../../../src/measure/sample';
 import { populationsOf } from '../../../src/plan/population';
 import { Receiver } from '../../../src/runner/receive/receiver';
-import { Recorder } from '../../../src/runner/receive/recorder';
+import { Recorder } from '../../../src/runner/recorder';
 import { messagePackCodec } from '../../../src/wire/hub/codecs';
 import { HubMessageError, type HubMessage } from '../../../src/wire/hub/hubMessage';
 import { framed } from '../../../src/wire/message/messagePackFraming';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { agreedDialect } from '../../../src/session/askTarget';
-import type { HubDialect } from '../../../src/base/benchContract';
+import type { HubDialect } from '../../../src/base/message';
 import type { OpenTarget } from '../../../src/targets/target';
 import { planOf } from '../../fakes/plan';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { english } from '../../../src/base/translate';
+import { english } from '../../../src/base/text';
 import { prepareRun, type RunParts } from '../../../src/session/prepareRun';
 import { runSession, type RunSession } from '../../../src/session/runSession';
 import type { RunRequest, Shell } from '../../../src/session/shell';

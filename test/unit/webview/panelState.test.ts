@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
-import { mostSnapshots } from '../../../src/measure/show/thinSnapshots';
+import { mostSnapshots } from '../../../src/measure/snapshot';
 import type { ToPanel } from '../../../src/protocol/panel';
 import { initialState, reduce, type PanelState } from '../../../src/webview/panelState';
 import { sampleResult } from '../results/sampleResult';

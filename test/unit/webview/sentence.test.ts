@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { StepProgress } from '../../../src/measure/show/snapshot';
+import type { StepProgress } from '../../../src/measure/snapshot';
 import { objectiveTexts } from '../../../src/base/slo';
 import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
 import { sentenceOf } from '../../../src/webview/sentence';

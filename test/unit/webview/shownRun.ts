@@ -1,5 +1,5 @@
-import type { Snapshot } from '../../../src/measure/show/snapshot';
-import type { RunSummary } from '../../../src/measure/show/summary';
+import type { Snapshot } from '../../../src/measure/snapshot';
+import type { RunSummary } from '../../../src/measure/summary';
 import type { ToPanel } from '../../../src/protocol/panel';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { Snapshot } from '../../../src/measure/show/snapshot';
-import { thinSnapshots } from '../../../src/measure/show/thinSnapshots';
+import { thinSnapshots, type Snapshot } from '../../../src/measure/snapshot';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/charts/heatMap';
 import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/charts/spectrum';
 import { chartTable, timeCharts } from '../../../src/webview/charts/timeCharts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connectionLines } from '../../../../src/cli/views/connectionLines';
 import { paint, type Line } from '../../../../src/cli/views/line';
-import type { ConnectionSummary } from '../../../../src/measure/total/connectionSummary';
+import type { ConnectionSummary } from '../../../../src/measure/summary';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 
 const times = (us: number) => ({ p50: us, p90: us, p95: us, p99: us, max: us });

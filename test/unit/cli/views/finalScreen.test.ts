@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { defaultSlo } from '../../../../src/base/slo';
-import { generatorProblems } from '../../../../src/measure/judge/generatorProblems';
+import { generatorProblems } from '../../../../src/measure/judge/verdict';
 import { finalScreen, interruptedScreen } from '../../../../src/cli/views/finalScreen';
 import { paintAll, textWidth } from '../../../../src/cli/views/line';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { paintAll, textWidth } from '../../../../src/cli/views/line';
 import { createLiveView, liveLines } from '../../../../src/cli/views/runView';
 import { noProgress, withSnapshot, type RunProgress } from '../../../../src/cli/views/runView';
-import type { Snapshot } from '../../../../src/measure/show/snapshot';
+import type { Snapshot } from '../../../../src/measure/snapshot';
 import {
   mixedProgress,
   sampleScenario,

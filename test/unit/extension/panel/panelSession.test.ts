@@ -4,7 +4,7 @@ import type { PanelSource } from '../../../../src/extension/panel/panelSession';
 import { hydrateMessage, startPanelSession } from '../../../../src/extension/panel/panelSession';
 import { spectraOf, toPanelResult } from '../../../../src/extension/panel/panelSession';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
-import type { Snapshot } from '../../../../src/measure/show/snapshot';
+import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { PanelResult, ToPanel } from '../../../../src/protocol/panel';
 import { panelStrings } from '../../../../src/protocol/panelStrings';
 import {

@@ -8,7 +8,7 @@ import {
   statusIcons,
   statusWord,
 } from '../../../../src/extension/results/resultsModel';
-import { english } from '../../../../src/base/translate';
+import { english } from '../../../../src/base/text';
 
 const entry = (
   scenario: string,

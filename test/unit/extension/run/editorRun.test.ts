@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { startEditorRun, type EditorShell } from '../../../../src/extension/run/editorRun';
 import type { LoadBeyond } from '../../../../src/targets/target';
 import { redirectingHub } from '../../../fakes/redirectingHub';
-import { english } from '../../../../src/base/translate';
+import { english } from '../../../../src/base/text';
 
 describe('startEditorRun', () => {
   it('asks before a hub on this machine sends the load elsewhere, and starts nothing after a no', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { answerProblem, runQuestions } from '../../../../src/extension/run/runTexts';
 import { scenarioOf } from '../../scenario/parsed';
-import { english } from '../../../../src/base/translate';
+import { english } from '../../../../src/base/text';
 
 const groups = `config:
   target: local

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { statusDetails, statusText } from '../../../../src/extension/run/runTexts';
 import { sampleSnapshot } from '../../results/sampleResult';
-import { english } from '../../../../src/base/translate';
+import { english } from '../../../../src/base/text';
 
 describe('statusText', () => {
   it('says step, p99 and time left while measuring', () => {

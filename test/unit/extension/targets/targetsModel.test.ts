@@ -8,7 +8,7 @@ import {
   withHub,
 } from '../../../../src/extension/targets/targetsModel';
 import { redactUrl } from '../../../../src/results/redact';
-import { english } from '../../../../src/base/translate';
+import { english } from '../../../../src/base/text';
 
 describe('targetNodes', () => {
   it('lists the local hub and emulators, hubs in their order, and secrets by name', () => {

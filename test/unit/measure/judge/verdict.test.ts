@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { defaultSlo, type Slo } from '../../../../src/base/slo';
-import type {
-  Ending,
-  RunSummary,
-  StepSummary,
-  Verdict,
-} from '../../../../src/measure/show/summary';
-import { generatorProblems } from '../../../../src/measure/judge/generatorProblems';
+import type { Ending, RunSummary, StepSummary, Verdict } from '../../../../src/measure/summary';
 import {
+  generatorProblems,
   judgeConnections,
   withConnections,
   judgeRun,

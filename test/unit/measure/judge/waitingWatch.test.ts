@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { stallOf } from '../../../../src/measure/judge/stall';
+import { stallOf, WaitingWatch } from '../../../../src/measure/judge/waitingWatch';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
-import { WaitingWatch } from '../../../../src/measure/judge/waitingWatch';
 import { stepSampleOf, workerSampleOf } from '../../../fakes/sample';
 import { sampleSnapshot } from '../../results/sampleResult';
 

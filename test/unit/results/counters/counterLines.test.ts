@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
-import type { Snapshot, StepProgress } from '../../../../src/measure/show/snapshot';
+import type { Snapshot, StepProgress } from '../../../../src/measure/snapshot';
 import {
   counterFileName,
   countersOfRun,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Quantiles } from '../../../../src/measure/total/connectionSummary';
+import type { Quantiles } from '../../../../src/measure/summary';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { CounterLine } from '../../../../src/results/counters/counterLines';
 import {

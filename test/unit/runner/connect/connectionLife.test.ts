@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { leavingUs } from '../../../../src/base/leavingTime';
+import { leavingUs } from '../../../../src/base/judging';
 import type { PlanLife } from '../../../../src/plan/plan';
 import { ConnectionLife } from '../../../../src/runner/connect/connectionLife';
 import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../../../src/plan/plan';
 import { Connections, OpenConnections } from '../../../../src/runner/connect/connections';
-import { Recorder } from '../../../../src/runner/receive/recorder';
+import { Recorder } from '../../../../src/runner/recorder';
 import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
 import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
 import { endpointOf } from '../../../fakes/endpoint';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { LifeTotals } from '../../../../src/measure/total/lifeTotals';
-import { Lifespans } from '../../../../src/runner/connect/lifespans';
+import { LifeTotals } from '../../../../src/measure/total/runTotals';
+import { Lifespans } from '../../../../src/runner/connect/connections';
 
 const second = 1_000_000;
 

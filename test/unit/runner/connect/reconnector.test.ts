@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PlanLife } from '../../../../src/plan/plan';
-import { Reconnector } from '../../../../src/runner/connect/reconnector';
+import { Reconnector } from '../../../../src/runner/connect/connectionLife';
 import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
 import { planOf } from '../../../fakes/plan';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Phase, Snapshot } from '../../../../src/measure/show/snapshot';
-import type { RunSummary } from '../../../../src/measure/show/summary';
+import type { Phase, Snapshot } from '../../../../src/measure/snapshot';
+import type { RunSummary } from '../../../../src/measure/summary';
 import type { Plan } from '../../../../src/plan/plan';
 import { Conductor, type ConductorContext } from '../../../../src/runner/lead/conductor';
 import { Emitter } from '../../../../src/base/event';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { defaultSlo } from '../../../../src/base/slo';
-import { RateWindows } from '../../../../src/measure/judge/rateWindows';
+import { RateWindows, TickMerger } from '../../../../src/measure/total/tickMerger';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
-import { TickMerger } from '../../../../src/measure/total/tickMerger';
 import { connectionProgress, intervalOf, stepProgress } from '../../../../src/runner/lead/progress';
 import { shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';

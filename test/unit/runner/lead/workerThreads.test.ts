@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FromWorker, WorkerStart } from '../../../../src/protocol/worker';
 import { memberMemory } from '../../../../src/runner/prepare/sharedMembers';
-import { WorkerThreads } from '../../../../src/runner/lead/workerThreads';
+import { WorkerThreads } from '../../../../src/runner/lead/startRun';
 import { endpointOf } from '../../../fakes/endpoint';
 import { planOf } from '../../../fakes/plan';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { populationsOf } from '../../../../src/plan/population';
 import { GroupMover } from '../../../../src/runner/prepare/groupMover';
-import { Recorder } from '../../../../src/runner/receive/recorder';
+import { Recorder } from '../../../../src/runner/recorder';
 import type { InvocationOutcome } from '../../../../src/wire/hub/invocations';
 import { FakeConnection } from '../../../fakes/connection';
 import { planOf, shortStep } from '../../../fakes/plan';

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { StepSample } from '../../../../src/measure/sample';
-import type { Counts } from '../../../../src/measure/total/stepCounts';
+import type { StepSample, Counts } from '../../../../src/measure/sample';
 import { payloadPicker } from '../../../../src/plan/draws';
 import { populationsOf } from '../../../../src/plan/population';
 import type { Plan } from '../../../../src/plan/plan';
 import { Receiver } from '../../../../src/runner/receive/receiver';
-import { Recorder, type StepRecorder } from '../../../../src/runner/receive/recorder';
+import { Recorder, type StepRecorder } from '../../../../src/runner/recorder';
 import { HubMessageError, type HubMessage } from '../../../../src/wire/hub/hubMessage';
 import {
   emptyStamp,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { populationsOf } from '../../../../src/plan/population';
 import { EntrySenders } from '../../../../src/runner/send/entrySenders';
-import { Recorder, StepRecorder } from '../../../../src/runner/receive/recorder';
+import { Recorder, StepRecorder } from '../../../../src/runner/recorder';
 import { jsonCodec } from '../../../../src/wire/hub/codecs';
 import { FakeConnection } from '../../../fakes/connection';
 import { onlyClientFrame } from '../../../fakes/frames';

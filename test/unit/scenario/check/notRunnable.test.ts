@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { largestSource } from '../../../../src/base/stampBytes';
+import { largestSource } from '../../../../src/base/message';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { useCases } from '../../../../src/usecases/registry';
 import { problemOf, scenarioOf, withConfig } from '../parsed';

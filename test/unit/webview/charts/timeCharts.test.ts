@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { thinSnapshots } from '../../../../src/measure/show/thinSnapshots';
+import { thinSnapshots, type Snapshot } from '../../../../src/measure/snapshot';
 import { panelStrings } from '../../../../src/protocol/panelStrings';
 import {
   atRest,
@@ -11,7 +11,6 @@ import {
   timeCharts,
   type TimeChartSpec,
 } from '../../../../src/webview/charts/timeCharts';
-import type { Snapshot } from '../../../../src/measure/show/snapshot';
 import { latency, sampleSnapshot } from '../../results/sampleResult';
 import { measured } from '../shownRun';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MessageArgument } from '../../../../src/base/messageArgument';
+import type { MessageArgument } from '../../../../src/base/message';
 import {
   measureShape,
   recordLatencyShape,

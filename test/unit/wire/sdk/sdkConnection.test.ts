@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { opcode } from '../../../../src/wire/socket/frame';
-import type { WireProtocol } from '../../../../src/base/wireProtocol';
+import type { WireProtocol } from '../../../../src/base/message';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection, HubListener } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/hub/hubMessage';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { hideSecrets } from '../../../../src/runner/lead/hideSecrets';
-import { secretsOf } from '../../../../src/targets/resolveEndpoint';
-import { endpointOf } from '../../../fakes/endpoint';
+import { hideSecrets } from '../../../src/base/text';
+import { secretsOf } from '../../../src/targets/resolveEndpoint';
+import { endpointOf } from '../../fakes/endpoint';
 
 describe('hideSecrets', () => {
   it('takes out whatever was given to get in, also escaped and when one contains another', () => {

@@ -1,15 +1,9 @@
 import { deliveriesWords, latencyMetrics, type LatencyMetric } from '../../base/objectives/latency';
 import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { shownLatency } from './judgedLatency';
+import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/words';
-import type {
-  ConnectionSummary,
-  RunSummary,
-  SloCheck,
-  StepSummary,
-  Verdict,
-} from '../show/summary';
+import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from '../summary';
 
 /** A judged run, as far as its sentence needs it; a stored result is one. */
 export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending' | 'plannedSteps'> & {

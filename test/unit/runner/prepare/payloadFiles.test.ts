@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { messageMaker } from '../../../../src/runner/send/messageShape';
-import { withPayloadFile } from '../../../../src/runner/lead/payloadFiles';
+import { withPayloadFile } from '../../../../src/runner/prepare/payloadFiles';
 import { planOf } from '../../../fakes/plan';
 
 describe('files of messages', () => {

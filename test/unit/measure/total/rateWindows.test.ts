@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RateWindows } from '../../../../src/measure/judge/rateWindows';
+import { RateWindows } from '../../../../src/measure/total/tickMerger';
 
 const rounded = (windows: RateWindows, tick: number): number[] => {
   const { seconds, receivingSeconds } = windows.within(tick);

@@ -1,20 +1,20 @@
-import { connectPhases, type ConnectPhase, type PhaseTimes } from '../../base/connectPhase';
-import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
-import type { DroppedConnection } from '../../measure/total/connectionSummary';
-import { LatencyHistogram, type HistogramCounts } from '../../measure/histogram';
-import type {
-  ConnectionSample,
-  EntrySample,
-  ErrorSample,
-  GeneratorSample,
-  LifeSample,
-  MembershipSample,
-  StepSample,
-  TargetSample,
-  WorkerSample,
-} from '../../measure/sample';
-import { StepCounts } from '../../measure/total/stepCounts';
-import type { ConnectFailure } from '../../wire/connect/connectFailure';
+import { connectPhases, type ConnectPhase, type PhaseTimes } from '../base/endpoint';
+import { addErrors, type ErrorClass, type ErrorCounts } from '../base/errorClass';
+import type { DroppedConnection } from '../measure/summary';
+import { LatencyHistogram, type HistogramCounts } from '../measure/histogram';
+import {
+  StepCounts,
+  type ConnectionSample,
+  type EntrySample,
+  type ErrorSample,
+  type GeneratorSample,
+  type LifeSample,
+  type MembershipSample,
+  type StepSample,
+  type TargetSample,
+  type WorkerSample,
+} from '../measure/sample';
+import type { ConnectFailure } from '../wire/connect/connectFailure';
 
 /** Different failures kept with their text, for each class. */
 const examplesPerClass = 3;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { firstErrorWords } from '../../../../src/runner/lead/firstErrorWords';
+import { firstErrorWords } from '../../../../src/measure/judge/hubComplaint';
 
 describe('the first error of a run', () => {
   it('is told with what to do about it', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { visibleJson, visibleLine, visibleText } from '../../../src/base/visibleText';
+import { visibleJson, visibleLine, visibleText } from '../../../src/base/text';
 
 describe('visibleText', () => {
   it('takes out every control and direction character, and leaves lines and joiners', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { defaultSlo } from '../../../../src/base/slo';
-import type { StepSummary, Verdict } from '../../../../src/measure/show/summary';
-import { verdictSentence, type JudgedRun } from '../../../../src/measure/judge/verdictSentence';
+import type { StepSummary, Verdict } from '../../../../src/measure/summary';
+import { verdictSentence, type JudgedRun } from '../../../../src/measure/show/verdictSentence';
 
 function judged(verdict: Verdict, step: Partial<StepSummary>, change: Partial<JudgedRun> = {}) {
   const steps = [

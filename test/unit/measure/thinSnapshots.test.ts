@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  HeldSnapshots,
-  mostSnapshots,
-  thinSnapshots,
-} from '../../../../src/measure/show/thinSnapshots';
-import { sampleSnapshot } from '../../results/sampleResult';
-import { measured } from '../../webview/shownRun';
+import { HeldSnapshots, mostSnapshots, thinSnapshots } from '../../../src/measure/snapshot';
+import { sampleSnapshot } from '../results/sampleResult';
+import { measured } from '../webview/shownRun';
 
 describe('thinning of snapshots', () => {
   const snapshots = [

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { latencyMetrics, latencyShare } from '../../../../src/base/objectives/latency';
-import { defaultSlo } from '../../../../src/base/slo';
-import {
-  countsLost,
-  judgedLatency,
-  shownLatency,
-} from '../../../../src/measure/judge/judgedLatency';
-import { RunTotals } from '../../../../src/measure/total/runTotals';
-import { summaryKeys } from '../../../../src/base/objectives/latency';
-import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
+import { latencyMetrics, latencyShare } from '../../../src/base/objectives/latency';
+import { defaultSlo } from '../../../src/base/slo';
+import { countsLost, judgedLatency, shownLatency } from '../../../src/measure/latencySummary';
+import { RunTotals } from '../../../src/measure/total/runTotals';
+import { summaryKeys } from '../../../src/base/objectives/latency';
+import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
 
 describe('judged latencies', () => {
   it('are those of all that was expected, the lost ones last', () => {

@@ -1,0 +1,78 @@
+/**
+ * What is written anew into each message: the stamp, the receiver's connection id or group, id and index
+ * of the sending connection, the message's number, the id under which it is to be acknowledged, the ids of
+ * a call that opens a stream and of the items that go up in it, the number of items that it wants, the time
+ * in milliseconds since 1970 or in ticks of 100 ns since the year 1.
+ */
+export type HoleKind =
+  | 'stamp'
+  | 'receiver'
+  | 'sender'
+  | 'senderIndex'
+  | 'sequence'
+  | 'ackId'
+  | 'callId'
+  | 'streamId'
+  | 'itemCount'
+  | 'unixMs'
+  | 'ticks';
+
+/** Holes that can stand alone as a number. */
+export type NumberHole = Extract<
+  HoleKind,
+  'senderIndex' | 'sequence' | 'itemCount' | 'unixMs' | 'ticks'
+>;
+
+/** A piece of a text: as it is, or written anew into each message. */
+export type TextPart = string | { readonly hole: HoleKind };
+
+/** One argument of a hub method, with the places that change with each message. Plain data. */
+export type MessageArgument =
+  | { readonly kind: 'value'; readonly value: string | number | boolean | null }
+  | { readonly kind: 'list'; readonly items: readonly MessageArgument[] }
+  | { readonly kind: 'map'; readonly members: readonly (readonly [string, MessageArgument])[] }
+  | {
+      readonly kind: 'text';
+      readonly parts: readonly TextPart[];
+      /** Goes out as bytes instead of text; only MessagePack can tell them apart. */
+      readonly binary?: boolean;
+    }
+  | { readonly kind: 'number'; readonly hole: NumberHole };
+
+/**
+ * Names that the bench contracts fix whatever is sent: the callback of each contract, how a connection joins
+ * and leaves a group, and how it learns its id. Methods of single use cases are theirs, see
+ * `src/usecases/hubMethods.ts`.
+ */
+export const callbacks = { recordLatency: 'RecordLatency', measure: 'Measure' } as const;
+export const membershipMethods = { join: 'JoinGroup', leave: 'LeaveGroup' } as const;
+/** The id as the result, and as a call of the client method of the same name. */
+export const idMethods = { result: 'GetConnectionId', callback: 'ConnectionId' } as const;
+
+/** Dialects of the bench contract. */
+export type HubDialect = 'recordLatency' | 'measure';
+
+/** Names of the methods of each contract. */
+export type ContractMethods = Readonly<Record<HubDialect, readonly string[]>>;
+
+/**
+ * How messages are written: the two hub protocols, or Azure Web PubSub's JSON, the same with recovery,
+ * bare payloads, its protobuf, or that with recovery.
+ */
+export type WireProtocol =
+  | 'json'
+  | 'messagepack'
+  | 'webpubsub'
+  | 'webpubsubReliable'
+  | 'webpubsubNone'
+  | 'webpubsubProtobuf'
+  | 'webpubsubReliableProtobuf';
+
+/** Bytes that every message carries to be recognised by, see `wire/stamp.ts`. */
+export const stampBytes = 54;
+
+/** Largest payload of one message that a scenario may have. */
+export const largestPayloadBytes = 16 * 1024 * 1024;
+
+/** Largest number of sources (a sender's stream of messages to one audience) that it can tell apart. */
+export const largestSource = 2 ** 26;

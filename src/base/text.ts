@@ -1,0 +1,97 @@
+/**
+ * Characters that are not seen, but obeyed: control characters (a terminal moves its cursor), separators of
+ * lines, and format characters, among them those that turn the direction of the text around them
+ * (Unicode Standard Annex 9, "Directional Formatting Characters"). The joiners of emoji and of scripts that
+ * need them stay.
+ */
+const obeyed = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
+const keptInLines = /[\t\n\r]/;
+
+/** Text from outside without what whoever shows it would obey; its lines stay. */
+export function visibleText(text: string): string {
+  return text.replace(obeyed, (character) => (keptInLines.test(character) ? character : ''));
+}
+
+/** The same on one line: line breaks, tabs and other control characters become blanks. */
+export function visibleLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replace(obeyed, '');
+}
+
+/** JSON text that says the same, with those characters written as `\u202e`. */
+export function visibleJson(json: string): string {
+  return json.replace(obeyed, (found) =>
+    keptInLines.test(found)
+      ? found
+      : [...Array(found.length).keys()]
+          .map((unit) => `\\u${found.charCodeAt(unit).toString(16).padStart(4, '0')}`)
+          .join(''),
+  );
+}
+
+/** A value as one JSON document, safe to be shown by a terminal. */
+export function jsonDocument(value: unknown): string {
+  return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
+}
+
+/** Translates a text for people, English being the key; `{0}`, `{1}` stand for the arguments. */
+export type Translate = (message: string, ...args: (string | number | boolean)[]) => string;
+
+/** Texts as they are written in the code, for what runs without an editor. */
+export const english: Translate = (message, ...args) =>
+  message.replace(/\{(\d)\}/g, (_all, index: string) => String(args[Number(index)] ?? ''));
+
+/**
+ * A text without those of the characters that stand at its end, in one pass: a pattern such as `/x+$/` begins
+ * anew at each of them, and takes the square of their number.
+ */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+/** Text without any of the given values, the longest first. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret !== '')
+    .sort((a, b) => b.length - a.length)
+    .reduce((shown, secret) => shown.replaceAll(secret, '(redacted)'), text);
+}
+
+/** Something in braces that has no meaning in a header or the query, at `offset` of the text. */
+interface WrongPlaceholder {
+  readonly offset: number;
+  readonly length: number;
+  readonly name: string;
+}
+
+/**
+ * A text that is fixed when a connection opens, such as a header: `{senderIndex}` is the number of the
+ * connection, and `{{` stands for a brace.
+ *
+ * @returns the pieces between which the number stands; a single one where it is the same for all
+ */
+export function connectionText(text: string): {
+  readonly pieces: readonly string[];
+  readonly wrong: readonly WrongPlaceholder[];
+} {
+  const pieces: string[] = [];
+  let piece = '';
+  const wrong: WrongPlaceholder[] = [];
+  let done = 0;
+  for (const match of text.matchAll(/\{\{|(?<!\$)\{([A-Za-z]+)(?::[^{}]{0,300})?\}/g)) {
+    const [source, name = ''] = match;
+    piece += text.slice(done, match.index);
+    done = match.index + source.length;
+    if (source === '{{') piece += '{';
+    else if (source === '{senderIndex}') {
+      pieces.push(piece);
+      piece = '';
+    } else {
+      piece += source;
+      wrong.push({ offset: match.index, length: source.length, name });
+    }
+  }
+  pieces.push(piece + text.slice(done));
+  return { pieces, wrong };
+}
