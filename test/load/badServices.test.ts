@@ -6,7 +6,7 @@ import {
   startAzureSignalr,
   type AzureSignalr,
 } from '../../src/servers/azureSignalr/serviceEmulator';
-import type { QuotaOptions } from '../../src/servers/service/serviceSize';
+import type { QuotaOptions } from '../../src/servers/service/emulatorOptions';
 import {
   startWebPubSubEmulator,
   type WebPubSubEmulator,

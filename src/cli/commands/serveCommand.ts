@@ -6,18 +6,16 @@ import {
   parseAzureSignalrFlags,
   type AzureSignalrFlags,
   type AzureSignalrOptions,
-} from '../../servers/azureSignalr/serviceOptions';
+  parseWebPubSubFlags,
+  type WebPubSubEmulatorOptions,
+  type WebPubSubFlags,
+} from '../../servers/service/emulatorOptions';
 import {
   parseBenchHubFlags,
   type BenchHubFlags,
   type BenchHubOptions,
 } from '../../servers/hub/benchHubOptions';
 import { ProblemLines } from '../../servers/problemLines';
-import {
-  parseWebPubSubFlags,
-  type WebPubSubEmulatorOptions,
-  type WebPubSubFlags,
-} from '../../servers/webpubsub/emulatorOptions';
 import { appServerVariable, upstreamVariable } from '../../targets/target';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';

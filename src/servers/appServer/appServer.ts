@@ -6,8 +6,14 @@ import { serviceType, type ServiceMessage } from '../../wire/service/serviceMess
 import { shownText } from '../../wire/connect/connectFailure';
 import type { ServicePass } from '../../base/endpoint';
 import type { WaySettings } from '../../wire/socket/socket';
-import { answerJson, refuse } from '../http/httpAnswers';
-import { listenOnLoopback, loopbackHost, loopbackServer } from '../http/loopbackServer';
+import {
+  answerJson,
+  refuse,
+  listenOnLoopback,
+  loopbackHost,
+  loopbackServer,
+  stopServer,
+} from '../http/loopbackServer';
 import {
   AppServerHub,
   hubTickMs,
@@ -15,13 +21,12 @@ import {
   type AppServerHubOptions,
 } from './appServerHub';
 import { AppTokens, type ServiceInstance, type StickyMode } from './appTokens';
-import { endAdvice, endText, type ConnectionEnd } from './connectionEnd';
+import { endAdvice, endText, type ConnectionEnd, type ServerConnection } from './serviceConnection';
 import {
   ServerConnections,
   type ServerConnectionsHost,
   type ServerConnectionsOptions,
 } from './serviceConnections';
-import type { ServerConnection } from './serviceConnection';
 
 export interface AppServerOptions
   extends
@@ -187,9 +192,7 @@ class RunningAppServer implements AppServer, ServerConnectionsHost {
   private async shutDown(): Promise<void> {
     await this.connections.dispose(() => this.hub.dispose());
     clearInterval(this.timer);
-    const stopped = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeAllConnections();
-    await stopped;
+    await stopServer(this.server);
   }
 }
 

@@ -13,16 +13,12 @@ import {
   groupTail,
   plainTail,
 } from '../../wire/service/serviceStream';
-import type { Audience, BenchContext } from '../hub/benchMethods';
-import { payloadStart } from '../hubProtocol/framePayloads';
+import { type Audience, type BenchContext, invoke } from '../hub/benchMethods';
+import { payloadStart } from '../hubProtocol/serverFrame';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { mayJoin } from '../hub/hubGroups';
-import { invoke } from '../hub/hubInvocation';
-import type { HubMessage } from '../hubProtocol/hubEnvelope';
-import { jsonProtocol } from '../hubProtocol/jsonProtocol';
-import { messagePackProtocol } from '../hubProtocol/messagePackProtocol';
-import type { DeliveryFrames } from '../hubProtocol/payloadFrames';
-import type { ServerProtocol } from '../hubProtocol/serverProtocol';
+import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
+import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
 import type { ServerConnection } from './serviceConnection';
 import { ServiceClient } from './serviceClient';
 
@@ -48,7 +44,6 @@ const wheelSlots = 10;
 /** Called so often, each slot has its turn once a second. */
 export const hubTickMs = 100;
 const defaultBytes = 1024 * 1024;
-const everyProtocol = [jsonProtocol, messagePackProtocol];
 const instanceHeader = 'asrs-instance-id';
 
 /** The bench hub of an app server: its clients are at the service, and so is everybody it sends to. */
@@ -77,7 +72,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
     this.handshakeTimeoutMs = options.handshakeTimeoutMs ?? 15_000;
     const { protocols } = options;
-    this.protocols = everyProtocol.filter(({ name }) => protocols?.includes(name) ?? true);
+    this.protocols = serverProtocols.filter(({ name }) => protocols?.includes(name) ?? true);
   }
 
   get counts(): AppServerHubCounts {
@@ -165,7 +160,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     if (connection.isOpen) this.clients.get(connection)?.call(connection.protocol, frame);
   }
 
-  send(caller: HubConnection, frames: DeliveryFrames, audience: Audience): boolean {
+  send(caller: HubConnection, frames: FrameSource, audience: Audience): boolean {
     const payloads = this.payloadsOf(frames);
     // The way of the caller's own messages, so that everything it causes stays in order.
     const connection = this.clients.get(caller)?.connection;
@@ -201,10 +196,10 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   }
 
   /** The payload in every protocol that somebody may use; undefined when it cannot be said in one. */
-  private payloadsOf(frames: DeliveryFrames): Payloads | undefined {
+  private payloadsOf(frames: FrameSource): Payloads | undefined {
     const payloads: (readonly [string, Buffer])[] = [];
     for (const protocol of this.protocols) {
-      const frame = frames.in(protocol);
+      const frame = frames.in(protocol.name);
       if (frame === undefined) return undefined;
       payloads.push([protocol.name, frame.subarray(payloadStart(frame, 0))]);
     }

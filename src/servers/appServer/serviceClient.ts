@@ -11,8 +11,8 @@ import {
   type ServiceMessage,
   dataType,
 } from '../../wire/service/serviceMessage';
-import { payloadEnd, payloadStart } from '../hubProtocol/framePayloads';
-import type { HubTransport, TransportOwner } from '../http/hubTransport';
+import { payloadEnd, payloadStart } from '../hubProtocol/serverFrame';
+import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { prefixBytes } from '../../wire/message/messagePackFraming';
 import { hubMessageType } from '../../wire/hub/hubMessage';

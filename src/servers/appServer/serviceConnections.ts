@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
 import type { WaySettings } from '../../wire/socket/socket';
-import { endAdvice, endText, type ConnectionEnd } from './connectionEnd';
-import { ServerConnection, type ServerConnectionOptions } from './serviceConnection';
+import {
+  endAdvice,
+  endText,
+  ServerConnection,
+  type ConnectionEnd,
+  type ServerConnectionOptions,
+} from './serviceConnection';
 
 /** What the connections of an app server need. */
 export interface ServerConnectionsHost {

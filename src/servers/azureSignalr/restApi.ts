@@ -1,82 +1,166 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { SignJWT } from 'jose';
-import { isHubName } from '../../base/serviceLimits';
-import { answerJson } from '../http/httpAnswers';
-import { pathAndQuery } from '../http/hubRequests';
-import { readBody } from '../http/requestBody';
-import { type TokenCheck, bearerToken } from '../service/tokenCheck';
-import { badName, findRoute, type RestAnswer, type RestRoute } from './signalrRoutes';
-import type { ServiceHub, FrameSource } from './serviceHub';
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isHubName } from '../../base/serviceLimits';
 import { recordSeparator } from '../../wire/hub/hubMessage';
-import { jsonProtocol } from '../hubProtocol/jsonProtocol';
 import { skipSpace, stringAt, walk } from '../../wire/hub/jsonScan';
-import { messagePackProtocol } from '../hubProtocol/messagePackProtocol';
+import { answerJson, pathAndQuery, readBody } from '../http/loopbackServer';
+import { noMoreGroups } from '../hub/hubGroups';
+import { jsonProtocol } from '../hubProtocol/jsonProtocol';
+import { invocationFrames, type FrameSource } from '../hubProtocol/protocols';
+import {
+  findRoute,
+  isGroupName,
+  isUserId,
+  jsonIn,
+  partsOf,
+  route,
+  type Route,
+} from '../service/emulator';
+import { bearerToken, type TokenCheck } from '../service/tokenCheck';
+import { idIn, type ServiceClient, type ServiceHub } from './serviceHub';
 
 /** What the REST API is served from. */
 export interface RestContext {
   readonly accessTokens: TokenCheck;
-  /** The key that new client tokens are signed with. */
-  readonly accessKey: string;
   hub(name: string): ServiceHub;
   /** All URLs under which a path of this server can be asked for. */
-  urlsOf(path: string): string[];
-  nowMs(): number;
+  urlsOf(path: string): readonly string[];
+  clientToken(
+    path: string,
+    claims: Readonly<Record<string, unknown>>,
+    minutes: number,
+  ): Promise<string>;
 }
+
+/** One request to the REST API, past its token. */
+interface RestCall {
+  readonly hub: ServiceHub;
+  /** Names in the path, in their order. */
+  readonly names: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+/** What a request is answered with; a code says what the services call it. */
+interface RestAnswer {
+  readonly status: number;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+type Run = (call: RestCall, message: FrameSource) => RestAnswer;
+/** Whom a request is about. */
+type Receivers = (call: RestCall) => Iterable<ServiceClient>;
+
+const invalid = 'Error.Request.Invalid';
+const badRequest = (message: string): RestAnswer => ({ status: 400, code: invalid, message });
+const absent = (code: string, message: string): RestAnswer => ({ status: 404, code, message });
+
+const accepted: RestAnswer = { status: 202 };
+const done: RestAnswer = { status: 200 };
+const noContent: RestAnswer = { status: 204 };
+const noGroup = absent('Warning.Group.NotExisted', 'There is nobody in this group.');
+const noUser = absent('Warning.User.NotExisted', 'This user has no connection.');
+const notThere = absent('Warning.Connection.NotExisted', 'There is no such connection.');
+const noConnection = absent('Error.Connection.NotExisted', 'There is no such connection.');
+const notInGroup = absent('Info.User.NotInGroup', 'The user is not in this group.');
+const noPath = absent('Error.Path.NotFound', 'The REST API has no such path.');
 
 /** Longest body of a request. */
 const maxBodyBytes = 1024 * 1024;
 const longestTokenMinutes = 24 * 60;
+/** Longest time a user stays in a group by a `ttl`. */
+const longestTtlS = 366 * 24 * 3600;
 
-/** Answers a request as the services do: codes stand in a header and in the body. */
-function answer(response: ServerResponse, { status, code, message }: RestAnswer): void {
-  if (code === undefined) {
-    // An answer without content must not state its length.
-    if (status !== 204) response.setHeader('Content-Length', 0);
-    response.writeHead(status).end();
-    return;
-  }
-  const body = JSON.stringify({ code, message, target: null, details: [] });
-  response.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    'x-ms-error-code': code,
-    ...(status === 413 && { Connection: 'close' }),
-  });
-  response.end(body);
+const everyone: Receivers = ({ hub }) => hub.clients.values();
+const inGroup: Receivers = ({ hub, names }) => hub.inGroup(names[0]!);
+const ofUser: Receivers = ({ hub, names }) => hub.ofUser(names[0]!);
+const theConnection: Receivers = ({ hub, names }) => hub.ofIds(names);
+
+const sendTo =
+  (receivers: Receivers): Run =>
+  (call, message) => {
+    call.hub.send(receivers(call), message, idIn(call.query.getAll('excluded')));
+    return accepted;
+  };
+
+const close =
+  (receivers: Receivers, answered = noContent): Run =>
+  (call) => {
+    const { query } = call;
+    call.hub.closeAll(receivers(call), query.get('reason') ?? undefined, query.getAll('excluded'));
+    return answered;
+  };
+
+function addUser({ hub, names: [userId = '', group = ''], query }: RestCall): RestAnswer {
+  if (!isUserId(userId)) return badRequest('A user id has 1 to 1,024 characters.');
+  const ttl = query.get('ttl');
+  const seconds = ttl === null ? Infinity : /^[0-9]{1,9}$/.test(ttl) ? Number(ttl) : NaN;
+  if (ttl !== null && !(seconds <= longestTtlS))
+    return badRequest('The ttl is no number of seconds.');
+  const isAdded = hub.userGroups.add(userId, group, seconds);
+  return isAdded ? done : badRequest('The emulator remembers no more users in groups.');
 }
 
-const noPath: RestAnswer = {
-  status: 404,
-  code: 'Error.Path.NotFound',
-  message: 'The REST API has no such path.',
-};
-const badHub: RestAnswer = {
-  status: 400,
-  code: 'Error.Request.Invalid',
-  message: 'This is no name of a hub.',
-};
+function joinGroup({ hub, names: [group = '', id = ''] }: RestCall): RestAnswer {
+  const client = hub.clients.get(id);
+  if (client === undefined) return noConnection;
+  return hub.groups.join(client, group) ? done : badRequest(noMoreGroups);
+}
+
+/** As the REST API of 2022-06-01 lists them; those that end with `:send` have a message in their body. */
+const routes: readonly Route<Run>[] = [
+  route('POST', ':send', sendTo(everyone)),
+  route('POST', 'groups/{group}/:send', sendTo(inGroup)),
+  route('POST', 'users/{user}/:send', sendTo(ofUser)),
+  route('POST', 'connections/{connection}/:send', sendTo(theConnection)),
+  route('PUT', 'groups/{group}/connections/{connection}', joinGroup),
+  route('DELETE', 'groups/{group}/connections/{connection}', ({ hub, names: [group, id] }) => {
+    const client = hub.clients.get(id!);
+    // Who is gone is in no group: cleaning up after it is no error.
+    if (client !== undefined) hub.groups.leave(client, group!);
+    return done;
+  }),
+  route('DELETE', 'connections/{connection}/groups', (call) => {
+    for (const client of theConnection(call)) call.hub.groups.leaveAll(client);
+    return done;
+  }),
+  route('PUT', 'users/{user}/groups/{group}', addUser),
+  route('DELETE', 'users/{user}/groups/{group}', ({ hub, names: [userId, group] }) => {
+    hub.userGroups.remove(userId!, group!);
+    return noContent;
+  }),
+  route('DELETE', 'users/{user}/groups', ({ hub, names: [userId] }) => {
+    hub.userGroups.removeAll(userId!);
+    return noContent;
+  }),
+  route('HEAD', 'users/{user}/groups/{group}', ({ hub, names: [userId, group] }) =>
+    hub.userGroups.has(userId!, group!) ? done : notInGroup,
+  ),
+  route('HEAD', 'connections/{connection}', ({ hub, names: [id] }) =>
+    hub.clients.has(id!) ? done : notThere,
+  ),
+  route('HEAD', 'users/{user}', ({ hub, names: [userId] }) =>
+    hub.ofUser(userId!).size > 0 ? done : noUser,
+  ),
+  route('HEAD', 'groups/{group}', ({ hub, names: [group] }) =>
+    hub.hasGroup(group!) ? done : noGroup,
+  ),
+  route('DELETE', 'connections/{connection}', close(theConnection, done)),
+  route('POST', ':closeConnections', close(everyone)),
+  route('POST', 'groups/{group}/:closeConnections', close(inGroup)),
+  route('POST', 'users/{user}/:closeConnections', close(ofUser)),
+];
+
+const codes = {
+  401: 'Error.Unauthorized',
+  403: 'Error.Forbidden',
+  413: 'Error.Request.TooLarge',
+} as const;
 const tooLong: RestAnswer = {
   status: 413,
-  code: 'Error.Request.TooLarge',
+  code: codes[413],
   message: `A body has at most ${maxBodyBytes} bytes.`,
 };
-
-/** The parts of a path, decoded; undefined when it cannot be. */
-export function partsOf(path: string): string[] | undefined {
-  try {
-    return path.split('/').map(decodeURIComponent);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Hub and application as one name, as app servers with an application name call their hubs. */
-function hubNameOf(hub: string, query: URLSearchParams): string | undefined {
-  const application = query.get('application');
-  const name = application === null ? hub : `${application}_${hub}`;
-  return isHubName(name) ? name.toLowerCase() : undefined;
-}
 
 /** Answers a request to a path that begins with `/api/`. */
 export async function answerRest(
@@ -96,12 +180,11 @@ export async function answerRest(
   const token = await context.accessTokens.checkApplication(bearer, context.urlsOf(url));
   if (response.destroyed) return;
   if ('status' in token) {
-    const code = codes[token.status];
     if (token.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-    answer(response, { status: token.status, code, message: token.text });
+    answer(response, { status: token.status, code: codes[token.status], message: token.text });
     return;
   }
-  if (isLending(parts) && method === 'GET') {
+  if (method === 'GET' && parts?.join('/').toLowerCase() === 'auth/accesskey') {
     const { id, text } = context.accessTokens.lend();
     answerJson(response, { KeyId: id, AccessKey: text });
     return;
@@ -110,113 +193,92 @@ export async function answerRest(
     answer(response, noPath);
     return;
   }
-  const name = hubNameOf(hubPart, query);
-  if (name === undefined) answer(response, badHub);
+  // App servers with an application name call their hubs by both in one.
+  const application = query.get('application');
+  const name = application === null ? hubPart : `${application}_${hubPart}`;
+  const hub = name.toLowerCase();
+  if (!isHubName(name)) answer(response, badRequest('This is no name of a hub.'));
   else if (method === 'POST' && rest.length === 1 && rest[0] === ':generateToken')
-    answerJson(response, { token: await clientToken(context, name, query) });
-  else serve(context, { name, rest, query }, request, response);
+    answerJson(response, { token: await clientToken(context, hub, query) });
+  else serve(context, { hub, rest, query }, request, response);
 }
 
-const codes = {
-  401: 'Error.Unauthorized',
-  403: 'Error.Forbidden',
-  413: 'Error.Request.TooLarge',
-} as const;
-
-/** `/api/v1/auth/accessKey`, without what all paths begin with. */
-const isLending = (parts: readonly string[] | undefined): boolean =>
-  parts?.join('/').toLowerCase() === 'auth/accesskey';
+/** Answers as the services do: codes stand in a header and in the body. */
+function answer(response: ServerResponse, { status, code, message }: RestAnswer): void {
+  if (code === undefined) {
+    // An answer without content must not state its length.
+    if (status !== 204) response.setHeader('Content-Length', 0);
+    response.writeHead(status).end();
+    return;
+  }
+  const body = JSON.stringify({ code, message, target: null, details: [] });
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'x-ms-error-code': code,
+    ...(status === 413 && { Connection: 'close' }),
+  });
+  response.end(body);
+}
 
 interface Asked {
-  readonly name: string;
+  readonly hub: string;
+  /** What of the path stands behind the hub. */
   readonly rest: readonly string[];
   readonly query: URLSearchParams;
 }
 
 function serve(
   context: RestContext,
-  { name, rest, query }: Asked,
+  { hub, rest, query }: Asked,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const found = findRoute(request.method ?? '', rest);
-  if (found === undefined || !('route' in found)) {
-    if (found !== undefined) response.setHeader('Allow', found.join(', '));
+  const { method = '' } = request;
+  // Sends of the first version have no `:send`, and what is asked by HEAD may be asked by GET too.
+  const isOldSend = method === 'POST' && rest.at(-1)?.startsWith(':') !== true;
+  const asked = method === 'GET' ? 'HEAD' : method;
+  const found = findRoute(routes, asked, isOldSend ? [...rest, ':send'] : rest);
+  if (!('route' in found)) {
+    if (found.length > 0) response.setHeader('Allow', found.join(', '));
     const message = 'This path has no such method.';
     const code = 'Error.Method.NotAllowed';
-    answer(response, found === undefined ? noPath : { status: 405, code, message });
+    answer(response, found.length === 0 ? noPath : { status: 405, code, message });
     return;
   }
-  const { route, names } = found;
-  const bad = badName(route, names);
-  if (bad !== undefined) {
-    answer(response, bad);
-    return;
-  }
-  const call = { hub: context.hub(name), names, query, nowMs: context.nowMs() };
-  const take = (body: Buffer): void => answer(response, run(route, call, body));
-  if (route.sends) {
-    readBody(request, response, maxBodyBytes, take, () => answer(response, tooLong));
+  const { names } = found;
+  const { path, run } = found.route;
+  const group = names[path.filter((part) => part.startsWith('{')).indexOf('{group}')];
+  if (group !== undefined && !isGroupName(group)) {
+    answer(response, badRequest('This is no name of a group.'));
+  } else if (names.includes('')) {
+    answer(response, badRequest('A name in the path is empty.'));
   } else {
-    request.resume();
-    take(Buffer.alloc(0));
+    const call = { hub: context.hub(hub), names, query };
+    if (path.at(-1) !== ':send') {
+      request.resume();
+      answer(response, run(call, { in: () => undefined }));
+      return;
+    }
+    const take = (body: Buffer): void => {
+      const message = readRestMessage(body);
+      answer(response, typeof message === 'string' ? badRequest(message) : run(call, message));
+    };
+    readBody(request, response, maxBodyBytes, take, () => answer(response, tooLong));
   }
-}
-
-function run(route: RestRoute, call: Parameters<RestRoute['run']>[0], body: Buffer): RestAnswer {
-  if (!route.sends) return route.run(call, { in: () => undefined });
-  const message = readRestMessage(body);
-  return typeof message === 'string'
-    ? { status: 400, code: 'Error.Request.Invalid', message }
-    : route.run(call, message);
 }
 
 /** A token for a client, as asked for in the query. */
-async function clientToken(
-  context: RestContext,
-  hub: string,
-  query: URLSearchParams,
-): Promise<string> {
+function clientToken(context: RestContext, hub: string, query: URLSearchParams): Promise<string> {
   const asked = Number(query.get('minutesToExpire') ?? NaN);
   const minutes = asked >= 1 && asked <= longestTokenMinutes ? Math.floor(asked) : 60;
   const userId = query.get('userId');
-  const roles = query.getAll('role');
-  const [audience = ''] = context.urlsOf(`/client/?hub=${hub}`);
-  return new SignJWT({
+  const role = query.getAll('role');
+  const claims = {
     ...(userId !== null && { 'asrs.s.uid': userId }),
-    ...(roles.length > 0 && { role: roles }),
-  })
-    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-    .setAudience(audience)
-    .setIssuedAt()
-    .setExpirationTime(`${minutes}m`)
-    .sign(new TextEncoder().encode(context.accessKey));
-}
-
-/** A message given as JSON; it is written once for each hub protocol that a receiver speaks. */
-class RestMessage implements FrameSource {
-  private readonly frames = new Map<string, Buffer | undefined>();
-
-  constructor(
-    private readonly target: string,
-    /** The list of arguments as it came. */
-    private readonly bytes: Buffer,
-  ) {}
-
-  in(protocolName: string): Buffer | undefined {
-    if (!this.frames.has(protocolName)) this.frames.set(protocolName, this.frameIn(protocolName));
-    return this.frames.get(protocolName);
-  }
-
-  private frameIn(protocolName: string): Buffer | undefined {
-    const { target, bytes } = this;
-    if (protocolName === jsonProtocol.name) {
-      return jsonProtocol.invocationFrame(target, bytes, 0, bytes.length);
-    }
-    if (protocolName !== messagePackProtocol.name) return undefined;
-    const encoded = messagePackProtocol.encodeArguments(JSON.parse(bytes.toString('utf8')));
-    return messagePackProtocol.invocationFrame(target, encoded, 0, encoded.length);
-  }
+    ...(role.length > 0 && { role }),
+  };
+  return context.clientToken(`/client/?hub=${hub}`, claims, minutes);
 }
 
 const noArguments = Buffer.from('[]');
@@ -225,16 +287,11 @@ const noArguments = Buffer.from('[]');
  * Reads the body `{"target":"name","arguments":[…]}` of a send.
  * @returns what is wrong with it, when it is none
  */
-export function readRestMessage(body: Buffer): FrameSource | string {
+function readRestMessage(body: Buffer): FrameSource | string {
   if (!isUtf8(body)) return 'The body is no UTF-8 text.';
-  // It ends a message of the hub protocol, and is not allowed in JSON anyway.
-  if (body.includes(recordSeparator)) return 'The body is no JSON.';
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString('utf8'));
-  } catch {
-    return 'The body is no JSON.';
-  }
+  // The separator ends a message of the hub protocol, and is not allowed in JSON anyway.
+  const parsed = body.includes(recordSeparator) ? undefined : jsonIn(body);
+  if (parsed === undefined) return 'The body is no JSON.';
   if (typeof parsed !== 'object' || parsed === null) return 'The body is no JSON object.';
   let target: string | undefined;
   let list: Buffer | undefined;
@@ -248,5 +305,5 @@ export function readRestMessage(body: Buffer): FrameSource | string {
   if (target === undefined || target === '') return 'The body has no target.';
   const bytes = list === undefined || list.equals(Buffer.from('null')) ? noArguments : list;
   if (bytes[0] !== 0x5b) return 'The arguments are no list.';
-  return new RestMessage(target, bytes);
+  return invocationFrames(jsonProtocol, target, bytes, 0, bytes.length);
 }

@@ -2,11 +2,14 @@ import { recordSeparator } from '../../wire/hub/hubMessage';
 import { opcode } from '../../wire/socket/frame';
 import { encodeText } from '../../wire/message/messagePackWriter';
 import { ByteRest } from '../../wire/socket/byteRest';
-import { handshakeErrorFrame } from '../hubProtocol/hubFrames';
-import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from '../hub/hubHandshake';
-import type { HubTransport, TransportOwner } from '../http/hubTransport';
-import { jsonProtocol } from '../hubProtocol/jsonProtocol';
-import { messagePackProtocol } from '../hubProtocol/messagePackProtocol';
+import {
+  agreeOnProtocol,
+  handshakeErrorFrame,
+  handshakeFailed,
+  handshakeTimedOut,
+  protocolNamed,
+} from '../hubProtocol/protocols';
+import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
 import { serverFrame } from '../hubProtocol/serverFrame';
 import {
   expiryMs,
@@ -69,6 +72,10 @@ export class RoutedClient implements TransportOwner, LineClient {
     this.headers = headers;
     this.handshakeDueMs = host.tickMs + handshakeTimeoutMs(identity.claims);
     transport.attach(this);
+  }
+
+  get userId(): string | undefined {
+    return this.identity.userId;
   }
 
   /** The headers of its request, once: only the app server's first message has them. */
@@ -219,9 +226,7 @@ export class RoutedClient implements TransportOwner, LineClient {
 
   private closeFrame(error: string | undefined, allowReconnect: boolean): Buffer | undefined {
     if (this.state !== 'open') return undefined;
-    const known = [jsonProtocol, messagePackProtocol];
-    const protocol = known.find(({ name }) => name === this.protocolName);
-    return protocol?.closeFrame(error, allowReconnect);
+    return protocolNamed(this.protocolName)?.closeFrame(error, allowReconnect);
   }
 
   private end(lastFrame: Buffer | undefined, code = 1000): void {

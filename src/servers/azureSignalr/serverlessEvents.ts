@@ -1,17 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import type { HubMessage } from '../hubProtocol/hubEnvelope';
+import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/hub/hubMessage';
-import { serverFrame } from '../hubProtocol/serverFrame';
-import { opcode } from '../../wire/socket/frame';
-import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import type { UpstreamAnswer } from '../service/upstreamCalls';
 import type { Upstream, UpstreamEvent } from './signalrUpstream';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
-import type { HubTransport } from '../http/hubTransport';
+import type { HubTransport } from '../http/webSocketTransport';
 import { expiryMs, handshakeTimeoutMs, type ClientIdentity } from './clientIdentity';
 import type { ServiceClient } from './serviceHub';
-
-type ConnectionEvent = 'connected' | 'disconnected';
 
 /** What the webhooks are told of serverless clients, and what these hear back. */
 export class ServerlessEvents {
@@ -22,11 +17,11 @@ export class ServerlessEvents {
 
   /** The client has connected; what it sends waits until the webhook knows. */
   connected(client: ServerlessClient): void {
-    this.connectionEvent(client, 'connected', '{"type":10}');
+    this.connectionEvent(client, 'connected', 10);
   }
 
   disconnected(client: ServerlessClient): void {
-    this.connectionEvent(client, 'disconnected', '{"type":11}');
+    this.connectionEvent(client, 'disconnected', 11);
   }
 
   /** A message of a client: an invocation goes to its webhook, and the answer to the client. */
@@ -47,8 +42,7 @@ export class ServerlessEvents {
     }
     client.waitForUpstream();
     const contentType = protocol.isText ? 'application/json' : 'application/x-msgpack';
-    void this.post(url, {
-      ...this.head(client),
+    void this.post(url, client, {
       category: 'messages',
       event: target,
       contentType,
@@ -59,29 +53,25 @@ export class ServerlessEvents {
     });
   }
 
-  private connectionEvent(client: ServerlessClient, event: ConnectionEvent, body: string): void {
+  private connectionEvent(client: ServerlessClient, event: string, type: number): void {
     const url = this.upstream.urlFor(client.identity.hub, 'connections', event);
     if (url === undefined || 'failure' in url) return;
     client.waitForUpstream();
-    void this.post(url, {
-      ...this.head(client),
+    void this.post(url, client, {
       category: 'connections',
       event,
       contentType: 'application/json',
-      body: Buffer.from(body),
+      body: Buffer.from(JSON.stringify({ type })),
     }).then(() => client.upstreamAnswered());
   }
 
-  private head({
-    id,
-    identity,
-  }: ServerlessClient): Pick<UpstreamEvent, 'connectionId' | 'identity'> {
-    return { connectionId: id, identity };
-  }
-
-  private async post(url: URL, event: UpstreamEvent): Promise<UpstreamAnswer> {
+  private async post(
+    url: URL,
+    { id: connectionId, identity }: ServerlessClient,
+    event: Omit<UpstreamEvent, 'connectionId' | 'identity'>,
+  ): Promise<UpstreamAnswer> {
     this.counts.sent++;
-    const answer = await this.upstream.post(url, event);
+    const answer = await this.upstream.post(url, { connectionId, identity, ...event });
     if ('failure' in answer || (answer.status !== 200 && answer.status !== 204))
       this.counts.failed++;
     return answer;
@@ -117,7 +107,7 @@ function answerFrame(
     const error = 'Invocation failed, the answer of the upstream is no completion.';
     return protocol.errorFrame(invocationId, error);
   }
-  return serverFrame(protocol.isText ? opcode.text : opcode.binary, body);
+  return protocol.frame(body);
 }
 
 /** A client whose hub is the service itself: it answers the handshake, pings, and asks the upstream. */
@@ -131,6 +121,10 @@ export class ServerlessClient extends HubConnection implements ServiceClient {
     readonly identity: ClientIdentity,
   ) {
     super(id, host, transport, handshakeTimeoutMs(identity.claims));
+  }
+
+  get userId(): string | undefined {
+    return this.identity.userId;
   }
 
   get protocolName(): string {

@@ -1,12 +1,13 @@
-import type { ServiceMessage, Payloads } from '../../wire/service/serviceMessage';
-import { HubGroups, type GroupMember } from '../hub/hubGroups';
-import type { ClientIdentity, HeaderList } from './clientIdentity';
+import { performance } from 'node:perf_hooks';
+import type { Payloads, ServiceMessage } from '../../wire/service/serviceMessage';
 import { opcode } from '../../wire/socket/frame';
+import { HubClients, SetsByKey, type HubMember } from '../hub/hubGroups';
+import { encodedOnce, type FrameSource } from '../hubProtocol/protocols';
 import { serverFrame } from '../hubProtocol/serverFrame';
+import type { ClientIdentity, HeaderList } from './clientIdentity';
 
 /** A client of the service, in either mode. */
-export interface ServiceClient extends GroupMember {
-  readonly id: string;
+export interface ServiceClient extends HubMember {
   readonly identity: ClientIdentity;
   /** Hub protocol it speaks. */
   readonly protocolName: string;
@@ -37,7 +38,7 @@ export interface AppServerLine {
   readonly takesClients: boolean;
   /** Clients that are served over it. */
   readonly clients: ReadonlyMap<string, LineClient>;
-  /** Tells the app server of a new client. */
+  /** Announces a new client. */
   open(client: LineClient): void;
   /** Hands on what a client sent, as it came. */
   forward(client: LineClient, data: Buffer): void;
@@ -49,21 +50,30 @@ export interface AppServerLine {
   terminate(): void;
 }
 
-/** One message, as the frames that carry it in each hub protocol. */
-export interface FrameSource {
-  /** undefined when it cannot be said in that protocol. */
-  in(protocolName: string): Buffer | undefined;
-}
-
-/** The connections of app servers to one hub. */
-class AppServers {
-  readonly connections = new Set<AppServerLine>();
-  /** Where the search for the next one begins, so that equals take turns. */
+/** Who is on one hub: clients, users, groups, app servers. */
+export class ServiceHub extends HubClients<ServiceClient> {
+  readonly userGroups: UserGroups;
+  /** Connections of app servers. */
+  readonly servers = new Set<AppServerLine>();
+  /** Where the search for the next connection begins, so that equals take turns. */
   private turn = 0;
 
+  constructor(
+    readonly name: string,
+    memberships: MembershipCount,
+  ) {
+    super();
+    this.userGroups = new UserGroups(memberships);
+  }
+
+  /** Whether nothing is lost when it is forgotten. */
+  get isEmpty(): boolean {
+    return this.clients.size === 0 && this.servers.size === 0 && this.userGroups.isEmpty;
+  }
+
   /** Whether clients are served by app servers. */
-  get takeClients(): boolean {
-    for (const { takesClients } of this.connections) if (takesClients) return true;
+  get hasAppServer(): boolean {
+    for (const { takesClients } of this.servers) if (takesClients) return true;
     return false;
   }
 
@@ -71,11 +81,11 @@ class AppServers {
    * The connection with the fewest clients, of the wanted app server if there is one.
    * @returns undefined when none can take the client
    */
-  choose(wanted?: {
+  chooseServer(wanted?: {
     readonly serverId: string;
     readonly isRequired: boolean;
   }): AppServerLine | undefined {
-    const ready = [...this.connections].filter(({ takesClients }) => takesClients);
+    const ready = [...this.servers].filter(({ takesClients }) => takesClients);
     const own = ready.filter(({ serverId }) => serverId === wanted?.serverId);
     const candidates = own.length > 0 || wanted?.isRequired === true ? own : ready;
     const start = candidates.length === 0 ? 0 : this.turn++ % candidates.length;
@@ -86,55 +96,6 @@ class AppServers {
     }
     return best;
   }
-}
-
-/** Who is on one hub: clients, users, groups, app servers. */
-export class ServiceHub {
-  readonly clients = new Map<string, ServiceClient>();
-  readonly groups = new HubGroups<ServiceClient>();
-  readonly userGroups: UserGroups;
-  readonly servers = new AppServers();
-  private readonly users = new Map<string, Set<ServiceClient>>();
-
-  constructor(
-    readonly name: string,
-    memberships: MembershipCount,
-  ) {
-    this.userGroups = new UserGroups(memberships);
-  }
-
-  /** Whether nothing is lost when it is forgotten. */
-  get isEmpty(): boolean {
-    return (
-      this.clients.size === 0 && this.servers.connections.size === 0 && this.userGroups.isEmpty
-    );
-  }
-
-  add(client: ServiceClient): void {
-    this.clients.set(client.id, client);
-    const { userId } = client.identity;
-    if (userId === undefined) return;
-    const clients = this.users.get(userId);
-    if (clients === undefined) this.users.set(userId, new Set([client]));
-    else clients.add(client);
-  }
-
-  remove(client: ServiceClient): void {
-    if (!this.clients.delete(client.id)) return;
-    this.groups.leaveAll(client);
-    const { userId = '' } = client.identity;
-    const clients = this.users.get(userId);
-    clients?.delete(client);
-    if (clients?.size === 0) this.users.delete(userId);
-  }
-
-  ofUser(userId: string): Iterable<ServiceClient> {
-    return this.users.get(userId) ?? [];
-  }
-
-  hasUser(userId: string): boolean {
-    return this.users.has(userId);
-  }
 
   /** The connections with these ids that are there. */
   ofIds(ids: readonly string[]): ServiceClient[] {
@@ -142,19 +103,19 @@ export class ServiceHub {
   }
 
   /** Members by themselves, and those whose user is in the group. */
-  inGroup(group: string, nowMs: number): Iterable<ServiceClient> {
+  inGroup(group: string): Iterable<ServiceClient> {
     const users = this.userGroups.users(group);
     if (users === undefined) return this.groups.membersOf(group);
     const members = new Set(this.groups.membersOf(group));
     for (const userId of users) {
-      if (!this.userGroups.has(userId, group, nowMs)) continue;
+      if (!this.userGroups.has(userId, group)) continue;
       for (const client of this.ofUser(userId)) members.add(client);
     }
     return members;
   }
 
-  hasGroup(group: string, nowMs: number): boolean {
-    for (const _member of this.inGroup(group, nowMs)) return true;
+  hasGroup(group: string): boolean {
+    for (const _member of this.inGroup(group)) return true;
     return false;
   }
 
@@ -169,9 +130,19 @@ export class ServiceHub {
       if (frame !== undefined) client.write(frame);
     }
   }
+
+  closeAll(
+    clients: Iterable<ServiceClient>,
+    reason?: string,
+    excludedIds?: readonly string[],
+  ): void {
+    const stays = idIn(excludedIds);
+    // Closing takes them out of what is gone through.
+    for (const client of [...clients]) if (!stays(client)) client.close(reason);
+  }
 }
 
-/** Tells clients with these ids. */
+/** Picks clients with these ids. */
 export function idIn(ids: readonly string[] = []): (client: ServiceClient) => boolean {
   if (ids.length === 0) return () => false;
   const set = new Set(ids);
@@ -189,7 +160,7 @@ export interface MembershipCount {
 /** Groups that users are in, whatever connections they have: until a time, or until they are taken out. */
 export class UserGroups {
   private readonly groupsOf = new Map<string, Map<string, number>>();
-  private readonly usersOf = new Map<string, Set<string>>();
+  private readonly usersOf = new SetsByKey<string>();
 
   constructor(private readonly memberships: MembershipCount) {}
 
@@ -198,20 +169,17 @@ export class UserGroups {
   }
 
   /**
-   * @param untilMs Infinity for no end
+   * @param forS seconds, Infinity for no end
    * @returns false when there is no room for one more membership
    */
-  add(userId: string, group: string, untilMs: number): boolean {
-    const groups = this.groupsOf.get(userId);
-    if (groups?.has(group) !== true) {
+  add(userId: string, group: string, forS: number): boolean {
+    const groups = this.groupsOf.get(userId) ?? new Map<string, number>();
+    if (!groups.has(group)) {
       if (this.memberships.used >= mostMemberships) return false;
       this.memberships.used++;
     }
-    if (groups === undefined) this.groupsOf.set(userId, new Map([[group, untilMs]]));
-    else groups.set(group, untilMs);
-    const users = this.usersOf.get(group);
-    if (users === undefined) this.usersOf.set(group, new Set([userId]));
-    else users.add(userId);
+    this.groupsOf.set(userId, groups.set(group, performance.now() + forS * 1000));
+    this.usersOf.add(group, userId);
     return true;
   }
 
@@ -220,26 +188,25 @@ export class UserGroups {
     if (groups?.delete(group) !== true) return;
     this.memberships.used--;
     if (groups.size === 0) this.groupsOf.delete(userId);
-    const users = this.usersOf.get(group);
-    users?.delete(userId);
-    if (users?.size === 0) this.usersOf.delete(group);
+    this.usersOf.delete(group, userId);
   }
 
   removeAll(userId: string): void {
     for (const group of [...(this.groupsOf.get(userId)?.keys() ?? [])]) this.remove(userId, group);
   }
 
-  has(userId: string, group: string, nowMs: number): boolean {
-    return (this.groupsOf.get(userId)?.get(group) ?? -Infinity) > nowMs;
+  has(userId: string, group: string): boolean {
+    return (this.groupsOf.get(userId)?.get(group) ?? -Infinity) > performance.now();
   }
 
   /** Users in the group, those whose time is over since the last {@link sweep} included. */
   users(group: string): ReadonlySet<string> | undefined {
-    return this.usersOf.get(group);
+    return this.usersOf.of(group);
   }
 
   /** Takes out everyone whose time is over. */
-  sweep(nowMs: number): void {
+  sweep(): void {
+    const nowMs = performance.now();
     for (const [userId, groups] of this.groupsOf) {
       for (const [group, untilMs] of groups) if (untilMs <= nowMs) this.remove(userId, group);
     }
@@ -247,18 +214,9 @@ export class UserGroups {
 }
 
 /** What an app server sends to many clients: one whole hub frame for each hub protocol. */
-export class PayloadSource implements FrameSource {
-  private readonly frames = new Map<string, Buffer>();
-
-  constructor(private readonly payloads: Payloads = []) {}
-
-  in(protocolName: string): Buffer | undefined {
-    const known = this.frames.get(protocolName);
-    if (known !== undefined) return known;
-    const payload = this.payloads.find(([name]) => name === protocolName)?.[1];
+export const payloadFrames = (payloads: Payloads = []): FrameSource =>
+  encodedOnce((protocolName) => {
+    const payload = payloads.find(([name]) => name === protocolName)?.[1];
     if (payload === undefined || payload.length === 0) return undefined;
-    const frame = serverFrame(protocolName === 'json' ? opcode.text : opcode.binary, payload);
-    this.frames.set(protocolName, frame);
-    return frame;
-  }
-}
+    return serverFrame(protocolName === 'json' ? opcode.text : opcode.binary, payload);
+  });

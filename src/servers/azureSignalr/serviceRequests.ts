@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import {
   ackStatus,
   serviceType,
@@ -5,16 +6,10 @@ import {
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
 import { noMoreGroups } from '../hub/hubGroups';
-import type { ClientResults } from './clientResults';
-import { PayloadSource, idIn, type ServiceClient, type ServiceHub } from './serviceHub';
+import { isGroupName, isUserId } from '../service/emulator';
 import type { ServerConnection } from './appServerConnection';
-import { isGroupName, isUserId } from './serviceNames';
-
-/** What requests of app servers are served from. */
-export interface ServiceRequestContext {
-  readonly clientResults: ClientResults;
-  nowMs(): number;
-}
+import { RoutedClient } from './routedClient';
+import { idIn, payloadFrames, type ServiceClient, type ServiceHub } from './serviceHub';
 
 type Ack = readonly [status: number, message: string];
 const ok: Ack = [ackStatus.ok, ''];
@@ -28,110 +23,95 @@ const notServed: Ack = [ackStatus.internalServerError, 'This emulator does not s
 
 /** Serves what an app server asks for; messages that only the service sends are ignored. */
 export function serveRequest(
-  context: ServiceRequestContext,
+  clientResults: ClientResults,
   from: ServerConnection,
   message: ServiceMessage,
 ): void {
-  const nowMs = context.nowMs();
-  if (sends(nowMs, from, message) || answersPings(from, message)) return;
-  if (message.type === serviceType.clientInvocation) {
-    context.clientResults.ask(from, message, nowMs);
-  } else if (
-    message.type === serviceType.clientCompletion ||
-    message.type === serviceType.errorCompletion
-  ) {
-    context.clientResults.answer(from, message);
-  } else if (message.type === serviceType.accessKeyRequest) {
-    const errorType = 'NotSupported';
-    const errorMessage = 'There is no Microsoft Entra ID in an emulator.';
-    from.send({ type: serviceType.accessKeyResponse, errorType, errorMessage });
-  } else {
-    const ack = membership(nowMs, from.hub, message) ?? checks(nowMs, from.hub, message);
-    if (ack === undefined || !('ackId' in message)) return;
-    const [status, text] = ack;
-    from.send({ type: serviceType.ack, ackId: message.ackId, status, message: text });
+  if (sends(from.hub, message)) return;
+  switch (message.type) {
+    case serviceType.ping:
+      answerPing(from, message);
+      break;
+    case serviceType.clientInvocation:
+      clientResults.ask(from, message);
+      break;
+    case serviceType.clientCompletion:
+    case serviceType.errorCompletion:
+      clientResults.answer(from, message);
+      break;
+    case serviceType.accessKeyRequest: {
+      const errorType = 'NotSupported';
+      const errorMessage = 'There is no Microsoft Entra ID in an emulator.';
+      from.send({ type: serviceType.accessKeyResponse, errorType, errorMessage });
+      break;
+    }
+    default: {
+      const ack = membership(from.hub, message) ?? checks(from.hub, message);
+      if (ack === undefined || !('ackId' in message)) return;
+      const [status, text] = ack;
+      from.send({ type: serviceType.ack, ackId: message.ackId, status, message: text });
+    }
   }
 }
 
 /** Messages to clients; false for any other. */
-function sends(nowMs: number, { hub }: ServerConnection, message: ServiceMessage): boolean {
+function sends(hub: ServiceHub, message: ServiceMessage): boolean {
+  const send = (
+    receivers: Iterable<ServiceClient>,
+    { payloads }: Pick<ServiceMessageOf<10>, 'payloads'>,
+    isExcluded?: (client: ServiceClient) => boolean,
+  ): void => hub.send(receivers, payloadFrames(payloads), isExcluded);
   switch (message.type) {
     case serviceType.broadcastData:
-      send(hub, hub.clients.values(), message, idIn(message.excludedConnectionIds));
+      send(hub.clients.values(), message, idIn(message.excludedConnectionIds));
       return true;
     case serviceType.multiConnectionData:
-      send(hub, hub.ofIds(message.connectionIds), message);
+      send(hub.ofIds(message.connectionIds), message);
       return true;
     case serviceType.userData:
-      send(hub, hub.ofUser(message.userId), message);
+      send(hub.ofUser(message.userId), message);
       return true;
     case serviceType.multiUserData:
-      send(
-        hub,
-        union(message.userIds, (userId) => hub.ofUser(userId)),
-        message,
-      );
+      send(new Set(message.userIds.flatMap((userId) => [...hub.ofUser(userId)])), message);
       return true;
     case serviceType.groupBroadcastData: {
       const isExcluded = idIn(message.excludedConnectionIds);
       const users = new Set(message.excludedUserIds);
       send(
-        hub,
-        hub.inGroup(message.groupName, nowMs),
+        hub.inGroup(message.groupName),
         message,
-        (client) => isExcluded(client) || users.has(client.identity.userId ?? ''),
+        (client) => isExcluded(client) || users.has(client.userId ?? ''),
       );
       return true;
     }
     case serviceType.multiGroupBroadcastData:
-      for (const group of message.groupNames) send(hub, hub.inGroup(group, nowMs), message);
+      for (const group of message.groupNames) send(hub.inGroup(group), message);
       return true;
     default:
       return false;
   }
 }
 
-function send(
-  hub: ServiceHub,
-  receivers: Iterable<ServiceClient>,
-  { payloads }: Pick<ServiceMessageOf<10>, 'payloads'>,
-  isExcluded?: (client: ServiceClient) => boolean,
-): void {
-  hub.send(receivers, new PayloadSource(payloads), isExcluded);
-}
-
-function union<Key, Value>(keys: readonly Key[], of: (key: Key) => Iterable<Value>): Set<Value> {
-  const all = new Set<Value>();
-  for (const key of keys) for (const value of of(key)) all.add(value);
-  return all;
-}
-
 /** .NET counts 100 ns from year 1; the SDK takes the newest list by it. */
-function dotnetTicks(): string {
-  return String(621_355_968_000_000_000n + BigInt(Date.now()) * 10_000n);
-}
+const dotnetTicks = (): string => String(621_355_968_000_000_000n + BigInt(Date.now()) * 10_000n);
 
-function answersPings(from: ServerConnection, message: ServiceMessage): boolean {
-  if (message.type !== serviceType.ping) return false;
-  const [key, value = ''] = message.messages;
-  const { hub } = from;
-  const connections = [...hub.servers.connections];
+function answerPing(from: ServerConnection, { messages }: ServiceMessageOf<3>): void {
+  const [key, value = ''] = messages;
+  const { clients, servers } = from.hub;
   if (key === 'status') {
-    const clients = String(hub.clients.size);
-    const counts = ['clientcount', clients, 'servercount', String(connections.length)];
-    from.ping('status', hub.clients.size > 0 ? '1' : '0', ...counts);
+    const counts = ['clientcount', String(clients.size), 'servercount', String(servers.size)];
+    from.ping('status', clients.size > 0 ? '1' : '0', ...counts);
   } else if (key === 'servers') {
-    const ids = new Set(connections.map(({ serverId }) => serverId));
+    const ids = new Set([...servers].map(({ serverId }) => serverId));
     from.ping('servers', `${dotnetTicks()}:${[...ids].join(';')}`);
   } else if (key === 'shutdown' && value?.startsWith('fin:') === true) {
     from.leave();
     from.ping('shutdown', 'finack');
   }
-  return true;
 }
 
 /** Into groups, out of groups; undefined for any other message. */
-function membership(nowMs: number, hub: ServiceHub, message: ServiceMessage): Ack | undefined {
+function membership(hub: ServiceHub, message: ServiceMessage): Ack | undefined {
   switch (message.type) {
     case serviceType.joinGroup:
     case serviceType.joinGroupWithAck:
@@ -148,11 +128,10 @@ function membership(nowMs: number, hub: ServiceHub, message: ServiceMessage): Ac
     }
     case serviceType.userJoinGroup:
     case serviceType.userJoinGroupWithAck: {
-      const { userId, groupName, ttl } = message;
+      const { userId, groupName, ttl = Infinity } = message;
       if (!isGroupName(groupName)) return noGroup;
       if (!isUserId(userId)) return noUserId;
-      const untilMs = ttl === undefined ? Infinity : nowMs + ttl * 1000;
-      return hub.userGroups.add(userId, groupName, untilMs) ? ok : fullGroups;
+      return hub.userGroups.add(userId, groupName, ttl) ? ok : fullGroups;
     }
     case serviceType.userLeaveGroup:
     case serviceType.userLeaveGroupWithAck:
@@ -165,24 +144,24 @@ function membership(nowMs: number, hub: ServiceHub, message: ServiceMessage): Ac
 }
 
 /** Questions, and closing of clients by their names; undefined for any other message. */
-function checks(nowMs: number, hub: ServiceHub, message: ServiceMessage): Ack | undefined {
+function checks(hub: ServiceHub, message: ServiceMessage): Ack | undefined {
   switch (message.type) {
     case serviceType.checkUserInGroupWithAck:
-      return hub.userGroups.has(message.userId, message.groupName, nowMs) ? ok : noUser;
+      return hub.userGroups.has(message.userId, message.groupName) ? ok : noUser;
     case serviceType.checkGroupExistenceWithAck:
-      return hub.hasGroup(message.groupName, nowMs) ? ok : noGroup;
+      return hub.hasGroup(message.groupName) ? ok : noGroup;
     case serviceType.checkConnectionExistenceWithAck:
       return hub.clients.has(message.connectionId) ? ok : noConnection;
     case serviceType.checkUserExistenceWithAck:
-      return hub.hasUser(message.userId) ? ok : noUser;
+      return hub.ofUser(message.userId).size > 0 ? ok : noUser;
     case serviceType.closeConnectionWithAck:
-      return closeAll(hub.ofIds([message.connectionId]), message);
+      return closed(hub, hub.ofIds([message.connectionId]), message);
     case serviceType.closeConnectionsWithAck:
-      return closeAll(hub.clients.values(), message);
+      return closed(hub, hub.clients.values(), message);
     case serviceType.closeUserConnectionsWithAck:
-      return closeAll(hub.ofUser(message.userId), message);
+      return closed(hub, hub.ofUser(message.userId), message);
     case serviceType.closeGroupConnectionsWithAck:
-      return closeAll(hub.inGroup(message.groupName, nowMs), message);
+      return closed(hub, hub.inGroup(message.groupName), message);
     case serviceType.groupMemberQuery:
     case serviceType.getConnectionClaims:
       return notServed;
@@ -191,14 +170,61 @@ function checks(nowMs: number, hub: ServiceHub, message: ServiceMessage): Ack | 
   }
 }
 
-function closeAll(
+function closed(
+  hub: ServiceHub,
   clients: Iterable<ServiceClient>,
-  {
-    reason,
-    excludedConnectionIds,
-  }: { readonly reason?: string; readonly excludedConnectionIds?: readonly string[] },
+  message: { readonly reason?: string; readonly excludedConnectionIds?: readonly string[] },
 ): Ack {
-  const isExcluded = idIn(excludedConnectionIds);
-  for (const client of [...clients]) if (!isExcluded(client)) client.close(reason);
+  hub.closeAll(clients, message.reason, message.excludedConnectionIds);
   return ok;
+}
+
+/** The service forgets an unanswered question after this. */
+const keptMs = 10 * 60_000;
+const maxWaiting = 100_000;
+
+/** Questions of app servers to clients, which may be on another app server. */
+export class ClientResults {
+  // Insertion order is the order of expiry.
+  private readonly waiting = new Map<string, { asker: ServerConnection; dueMs: number }>();
+
+  /** @param instanceId name of this service instance */
+  constructor(private readonly instanceId: string) {}
+
+  ask(asker: ServerConnection, question: ServiceMessageOf<34>): void {
+    const { invocationId, connectionId, callerServerId, payloads } = question;
+    const client = asker.hub.clients.get(connectionId);
+    const frame = client && payloadFrames(payloads).in(client.protocolName);
+    if (client === undefined || frame === undefined || this.waiting.size >= maxWaiting) {
+      const error =
+        client === undefined ? 'Connection does not exist' : 'The connection cannot be asked.';
+      const type = serviceType.errorCompletion;
+      asker.send({ type, invocationId, connectionId, callerServerId, error });
+      return;
+    }
+    this.waiting.set(invocationId, { asker, dueMs: performance.now() + keptMs });
+    const { instanceId } = this;
+    asker.send({ type: serviceType.serviceMapping, invocationId, connectionId, instanceId });
+    // The client's own app server has to know that an answer will come.
+    const line = client instanceof RoutedClient ? client.line : undefined;
+    if (line !== undefined && line.serverId !== asker.serverId) line.send(question);
+    client.write(frame);
+  }
+
+  answer(from: ServerConnection, answer: ServiceMessageOf<35> | ServiceMessageOf<36>): void {
+    const asker = this.waiting.get(answer.invocationId)?.asker;
+    this.waiting.delete(answer.invocationId);
+    // An app server that asked its own client has the answer already, and only says that it is there.
+    if (asker === undefined || asker.serverId === from.serverId) return;
+    asker.send({ ...answer, callerServerId: asker.serverId });
+  }
+
+  /** Forgets what nobody will answer. */
+  sweep(): void {
+    const nowMs = performance.now();
+    for (const [id, { asker, dueMs }] of this.waiting) {
+      if (dueMs > nowMs && asker.isReady) return;
+      this.waiting.delete(id);
+    }
+  }
 }

@@ -1,18 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { isHubName } from '../../base/serviceLimits';
 import { isLoopback } from '../../wire/socket/isLoopback';
-import type { ConnectionTokens } from '../http/connectionTokens';
-import { answerJson, refuse } from '../http/httpAnswers';
-import type { HttpClients } from '../http/httpClients';
-import type { Refusal } from '../http/hubGate';
-import { availableTransports, isRefusal, negotiate, splitUrl } from '../http/hubRequests';
-import { readBody } from '../http/requestBody';
-import { bearerToken } from '../service/tokenCheck';
-import { allowsTransport, identityOf, type ClientIdentity } from './clientIdentity';
+import type { HttpClients } from '../http/httpTransport';
+import { answerJson, readBody, refuse, splitUrl, type Refusal } from '../http/loopbackServer';
+import { availableTransports, isRefusal, postOnly, type ConnectionTokens } from '../http/negotiate';
 import type { ConnectionQuota } from '../service/connectionQuota';
-import { answerRest, partsOf, type RestContext } from './restApi';
-import { isUpstreamUrl, type UpstreamTemplate } from './serviceOptions';
-import { hubOfQuery } from './serviceNames';
+import { handlersIn, jsonIn, partsOf } from '../service/emulator';
+import { bearerToken, type TokenOutcome } from '../service/tokenCheck';
+import { allowsTransport, identityOf, type ClientIdentity } from './clientIdentity';
+import { answerRest, type RestContext } from './restApi';
+import { isUpstreamUrl, type UpstreamTemplate } from '../service/emulatorOptions';
 import type { Upstream } from './signalrUpstream';
 
 /** What requests to the service are answered from. */
@@ -32,6 +30,10 @@ export type ServiceAdmission =
 
 const notFound: Refusal = { status: 404, text: 'The service has nothing at this path.' };
 const noUpgrade: Refusal = { status: 400, text: 'App servers connect by WebSocket.' };
+const transportRefused: Refusal = {
+  status: 404,
+  text: 'The access token does not allow this transport.',
+};
 const maxServerIdChars = 256;
 const maxRegistrationBytes = 16 * 1024;
 
@@ -72,31 +74,33 @@ export async function admitServiceUpgrade(
     return { identity, negotiated: query.get('id') ?? undefined };
   }
   if (path !== '/server') return notFound;
-  const hub = hubOfQuery(query);
-  if (typeof hub === 'string') return { status: 400, text: hub };
+  const hub = hubOf(query);
+  if (typeof hub !== 'string') return hub;
   const token = await checkToken(context, request, query, '/server/');
   if ('status' in token) return token;
   const header = request.headers['x-asrs-server-id'];
   const named = typeof header === 'string' ? header : token.claims['nameid'];
   const serverId = typeof named === 'string' ? named.slice(0, maxServerIdChars) : '';
-  return { ...hub, serverId };
+  return { hub, serverId };
 }
 
-const transportRefused: Refusal = {
-  status: 404,
-  text: 'The access token does not allow this transport.',
-};
+/** The hub of a request's query in lower case. */
+function hubOf(query: URLSearchParams): string | Refusal {
+  const [hub, ...more] = query.getAll('hub');
+  if (hub === undefined) return { status: 400, text: 'The query parameter hub is missing.' };
+  if (more.length > 0) return { status: 400, text: 'There is more than one query parameter hub.' };
+  return isHubName(hub) ? hub.toLowerCase() : { status: 400, text: 'This is no name of a hub.' };
+}
 
 function checkToken(
   context: ServiceContext,
   request: IncomingMessage,
   query: URLSearchParams,
   path: '/client/' | '/server/',
-): ReturnType<ServiceContext['accessTokens']['check']> {
+): Promise<TokenOutcome> {
   const bearer = bearerToken(request.headers.authorization, query);
   // Of the query, only the hub belongs to the audience.
-  const hub = encodeURIComponent(query.get('hub') ?? '');
-  const urls = context.urlsOf(`${path}?hub=${hub}`);
+  const urls = context.urlsOf(`${path}?hub=${encodeURIComponent(query.get('hub') ?? '')}`);
   return path === '/server/'
     ? context.accessTokens.checkApplication(bearer, urls)
     : context.accessTokens.check(bearer, urls);
@@ -107,54 +111,53 @@ async function identify(
   request: IncomingMessage,
   query: URLSearchParams,
 ): Promise<ClientIdentity | Refusal> {
-  const hub = hubOfQuery(query);
-  if (typeof hub === 'string') return { status: 400, text: hub };
+  const hub = hubOf(query);
+  if (typeof hub !== 'string') return hub;
   const token = await checkToken(context, request, query, '/client/');
-  return 'status' in token ? token : identityOf(hub.hub, token.claims, request);
+  return 'status' in token ? token : identityOf(hub, token.claims, request);
 }
 
 function answerNegotiate(
-  context: ServiceContext,
+  { quota, tokens }: ServiceContext,
   request: IncomingMessage,
   response: ServerResponse,
   query: URLSearchParams,
   { claims }: ClientIdentity,
 ): void {
   if (request.method !== 'POST') {
-    refuse(response, { status: 405, text: 'Negotiate is a POST.', headers: { Allow: 'POST' } });
+    refuse(response, postOnly);
     return;
   }
   const transports = availableTransports.filter(({ transport }) =>
     allowsTransport(claims, transport),
   );
-  const answer = context.quota.refusal(context.nowMs()) ?? negotiate(context, query, transports);
+  const answer = quota.refusal(performance.now()) ?? tokens.negotiate(query, transports);
   if (isRefusal(answer)) refuse(response, answer);
   else answerJson(response, answer);
 }
 
 /** Everything of server-sent events and long polling. */
 function connect(
-  context: ServiceContext,
+  { tokens, quota, identities, httpClients }: ServiceContext,
   request: IncomingMessage,
   response: ServerResponse,
   query: URLSearchParams,
   identity: ClientIdentity,
 ): void {
   const id = query.get('id');
-  const isNew = request.method === 'GET' && id !== null && !context.tokens.isUsed(id);
-  const wantsEvents = /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
-  const transport = wantsEvents ? 'ServerSentEvents' : 'LongPolling';
-  const refusal = !isNew
-    ? undefined
-    : allowsTransport(identity.claims, transport)
-      ? context.quota.refusal(context.nowMs())
+  if (request.method === 'GET' && id !== null && !tokens.isUsed(id)) {
+    const wantsEvents = /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
+    const transport = wantsEvents ? 'ServerSentEvents' : 'LongPolling';
+    const refusal = allowsTransport(identity.claims, transport)
+      ? quota.refusal(performance.now())
       : transportRefused;
-  if (refusal !== undefined) {
-    refuse(response, refusal);
-    return;
+    if (refusal !== undefined) {
+      refuse(response, refusal);
+      return;
+    }
   }
-  context.identities.set(request, identity);
-  context.httpClients.answer(request, response, id);
+  identities.set(request, identity);
+  httpClients.answer(request, response, id);
 }
 
 /**
@@ -185,6 +188,7 @@ async function register(
   response: ServerResponse,
   path: string,
 ): Promise<void> {
+  const { accessTokens, upstream } = context;
   const named = /^\/emulator\/hubs\/([^/]+)\/handler$/.exec(path)?.[1];
   const [hub] = partsOf(named ?? '') ?? [];
   if (hub === undefined || !isHubName(hub)) {
@@ -192,22 +196,22 @@ async function register(
     return;
   }
   const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
-  const urls = context.urlsOf(request.url ?? '');
-  const token = await context.accessTokens.checkApplication(bearer, urls);
+  const token = await accessTokens.checkApplication(bearer, context.urlsOf(request.url ?? ''));
   if (response.destroyed) return;
   if ('status' in token) {
     refuse(response, token);
   } else if (request.method === 'DELETE') {
-    if (context.upstream.unregister(hub)) response.writeHead(204).end();
+    if (upstream.unregister(hub)) response.writeHead(204).end();
     else refuse(response, notFound);
   } else if (request.method !== 'PUT') {
     const headers = { Allow: 'PUT, DELETE' };
     refuse(response, { status: 405, text: 'A handler is PUT or DELETE.', headers });
   } else {
     const take = (body: Buffer): void => {
-      const handlers = handlersIn(body);
-      if (handlers === undefined) refuse(response, { status: 400, text: handlersForm });
-      else if (context.upstream.register(hub, handlers)) response.writeHead(204).end();
+      const handlers = handlersIn(jsonIn(body), handlerIn);
+      if (handlers === undefined || handlers.length > maxHandlers)
+        refuse(response, { status: 400, text: handlersForm });
+      else if (upstream.register(hub, handlers)) response.writeHead(204).end();
       else refuse(response, { status: 400, text: 'Too many hubs have handlers of their own.' });
     };
     const headers = { Connection: 'close' };
@@ -222,23 +226,12 @@ const handlersForm =
 /** Handlers of one hub. */
 const maxHandlers = 100;
 
-/** What a registration names: one handler, or a list of them. */
-function handlersIn(body: Buffer): UpstreamTemplate[] | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-  const { handlers = [parsed] } = (parsed ?? {}) as { handlers?: unknown };
-  if (!Array.isArray(handlers) || handlers.length > maxHandlers) return undefined;
-  const read = handlers.map((each: unknown) => handlerIn(each));
-  return read.includes(undefined) ? undefined : (read as UpstreamTemplate[]);
-}
-
 /** Only on this machine: whoever has the key must not reach further. */
-function handlerIn(value: unknown): UpstreamTemplate | undefined {
-  const { url, categories = '*', events = '*' } = (value ?? {}) as Record<string, unknown>;
+function handlerIn({
+  url,
+  categories = '*',
+  events = '*',
+}: Readonly<Record<string, unknown>>): UpstreamTemplate | undefined {
   if (typeof url !== 'string' || typeof categories !== 'string' || typeof events !== 'string')
     return undefined;
   if (!isUpstreamUrl(url) || !isLoopback(url.replace(/[{}]/g, ''))) return undefined;

@@ -1,9 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { ServerResponse, IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { opcode } from '../../wire/socket/frame';
-import { payloadsIn } from '../hubProtocol/framePayloads';
-import { refuse } from './httpAnswers';
-import type { HubTransport, TransportOwner } from './hubTransport';
+import { payloadsIn } from '../hubProtocol/serverFrame';
+import { readBody, refuse } from './loopbackServer';
+import { noConnection, takenId, type ConnectionTokens } from './negotiate';
+import type { HubTransport, TransportOwner } from './webSocketTransport';
 
 /** Sends of one client that may wait while the hub does not read. */
 const maxWaitingPosts = 16;
@@ -87,8 +88,6 @@ export abstract class HttpTransport implements HubTransport {
     response.end();
   }
 }
-
-export const noConnection = { status: 404, text: 'No Connection with that ID' };
 
 /** Server-sent events: one answer without end. */
 export class EventStreamTransport extends HttpTransport {
@@ -252,4 +251,99 @@ export class PollTransport extends HttpTransport {
     this.waiting = undefined;
     this.sinceMs = performance.now();
   }
+}
+
+/** What the requests of HTTP transports need from the hub. */
+export interface HttpClientsHost {
+  readonly tokens: ConnectionTokens;
+  /** Longest body of a send. */
+  readonly maxPostBytes: number;
+  /** Of the client that connects with this request. */
+  pollLimits(request: IncomingMessage): PollLimits;
+  /** A client has connected with this request. */
+  connected(connectionId: string, transport: HttpTransport, request: IncomingMessage): void;
+}
+
+const noId = { status: 400, text: 'Connection ID required' };
+const otherTransport = { status: 400, text: 'Cannot change transports mid-connection' };
+
+/** The clients of server-sent events and long polling, by their tokens, and their requests. */
+export class HttpClients {
+  private readonly transports = new Map<string, HttpTransport>();
+
+  constructor(private readonly host: HttpClientsHost) {}
+
+  /** Answers a request to the hub's own path. */
+  answer(request: IncomingMessage, response: ServerResponse, token: string | null): void {
+    const { method = '' } = request;
+    if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') {
+      const headers = { Allow: 'GET, POST, DELETE' };
+      refuse(response, { status: 405, text: 'This method is not served here.', headers });
+    } else if (token === null || token === '') {
+      refuse(response, noId);
+    } else if (method === 'GET') {
+      this.get(request, response, token);
+    } else {
+      const transport = this.transports.get(token);
+      if (transport === undefined) this.refuseOther(response, token, method);
+      else if (method === 'POST') this.post(request, response, transport);
+      else remove(response, transport);
+    }
+  }
+
+  private get(request: IncomingMessage, response: ServerResponse, token: string): void {
+    const { host, transports } = this;
+    const wantsEvents = /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
+    const known = transports.get(token);
+    if (known !== undefined) {
+      if (wantsEvents !== known instanceof EventStreamTransport) refuse(response, otherTransport);
+      else if (known instanceof PollTransport) known.poll(response);
+      else refuse(response, takenId);
+      return;
+    }
+    const taken = host.tokens.take(token);
+    if (typeof taken !== 'string') {
+      refuse(response, taken === takenId ? otherTransport : taken);
+      return;
+    }
+    const onGone = (): void => {
+      transports.delete(token);
+      host.tokens.release(token);
+    };
+    const transport = wantsEvents
+      ? new EventStreamTransport(response, onGone)
+      : new PollTransport(host.pollLimits(request), onGone);
+    transports.set(token, transport);
+    host.connected(taken, transport, request);
+    if (transport instanceof PollTransport) transport.poll(response);
+  }
+
+  private post(request: IncomingMessage, response: ServerResponse, transport: HttpTransport): void {
+    const { maxPostBytes } = this.host;
+    const tooLong = (): void => {
+      const headers = { Connection: 'close' };
+      refuse(response, { status: 413, text: `A send has at most ${maxPostBytes} bytes.`, headers });
+    };
+    const take = (body: Buffer): void => transport.post(body, response);
+    readBody(request, response, maxPostBytes, take, tooLong);
+  }
+
+  /** A send or an end for an id without such a transport. */
+  private refuseOther(response: ServerResponse, token: string, method: string): void {
+    if (!this.host.tokens.isUsed(token)) refuse(response, noConnection);
+    else if (method === 'DELETE') refuse(response, onlyPolling);
+    else refuse(response, { status: 405, text: 'A WebSocket takes no POST requests.' });
+  }
+}
+
+const onlyPolling = { status: 400, text: 'Only long polling ends by DELETE.' };
+
+function remove(response: ServerResponse, transport: HttpTransport): void {
+  if (!(transport instanceof PollTransport)) {
+    refuse(response, onlyPolling);
+    return;
+  }
+  transport.remove();
+  response.writeHead(202, { 'Content-Length': 0 });
+  response.end();
 }

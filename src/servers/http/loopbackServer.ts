@@ -1,12 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import { emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { refuse } from './httpAnswers';
-import { refuseUpgrade } from './hubRequests';
-import { refusalOf } from './loopbackRequests';
+import { ByteRest } from '../../wire/socket/byteRest';
+import { isLoopbackHost } from '../../wire/socket/isLoopback';
 
 /** Nothing but this machine reaches our servers. */
 export const loopbackHost = '127.0.0.1';
@@ -14,19 +20,99 @@ export const loopbackHost = '127.0.0.1';
 const keepAliveTimeoutMs = 130_000;
 /** Time a peer gets to answer a WebSocket close, as in ASP.NET Core. */
 const closeTimeoutMs = 5000;
+const tickMs = 1000;
+/** Time the peers get to answer their close at disposal. */
+const disposeTimeoutMs = 500;
 
-/** Accepts WebSockets for a server that routes upgrades itself. */
-export function webSocketServer(maxMessageBytes: number): WebSocketServer {
-  // The types of `ws` do not know `closeTimeout` yet.
-  const options: ServerOptions & { closeTimeout: number } = {
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: maxMessageBytes,
-    autoPong: false,
-    closeTimeout: closeTimeoutMs,
-  };
-  return new WebSocketServer(options);
+/** Something with a client or an app server at its other end. */
+export interface Terminable {
+  terminate(): void;
+}
+
+/** A server with connections that outlive a request, a clock for them, and an end in order. */
+export abstract class ConnectionServer<Connection extends Terminable> {
+  /** Milliseconds, as of the last tick: good enough for time-outs, free to read. */
+  tickMs = performance.now();
+  port = 0;
+  /** All connections, those in their handshake and those saying goodbye included. */
+  protected readonly all = new Set<Connection>();
+  protected readonly sockets: WebSocketServer;
+  private readonly server: Server;
+  private timer: NodeJS.Timeout | undefined;
+  private disposed: Promise<void> | undefined;
+  private allGone: () => void = () => undefined;
+
+  /** @param maxMessageBytes longest WebSocket message that is taken */
+  constructor(maxMessageBytes: number) {
+    // The types of `ws` do not know `closeTimeout` yet.
+    const options: ServerOptions & { closeTimeout: number } = {
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: maxMessageBytes,
+      autoPong: false,
+      closeTimeout: closeTimeoutMs,
+    };
+    this.sockets = new WebSocketServer(options);
+    this.server = loopbackServer({
+      answer: (request, response) => this.answer(request, response),
+      upgrade: (request, socket, head) => this.upgrade(request, socket, head),
+    });
+  }
+
+  /** @throws ExpectedError `port-taken` or `port-refused` */
+  async listen(port = 0): Promise<void> {
+    this.port = await listenOnLoopback(this.server, port);
+    this.timer = setInterval(() => {
+      this.tickMs = performance.now();
+      this.tick();
+    }, tickMs);
+  }
+
+  /** Closes every connection, stops listening, and leaves nothing open. */
+  dispose(): Promise<void> {
+    this.disposed ??= this.shutDown();
+    return this.disposed;
+  }
+
+  protected get isDisposed(): boolean {
+    return this.disposed !== undefined;
+  }
+
+  protected add(connection: Connection): void {
+    this.all.add(connection);
+    if (this.isDisposed) connection.terminate();
+  }
+
+  protected remove(connection: Connection): void {
+    this.all.delete(connection);
+    if (this.all.size === 0) this.allGone();
+  }
+
+  /** Answers a request that is no upgrade. */
+  protected abstract answer(request: IncomingMessage, response: ServerResponse): void;
+  protected abstract upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Called about once a second. */
+  protected abstract tick(): void;
+  /** Closes all connections in order. */
+  protected abstract sayGoodbye(): void;
+
+  private async shutDown(): Promise<void> {
+    clearInterval(this.timer);
+    this.sayGoodbye();
+    if (this.all.size > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, disposeTimeoutMs);
+        this.allGone = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      for (const connection of this.all) connection.terminate();
+    }
+    // Not before: a client that polls needs one more answer to hear of the end.
+    await stopServer(this.server);
+  }
 }
 
 /** What a server does with requests that come from this machine. */
@@ -69,23 +155,157 @@ export async function listenOnLoopback(server: Server, port: number): Promise<nu
     // A ramp opens many connections at once; the kernel caps this at its own limit.
     server.listen({ host: loopbackHost, port, backlog: 4096 }, resolve);
   });
-  await listening.catch((error: unknown) => {
-    const { code } = error as NodeJS.ErrnoException;
+  await listening.catch((cause: unknown) => {
+    const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
       throw new ExpectedError(
         'port-taken',
         `Port ${port} on ${loopbackHost} is already in use. Stop what listens there, or choose another port (0 takes any free one).`,
-        { cause: error },
+        { cause },
       );
     }
     if (code === 'EACCES') {
       throw new ExpectedError(
         'port-refused',
         `This account may not listen on port ${port}. Choose a port from 1024, or 0 for any free one.`,
-        { cause: error },
+        { cause },
       );
     }
-    throw error;
+    throw cause;
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** Ends every connection, and settles when nothing is left open. */
+export async function stopServer(server: Server): Promise<void> {
+  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await stopped;
+}
+
+/** An HTTP answer that turns a client away. */
+export interface Refusal {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const wrongHost: Refusal = {
+  status: 403,
+  text: 'This server is for programs on this machine: the Host of a request has to be localhost, 127.0.0.1 or [::1].',
+};
+const wrongOrigin: Refusal = {
+  status: 403,
+  text: 'This server is for programs on this machine: pages of other origins may not use it.',
+};
+
+/**
+ * What speaks against a request to a server on loopback. A page of any origin can reach such a server, and
+ * a name of a page's own can be made to lead here; both show in these two headers, which a page cannot
+ * choose (Fetch, "Forbidden request-header").
+ *
+ * @param publicHost name of a tunnel that leads here
+ */
+export function refusalOf(
+  { headers: { host, origin } }: Pick<IncomingMessage, 'headers'>,
+  publicHost?: string,
+): Refusal | undefined {
+  if (!isOwnHost(host, publicHost)) return wrongHost;
+  return origin === undefined || isOwnOrigin(origin) ? undefined : wrongOrigin;
+}
+
+function isOwnHost(host: string | undefined, publicHost: string | undefined): boolean {
+  if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`))
+    return false;
+  const url = new URL(`http://${host}`);
+  return isOwnName(url.hostname) || url.hostname === publicHost;
+}
+
+/** `null`, of a page whose origin is kept secret, is none. */
+function isOwnOrigin(origin: string): boolean {
+  if (!/^https?:\/\/[\w.:[\]-]+$/i.test(origin) || !URL.canParse(origin)) return false;
+  return isOwnName(new URL(origin).hostname);
+}
+
+/** A name may end with the dot of the root. */
+const isOwnName = (hostname: string): boolean => isLoopbackHost(hostname.replace(/\.$/, ''));
+
+/** Path of a request as it was sent, and its query, which may hold a `?` of its own. */
+export function pathAndQuery({ url = '' }: IncomingMessage): {
+  path: string;
+  query: URLSearchParams;
+} {
+  const end = url.indexOf('?');
+  return end < 0
+    ? { path: url, query: new URLSearchParams() }
+    : { path: url.slice(0, end), query: new URLSearchParams(url.slice(end + 1)) };
+}
+
+/** Path of a request in lower case without a slash at the end, and its query. */
+export function splitUrl(request: IncomingMessage): { path: string; query: URLSearchParams } {
+  const { path, query } = pathAndQuery(request);
+  return { path: path.replace(/\/$/, '').toLowerCase(), query };
+}
+
+/** Answers a request with what speaks against it. */
+export function refuse(response: ServerResponse, { status, text, headers }: Refusal): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain', ...headers });
+  response.end(text);
+}
+
+/** Answers an upgrade with an ordinary HTTP response and ends the connection. */
+export function refuseUpgrade(socket: Duplex, { status, text, headers }: Refusal): void {
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Connection: close',
+    'Content-Type: text/plain',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+}
+
+/** Answers 200 with JSON. */
+export function answerJson(response: ServerResponse, answer: object): void {
+  const body = JSON.stringify(answer);
+  response.writeHead(200, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+/**
+ * Reads the body of a request, up to a bound.
+ * @param take gets the whole body; not called for a request that breaks off
+ * @param tooLong answers a request with a longer one
+ */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number,
+  take: (body: Buffer) => void,
+  tooLong: () => void,
+): void {
+  const body = new ByteRest();
+  let isTooLong = false;
+  request.on('error', () => undefined);
+  response.on('error', () => undefined);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+    tooLong();
+    return;
+  }
+  request.on('data', (chunk: Buffer) => {
+    if (isTooLong) return;
+    isTooLong = body.length + chunk.length > maxBytes;
+    if (!isTooLong) {
+      body.append(chunk);
+    } else {
+      body.take();
+      tooLong();
+    }
+  });
+  request.on('end', () => {
+    if (!isTooLong) take(body.take());
+  });
 }

@@ -1,35 +1,24 @@
-import type { IncomingMessage, Server } from 'node:http';
-import { largestPayloadBytes } from '../../base/message';
-import { performance } from 'node:perf_hooks';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WebSocketServer } from 'ws';
-import type { Audience, BenchContext, Contracts } from './benchMethods';
+import { largestPayloadBytes } from '../../base/message';
+import { HttpClients, type HttpClientsHost, type PollLimits } from '../http/httpTransport';
+import { ConnectionServer, loopbackHost, refuseUpgrade } from '../http/loopbackServer';
+import { ConnectionTokens } from '../http/negotiate';
+import { WebSocketTransport, type HubTransport } from '../http/webSocketTransport';
+import type { FrameSource } from '../hubProtocol/protocols';
+import type { HubMessage } from '../hubProtocol/serverProtocol';
 import type { BenchHubOptions } from './benchHubOptions';
-import { ConnectionTokens, newId } from '../http/connectionTokens';
+import { invoke, type Audience, type BenchContext, type Contracts } from './benchMethods';
 import { HubConnection, type ConnectionHost } from './hubConnection';
-import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
-import { HubGate, type GateCounts } from '../http/hubGate';
-import { HubGroups } from './hubGroups';
-import { invoke } from './hubInvocation';
-import type { HubMessage } from '../hubProtocol/hubEnvelope';
-import { HubPause } from './hubPause';
-import type { DeliveryFrames } from '../hubProtocol/payloadFrames';
+import { HubDeliveries, HubPause, type DeliveryCounts } from './hubDeliveries';
 import {
   admitUpgrade,
   answerRequest,
-  refuseUpgrade,
+  HubGate,
+  type GateCounts,
   type RequestContext,
-} from '../http/hubRequests';
-import type { HubTransport } from '../http/hubTransport';
-import { WebSocketTransport } from '../http/webSocketTransport';
-import { HttpClients, type HttpClientsHost } from '../http/httpClients';
-import type { PollLimits } from '../http/httpTransport';
-import {
-  listenOnLoopback,
-  loopbackHost,
-  loopbackServer,
-  webSocketServer,
-} from '../http/loopbackServer';
+} from './hubGate';
+import { HubGroups } from './hubGroups';
 
 /** What a hub has done so far. */
 export interface BenchHubCounts extends Readonly<DeliveryCounts>, Readonly<GateCounts> {
@@ -53,11 +42,9 @@ export interface BenchHub {
  * one leaves it unread for a while.
  */
 const longestBytes = largestPayloadBytes + 1024 * 1024;
-const tickMs = 1000;
-/** Time the peers get to answer their close at disposal. */
-const disposeTimeoutMs = 500;
 
 class RunningHub
+  extends ConnectionServer<HubConnection>
   implements BenchHub, ConnectionHost, BenchContext, RequestContext, HttpClientsHost
 {
   readonly contracts: Contracts;
@@ -73,23 +60,17 @@ class RunningHub
   readonly tokens: ConnectionTokens;
   readonly gate: HubGate;
   readonly httpClients = new HttpClients(this);
-  tickMs = performance.now();
   url = '';
   private invocations = 0;
-  /** All connections, those in their handshake and those saying goodbye included. */
-  private readonly all = new Set<HubConnection>();
   private readonly pause: HubPause;
   private readonly deliveries: HubDeliveries;
-  private readonly sockets: WebSocketServer;
-  private readonly server: Server;
-  private timer: NodeJS.Timeout | undefined;
-  private disposed: Promise<void> | undefined;
-  private allGone: () => void = () => undefined;
 
   constructor(private readonly options: BenchHubOptions) {
+    const { maxMessageBytes = longestBytes } = options;
+    super(maxMessageBytes);
+    this.maxMessageBytes = maxMessageBytes;
     this.contracts = options.dialect ?? 'both';
     this.path = (options.path ?? '/signalrbench').replace(/\/$/, '').toLowerCase();
-    this.maxMessageBytes = options.maxMessageBytes ?? longestBytes;
     this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
     this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
@@ -112,11 +93,6 @@ class RunningHub
         if (!this.isHeld) connection.resumeReading();
       }
     });
-    this.sockets = webSocketServer(this.maxMessageBytes);
-    this.server = loopbackServer({
-      answer: (request, response) => answerRequest(this, request, response),
-      upgrade: (request, socket, head) => this.upgrade(request, socket, head),
-    });
   }
 
   get connectionCount(): number {
@@ -131,14 +107,9 @@ class RunningHub
     return this.pause.isHeld;
   }
 
-  nowMs(): number {
-    return performance.now();
-  }
-
-  async listen(): Promise<void> {
-    const port = await listenOnLoopback(this.server, this.options.port ?? 0);
-    this.url = `http://${loopbackHost}:${port}${this.options.path ?? this.path}`;
-    this.timer = setInterval(() => this.tick(), tickMs);
+  override async listen(port?: number): Promise<void> {
+    await super.listen(port);
+    this.url = `http://${loopbackHost}:${this.port}${this.options.path ?? this.path}`;
   }
 
   opened(connection: HubConnection): void {
@@ -162,15 +133,12 @@ class RunningHub
 
   connected(id: string, transport: HubTransport): void {
     const timeoutMs = this.options.handshakeTimeoutMs ?? 15_000;
-    const connection = new HubConnection(id, this, transport, timeoutMs);
-    this.all.add(connection);
-    if (this.disposed !== undefined) connection.terminate();
+    this.add(new HubConnection(id, this, transport, timeoutMs));
   }
 
   gone(connection: HubConnection): void {
-    this.all.delete(connection);
     this.closing(connection);
-    if (this.all.size === 0) this.allGone();
+    this.remove(connection);
   }
 
   invoked(connection: HubConnection, message: HubMessage): void {
@@ -182,9 +150,9 @@ class RunningHub
     }
   }
 
-  send(_caller: HubConnection, frames: DeliveryFrames, audience: Audience): boolean {
+  send(_caller: HubConnection, frames: FrameSource, audience: Audience): boolean {
     for (const receiver of this.receiversOf(audience)) {
-      const frame = frames.in(receiver.protocol);
+      const frame = frames.in(receiver.protocol.name);
       if (frame === undefined) return false;
       this.deliver(receiver, frame);
     }
@@ -221,53 +189,33 @@ class RunningHub
     this.pause.messageArrived();
   }
 
-  dispose(): Promise<void> {
-    this.disposed ??= this.shutDown();
-    return this.disposed;
+  protected answer(request: IncomingMessage, response: ServerResponse): void {
+    answerRequest(this, request, response);
   }
 
-  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  protected upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const admission = admitUpgrade(this, request);
     if ('status' in admission) {
       refuseUpgrade(socket, admission);
       return;
     }
-    const { token } = admission;
-    const release = (): void => {
-      if (token !== undefined) this.tokens.release(token);
-    };
-    socket.once('close', release);
+    const { connectionId, token } = admission;
+    if (token !== undefined) socket.once('close', () => this.tokens.release(token));
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      this.connected(admission.connectionId ?? newId(), new WebSocketTransport(accepted, socket));
+      this.connected(connectionId, new WebSocketTransport(accepted, socket));
     });
   }
 
-  private tick(): void {
-    this.tickMs = performance.now();
-    this.tokens.sweep(this.tickMs);
+  protected tick(): void {
+    this.tokens.sweep();
     if (this.isHeld) return;
     for (const connection of this.all) connection.tick(this.tickMs);
   }
 
-  private async shutDown(): Promise<void> {
-    clearInterval(this.timer);
+  protected sayGoodbye(): void {
     this.pause.dispose();
     this.deliveries.dispose();
     for (const connection of this.all) connection.close(undefined, true);
-    if (this.all.size > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, disposeTimeoutMs);
-        this.allGone = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-      for (const connection of this.all) connection.terminate();
-    }
-    // Not before: a client that polls needs one more answer to hear of the end.
-    const stopped = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeAllConnections();
-    await stopped;
   }
 }
 
@@ -278,6 +226,6 @@ class RunningHub
  */
 export async function startBenchHub(options: BenchHubOptions = {}): Promise<BenchHub> {
   const hub = new RunningHub(options);
-  await hub.listen();
+  await hub.listen(options.port);
   return hub;
 }

@@ -1,8 +1,14 @@
 import { ConnectionStreams, type StreamHost } from './connectionStreams';
 import type { HubConnection } from './hubConnection';
-import type { HubMessage } from '../hubProtocol/hubEnvelope';
-import { encodedOnce, payloadFrames, type DeliveryFrames } from '../hubProtocol/payloadFrames';
-import type { ServerProtocol } from '../hubProtocol/serverProtocol';
+import { callbacks } from '../../base/message';
+import { hubMessageType } from '../../wire/hub/hubMessage';
+import {
+  invocationFrames,
+  encodedOnce,
+  protocolNamed,
+  type FrameSource,
+} from '../hubProtocol/protocols';
+import type { HubMessage } from '../hubProtocol/serverProtocol';
 import { hubMethods } from '../../usecases/registry';
 import type { HubDeed, HubMethod } from '../../usecases/useCase';
 import type { StreamDirection } from '../../usecases/streams';
@@ -20,10 +26,8 @@ export interface BenchContext extends StreamHost {
    * Hands a message to everybody in the audience.
    * @returns false when it cannot be said in a protocol of theirs
    */
-  send(caller: HubConnection, frames: DeliveryFrames, audience: Audience): boolean;
-  /**
-   * Calls a client from the hub; a delivery is what the knobs act on.
-   */
+  send(caller: HubConnection, frames: FrameSource, audience: Audience): boolean;
+  /** Calls a client from the hub; a delivery is what the knobs act on. */
   call(client: HubConnection, frame: Buffer, isDelivery: boolean): void;
   /** Whether the group has been joined or left, at once or once that is known. */
   changeGroup(
@@ -57,28 +61,16 @@ export interface BenchMethod {
   readonly isStreaming?: true;
   /** Whether its callbacks are the deliveries that the knobs act on. */
   readonly delivers: boolean;
-  run(
+  readonly run: (
     context: BenchContext,
     caller: HubConnection,
     message: HubMessage,
-  ): Outcome | Promise<Outcome>;
+  ) => Outcome | Promise<Outcome>;
 }
 
 const maxGroupNameLength = 1024;
 
 type Deliver = Extract<HubDeed, { kind: 'deliver' }>;
-
-function isDictionary({ protocol }: HubConnection, { bytes, firstStart }: HubMessage): boolean {
-  return protocol.isDictionary(bytes, firstStart);
-}
-
-function payloadText(
-  { protocol }: HubConnection,
-  { bytes, firstStart, firstEnd }: HubMessage,
-  key: string,
-): string | undefined {
-  return protocol.member(bytes, firstStart, firstEnd, key);
-}
 
 /** A method that takes the dictionary and hands it to somebody. */
 function delivering(name: string, does: Deliver): BenchMethod {
@@ -87,17 +79,20 @@ function delivering(name: string, does: Deliver): BenchMethod {
     argumentCount: 1,
     delivers: true,
     run: (context, caller, message) => {
-      if (!isDictionary(caller, message)) return 'unbound';
+      const { protocol } = caller;
+      const { bytes, argumentsStart, argumentsEnd, firstStart, firstEnd } = message;
+      if (!protocol.isDictionary(bytes, firstStart)) return 'unbound';
+      const callback = callbacks.recordLatency;
       // The caller gets what it has sent as it stands.
       if (does.to === 'caller') {
-        const { bytes, argumentsStart, argumentsEnd } = message;
-        const frame = caller.protocol.recordLatencyFrame(bytes, argumentsStart, argumentsEnd);
+        const frame = protocol.invocationFrame(callback, bytes, argumentsStart, argumentsEnd);
         context.call(caller, frame, true);
         return 'done';
       }
-      const receiver = 'receiverKey' in does ? payloadText(caller, message, does.receiverKey) : '';
+      const receiver =
+        'receiverKey' in does ? protocol.member(bytes, firstStart, firstEnd, does.receiverKey) : '';
       if (receiver === undefined) return 'failed';
-      const frames = payloadFrames(caller.protocol, message);
+      const frames = invocationFrames(protocol, callback, bytes, argumentsStart, argumentsEnd);
       return context.send(caller, frames, audienceOf(does, receiver, caller)) ? 'done' : 'failed';
     },
   };
@@ -164,11 +159,10 @@ const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'de
     isStreaming: true,
     run: (context, caller, message) => {
       const { protocol } = caller;
-      const { bytes, argumentsStart, argumentsEnd, firstStart, firstEnd } = message;
-      const [, countPlace, delayPlace] = protocol.places(bytes, argumentsStart, argumentsEnd);
-      if (!isDictionary(caller, message)) return 'unbound';
-      const items = protocol.integer(bytes, ...countPlace!);
-      const delayMs = protocol.integer(bytes, ...delayPlace!);
+      const { bytes, firstStart, firstEnd } = message;
+      if (!protocol.isDictionary(bytes, firstStart)) return 'unbound';
+      const items = protocol.integer(bytes, message.secondStart, message.secondEnd);
+      const delayMs = protocol.integer(bytes, message.thirdStart, message.thirdEnd);
       if (items === undefined || delayMs === undefined) return 'unbound';
       if (protocol.isNull(bytes, firstStart)) return 'failed';
       const item = Buffer.from(bytes.subarray(firstStart, firstEnd));
@@ -222,35 +216,25 @@ function measured(name: string, does: Deliver): BenchMethod {
     argumentCount: receiverFirst ? 3 : 2,
     delivers: true,
     run: (context, caller, message) => {
-      const { bytes, firstStart, firstEnd } = message;
-      const { protocol } = caller;
-      const receiver = receiverFirst ? protocol.text(bytes, firstStart, firstEnd) : '';
-      const measure = measureOf(protocol, message, receiverFirst);
-      if (receiver === undefined || measure === undefined) return 'unbound';
-      const audience = audienceOf(does, receiver, caller);
-      return context.send(caller, encodedOnce(measure), audience) ? 'done' : 'failed';
+      const { bytes, firstStart, firstEnd, secondStart, secondEnd, argumentsEnd } = message;
+      const { protocol: sent } = caller;
+      const receiver = receiverFirst ? sent.text(bytes, firstStart, firstEnd) : '';
+      const [ticksStart, ticksEnd, payloadStart, payloadEnd] = receiverFirst
+        ? [secondStart, secondEnd, message.thirdStart, message.thirdEnd]
+        : [firstStart, firstEnd, secondStart, secondEnd];
+      const ticks = sent.wideInteger(bytes, ticksStart, ticksEnd);
+      const isNull = sent.isNull(bytes, payloadStart);
+      const payload = isNull ? null : sent.text(bytes, payloadStart, payloadEnd);
+      if (receiver === undefined || ticks === undefined || payload === undefined) return 'unbound';
+      const frames = encodedOnce((name) => {
+        if (name === sent.name) return sent.measureFrame(bytes, ticksStart, argumentsEnd);
+        const protocol = protocolNamed(name);
+        const list = protocol?.encodeArguments([ticks, payload]);
+        return list && protocol?.invocationFrame(callbacks.measure, list, 0, list.length);
+      });
+      return context.send(caller, frames, audienceOf(does, receiver, caller)) ? 'done' : 'failed';
     },
   };
-}
-
-/** Makes the callback in any protocol; undefined when the arguments are of the wrong types. */
-function measureOf(
-  sent: ServerProtocol,
-  message: HubMessage,
-  receiverFirst: boolean,
-): ((protocol: ServerProtocol) => Buffer) | undefined {
-  const { bytes, argumentsEnd } = message;
-  const [ticksStart, ticksEnd, payloadStart, payloadEnd] = receiverFirst
-    ? [message.secondStart, message.secondEnd, message.thirdStart, message.thirdEnd]
-    : [message.firstStart, message.firstEnd, message.secondStart, message.secondEnd];
-  const ticks = sent.wideInteger(bytes, ticksStart, ticksEnd);
-  const isNull = sent.isNull(bytes, payloadStart);
-  const payload = isNull ? null : sent.text(bytes, payloadStart, payloadEnd);
-  if (ticks === undefined || payload === undefined) return undefined;
-  return (protocol) =>
-    protocol === sent
-      ? protocol.measureFrame(bytes, ticksStart, argumentsEnd)
-      : protocol.measureFrameOf(ticks, payload);
 }
 
 /** Methods by name in lower case, those of all contracts. */
@@ -269,14 +253,84 @@ for (const method of hubMethods()) {
 export type Contracts = 'both' | 'recordLatency' | 'measure';
 
 /** The method a client calls, its name in any case; undefined when the hub has none of that name. */
-export function benchMethod(
+function benchMethod(
   target: string,
   argumentCount: number,
-  contracts: Contracts = 'both',
+  contracts: Contracts,
 ): BenchMethod | undefined {
   const named = (byName.get(target.toLowerCase()) ?? []).filter(
     ({ contract = 'recordLatency' }) =>
       contracts === 'both' || contract === 'both' || contract === contracts,
   );
   return named.find((method) => method.argumentCount === argumentCount) ?? named[0];
+}
+
+/** Error texts of ASP.NET Core 10 with `EnableDetailedErrors` off. */
+const errorTexts = {
+  unbound: (name: string) => `Failed to invoke '${name}' due to an error on the server.`,
+  failed: (name: string) => `An unexpected error occurred invoking '${name}' on the server.`,
+  notStreaming: (name: string) =>
+    `The client attempted to invoke the non-streaming '${name}' method with a streaming invocation.`,
+  streaming: (name: string) =>
+    `The client attempted to invoke the streaming '${name}' method with a non-streaming invocation.`,
+};
+
+const unknownMethod = 'HubException: Method does not exist.';
+
+function wrongStreams(sent: number, expected: number): string {
+  return `HubException: Client sent ${sent} stream(s), Hub method expects ${expected}.`;
+}
+
+/** The completion of a call: its result, or the error; undefined when it comes later. */
+type Answer = { readonly result: string | null } | { readonly error: string } | undefined;
+
+function answerOf(
+  context: BenchContext,
+  caller: HubConnection,
+  message: HubMessage,
+  method: BenchMethod | undefined,
+): Answer | Promise<Answer> {
+  if (method === undefined) {
+    return { error: `${errorTexts.unbound(message.target)} ${unknownMethod}` };
+  }
+  const { name, isStreaming = false } = method;
+  if (message.argumentCount !== method.argumentCount) return { error: errorTexts.unbound(name) };
+  if ((message.type === hubMessageType.streamInvocation) !== isStreaming) {
+    return { error: errorTexts[isStreaming ? 'streaming' : 'notStreaming'](name) };
+  }
+  const { streams = 0 } = method;
+  if (message.streams !== streams) {
+    return { error: `${errorTexts.failed(name)} ${wrongStreams(message.streams, streams)}` };
+  }
+  const outcome = method.run(context, caller, message);
+  return outcome instanceof Promise
+    ? outcome.then((each) => answerTo(each, name))
+    : answerTo(outcome, name);
+}
+
+function answerTo(outcome: Outcome, name: string): Answer {
+  if (outcome === 'done') return { result: null };
+  if (outcome === 'streams') return undefined;
+  return typeof outcome === 'object' ? outcome : { error: errorTexts[outcome](name) };
+}
+
+/** Runs an invocation and, when it carries an id, sends its completion once it is over. */
+export function invoke(context: BenchContext, caller: HubConnection, message: HubMessage): void {
+  const { target, invocationId } = message;
+  const method = benchMethod(target, message.argumentCount, context.contracts);
+  const delivers = method?.delivers ?? false;
+  if (delivers) context.messageArrived();
+  const complete = (answer: Answer): void => {
+    if (invocationId === undefined || answer === undefined) return;
+    const completion =
+      'error' in answer
+        ? caller.protocol.errorFrame(invocationId, answer.error)
+        : caller.protocol.resultFrame(invocationId, answer.result);
+    // Behind its delivery, which may be delayed.
+    if (delivers) context.sendBehind(caller, completion);
+    else caller.write(completion);
+  };
+  const answer = answerOf(context, caller, message, method);
+  if (answer instanceof Promise) void answer.then(complete);
+  else complete(answer);
 }

@@ -1,7 +1,6 @@
 import type { HubConnection, OpenStreams } from './hubConnection';
-import type { HubMessage } from '../hubProtocol/hubEnvelope';
+import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/hub/hubMessage';
-import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { performance } from 'node:perf_hooks';
 
 /** What streams need from their hub. */
@@ -311,7 +310,7 @@ class DownloadStream {
         this.timer = setTimeout(this.send, connection.isBehind ? retryMs : 0);
         return;
       }
-      const numbered = connection.protocol.numberedItem(item, 0, item.length, this.sent);
+      const numbered = connection.protocol.numberedItem(item, this.sent);
       this.sent += 1;
       host.deliver(
         connection,

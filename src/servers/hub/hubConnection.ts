@@ -1,12 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { ByteRest } from '../../wire/socket/byteRest';
-import { handshakeErrorFrame } from '../hubProtocol/hubFrames';
-import { agreeOnProtocol, handshakeFailed, handshakeTimedOut } from './hubHandshake';
-import type { HubMessage } from '../hubProtocol/hubEnvelope';
-import { hubMessageType } from '../../wire/hub/hubMessage';
-import type { HubTransport, TransportOwner } from '../http/hubTransport';
 import { jsonProtocol } from '../hubProtocol/jsonProtocol';
-import type { ServerProtocol } from '../hubProtocol/serverProtocol';
+import {
+  agreeOnProtocol,
+  handshakeErrorFrame,
+  handshakeFailed,
+  handshakeTimedOut,
+} from '../hubProtocol/protocols';
+import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
+import { hubMessageType } from '../../wire/hub/hubMessage';
+import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
 
 /** What a connection needs from its hub. */
 export interface ConnectionHost {

@@ -7,43 +7,85 @@ export interface GroupMember {
 /** Groups of one member; more are refused. */
 export const mostGroups = 10_000;
 
-/** What somebody is told who is to be in more groups than are kept of anybody. */
+/** What somebody reads who is to be in more groups than are kept of anybody. */
 export const noMoreGroups = 'A connection may be in at most 10,000 groups of this server.';
 
 /** Whether it is in the group already, or may be in one more. */
 export const mayJoin = ({ groups }: GroupMember, group: string): boolean =>
   groups === undefined || groups.size < mostGroups || groups.has(group);
 
-/** Members by group name. A group exists as long as it has members. */
-export class HubGroups<Member extends GroupMember> {
-  private readonly members = new Map<string, Set<Member>>();
+/** Sets by key; one without members is forgotten. */
+export class SetsByKey<Member> {
+  private readonly sets = new Map<string, Set<Member>>();
 
-  get count(): number {
-    return this.members.size;
+  of(key: string): ReadonlySet<Member> | undefined {
+    return this.sets.get(key);
   }
 
+  add(key: string, member: Member): void {
+    const set = this.sets.get(key);
+    if (set === undefined) this.sets.set(key, new Set([member]));
+    else set.add(member);
+  }
+
+  delete(key: string, member: Member): void {
+    const set = this.sets.get(key);
+    set?.delete(member);
+    if (set?.size === 0) this.sets.delete(key);
+  }
+}
+
+/** Members by group name. A group exists as long as it has members. */
+export class HubGroups<Member extends GroupMember> {
+  private readonly members = new SetsByKey<Member>();
+
   membersOf(group: string): Iterable<Member> {
-    return this.members.get(group) ?? [];
+    return this.members.of(group) ?? [];
   }
 
   /** @returns false when it {@link mayJoin} no more */
   join(connection: Member, group: string): boolean {
     if (!mayJoin(connection, group)) return false;
-    const members = this.members.get(group);
-    if (members === undefined) this.members.set(group, new Set([connection]));
-    else members.add(connection);
+    this.members.add(group, connection);
     (connection.groups ??= new Set()).add(group);
     return true;
   }
 
   leave(connection: Member, group: string): void {
-    if (connection.groups?.delete(group) !== true) return;
-    const members = this.members.get(group);
-    members?.delete(connection);
-    if (members?.size === 0) this.members.delete(group);
+    if (connection.groups?.delete(group) === true) this.members.delete(group, connection);
   }
 
   leaveAll(connection: Member): void {
     for (const group of connection.groups ?? []) this.leave(connection, group);
+  }
+}
+
+/** A client of a service: who it is, besides its groups. */
+export interface HubMember extends GroupMember {
+  readonly id: string;
+  readonly userId: string | undefined;
+}
+
+/** The clients on one hub of a service, by id, user and group. */
+export class HubClients<Client extends HubMember> {
+  readonly clients = new Map<string, Client>();
+  readonly groups = new HubGroups<Client>();
+  private readonly users = new SetsByKey<Client>();
+
+  add(client: Client): void {
+    this.clients.set(client.id, client);
+    if (client.userId !== undefined) this.users.add(client.userId, client);
+  }
+
+  /** @returns false when it is not there */
+  remove(client: Client): boolean {
+    if (!this.clients.delete(client.id)) return false;
+    this.groups.leaveAll(client);
+    if (client.userId !== undefined) this.users.delete(client.userId, client);
+    return true;
+  }
+
+  ofUser(userId: string): ReadonlySet<Client> {
+    return this.users.of(userId) ?? new Set();
   }
 }

@@ -1,4 +1,4 @@
-import { opcode } from '../../wire/socket/frame';
+import { callbacks } from '../../base/message';
 import { hubMessageType, HubMessageError } from '../../wire/hub/hubMessage';
 import {
   bodyLengthAt,
@@ -6,50 +6,152 @@ import {
   maximumPrefixBytes,
   prefixBytes,
 } from '../../wire/message/messagePackFraming';
-import { encodeMessagePackMessage } from '../../wire/message/messagePackMessage';
+import { completionKind, encodeMessagePackMessage } from '../../wire/message/messagePackMessage';
 import {
   readArrayHead,
   readInteger,
   readMapHead,
   readText,
   readValue,
+  skipNil,
   skipValue,
   type Cursor,
 } from '../../wire/message/messagePackReader';
 import { arrayHead, encodeText, encodeValue, mapHead } from '../../wire/message/messagePackWriter';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
-import { readMessagePackEnvelope } from './messagePackEnvelope';
-import { carryingFrame, serverFrame } from './serverFrame';
-import type { ServerProtocol } from './serverProtocol';
+import type { ByteRest } from '../../wire/socket/byteRest';
+import { opcode } from '../../wire/socket/frame';
+import {
+  emptyMessage,
+  foundArgument,
+  longError,
+  maxErrorBytes,
+  maxNameBytes,
+  ServerProtocol,
+  type HubMessage,
+} from './serverProtocol';
 
 const nothing = Buffer.alloc(0);
 const noStreams = arrayHead(0);
+const nil = 0xc0;
 // [1, {}, nil, target, …
-const invocationHead = Buffer.from([0x96, 0x01, 0x80, 0xc0]);
-const recordLatencyHead = Buffer.concat([invocationHead, encodeText('RecordLatency')]);
+const invocationHead = (target: string): Buffer =>
+  Buffer.concat([Buffer.from([0x96, 0x01, 0x80, nil]), encodeText(target)]);
+const recordLatencyHead = invocationHead(callbacks.recordLatency);
+// … [ticks, payload], …
+const measureHead = Buffer.concat([invocationHead(callbacks.measure), arrayHead(2)]);
 
-// [1, {}, nil, 'Measure', [ticks, payload], …
-const measureHead = Buffer.concat([
-  Buffer.from([0x96, 0x01, 0x80, 0xc0]),
-  encodeText('Measure'),
-  arrayHead(2),
-]);
+class MessagePackProtocol extends ServerProtocol {
+  readonly name = 'messagepack';
 
-function messageFrame(message: Parameters<typeof encodeMessagePackMessage>[0]): Buffer {
-  return serverFrame(opcode.binary, encodeMessagePackMessage(message));
+  messageEnd(
+    rest: ByteRest | undefined,
+    data: Buffer,
+    start: number,
+    maxBytes: number,
+  ): number | 'incomplete' | 'invalid' | 'tooLong' {
+    const kept = rest?.length ?? 0;
+    const beginning = beginningOf(rest?.first(maximumPrefixBytes) ?? nothing, data, start);
+    const prefix = prefixBytes(beginning, 0, beginning.length);
+    if (typeof prefix === 'string') return prefix;
+    const length = prefix + bodyLengthAt(beginning, 0, prefix);
+    if (length > maxBytes) return 'tooLong';
+    const end = start + length - kept;
+    return end <= data.length ? end : 'incomplete';
+  }
+
+  read(bytes: Buffer, start: number, end: number): HubMessage | undefined {
+    return readMessagePackEnvelope(bytes, start, end);
+  }
+
+  isDictionary(bytes: Buffer, start: number): boolean {
+    return bytes[start] === nil || isMap(bytes[start]!);
+  }
+
+  isNull(bytes: Buffer, start: number): boolean {
+    return bytes[start] === nil;
+  }
+
+  integer(bytes: Buffer, start: number, end: number): number | undefined {
+    const value = readInteger({ bytes, at: start, end });
+    return typeof value === 'number' && value === (value | 0) ? value : undefined;
+  }
+
+  wideInteger(bytes: Buffer, start: number, end: number): bigint | undefined {
+    const read = readInteger({ bytes, at: start, end });
+    const value = read === undefined ? undefined : BigInt(read);
+    return value === undefined || BigInt.asIntN(64, value) !== value ? undefined : value;
+  }
+
+  text(bytes: Buffer, start: number, end: number): string | undefined {
+    return readText({ bytes, at: start, end });
+  }
+
+  member(bytes: Buffer, start: number, end: number, wanted: string): string | undefined {
+    if (!isMap(bytes[start]!)) return undefined;
+    const cursor: Cursor = { bytes, at: start, end };
+    let found: string | undefined;
+    for (let left = readMapHead(cursor); left > 0; left--) {
+      const key = readText(cursor);
+      if (key === undefined) skipValue(cursor);
+      const text = key === wanted ? readText(cursor) : undefined;
+      if (text === undefined) skipValue(cursor);
+      if (key === wanted) found = text;
+    }
+    return found;
+  }
+
+  value(bytes: Buffer, start: number, end: number): unknown {
+    try {
+      return readValue({ bytes, at: start, end });
+    } catch (error) {
+      if (error instanceof HubMessageError) throw new SyntaxError(error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  encodeArguments(values: unknown): Buffer {
+    return encodeValue(values);
+  }
+
+  numberedItem(dictionary: Buffer, number: number): Buffer {
+    const cursor: Cursor = { bytes: dictionary, at: 0, end: dictionary.length };
+    const pairs = readMapHead(cursor);
+    const digits = encodeText(number.toString(16).padStart(itemDigits, '0'));
+    const head = [mapHead(pairs + 1), encodeText(itemKey), digits];
+    return Buffer.concat([...head, dictionary.subarray(cursor.at)]);
+  }
+
+  invocationFrame(target: string, bytes: Buffer, start: number, end: number): Buffer {
+    const head = target === callbacks.recordLatency ? recordLatencyHead : invocationHead(target);
+    return this.carrying(head, bytes, start, end, noStreams);
+  }
+
+  measureFrame(bytes: Buffer, start: number, end: number): Buffer {
+    return this.carrying(measureHead, bytes, start, end, noStreams);
+  }
+
+  streamItemFrame(invocationId: string, bytes: Buffer, start: number, end: number): Buffer {
+    const head = [arrayHead(4), encodeValue(2), mapHead(0), encodeText(invocationId)];
+    return this.carrying(Buffer.concat(head), bytes, start, end, nothing);
+  }
+
+  protected override carrying(
+    head: Buffer,
+    bytes: Buffer,
+    start: number,
+    end: number,
+    tail: Buffer,
+  ): Buffer {
+    const length = head.length + (end - start) + tail.length;
+    return super.carrying(Buffer.concat([lengthPrefix(length), head]), bytes, start, end, tail);
+  }
 }
 
-/** The frame of a message made of `head`, a part of `bytes`, and `tail`. */
-function carrying(head: Buffer, bytes: Buffer, start: number, end: number, tail: Buffer): Buffer {
-  const length = head.length + (end - start) + tail.length;
-  const framedHead = Buffer.concat([lengthPrefix(length), head]);
-  return carryingFrame(opcode.binary, framedHead, bytes, start, end, tail);
-}
-
-/** What `read` finds at a place whose bytes were checked before. */
-function at<T>(bytes: Buffer, start: number, end: number, read: (cursor: Cursor) => T): T {
-  return read({ bytes, at: start, end });
-}
+export const messagePackProtocol: ServerProtocol = new MessagePackProtocol(
+  opcode.binary,
+  encodeMessagePackMessage,
+);
 
 /** Up to 5 bytes from the beginning of the message: from what is kept, and from the new data. */
 function beginningOf(rest: Buffer, data: Buffer, start: number): Buffer {
@@ -61,104 +163,112 @@ function beginningOf(rest: Buffer, data: Buffer, start: number): Buffer {
 const isMap = (first: number): boolean =>
   (first & 0xf0) === 0x80 || first === 0xde || first === 0xdf;
 
-function textMember(cursor: Cursor, wanted: string): string | undefined {
-  let found: string | undefined;
-  for (let left = readMapHead(cursor); left > 0; left--) {
-    const key = readText(cursor);
-    if (key === undefined) skipValue(cursor);
-    if (key !== wanted) {
-      skipValue(cursor);
-    } else {
-      found = readText(cursor);
-      if (found === undefined) skipValue(cursor);
-    }
+/**
+ * Reads the envelope of the hub message in `start`…`end`, its length included; arguments and items stay
+ * where they are.
+ * @returns undefined when it is no array with a type and with what this type needs
+ */
+function readMessagePackEnvelope(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): HubMessage | undefined {
+  const prefix = prefixBytes(bytes, start, end);
+  if (typeof prefix === 'string') return undefined;
+  const cursor: Cursor = { bytes, at: start + prefix, end };
+  try {
+    const message = emptyMessage(bytes, cursor.at, end);
+    const elements = readArrayHead(cursor);
+    const type = elements === 0 ? undefined : readInteger(cursor);
+    message.type = typeof type === 'number' ? type : fail('no type');
+    const used = readFields(cursor, message, elements);
+    // Newer versions of the protocol may append elements, and have types of their own.
+    for (let index = used; index < elements; index++) skipValue(cursor, 2);
+    return cursor.at === cursor.end ? message : undefined;
+  } catch (error) {
+    if (error instanceof HubMessageError) return undefined;
+    throw error;
   }
-  return found;
 }
 
-export const messagePackProtocol: ServerProtocol = {
-  name: 'messagepack',
-  isText: false,
-  // JSON in every protocol, here in a binary message.
-  handshakeFrame: serverFrame(opcode.binary, Buffer.from('{}\x1e')),
-  pingFrame: messageFrame({ type: hubMessageType.ping }),
-  messageEnd: (rest, data, start, maxBytes) => {
-    const kept = rest?.length ?? 0;
-    const beginning = beginningOf(rest?.first(maximumPrefixBytes) ?? nothing, data, start);
-    const prefix = prefixBytes(beginning, 0, beginning.length);
-    if (typeof prefix === 'string') return prefix;
-    const length = prefix + bodyLengthAt(beginning, 0, prefix);
-    if (length > maxBytes) return 'tooLong';
-    const end = start + length - kept;
-    return end <= data.length ? end : 'incomplete';
-  },
-  read: readMessagePackEnvelope,
-  isDictionary: (bytes, start) => bytes[start] === 0xc0 || isMap(bytes[start]!),
-  isNull: (bytes, start) => bytes[start] === 0xc0,
-  integer: (bytes, start, end) => {
-    const value = at(bytes, start, end, readInteger);
-    return typeof value === 'number' && value === (value | 0) ? value : undefined;
-  },
-  wideInteger: (bytes, start, end) => {
-    const read = at(bytes, start, end, readInteger);
-    const value = read === undefined ? undefined : BigInt(read);
-    return value === undefined || BigInt.asIntN(64, value) !== value ? undefined : value;
-  },
-  text: (bytes, start, end) => at(bytes, start, end, readText),
-  member: (bytes, start, end, key) =>
-    isMap(bytes[start]!) ? at(bytes, start, end, (cursor) => textMember(cursor, key)) : undefined,
-  value: (bytes, start, end) => {
-    try {
-      return at(bytes, start, end, readValue);
-    } catch (error) {
-      if (error instanceof HubMessageError) throw new SyntaxError(error.message, { cause: error });
-      throw error;
-    }
-  },
-  places: (bytes, start, end) =>
-    at(bytes, start, end, (cursor) =>
-      Array.from({ length: readArrayHead(cursor) }, () => {
-        const from = cursor.at;
-        skipValue(cursor, 3);
-        return [from, cursor.at] as const;
-      }),
-    ),
-  numberedItem: (bytes, start, end, number) =>
-    at(bytes, start, end, (cursor) => {
-      const pairs = readMapHead(cursor);
-      const digits = encodeText(number.toString(16).padStart(itemDigits, '0'));
-      const head = [mapHead(pairs + 1), encodeText(itemKey), digits];
-      return Buffer.concat([...head, bytes.subarray(cursor.at, end)]);
-    }),
-  recordLatencyFrame: (bytes, start, end) =>
-    carrying(recordLatencyHead, bytes, start, end, noStreams),
-  measureFrame: (bytes, start, end) => carrying(measureHead, bytes, start, end, noStreams),
-  measureFrameOf: (ticks, payload) =>
-    messageFrame({
-      type: hubMessageType.invocation,
-      target: 'Measure',
-      arguments: [ticks, payload],
-    }),
-  invocationFrame: (target, bytes, start, end) => {
-    const head = Buffer.concat([invocationHead, encodeText(target)]);
-    return carrying(head, bytes, start, end, noStreams);
-  },
-  encodeArguments: encodeValue,
-  streamItemFrame: (invocationId, bytes, start, end) => {
-    const head = [arrayHead(4), encodeValue(2), mapHead(0), encodeText(invocationId)];
-    return carrying(Buffer.concat(head), bytes, start, end, nothing);
-  },
-  callbackFrame: (target, ...args) =>
-    messageFrame({ type: hubMessageType.invocation, target, arguments: args }),
-  resultFrame: (invocationId, result) =>
-    messageFrame({ type: hubMessageType.completion, invocationId, result }),
-  streamEndFrame: (invocationId) => messageFrame({ type: hubMessageType.completion, invocationId }),
-  errorFrame: (invocationId, error) =>
-    messageFrame({ type: hubMessageType.completion, invocationId, error }),
-  closeFrame: (error, allowReconnect) =>
-    messageFrame({
-      type: hubMessageType.close,
-      ...(error !== undefined && { error }),
-      allowReconnect,
-    }),
-};
+function fail(text: string): never {
+  throw new HubMessageError(text);
+}
+
+/** Reads what the type needs; returns how many elements that were. */
+function readFields(cursor: Cursor, message: HubMessage, elements: number): number {
+  switch (message.type) {
+    case hubMessageType.invocation:
+    case hubMessageType.streamInvocation:
+      return readInvocation(cursor, message, elements);
+    case hubMessageType.streamItem:
+      readHead(cursor, message, elements, 4);
+      message.itemStart = cursor.at;
+      skipValue(cursor, 2);
+      message.itemEnd = cursor.at;
+      return 4;
+    case hubMessageType.completion:
+      return readCompletion(cursor, message, elements);
+    case hubMessageType.cancelInvocation:
+      readHead(cursor, message, elements, 3);
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+/** Moves over the headers and reads the invocation id behind them. */
+function readHead(cursor: Cursor, message: HubMessage, elements: number, wanted: number): void {
+  if (elements < wanted) fail('too few elements');
+  for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);
+  const mayBeNil = message.type === hubMessageType.invocation;
+  if (mayBeNil && skipNil(cursor)) return;
+  const id = nameAt(cursor);
+  // An empty id stands for none, as .NET reads it.
+  if (id !== '') message.invocationId = id;
+  else if (!mayBeNil) fail('no invocation id');
+}
+
+function nameAt(cursor: Cursor): string {
+  const { at } = cursor;
+  const name = readText(cursor);
+  return name === undefined || cursor.at - at > maxNameBytes ? fail('no name') : name;
+}
+
+function readInvocation(cursor: Cursor, message: HubMessage, elements: number): number {
+  readHead(cursor, message, elements, 5);
+  message.target = nameAt(cursor);
+  if (message.target === '') fail('no target');
+  message.argumentsStart = cursor.at;
+  for (let left = readArrayHead(cursor); left > 0; left--) {
+    const { at } = cursor;
+    skipValue(cursor, 3);
+    foundArgument(message, at, cursor.at);
+  }
+  message.argumentsEnd = cursor.at;
+  if (elements < 6) return 5;
+  message.streams = readArrayHead(cursor);
+  for (let index = 0; index < message.streams; index++) {
+    const id = nameAt(cursor);
+    if (index === 0) message.streamId = id;
+  }
+  return 6;
+}
+
+function readCompletion(cursor: Cursor, message: HubMessage, elements: number): number {
+  readHead(cursor, message, elements, 4);
+  const kind = readInteger(cursor);
+  if (kind === completionKind.void) return 4;
+  if (elements < 5) fail('too few elements');
+  if (kind === completionKind.error) {
+    const { at } = cursor;
+    const text = readText(cursor) ?? fail('no error text');
+    message.error = cursor.at - at > maxErrorBytes ? longError : text;
+  } else if (kind === completionKind.value) {
+    message.hasResult = true;
+    skipValue(cursor, 2);
+  } else {
+    fail('neither a result nor an error');
+  }
+  return 5;
+}

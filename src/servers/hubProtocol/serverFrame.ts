@@ -2,10 +2,11 @@ import { serverHeaderLength } from '../../wire/socket/frame';
 
 /**
  * WebSocket messages as the server sends them: one unmasked final frame (RFC 6455, 5.2), ready for any
- * number of sockets.
+ * number of sockets. Transports that frame otherwise take the payloads out again.
  */
 
 const final = 0x80;
+const nothing = Buffer.alloc(0);
 
 function writeHeader(frame: Buffer, code: number, payloadBytes: number): void {
   frame[0] = final | code;
@@ -30,7 +31,7 @@ export function serverHeader(code: number, payloadBytes: number): Buffer {
 
 /** A frame around a payload. */
 export function serverFrame(code: number, payload: Buffer): Buffer {
-  return carryingFrame(code, payload, payload, 0, 0, Buffer.alloc(0));
+  return carryingFrame(code, payload, payload, 0, 0, nothing);
 }
 
 /** A frame that carries `start`…`end` of `bytes` between `head` and `tail`, byte for byte. */
@@ -50,4 +51,27 @@ export function carryingFrame(
   next += bytes.copy(frame, next, start, end);
   tail.copy(frame, next);
   return frame;
+}
+
+/** Where the payload begins of the frame that begins at `at`. */
+export function payloadStart(frames: Buffer, at: number): number {
+  const marker = frames[at + 1]!;
+  return at + (marker < 126 ? 2 : marker === 126 ? 4 : 10);
+}
+
+/** Where it ends, and the next frame begins. */
+export function payloadEnd(frames: Buffer, at: number): number {
+  const marker = frames[at + 1]!;
+  if (marker < 126) return at + 2 + marker;
+  return marker === 126
+    ? at + 4 + frames.readUInt16BE(at + 2)
+    : at + 10 + frames.readUInt32BE(at + 6);
+}
+
+/** The payloads of frames that lie one behind the other. */
+export function payloadsIn(frames: Buffer): Buffer[] {
+  const payloads: Buffer[] = [];
+  for (let at = 0; at < frames.length; at = payloadEnd(frames, at))
+    payloads.push(frames.subarray(payloadStart(frames, at), payloadEnd(frames, at)));
+  return payloads;
 }

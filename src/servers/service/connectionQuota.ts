@@ -1,6 +1,6 @@
 import { connectionLimit, connectRateLimit } from '../../base/serviceLimits';
-import type { Refusal } from '../http/hubGate';
-import type { QuotaOptions } from './serviceSize';
+import type { Refusal } from '../http/loopbackServer';
+import type { QuotaOptions } from './emulatorOptions';
 
 /** Counts connections, those of app servers too, against what the resource's size allows. */
 export class ConnectionQuota {

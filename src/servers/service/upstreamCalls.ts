@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -84,6 +85,54 @@ export class UpstreamCalls {
   }
 }
 
+/** Hubs with handlers of their own; more are refused. */
+export const maxHubs = 1000;
+
+/** Where events go: to the handlers of their hub, or where it has none of its own to the common ones. */
+export class UpstreamHandlers<Handler> {
+  protected readonly calls: UpstreamCalls;
+  private readonly registered = new Map<string, readonly Handler[]>();
+
+  constructor(
+    private readonly common: readonly Handler[],
+    limits: UpstreamLimits,
+  ) {
+    this.calls = new UpstreamCalls(limits);
+  }
+
+  /** @returns false when the hub had none of its own */
+  unregister(hub: string): boolean {
+    return this.registered.delete(hub);
+  }
+
+  dispose(): void {
+    this.calls.dispose();
+  }
+
+  /** From now on, an event of the hub goes to the first of these that wants it. */
+  protected set(hub: string, handlers: readonly Handler[]): void {
+    this.registered.set(hub, handlers);
+  }
+
+  protected handlersOf(hub: string): readonly Handler[] {
+    return this.registered.get(hub) ?? this.common;
+  }
+
+  /** Whether a hub may have handlers of its own, too. */
+  protected hasRoomFor(hub: string): boolean {
+    return this.registered.has(hub) || this.registered.size < maxHubs;
+  }
+}
+
+/** HMACs of the connection id with each access key, by which a handler knows who calls. */
+export const signature = (accessKeys: readonly string[], connectionId: string): string =>
+  accessKeys
+    .map((key) => `sha256=${createHmac('sha256', key).update(connectionId).digest('hex')}`)
+    .join(',');
+
+/** What can stand in a header is printable ASCII; the rest is percent-encoded. */
+export const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, encodedText);
+
 const unreachable = (code: string): UpstreamAnswer => ({
   failure: `The upstream handler could not be reached (${code}).`,
 });
@@ -107,4 +156,55 @@ function readAnswer(
     const { statusCode = 0, headers } = answer;
     done({ status: statusCode, headers, body: body.take() });
   });
+}
+
+/**
+ * Whether a name fits a pattern of an upstream handler: `*` or nothing stands for all, else it is a comma
+ * list of names. Sources: "Upstream endpoints", heading "Rule settings"; "Event handlers in Azure Web
+ * PubSub service", heading "Upstream and URL templates".
+ */
+export function fitsPattern(pattern: string | undefined, name: string): boolean {
+  if (pattern === undefined || pattern.trim() === '*') return true;
+  const wanted = pattern.split(',').map((part) => part.trim().toLowerCase());
+  return wanted.includes(name.toLowerCase());
+}
+
+/** Why a name cannot be put into a URL. */
+export interface NameRefusal {
+  readonly failure: string;
+}
+
+/** What a URL resolves away or runs together, also with its points percent-encoded (WHATWG URL, "path state"). */
+const isNoSegment = (segment: string): boolean => /^(?:(?:\.|%2e){1,2})?$/i.test(segment);
+
+/** Percent-encodes a text; halves of a character, which have no form in UTF-8, become `\ufffd`. */
+const encodedText = (text: string): string =>
+  encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
+
+/**
+ * The URL of an upstream handler with names in the `{places}` that they have values for.
+ *
+ * @returns a refusal when a segment of the path would be empty, `.` or `..` by a name: the URL would then
+ * be one that the template does not stand for
+ */
+export function filledUrl(
+  template: string,
+  values: Readonly<Record<string, string>>,
+): URL | NameRefusal {
+  const fill = (text: string): string =>
+    text.replace(/\{(\w+)\}/g, (place, name: string) =>
+      Object.hasOwn(values, name) ? encodedText(values[name]!) : place,
+    );
+  // A colon, and what stands before the path, holds no place.
+  const [path = ''] = template.split(/[?#]/, 1);
+  for (const segment of path.split(/[/\\]/)) {
+    const filled = fill(segment);
+    if (filled === segment || !isNoSegment(filled)) continue;
+    const place = /\{(\w+)\}/.exec(segment)?.[1] ?? 'name';
+    const name = filled === '' ? 'an empty name' : `'${values[place] ?? filled}'`;
+    return {
+      failure: `The upstream has no URL for the ${place} ${name}: it is no segment of a path.`,
+    };
+  }
+  return new URL(fill(template));
 }

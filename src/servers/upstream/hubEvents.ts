@@ -1,13 +1,13 @@
-import { withoutEnd } from '../../base/text';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { callbacks } from '../../base/message';
+import { withoutEnd } from '../../base/text';
 import { hubMethods } from '../../usecases/registry';
 import type { HubDeed } from '../../usecases/useCase';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { codecOf } from '../../wire/hub/codecs';
 import type { HubCodec } from '../../wire/hub/hubCodec';
 import { hubMessageType, HubMessageError, type Invocation } from '../../wire/hub/hubMessage';
 import type { RestCalls, RestReceiver, ServiceFailure } from '../../wire/rest/restCalls';
-import { isSigned, wrongSignature } from './signatureCheck';
 
 /** What a bench method does: whom the dictionary goes to, or an answer to the caller. */
 type Deed =
@@ -143,4 +143,28 @@ function carryOut(
     'utf8',
   );
   return calls.sent(deed.sendTo, body);
+}
+
+/** What is said of an event without the right one. */
+export const wrongSignature =
+  'The upstream handler refused an event with 401: it is not signed with the access key of the connection string.';
+
+/**
+ * Whether a service has signed an event: `sha256=<hex>` for each of its keys, separated by commas, over
+ * the id of the connection. The services differ in the case of the digits.
+ *
+ * @param accessKey undefined where somebody has signed in instead: nothing can be checked then
+ */
+export function isSigned(
+  header: string | undefined,
+  connectionId: string | undefined,
+  accessKey: string | undefined,
+): boolean {
+  if (accessKey === undefined) return true;
+  if (header === undefined || connectionId === undefined) return false;
+  const wanted = createHmac('sha256', accessKey).update(connectionId).digest();
+  return header.split(',', 4).some((part) => {
+    const [, digits] = /^\s*sha256=([0-9a-f]{64})\s*$/i.exec(part) ?? [];
+    return digits !== undefined && timingSafeEqual(Buffer.from(digits, 'hex'), wanted);
+  });
 }

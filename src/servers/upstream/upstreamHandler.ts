@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { AccessTokens } from '../../wire/connect/accessTokens';
-import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
-import { listenOnLoopback, loopbackHost, loopbackServer } from '../http/loopbackServer';
-import { readBody } from '../http/requestBody';
-import { agreeToEvents, answerCloudEvent, isCloudEvent } from './cloudEvents';
-import { answerHubEvent } from './hubEvents';
+import {
+  listenOnLoopback,
+  loopbackHost,
+  loopbackServer,
+  stopServer,
+  readBody,
+} from '../http/loopbackServer';
+import { answerHubEvent, isSigned, wrongSignature, type Application } from './hubEvents';
 
 /** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
 const maximumBodyBytes = 2 * 1024 * 1024;
@@ -90,13 +94,48 @@ export async function startUpstreamHandler(
   return {
     url: `http://${loopbackHost}:${taken}/`,
     renew: (pass) => tokens.renew(pass),
-    dispose: () =>
-      new Promise((resolve) => {
-        calls.close();
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
+    dispose: () => {
+      calls.close();
+      return stopServer(server);
+    },
   };
+}
+
+/** Whether a request belongs to Azure Web PubSub; all of its events have this header. */
+const isCloudEvent = ({ headers }: IncomingMessage): boolean => headers['ce-type'] !== undefined;
+
+/** The handshake against abuse: this handler agrees to get events from whoever can sign them. */
+function agreeToEvents(response: ServerResponse): void {
+  response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'Content-Length': 0 });
+  response.end();
+}
+
+/**
+ * Answers an event of Azure Web PubSub: what a client sends goes back to it, everything else is let be.
+ * Source: "CloudEvents extension for Azure Web PubSub", heading "Events".
+ */
+function answerCloudEvent(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  { accessKey, onProblem }: Pick<Application, 'accessKey' | 'onProblem'>,
+): void {
+  const header = (name: string): string | undefined => {
+    const value = headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  if (!isSigned(header('ce-signature'), header('ce-connectionid'), accessKey)) {
+    onProblem(wrongSignature);
+    response.writeHead(401, { 'Content-Length': 0 });
+    response.end();
+  } else if (header('ce-type')?.startsWith('azure.webpubsub.user.') === true && body.length > 0) {
+    response.writeHead(200, {
+      'Content-Type': headers['content-type'] ?? 'application/octet-stream',
+      'Content-Length': body.length,
+    });
+    response.end(body);
+  } else {
+    response.writeHead(204);
+    response.end();
+  }
 }

@@ -1,18 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/pubSubMessage';
-import type { Refusal } from '../http/hubGate';
+import { pathAndQuery, type Refusal } from '../http/loopbackServer';
 import { mostGroups } from '../hub/hubGroups';
-import { pathAndQuery } from '../http/hubRequests';
+import { isGroupName, jsonIn, partsOf } from '../service/emulator';
 import { bearerToken, textsOf, type TokenCheck, type TokenClaims } from '../service/tokenCheck';
-import { systemEvent, type EventSource } from './cloudEvent';
 import { failureOf } from './clientRequests';
-import { isGroupName } from './permissions';
-import type { Upstream } from './pubSubUpstream';
+import { systemEvent, type EventSource, type Upstream } from './pubSubUpstream';
 
 /** What decides on connects. */
 export interface AdmissionContext {
-  readonly tokens: TokenCheck;
+  readonly accessTokens: TokenCheck;
   readonly upstream: Upstream;
   readonly allowAnonymous: boolean;
   /** URLs under which this path is reached, for the audience of tokens. */
@@ -45,7 +43,7 @@ export function readConnect(request: IncomingMessage): ConnectRequest | Refusal 
   const { path, query } = pathAndQuery(request);
   const inPath = /^\/client\/hubs\/([^/]+)\/?$/.exec(path)?.[1];
   if (inPath === undefined && !/^\/client\/?$/.test(path)) return notFound;
-  const hubs = inPath === undefined ? query.getAll('hub') : [decoded(inPath)];
+  const hubs = inPath === undefined ? query.getAll('hub') : (partsOf(inPath) ?? []);
   const [hub = ''] = hubs;
   if (hubs.length !== 1 || !isHubName(hub)) {
     return { status: 400, text: 'The URL has to name one hub.' };
@@ -55,14 +53,6 @@ export function readConnect(request: IncomingMessage): ConnectRequest | Refusal 
     .map((name) => name.trim())
     .filter((name) => name !== '');
   return { hub, query, offered };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
 }
 
 /** Decides on a connect: by its token, and by the event handler of the hub if there is one. */
@@ -77,11 +67,11 @@ export async function admit(
   const isAnonymous = token === undefined && context.allowAnonymous;
   // Tokens name the path of the hub also when the connect has it in the query.
   const urls = [...context.urlsOf(`/client/hubs/${hub}`), ...context.urlsOf(`/client/?hub=${hub}`)];
-  const checked = isAnonymous ? { claims: {} } : await context.tokens.check(token, urls);
+  const checked = isAnonymous ? { claims: {} } : await context.accessTokens.check(token, urls);
   if ('status' in checked) return checked;
   const { claims } = checked;
   const own = admissionOf(claims, offered);
-  if (context.upstream.wants(hub, 'connect')) {
+  if (context.upstream.wants(hub, 'sys', 'connect')) {
     return askHandler(context.upstream, { request, connect, connectionId, claims, own });
   }
   if (offered.length > 1) {
@@ -187,12 +177,7 @@ interface Changes {
 
 /** The body of an answer to `connect`; undefined when it is none. */
 function readChanges(body: Buffer): Changes | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  const parsed = jsonIn(body);
   if (typeof parsed !== 'object' || parsed === null) return undefined;
   const { userId, roles, groups, subprotocol } = parsed as Record<string, unknown>;
   const text = (value: unknown): string | undefined =>

@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type {
   ClientMessage,
+  Payload,
   ProtobufServerMessage,
   ServerMessage,
   Subprotocol,
@@ -11,20 +12,19 @@ import {
   readProtobufClientMessage,
   writeProtobufServerMessage,
 } from '../../wire/webpubsub/protobufMessages';
-import type { GroupMember } from '../hub/hubGroups';
+import { HubClients, type HubMember } from '../hub/hubGroups';
 import { serverFrame } from '../hubProtocol/serverFrame';
 import type { WebSocketTransport } from '../http/webSocketTransport';
-import { AckIds, UnackedMessages, EventQueue } from './clientWindows';
-import { opcodes, type Delivery } from './delivery';
+import { AckIds, EventQueue, opcodes, UnackedMessages, type Delivery } from './delivery';
 import type { Permissions } from './permissions';
 
-/** What a client needs from its hub. */
+/** What clients of all hubs need from the emulator. */
 export interface ClientHost {
-  /** Milliseconds, as of the emulator's last tick. */
+  /** Milliseconds, as of the last tick. */
   readonly tickMs: number;
   received(client: Client, message: ClientMessage): void;
   /** A client without a subprotocol has sent something. */
-  receivedRaw(client: Client, data: Buffer, isBinary: boolean): void;
+  receivedRaw(client: Client, payload: Payload): void;
   /** It is over, and cannot be recovered. */
   ended(client: Client, reason: string): void;
 }
@@ -41,10 +41,18 @@ const recoveryMs = 30_000;
 
 /** Close codes with which the other side has said that it is done (RFC 6455, 7.4.1). */
 const orderlyCodes = [1000, 1005];
-/** Tells reliable clients that there is nothing to recover. */
+/** For reliable clients: there is nothing to recover. */
 const goneForGood = 1008;
 
+/** The clients of one hub. */
+export class PubSubHub extends HubClients<Client> {
+  constructor(readonly name: string) {
+    super();
+  }
+}
+
 export interface ClientIdentity {
+  readonly hub: PubSubHub;
   readonly id: string;
   readonly userId: string | undefined;
   /** undefined is a simple client: its frames are its messages. */
@@ -52,7 +60,8 @@ export interface ClientIdentity {
 }
 
 /** One client of a hub; reliable ones outlive their socket for a while. */
-export class Client implements GroupMember {
+export class Client implements HubMember {
+  readonly hub: PubSubHub;
   readonly id: string;
   readonly userId: string | undefined;
   readonly subprotocol: Subprotocol | undefined;
@@ -71,10 +80,11 @@ export class Client implements GroupMember {
   private nextPingMs: number;
 
   constructor(
-    { id, userId, subprotocol }: ClientIdentity,
+    { hub, id, userId, subprotocol }: ClientIdentity,
     public permissions: Permissions,
     private readonly host: ClientHost,
   ) {
+    this.hub = hub;
     this.id = id;
     this.userId = userId;
     this.subprotocol = subprotocol;
@@ -168,7 +178,7 @@ export class Client implements GroupMember {
     this.send({ type: 'disconnected', message: reason });
     this.isOver = true;
     this.socket?.close(this.unacked !== undefined && code === 1000 ? goneForGood : code, reason);
-    this.host.ended(this, reason);
+    this.over(reason);
   }
 
   /** Time-outs and keep-alive; called about once a second. */
@@ -197,7 +207,8 @@ export class Client implements GroupMember {
     this.seen();
     if (this.isOver || socket !== this.socket) return;
     if (this.subprotocol === undefined) {
-      this.host.receivedRaw(this, data, isBinary);
+      const dataType = isBinary ? 'binary' : 'text';
+      this.host.receivedRaw(this, { dataType, bytes: data });
       return;
     }
     const { format } = this.subprotocol;
@@ -218,7 +229,7 @@ export class Client implements GroupMember {
     this.seen();
     if (this.unacked !== undefined && !orderlyCodes.some((each) => each === code)) return;
     this.isOver = true;
-    this.host.ended(this, code === 1006 ? 'The connection was lost.' : '');
+    this.over(code === 1006 ? 'The connection was lost.' : '');
   }
 
   /** Sends what a reliable client has not been sent yet, as far as it reads. */
@@ -235,6 +246,11 @@ export class Client implements GroupMember {
     }
   }
 
+  private over(reason: string): void {
+    this.hub.remove(this);
+    this.host.ended(this, reason);
+  }
+
   /** Ends a client that does not read. */
   private hasRoom(): boolean {
     // What reliable clients are sent waits for them; one large message may be on its way all the same.
@@ -242,7 +258,22 @@ export class Client implements GroupMember {
     if (this.socket === undefined || this.socket.unreadBytes <= allowedBytes) return true;
     this.isOver = true;
     this.socket.close(goneForGood, 'SlowClient');
-    this.host.ended(this, 'SlowClient');
+    this.over('SlowClient');
     return false;
   }
+}
+
+/** Delivers to all clients that are wanted; the number of them. */
+export function deliverTo(
+  clients: Iterable<Client>,
+  delivery: Delivery,
+  isWanted: (client: Client) => boolean = () => true,
+): number {
+  let count = 0;
+  for (const client of clients) {
+    if (!isWanted(client)) continue;
+    client.deliver(delivery);
+    count++;
+  }
+  return count;
 }

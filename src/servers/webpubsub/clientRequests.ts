@@ -7,17 +7,21 @@ import type {
 } from '../../wire/webpubsub/pubSubMessage';
 import { noMoreGroups } from '../hub/hubGroups';
 import type { AnsweredUpstream, UpstreamAnswer } from '../service/upstreamCalls';
-import type { Client } from './client';
+import { isGroupName } from '../service/emulator';
+import { deliverTo, type Client } from './client';
 import { Delivery } from './delivery';
-import { payloadOfBody, payloadProblem, userEvent, type EventSource } from './cloudEvent';
-import { isGroupName } from './permissions';
-import { deliverTo, type PubSubHub } from './pubSubHub';
-import type { Upstream } from './pubSubUpstream';
+import {
+  payloadOfBody,
+  payloadProblem,
+  userEvent,
+  type EventSource,
+  type Upstream,
+} from './pubSubUpstream';
 
 /** What requests of clients are carried out with. */
 export interface ClientContext {
   readonly upstream: Upstream;
-  /** Told how many clients a message goes to. */
+  /** @param count clients that a message goes to */
   delivered(count: number): void;
 }
 
@@ -33,39 +37,34 @@ const errors = {
 };
 
 /** Carries out what a PubSub client asks for. */
-export function carryOut(
-  context: ClientContext,
-  hub: PubSubHub,
-  client: Client,
-  message: ClientMessage,
-): void {
+export function carryOut(context: ClientContext, client: Client, message: ClientMessage): void {
   switch (message.type) {
     case 'joinGroup':
     case 'leaveGroup': {
       if (!mayGoOn(client, 'joinLeaveGroup', message)) return;
-      const isFull = message.type === 'joinGroup' && !hub.groups.join(client, message.group);
-      if (message.type === 'leaveGroup') hub.groups.leave(client, message.group);
+      const isFull = message.type === 'joinGroup' && !client.hub.groups.join(client, message.group);
+      if (message.type === 'leaveGroup') client.hub.groups.leave(client, message.group);
       acknowledge(client, message.ackId, isFull ? errors.tooManyGroups : undefined);
       break;
     }
     case 'sendToGroup':
       if (!mayGoOn(client, 'sendToGroup', message)) return;
-      sendToGroup(context, hub, client, message);
+      sendToGroup(context, client, message);
       acknowledge(client, message.ackId);
       break;
     case 'event': {
       const { event, ackId, payload } = message;
       if (ackId !== undefined && !client.isNewAck(ackId)) {
         acknowledge(client, ackId, errors.duplicate);
-      } else if (!context.upstream.hasHandler(hub.name, event)) {
+      } else if (!context.upstream.wants(client.hub.name, 'user', event)) {
         acknowledge(client, ackId, errors.noHandler);
       } else {
-        raise(context, hub, client, event, payload, ackId);
+        raise(context, client, event, payload, ackId);
       }
       break;
     }
     case 'invoke':
-      invoke(context, hub, client, message);
+      invoke(context, client, message);
       break;
     case 'sequenceAck':
       client.acknowledge(message.sequenceId);
@@ -112,33 +111,24 @@ function acknowledge(client: Client, ackId: WireId | undefined, error?: MessageE
 
 function sendToGroup(
   context: ClientContext,
-  hub: PubSubHub,
   sender: Client,
   { group, noEcho, payload }: SendToGroup,
 ): void {
-  const delivery = new Delivery({
-    type: 'message',
-    from: 'group',
-    group,
-    fromUserId: sender.userId,
-    sequenceId: undefined,
-    payload,
-  });
+  const delivery = new Delivery({ from: 'group', group, fromUserId: sender.userId, payload });
   const isWanted = noEcho ? (client: Client) => client !== sender : undefined;
-  context.delivered(deliverTo(hub.groups.membersOf(group), delivery, isWanted));
+  context.delivered(deliverTo(sender.hub.groups.membersOf(group), delivery, isWanted));
 }
 
 /** Hands an event to the handler of the hub, and its answer to the client. */
 function raise(
   context: ClientContext,
-  hub: PubSubHub,
   client: Client,
   event: string,
   payload: Payload,
   ackId?: WireId,
 ): void {
   client.queueEvent(payload.bytes.length, async () => {
-    const answer = await context.upstream.send(userEvent(event, payload), sourceOf(hub, client));
+    const answer = await context.upstream.send(userEvent(event, payload), sourceOf(client));
     const failure = failureOf(answer);
     if (failure !== undefined || 'failure' in answer) {
       const message = failure ?? '';
@@ -150,29 +140,20 @@ function raise(
     keepState(client, answer);
     const reply = replyIn(answer);
     if (reply === undefined) return;
-    const data = { type: 'message', from: 'server', group: undefined } as const;
-    client.deliver(
-      new Delivery({ ...data, fromUserId: undefined, sequenceId: undefined, payload: reply }),
-    );
+    client.deliver(new Delivery({ from: 'server', group: undefined, payload: reply }));
     context.delivered(1);
   });
 }
 
 /** A client without a subprotocol has said something: that is its event `message`. */
-export function raiseMessage(
-  context: ClientContext,
-  hub: PubSubHub,
-  client: Client,
-  payload: Payload,
-): void {
-  if (context.upstream.hasHandler(hub.name, 'message'))
-    raise(context, hub, client, 'message', payload);
+export function raiseMessage(context: ClientContext, client: Client, payload: Payload): void {
+  if (context.upstream.wants(client.hub.name, 'user', 'message'))
+    raise(context, client, 'message', payload);
   else client.end('The hub has no event handler, and this client can only send events.');
 }
 
 function invoke(
   context: ClientContext,
-  hub: PubSubHub,
   client: Client,
   { invocationId, event, payload }: Extract<ClientMessage, { type: 'invoke' }>,
 ): void {
@@ -184,12 +165,12 @@ function invoke(
       payload: reply,
       error,
     });
-  if (!context.upstream.hasHandler(hub.name, event)) {
+  if (!context.upstream.wants(client.hub.name, 'user', event)) {
     respond(undefined, errors.noHandler);
     return;
   }
   client.queueEvent(payload.bytes.length, async () => {
-    const answer = await context.upstream.send(userEvent(event, payload), sourceOf(hub, client));
+    const answer = await context.upstream.send(userEvent(event, payload), sourceOf(client));
     const message = failureOf(answer);
     if (message === undefined && !('failure' in answer)) {
       keepState(client, answer);
@@ -200,8 +181,8 @@ function invoke(
   });
 }
 
-export const sourceOf = (hub: PubSubHub, client: Client): EventSource => ({
-  hub: hub.name,
+export const sourceOf = (client: Client): EventSource => ({
+  hub: client.hub.name,
   connectionId: client.id,
   userId: client.userId,
   subprotocol: client.subprotocol?.name,
@@ -219,7 +200,7 @@ export function failureOf(answer: UpstreamAnswer): string | undefined {
 }
 
 /** The state a handler wants back with every event. */
-export function keepState(client: Client, { headers }: AnsweredUpstream): void {
+function keepState(client: Client, { headers }: AnsweredUpstream): void {
   const state = headers['ce-connectionstate'];
   if (typeof state === 'string') client.connectionState = state;
 }

@@ -1,7 +1,12 @@
 import { opcode } from '../../wire/socket/frame';
+import {
+  wireId,
+  type WireId,
+  type DataMessage,
+  type Subprotocol,
+} from '../../wire/webpubsub/pubSubMessage';
 import { jsonDataHead, jsonDataTail } from '../../wire/webpubsub/jsonMessages';
 import { protobufDataHead, protobufDataTail } from '../../wire/webpubsub/protobufMessages';
-import type { DataMessage, Subprotocol } from '../../wire/webpubsub/pubSubMessage';
 import { serverFrame, serverHeader } from '../hubProtocol/serverFrame';
 
 /**
@@ -10,15 +15,23 @@ import { serverFrame, serverHeader } from '../hubProtocol/serverFrame';
  * in a head of its own.
  */
 export class Delivery {
+  private readonly message: DataMessage;
   private simple: Buffer | undefined;
   private readonly plain: { json?: Buffer; protobuf?: Buffer } = {};
   private readonly tails: { json?: Buffer; protobuf?: Buffer } = {};
 
   /** @param expiresMs of `performance.now()`: later, nobody gets it; undefined is never */
   constructor(
-    private readonly message: DataMessage,
+    {
+      from,
+      group,
+      fromUserId,
+      payload,
+    }: Pick<DataMessage, 'from' | 'group' | 'payload'> & Partial<DataMessage>,
     readonly expiresMs?: number,
-  ) {}
+  ) {
+    this.message = { type: 'message', from, group, fromUserId, sequenceId: undefined, payload };
+  }
 
   get payloadBytes(): number {
     return this.message.payload.bytes.length;
@@ -61,3 +74,123 @@ export class Delivery {
 
 /** The kind of WebSocket frame of each form. */
 export const opcodes = { json: opcode.text, protobuf: opcode.binary } as const;
+
+/** Bounds of the service; a client that lags further behind is closed for good. */
+const maxMessages = 1000;
+const maxBytes = 16 * 1024 * 1024;
+
+/** What a reliable client has not acknowledged, oldest first. */
+export class UnackedMessages {
+  private deliveries: Delivery[] = [];
+  /** Index of the oldest. */
+  private head = 0;
+  private bytes = 0;
+  private lastId = 0;
+
+  /** Takes one more message; false when there is no room for it. */
+  add(delivery: Delivery): boolean {
+    const bytes = this.bytes + delivery.payloadBytes;
+    if (this.deliveries.length - this.head >= maxMessages || bytes > maxBytes) return false;
+    this.bytes = bytes;
+    this.deliveries.push(delivery);
+    this.lastId++;
+    return true;
+  }
+
+  /** The client has got everything up to this id. */
+  acknowledge(sequenceId: WireId): void {
+    while (this.firstId <= sequenceId && this.head < this.deliveries.length) {
+      this.bytes -= this.deliveries[this.head++]!.payloadBytes;
+    }
+    // Cut the used part off only when it is the larger one: constant cost per message.
+    if (this.head * 2 > this.deliveries.length) {
+      this.deliveries = this.deliveries.slice(this.head);
+      this.head = 0;
+    }
+  }
+
+  /** The message with this id; undefined when there is none, or it is acknowledged. */
+  at(sequenceId: number): Delivery | undefined {
+    return this.deliveries[this.head + sequenceId - this.firstId];
+  }
+
+  /** Id of the oldest message, or of the next one. */
+  get firstId(): number {
+    return this.lastId - (this.deliveries.length - this.head) + 1;
+  }
+}
+
+/** Ranges that are remembered; the oldest are forgotten first. */
+const maxRemembered = 1000;
+
+interface Range {
+  readonly first: WireId;
+  /** The first id behind it. */
+  next: WireId;
+}
+
+/** The ack ids one client has used. Clients count up, so that a few ranges hold nearly all of them. */
+export class AckIds {
+  /** Oldest first; they neither overlap nor touch. */
+  private readonly ranges: Range[] = [];
+
+  /** Whether the id is new; it is known from then on. */
+  add(id: WireId): boolean {
+    const { ranges } = this;
+    const next = idAfter(id);
+    let before: Range | undefined;
+    let behind = -1;
+    for (let at = ranges.length - 1; at >= 0; at--) {
+      const range = ranges[at]!;
+      if (range.next === id) before = range;
+      else if (range.first === next) behind = at;
+      else if (id >= range.first && id < range.next) return false;
+    }
+    const joined = ranges[behind];
+    if (joined !== undefined) ranges.splice(behind, 1);
+    if (before !== undefined) before.next = joined?.next ?? next;
+    else ranges.push({ first: id, next: joined?.next ?? next });
+    if (ranges.length > maxRemembered) ranges.shift();
+    return true;
+  }
+}
+
+const idAfter = (id: WireId): WireId =>
+  typeof id === 'number' && id < Number.MAX_SAFE_INTEGER ? id + 1 : wireId(BigInt(id) + 1n);
+
+/** Events of one client that may wait before nothing more is read from it. */
+const maxWaiting = 32;
+const maxWaitingBytes = 1024 * 1024;
+
+/** The events of one client, handled one after the other. */
+export class EventQueue {
+  private readonly waiting: { readonly bytes: number; readonly handle: () => Promise<void> }[] = [];
+  private bytes = 0;
+  private isBusy = false;
+
+  /** @param onFull told when nothing more should come, and when it may again */
+  constructor(private readonly onFull: (isFull: boolean) => void) {}
+
+  /** @param handle must not reject */
+  add(bytes: number, handle: () => Promise<void>): void {
+    this.waiting.push({ bytes, handle });
+    this.bytes += bytes;
+    if (this.isFull) this.onFull(true);
+    if (!this.isBusy) void this.work();
+  }
+
+  private get isFull(): boolean {
+    return this.waiting.length >= maxWaiting || this.bytes > maxWaitingBytes;
+  }
+
+  private async work(): Promise<void> {
+    this.isBusy = true;
+    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
+      await next.handle();
+      const wasFull = this.bytes > maxWaitingBytes || this.waiting.length + 1 >= maxWaiting;
+      this.bytes -= next.bytes;
+      if (wasFull && !this.isFull) this.onFull(false);
+    }
+    this.isBusy = false;
+  }
+}

@@ -155,6 +155,3 @@ function reach(pieces: readonly Piece[], places: Set<number>): Set<number> {
   }
   return places;
 }
-
-/** Names of groups: up to 1,024 characters that are not all blank. */
-export const isGroupName = (name: string): boolean => name.length <= 1024 && name.trim() !== '';

@@ -1,15 +1,82 @@
+import { isUtf8 } from 'node:buffer';
+import { isJson } from '../../wire/hub/jsonScan';
 import { isLoopbackHost } from '../../wire/socket/isLoopback';
-import { fitsPattern } from '../service/eventPattern';
-import { filledUrl } from '../service/filledUrl';
-import { UpstreamCalls, type UpstreamAnswer } from '../service/upstreamCalls';
+import type { DataType, Payload } from '../../wire/webpubsub/pubSubMessage';
 import {
-  eventHeaders,
+  filledUrl,
+  fitsPattern,
+  headerText,
+  maxHubs,
   signature,
-  systemEvents,
-  type CloudEvent,
-  type EventSource,
-  type SystemEvent,
-} from './cloudEvent';
+  UpstreamHandlers,
+  type UpstreamAnswer,
+} from '../service/upstreamCalls';
+
+export const systemEvents = ['connect', 'connected', 'disconnected'] as const;
+
+/** What happens to clients by itself. */
+export type SystemEvent = (typeof systemEvents)[number];
+
+/** One event on its way to a handler. */
+export interface CloudEvent {
+  readonly kind: 'sys' | 'user';
+  /** Such as `connect`, or what the client has called it. */
+  readonly name: string;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** The client an event is about. */
+export interface EventSource {
+  readonly hub: string;
+  readonly connectionId: string;
+  readonly userId: string | undefined;
+  readonly subprotocol: string | undefined;
+  /** What the handler has asked to get back with every event. */
+  readonly connectionState: string | undefined;
+}
+
+const jsonType = 'application/json; charset=utf-8';
+
+/** Content types of payloads on their way to handlers. */
+const contentTypes: Readonly<Record<DataType, string>> = {
+  json: jsonType,
+  text: 'text/plain; charset=utf-8',
+  binary: 'application/octet-stream',
+  protobuf: 'application/x-protobuf',
+};
+
+/** The payload of an HTTP body by its content type; undefined for a type that stands for none. */
+export function payloadOfBody(contentType: string | undefined, bytes: Buffer): Payload | undefined {
+  const typeOf = (text: string): string => text.split(';', 1)[0]!.trim().toLowerCase();
+  const type = typeOf(contentType ?? contentTypes.binary);
+  const types = Object.keys(contentTypes) as DataType[];
+  const dataType = types.find((each) => typeOf(contentTypes[each]) === type);
+  return dataType && { dataType, bytes };
+}
+
+/**
+ * Why a payload of an HTTP body cannot go to clients: text goes into text frames as it is, and JSON into
+ * JSON. Behind "is"; undefined when it can.
+ */
+export function payloadProblem({ dataType, bytes }: Payload): string | undefined {
+  if ((dataType === 'json' || dataType === 'text') && !isUtf8(bytes)) return 'no UTF-8 text';
+  return dataType === 'json' && !isJson(bytes) ? 'no JSON, or nested too deeply' : undefined;
+}
+
+export const systemEvent = (name: SystemEvent, body: object): CloudEvent => ({
+  kind: 'sys',
+  name,
+  contentType: jsonType,
+  body: Buffer.from(JSON.stringify(body)),
+});
+
+export const userEvent = (name: string, { dataType, bytes }: Payload): CloudEvent => ({
+  kind: 'user',
+  name,
+  contentType: contentTypes[dataType],
+  body: bytes,
+});
 
 /** Where events of a hub go, as one entry of its settings says. */
 export interface HandlerSettings {
@@ -26,35 +93,28 @@ interface Handler extends HandlerSettings {
   agreed: Promise<string | undefined> | undefined;
 }
 
-export interface UpstreamOptions {
-  readonly accessKeys: readonly string[];
-  /** Handlers of hubs for which none are registered; the first that wants an event gets it. */
-  readonly handlers: readonly HandlerSettings[];
-  /** For each answer, default 10 s. */
-  readonly timeoutMs?: number | undefined;
-}
+const unasked = (settings: HandlerSettings): Handler => ({ ...settings, agreed: undefined });
 
 /** Largest answer; what goes to clients may not be larger either. */
 const maxAnswerBytes = 1024 * 1024;
-/** Hubs with handlers of their own, and handlers of one hub. */
-const maxHubs = 1000;
 const maxHandlers = 100;
 
 /** Sends the events of clients to handlers of the application, over HTTP and on this machine only. */
-export class Upstream {
+export class Upstream extends UpstreamHandlers<Handler> {
   /** Host and port of the emulator, known once it listens. */
   origin = '';
-  /** Events are signed with each of them. */
-  accessKeys: readonly string[];
-  private readonly calls: UpstreamCalls;
-  private readonly handlers = new Map<string, readonly Handler[]>();
-  private readonly otherHubs: readonly Handler[];
   private lastId = 0;
 
-  constructor({ accessKeys, handlers, timeoutMs = 10_000 }: UpstreamOptions) {
-    this.accessKeys = accessKeys;
-    this.calls = new UpstreamCalls({ timeoutMs, maxAnswerBytes });
-    this.otherHubs = handlers.map((settings) => ({ ...settings, agreed: undefined }));
+  /**
+   * @param common handlers of hubs for which none are registered; the first that wants an event gets it
+   * @param accessKeys by each of which events are signed
+   */
+  constructor(
+    common: readonly HandlerSettings[],
+    timeoutMs: number,
+    private readonly accessKeys: () => readonly string[],
+  ) {
+    super(common.map(unasked), { timeoutMs, maxAnswerBytes });
   }
 
   /**
@@ -67,60 +127,59 @@ export class Upstream {
       const problem = handlerProblem(url);
       if (problem !== undefined) return problem;
     }
-    if (!this.handlers.has(hub) && this.handlers.size >= maxHubs) {
-      return `There are ${maxHubs} hubs with event handlers already.`;
-    }
-    const handlers = settings.map((each): Handler => ({ ...each, agreed: undefined }));
+    if (!this.hasRoomFor(hub)) return `There are ${maxHubs} hubs with event handlers already.`;
+    const handlers = settings.map(unasked);
     for (const handler of handlers) {
       const refusal = await this.askOnce(handler, hub);
       if (refusal !== undefined) return refusal;
     }
-    this.handlers.set(hub, handlers);
+    this.set(hub, handlers);
     return undefined;
   }
 
-  /** Whether handlers were registered for this hub. */
-  unregister(hub: string): boolean {
-    return this.handlers.delete(hub);
-  }
-
-  /** Whether there is a handler for an event that clients of the hub send. */
-  hasHandler(hub: string, event: string): boolean {
-    return this.handlerOf(hub, { kind: 'user', name: event }) !== undefined;
-  }
-
-  /** Whether a handler of the hub wants to hear of this. */
-  wants(hub: string, event: SystemEvent): boolean {
-    return this.handlerOf(hub, { kind: 'sys', name: event }) !== undefined;
+  /** Whether a handler of the hub wants an event: of clients, or of those that happen by themselves. */
+  wants(hub: string, kind: CloudEvent['kind'], name: string): boolean {
+    return this.handlerOf(hub, kind, name) !== undefined;
   }
 
   /** Delivers one event; an event that no handler wants is a failure as well. Never rejects. */
   async send(event: CloudEvent, source: EventSource): Promise<UpstreamAnswer> {
-    const handler = this.handlerOf(source.hub, event);
+    const handler = this.handlerOf(source.hub, event.kind, event.name);
     if (handler === undefined) return { failure: 'The hub has no event handler.' };
     const url = filledUrl(handler.url, { hub: source.hub, event: event.name });
     if ('failure' in url) return url;
     const refusal = await this.askOnce(handler, source.hub);
     if (refusal !== undefined) return { failure: refusal };
-    const headers = eventHeaders(event, source, {
-      id: ++this.lastId,
-      signature: signature(this.accessKeys, source.connectionId),
-      origin: this.origin,
-    });
+    const headers = this.headersOf(event, source);
     return this.calls.call({ method: 'POST', url, headers, body: event.body });
   }
 
-  dispose(): void {
-    this.calls.dispose();
+  /** The attributes of an event as headers of its POST. */
+  private headersOf(event: CloudEvent, source: EventSource): Record<string, string> {
+    const { hub, connectionId, userId, subprotocol, connectionState } = source;
+    return {
+      'Content-Type': event.contentType,
+      'Content-Length': String(event.body.length),
+      'WebHook-Request-Origin': this.origin,
+      'ce-specversion': '1.0',
+      'ce-type': headerText(`azure.webpubsub.${event.kind}.${event.name}`),
+      'ce-source': `/hubs/${hub}/client/${connectionId}`,
+      'ce-id': String(++this.lastId),
+      'ce-time': new Date().toISOString(),
+      'ce-signature': signature(this.accessKeys(), connectionId),
+      'ce-hub': hub,
+      'ce-connectionId': connectionId,
+      'ce-eventName': headerText(event.name),
+      'ce-awpsversion': '1.0',
+      ...(userId !== undefined && { 'ce-userId': headerText(userId) }),
+      ...(subprotocol !== undefined && { 'ce-subprotocol': headerText(subprotocol) }),
+      ...(connectionState !== undefined && { 'ce-connectionState': connectionState }),
+    };
   }
 
   /** The first that wants the event, as the service has it. */
-  private handlerOf(
-    hub: string,
-    { kind, name }: Pick<CloudEvent, 'kind' | 'name'>,
-  ): Handler | undefined {
-    const handlers = this.handlers.get(hub) ?? this.otherHubs;
-    return handlers.find(({ userEvents, systemEvents: system = systemEvents }) =>
+  private handlerOf(hub: string, kind: CloudEvent['kind'], name: string): Handler | undefined {
+    return this.handlersOf(hub).find(({ userEvents, systemEvents: system = systemEvents }) =>
       kind === 'user' ? fitsPattern(userEvents, name) : system.some((event) => event === name),
     );
   }
@@ -138,18 +197,11 @@ export class Upstream {
   private async ask({ url: template }: Handler, hub: string): Promise<string | undefined> {
     const url = filledUrl(template, { hub, event: 'validate' });
     if ('failure' in url) return url.failure;
-    const answer = await this.calls.call({
-      method: 'OPTIONS',
-      url,
-      headers: {
-        'WebHook-Request-Origin': this.origin,
-        'ce-awpsversion': '1.0',
-      },
-    });
+    const headers = { 'WebHook-Request-Origin': this.origin, 'ce-awpsversion': '1.0' };
+    const answer = await this.calls.call({ method: 'OPTIONS', url, headers });
     if ('failure' in answer) return answer.failure;
-    if (answer.status < 200 || answer.status > 299) {
+    if (answer.status < 200 || answer.status > 299)
       return `The event handler answered OPTIONS with ${answer.status}.`;
-    }
     const allowed = [answer.headers['webhook-allowed-origin'] ?? []]
       .flat()
       .flatMap((value) => value.split(','))
@@ -168,8 +220,7 @@ export function handlerProblem(template: string): string | undefined {
   const { protocol, hostname } = new URL(plain);
   if (protocol !== 'http:') return 'The URL of the event handler has to start with http://.';
   if (!isLoopbackHost(hostname)) return 'The event handler has to be on this machine (loopback).';
-  if (/^http:\/\/[^/?#]*\{/i.test(template)) {
+  if (/^http:\/\/[^/?#]*\{/i.test(template))
     return 'The host of the event handler cannot hold {hub} or {event}.';
-  }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { WebSocket } from 'ws';
 import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
-import { jsonText } from '../../../src/servers/hubProtocol/jsonText';
+import { jsonText } from '../../../src/servers/hubProtocol/jsonProtocol';
 import type { Span } from '../../../src/wire/hub/hubCodec';
 import { messagePackCodec } from '../../../src/wire/hub/codecs';
 import type { HubMessage } from '../../../src/wire/hub/hubMessage';

@@ -108,18 +108,14 @@ describe('StreamingDownload of the bench hub', () => {
 
   it('numbers dictionaries of either protocol', () => {
     for (const text of ['{}', '{ }', '{"a":1}']) {
-      const bytes = Buffer.from(`[${text}]`);
-      const found = jsonProtocol.numberedItem(bytes, 1, bytes.length - 1, 17).toString();
+      const found = jsonProtocol.numberedItem(Buffer.from(text), 17).toString();
       const wanted = { 'bench.Item': '00000011', ...(JSON.parse(text) as object) };
       assert.deepEqual(JSON.parse(found), wanted);
     }
-    const bytes = encodeValue([{ a: 1 }, 5]);
-    const places = messagePackProtocol.places(bytes, 0, bytes.length);
-    const found = messagePackProtocol.numberedItem(bytes, ...places[0]!, 17);
+    const found = messagePackProtocol.numberedItem(Buffer.from(encodeValue({ a: 1 })), 17);
     assert.deepEqual(messagePackProtocol.value(found, 0, found.length), {
       'bench.Item': '00000011',
       a: 1,
     });
-    assert.equal(messagePackProtocol.integer(bytes, ...places[1]!), 5);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { endAdvice } from '../../../../src/servers/appServer/connectionEnd';
+import { endAdvice } from '../../../../src/servers/appServer/serviceConnection';
 
 describe('the advice on a server connection that is refused', () => {
   it('tells a key that is wrong from a resource that takes none', () => {

@@ -3,7 +3,7 @@ import {
   startAzureSignalr,
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/serviceEmulator';
-import { payloadsIn } from '../../../../src/servers/hubProtocol/framePayloads';
+import { payloadsIn } from '../../../../src/servers/hubProtocol/serverFrame';
 import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
 import {

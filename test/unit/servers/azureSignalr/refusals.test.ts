@@ -5,7 +5,7 @@ import { ConnectionQuota } from '../../../../src/servers/service/connectionQuota
 import {
   parseAzureSignalrFlags,
   type AzureSignalrOptions,
-} from '../../../../src/servers/azureSignalr/serviceOptions';
+} from '../../../../src/servers/service/emulatorOptions';
 import {
   startAzureSignalr,
   type AzureSignalr,

@@ -4,8 +4,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
-import { payloadsIn } from '../../../../src/servers/hubProtocol/framePayloads';
-import type { AzureSignalrOptions } from '../../../../src/servers/azureSignalr/serviceOptions';
+import { payloadsIn } from '../../../../src/servers/hubProtocol/serverFrame';
+import type { AzureSignalrOptions } from '../../../../src/servers/service/emulatorOptions';
 import {
   startAzureSignalr,
   type AzureSignalr,

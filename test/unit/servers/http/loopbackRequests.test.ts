@@ -4,7 +4,7 @@ import * as http from 'node:http';
 import { startAppServer } from '../../../../src/servers/appServer/appServer';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
-import { refusalOf } from '../../../../src/servers/http/loopbackRequests';
+import { refusalOf } from '../../../../src/servers/http/loopbackServer';
 import { startUpstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
 import { endpointOf } from '../../../fakes/endpoint';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { filledUrl } from '../../../../src/servers/service/filledUrl';
+import { filledUrl } from '../../../../src/servers/service/upstreamCalls';
 
 describe('URL of an upstream handler', () => {
   function filled(template: string, event: string): string {

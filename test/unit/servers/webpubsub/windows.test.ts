@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { AckIds, UnackedMessages } from '../../../../src/servers/webpubsub/clientWindows';
-import { Delivery } from '../../../../src/servers/webpubsub/delivery';
+import { AckIds, UnackedMessages, Delivery } from '../../../../src/servers/webpubsub/delivery';
 
 describe('ack ids', () => {
   it('are new once, in whatever order they come', () => {

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import type { Refusal } from './loopbackServer';
+
+/** 128 random bits in 22 URL-safe characters, the form of ASP.NET Core. */
+export function newId(): string {
+  return randomBytes(16).toString('base64url');
+}
+
+/** Negotiated ids that nobody is connected with; more than this many at once are refused. */
+const maxPending = 50_000;
+const full: Refusal = {
+  status: 503,
+  text: 'Too many negotiated connections are waiting.',
+  headers: { 'Retry-After': '1' },
+};
+export const noConnection: Refusal = { status: 404, text: 'No Connection with that ID' };
+export const takenId: Refusal = { status: 409, text: 'This id already has a connection.' };
+
+export const postOnly: Refusal = {
+  status: 405,
+  text: 'Negotiate is a POST.',
+  headers: { Allow: 'POST' },
+};
+
+/** What a client may choose from, in the order of ASP.NET Core. */
+export const availableTransports = [
+  { transport: 'WebSockets', transferFormats: ['Text', 'Binary'] },
+  { transport: 'ServerSentEvents', transferFormats: ['Text'] },
+  { transport: 'LongPolling', transferFormats: ['Text', 'Binary'] },
+];
+
+/** The tokens of negotiated connections: waiting for their connection, or in use. */
+export class ConnectionTokens {
+  // Insertion order is the order of expiry.
+  private readonly pending = new Map<string, { connectionId: string; dueMs: number }>();
+  private readonly used = new Set<string>();
+
+  constructor(private readonly lifetimeMs: number) {}
+
+  /** The answer to a negotiate with this query. */
+  negotiate(query: URLSearchParams, transports = availableTransports): object | Refusal {
+    const asked = query.get('negotiateVersion') ?? '0';
+    if (!/^-?[0-9]{1,9}$/.test(asked)) {
+      return { error: 'The client requested a non-integer protocol version.' };
+    }
+    this.sweep();
+    if (this.pending.size >= maxPending) return full;
+    const negotiateVersion = Number(asked) >= 1 ? 1 : 0;
+    const connectionId = newId();
+    // In version 0 both ids are the same.
+    const connectionToken = negotiateVersion === 0 ? connectionId : newId();
+    this.pending.set(connectionToken, { connectionId, dueMs: performance.now() + this.lifetimeMs });
+    return {
+      negotiateVersion,
+      connectionId,
+      ...(negotiateVersion === 1 && { connectionToken }),
+      availableTransports: transports,
+    };
+  }
+
+  /** The connection id of a token that is taken into use, or what refuses it. */
+  take(token: string): string | Refusal {
+    if (this.used.has(token)) return takenId;
+    const waiting = this.pending.get(token);
+    this.pending.delete(token);
+    if (waiting === undefined || waiting.dueMs <= performance.now()) return noConnection;
+    this.used.add(token);
+    return waiting.connectionId;
+  }
+
+  isUsed(token: string): boolean {
+    return this.used.has(token);
+  }
+
+  /** The connection of this token is over. */
+  release(token: string): void {
+    this.used.delete(token);
+  }
+
+  /** Forgets what has expired. */
+  sweep(): void {
+    const nowMs = performance.now();
+    for (const [token, { dueMs }] of this.pending) {
+      if (dueMs > nowMs) return;
+      this.pending.delete(token);
+    }
+  }
+}
+
+export function isRefusal(answer: object): answer is Refusal {
+  return 'status' in answer;
+}

@@ -1,0 +1,86 @@
+import { jsonProtocol } from './jsonProtocol';
+import { messagePackProtocol } from './messagePackProtocol';
+import type { ServerProtocol } from './serverProtocol';
+
+export const serverProtocols: readonly ServerProtocol[] = [jsonProtocol, messagePackProtocol];
+
+/** The protocol of that name as a server speaks it; undefined for any other. */
+export const protocolNamed = (wanted: string): ServerProtocol | undefined =>
+  serverProtocols.find(({ name }) => name === wanted);
+
+export const handshakeFailed = 'An unexpected error occurred during connection handshake.';
+export const handshakeTimedOut = 'Handshake was canceled.';
+
+const maxShown = 64;
+
+/**
+ * The protocol that a handshake request asks for, or why it is refused, in the words of ASP.NET Core.
+ * @param text the JSON text without the record separator
+ * @param carriesBinary whether the transport carries anything but text
+ */
+export function agreeOnProtocol(text: string, carriesBinary: boolean): ServerProtocol | string {
+  let request: { protocol?: unknown; version?: unknown } | null;
+  try {
+    request = JSON.parse(text) as typeof request;
+  } catch {
+    return handshakeFailed;
+  }
+  const { protocol, version } = request ?? {};
+  if (typeof protocol !== 'string' || !Number.isInteger(version)) return handshakeFailed;
+  const shown = protocol.slice(0, maxShown);
+  const spoken = protocolNamed(protocol.toLowerCase());
+  if (spoken === undefined) return `The protocol '${shown}' is not supported.`;
+  // Version 2 stands for stateful reconnect, which is never offered here.
+  if (Number(version) > 1)
+    return `The server does not support version ${Number(version)} of the '${shown}' protocol.`;
+  return spoken.isText || carriesBinary
+    ? spoken
+    : `Cannot use the '${spoken.name}' protocol on the current transport. The transport does not support 'Binary' transfer format.`;
+}
+
+/** The refused handshake, which is JSON text in every protocol. */
+export const handshakeErrorFrame = (error: string): Buffer =>
+  jsonProtocol.frame(Buffer.from(`${JSON.stringify({ error })}\x1e`, 'utf8'));
+
+/** One message, as the frames that carry it in each hub protocol. */
+export interface FrameSource {
+  /** undefined when it cannot be said in that protocol. */
+  in(protocolName: string): Buffer | undefined;
+}
+
+/** Frames that are encoded once for each protocol that a receiver speaks. */
+export function encodedOnce(frameIn: (protocolName: string) => Buffer | undefined): FrameSource {
+  const frames = new Map<string, Buffer | undefined>();
+  return {
+    in: (name) => {
+      if (!frames.has(name)) frames.set(name, frameIn(name));
+      return frames.get(name);
+    },
+  };
+}
+
+/**
+ * The frames that call `target` with the argument list in `start`…`end` of `bytes`.
+ * @param sent protocol in which the list came
+ */
+export function invocationFrames(
+  sent: ServerProtocol,
+  target: string,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): FrameSource {
+  return encodedOnce((name) => {
+    if (name === sent.name) return sent.invocationFrame(target, bytes, start, end);
+    const protocol = protocolNamed(name);
+    if (protocol === undefined) return undefined;
+    try {
+      const encoded = protocol.encodeArguments(sent.value(bytes, start, end));
+      return protocol.invocationFrame(target, encoded, 0, encoded.length);
+    } catch (error) {
+      // MessagePack has maps that no other protocol can say.
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  });
+}

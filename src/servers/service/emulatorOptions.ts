@@ -1,0 +1,136 @@
+import { ExpectedError } from '../../base/expectedError';
+import type { ServiceSize } from '../../base/serviceLimits';
+import type { SignInCheck } from './tokenCheck';
+
+export interface QuotaOptions {
+  /** Connections are bounded by it; without it they are not. */
+  readonly unit?: ServiceSize;
+  /** New connections per second are bounded by `unit` too. */
+  readonly limitConnectRate?: boolean;
+}
+
+export interface EmulatorOptions extends QuotaOptions {
+  /** Port on 127.0.0.1; 0, the default, takes any free one. */
+  readonly port?: number;
+  /** Primary key first; default is the public one of Microsoft's emulator. */
+  readonly accessKeys?: readonly string[];
+  /** Decides on applications that sign in instead of using a key; without it none can. */
+  readonly signIns?: SignInCheck;
+  /** The upstream has this much time for each answer, default 100 s for Azure SignalR and 10 s for Web PubSub. */
+  readonly upstreamTimeoutMs?: number;
+}
+
+/** Where events of serverless clients go; `{hub}`, `{category}` and `{event}` are filled in. */
+export interface UpstreamTemplate {
+  readonly url: string;
+  /** Comma lists; absent or `*` stands for all. */
+  readonly hubs?: string;
+  readonly categories?: string;
+  readonly events?: string;
+}
+
+export interface AzureSignalrOptions extends EmulatorOptions {
+  /**
+   * `default`: app servers run the hub; `serverless`: the service itself, REST and webhooks do. Without it,
+   * a hub with server connections is in default mode and one without is serverless.
+   */
+  readonly mode?: 'default' | 'serverless';
+  /** The first one that fits gets the event. */
+  readonly upstreams?: readonly UpstreamTemplate[];
+  /** Time between negotiate and connect, default 5 s. */
+  readonly connectWindowMs?: number;
+  /** A client that leaves more than this unread is closed, default 16 MiB. */
+  readonly maxUnreadBytes?: number;
+  /** Between two pings to an app server, default 5 s. */
+  readonly serverPingMs?: number;
+  /** An app server that is silent for so long is gone, default 30 s. */
+  readonly serverTimeoutMs?: number;
+  /** Pings to serverless clients, default 15 s. */
+  readonly keepAliveMs?: number;
+  /** A serverless client that has sent a ping is closed after this much silence, default 30 s. */
+  readonly clientTimeoutMs?: number;
+}
+
+export interface WebPubSubEmulatorOptions extends EmulatorOptions {
+  /** Event handler of hubs for which none is registered; `{hub}` and `{event}` are filled in. */
+  readonly upstream?: string;
+  /** Let clients without a token connect. */
+  readonly allowAnonymous?: boolean;
+}
+
+/** Texts of the flags of both `serve` commands. */
+interface QuotaFlags {
+  readonly unit?: string | undefined;
+  readonly limitConnectRate?: boolean | undefined;
+}
+
+/** Texts of the flags of `serve azure-signalr`. */
+export interface AzureSignalrFlags extends QuotaFlags {
+  readonly mode?: string | undefined;
+  readonly upstream?: string | undefined;
+}
+
+/** Flags of `serve web-pubsub`. */
+export interface WebPubSubFlags extends QuotaFlags {
+  readonly upstream?: string;
+  readonly allowAnonymous?: boolean;
+}
+
+/**
+ * All flags at once; absent flags stay absent.
+ * @throws ExpectedError `bad-option` for the first flag that cannot be read
+ */
+export function parseAzureSignalrFlags(flags: AzureSignalrFlags): AzureSignalrOptions {
+  const { mode, upstream } = flags;
+  if (mode !== undefined && mode !== 'default' && mode !== 'serverless')
+    throw badOption('--mode: expected default or serverless.');
+  if (upstream !== undefined && !isUpstreamUrl(upstream)) {
+    throw badOption(
+      '--upstream: expected an http or https URL without a user name, and no {place} in its host.',
+    );
+  }
+  return {
+    ...(mode !== undefined && { mode }),
+    ...quotaOf(flags),
+    ...(upstream !== undefined && { upstreams: [{ url: upstream }] }),
+  };
+}
+
+/**
+ * All flags at once; absent flags stay absent.
+ * @throws ExpectedError `bad-option` for the first flag that cannot be read
+ */
+export function parseWebPubSubFlags(flags: WebPubSubFlags): WebPubSubEmulatorOptions {
+  const { unit, limitConnectRate, ...others } = flags;
+  return { ...others, ...quotaOf({ unit, limitConnectRate }) };
+}
+
+const badOption = (text: string): ExpectedError => new ExpectedError('bad-option', text);
+
+const largestUnit = 1000;
+
+function quotaOf({ unit, limitConnectRate }: QuotaFlags): QuotaOptions {
+  if (limitConnectRate === true && unit === undefined)
+    throw badOption('--limit-connect-rate goes by --unit, which is missing.');
+  return {
+    ...(unit !== undefined && { unit: sizeOf(unit) }),
+    ...(limitConnectRate === true && { limitConnectRate }),
+  };
+}
+
+function sizeOf(text: string): ServiceSize {
+  if (text === 'free') return 'free';
+  const unit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
+  if (unit >= 1 && unit <= largestUnit) return unit;
+  throw badOption(`--unit: expected a number of Units from 1 to ${largestUnit}, or free.`);
+}
+
+/** Whether a text is an address that requests can be sent to, whatever its places are filled with. */
+export function isUpstreamUrl(text: string): boolean {
+  // What a client names an event must not choose the host.
+  if (/^[a-z]+:[/\\]*[^/?#\\]*\{/i.test(text)) return false;
+  const filled = text.replace(/\{(hub|category|event)\}/g, 'x');
+  if (!URL.canParse(filled)) return false;
+  const { protocol, username, password } = new URL(filled);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
