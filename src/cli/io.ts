@@ -112,12 +112,12 @@ async function ask(question: string): Promise<string | undefined> {
   }
 }
 
-/** Settles when standard input has ended or cannot be read; tells each line of it before. */
-export function stdinEnded(told: (line: string) => void): Promise<void> {
+/** Settles when standard input has ended or cannot be read; calls back with each line of it before. */
+export function stdinEnded(onLine: (line: string) => void): Promise<void> {
   return new Promise((resolve) => {
     const { stdin } = process;
     for (const event of ['end', 'close', 'error'] as const) stdin.once(event, () => resolve());
-    createLines({ input: stdin }).on('line', told);
+    createLines({ input: stdin }).on('line', onLine);
   });
 }
 

@@ -92,7 +92,7 @@ export class EditorState {
     await this.everywhere.update('origins', [...others, { folder: to, origin }]);
   }
 
-  /** On this machine only: a result that is shared tells no paths. */
+  /** On this machine only: a result that is shared holds no paths. */
   private get origins(): readonly ResultOrigin[] {
     const kept = this.everywhere.get<ResultOrigin[]>('origins', []);
     return kept.filter(({ origin }) => !isUnsaved(origin));

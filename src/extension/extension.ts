@@ -91,7 +91,7 @@ function registerCommands(
         await handlers[command]!(...args);
       } catch (error) {
         log.error(error);
-        // What people can do something about is said; the editor tells of a defect by itself.
+        // What people can do something about is said; a defect is reported by the editor.
         if (!(error instanceof ExpectedError)) throw error;
         void vscode.window.showErrorMessage(errorText(error));
       }

@@ -29,7 +29,7 @@ export interface AskedTarget {
   readonly askedMs: number;
 }
 
-/** Silence after which somebody is told what is waited for. */
+/** Silence after which it is said what is waited for. */
 const silenceMs = 1000;
 const shortestMs = 3000;
 const longestMs = 10_000;

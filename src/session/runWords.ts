@@ -12,7 +12,7 @@ import { itemsUp } from '../usecases/streams';
 
 /** What every shell says of a run: its load, how it is driven, and the time a step has left. */
 
-/** Entries of a mix that are told one by one. */
+/** Entries of a mix that are named one by one. */
 const mostEntries = 10;
 
 /** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */

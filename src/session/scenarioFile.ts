@@ -61,7 +61,7 @@ async function readBounded(path: string): Promise<Uint8Array> {
   try {
     const handle = await open(path, 'r');
     try {
-      // One byte more than allowed tells a file that is too large, even where sizes are unknown.
+      // One byte more than allowed: a file that is too large shows, even where sizes are unknown.
       const buffer = Buffer.alloc(mostBytes + 1);
       let length = 0;
       for (;;) {

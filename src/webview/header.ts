@@ -83,7 +83,7 @@ export function createHeader(state: ShownRun, send: (message: FromPanel) => void
   };
 }
 
-/** Breaks between what is told, never between a number and its unit. */
+/** Breaks between facts, never between a number and its unit. */
 const unbroken = (text: string): string => text.replace(/(?<!·) (?!·)/g, '\u00a0');
 
 function createTiles(state: ShownRun): { root: HTMLElement; update(next: ShownRun): void } {

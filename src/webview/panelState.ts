@@ -127,7 +127,7 @@ export function stepBands(snapshots: readonly Snapshot[]): StepBand[] {
   const bands = new Map<number, StepBand>();
   const last = snapshots.at(-1);
   for (const { step, atMs } of snapshots) {
-    // The last deliveries of a step may be told when the next one already warms up.
+    // The last deliveries of a step may be reported when the next one already warms up.
     if (!step || step.elapsedS === 0) continue;
     const { index, senders, elapsedS, totalS } = step;
     // Between ticks the time that has passed is known up to the one before: the earliest begin is right.

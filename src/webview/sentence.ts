@@ -62,12 +62,12 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   const when = phase === 'draining' ? strings.draining : left;
   if (!step.generator.valid) {
     const { cause, cpuShare, slipP99Us } = step.generator;
-    const facts = [formatShare(cpuShare), latencyWords(slipP99Us)];
-    const [why, told] =
+    const values = [formatShare(cpuShare), latencyWords(slipP99Us)];
+    const [why, facts] =
       cause === 'starved'
-        ? [strings.starved, `${fill(strings.starvedFacts, ...facts)} ${strings.bottleneckWhy}`]
+        ? [strings.starved, `${fill(strings.starvedFacts, ...values)} ${strings.bottleneckWhy}`]
         : [strings.bottleneck, strings.bottleneckWhy];
-    return make('warn', why, `${told} ${lead}, ${when}`);
+    return make('warn', why, `${facts} ${lead}, ${when}`);
   }
   if (step.senders === 0) {
     const dropped = formatCount(connections.dropped);

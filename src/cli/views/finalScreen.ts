@@ -257,7 +257,7 @@ function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
 
 interface Bar {
   readonly label: string;
-  /** From the intended time and from the real send, microseconds; undefined where too few tell it. */
+  /** From the intended time and from the real send, microseconds; undefined where there are too few. */
   readonly us: number | undefined;
   readonly sentUs: number | undefined;
   readonly solid: number;

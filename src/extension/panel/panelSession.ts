@@ -47,7 +47,7 @@ export interface PanelSessionOptions {
 /**
  * Feeds one page from one source: everything when the page says it is ready, then what is new. A hidden
  * page is gone with all it knew, so it gets nothing until it is shown and says that it is ready again. A
- * page that says so is there, even when the editor tells only later that it is shown, as after a reload.
+ * page that says so is there, even when the editor says only later that it is shown, as after a reload.
  */
 export function startPanelSession(
   port: PanelPort,

@@ -144,7 +144,6 @@ export interface FoundResults {
 }
 
 interface FolderStamp {
-  /** Name of the file that tells how the run stands. */
   readonly file: typeof resultFile | typeof samplesFile;
   readonly mtimeMs: number;
   readonly size: number;
@@ -231,7 +230,7 @@ async function stampOf(folder: string): Promise<FolderStamp | undefined> {
       const { mtimeMs, size } = await stat(path.join(folder, file));
       return { file, mtimeMs, size };
     } catch {
-      // The next one tells.
+      // The next one may be there.
     }
   }
   return undefined;

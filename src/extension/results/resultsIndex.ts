@@ -25,7 +25,7 @@ export class ResultsIndex implements vscode.Disposable {
     private readonly originOf: (folder: string) => string | undefined,
   ) {}
 
-  /** What is known now; the event tells when there is more. */
+  /** What is known now; the event fires when there is more. */
   get results(): FoundResults {
     if (!this.watchers) this.follow();
     return this.found;

@@ -12,8 +12,8 @@ export interface ResultGroup {
 }
 
 /**
- * Groups by scenario; the group with the newest result comes first. Scenarios of one name are told apart
- * by their files, and by where their results lie.
+ * Groups by scenario; the group with the newest result comes first. Scenarios of one name
+ * differ by their files, and by where their results lie.
  */
 export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
   const groups = new Map<string, ResultEntry[]>();
@@ -88,7 +88,7 @@ function ago(startedMs: number, now: Date, t: Translate): string {
 }
 
 /** Of these, how a run went is not known, or not yet. */
-const untold: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
+const unknown: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
 
 /** A scenario file as its results know it. */
 export interface ResultSource {
@@ -97,13 +97,13 @@ export interface ResultSource {
   readonly places: readonly string[];
 }
 
-/** The newest result of a scenario file that tells how a run went; where the file is not known, its name and place count. */
+/** The newest result of a scenario file whose outcome is known; where the file is not, its name and place count. */
 export function newestOf(
   entries: readonly ResultEntry[],
   { scenario, origin, places }: ResultSource,
 ): ResultEntry | undefined {
   return entries
-    .filter((entry) => entry.scenario === scenario && !untold.includes(entry.status))
+    .filter((entry) => entry.scenario === scenario && !unknown.includes(entry.status))
     .filter((entry) =>
       entry.origin === undefined ? places.includes(placeOf(entry)) : entry.origin === origin,
     )

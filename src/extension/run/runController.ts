@@ -81,7 +81,7 @@ export class RunController implements vscode.Disposable {
     }
   }
 
-  /** Runs the scenario as it stands by now, as people were told; as it was run when its file is gone. */
+  /** Runs the scenario as it stands by now; as it was run when its file is gone. */
   private async runAgain(scenario: ScenarioToRun, id: string): Promise<void> {
     const text = (await textNow(scenario.uri)) ?? scenario.text;
     await this.run({ ...scenario, text }, id);

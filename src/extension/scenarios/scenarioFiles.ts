@@ -30,7 +30,7 @@ export class ScenarioFiles implements vscode.Disposable {
     if (document.languageId !== 'yaml') return false;
     const before = this.judged.get(document);
     if (before?.version === document.version) return before.scenario;
-    // The beginning tells; a text of megabytes is not copied for it at each key stroke.
+    // The beginning is enough; a text of megabytes is not copied for it at each key stroke.
     const end = document.positionAt(64 * 1024);
     const text = document.getText(new vscode.Range(new vscode.Position(0, 0), end));
     const scenario = isScenarioText(text, document.fileName);

@@ -11,7 +11,7 @@ import {
   type CounterLine,
 } from './counterLines';
 
-/** Where the Azure SignalR benchmark wrote its counters unless told otherwise. */
+/** Where the Azure SignalR benchmark wrote its counters by default. */
 const usualName = 'counters.txt';
 
 /**
@@ -49,7 +49,6 @@ async function startOf(run: StoredRun, samples: string): Promise<number> {
 /**
  * Writes the counter file a scenario asks for beside the result: a file from somewhere must not say
  * which files of this machine are written, so of its path only the name is taken.
- * @param warn told when the file cannot be written; the result is there all the same
  * @returns the file, or undefined when none was asked for or written
  */
 export async function writeCounters(

@@ -151,7 +151,7 @@ function stepCounters(step: Counted): Counters {
 
 /**
  * States as they are now: what was dropped, and is not back, has failed, as the Azure SignalR benchmark counted it. Those
- * that we close to open them again take no part for a moment, but a sample does not tell which of them
+ * that we close to open them again take no part for a moment, but a sample does not say which of them
  * are closed: they count as connected.
  */
 function connectionCounters({

@@ -157,7 +157,7 @@ export function shareBelow(summary: LatencySummary, us: number): number {
   return 0;
 }
 
-/** What lies beyond p99 and can be told from so many values. */
+/** What lies beyond p99 and so many values have. */
 function known99(summary: LatencySummary): [share: number, us: number][] {
   const tails = [
     [0.999, tailUs(summary, 'p999')],

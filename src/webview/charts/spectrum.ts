@@ -102,7 +102,7 @@ function lastOf<T extends { readonly index: number }>(
   return steps.find(({ index }) => index === decisive) ?? steps.at(-1);
 }
 
-/** The percentiles that are kept, up to the highest that `count` values can tell. */
+/** The percentiles that are kept, up to the highest that `count` values have. */
 export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
   if (summary.count === 0) return [];
   const highest = 1 - 1 / Math.max(2, summary.count);
@@ -145,8 +145,8 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     card.show(view !== undefined);
     if (!view) return;
     card.setTitle(view.title);
-    const told = view.table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
-    place.setAttribute('aria-label', fill(strings.chartSummary, view.title, told));
+    const words = view.table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
+    place.setAttribute('aria-label', fill(strings.chartSummary, view.title, words));
     twin.name(view.title);
     chooser.hidden = view.steps.length < 2;
     const options = view.steps.map((step) => String(step));

@@ -38,7 +38,7 @@ import {
 /** Lines with a point at every pixel would hide each other. */
 const mostPoints = 400;
 
-/** A chart over time with legend and table; the legend tells the values at the pointer, else those {@link atRest}. */
+/** A chart over time with legend and table; the legend shows the values at the pointer, else those {@link atRest}. */
 export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun): StateCard {
   const title = strings[spec.title];
   const card = createCard(title, `chart-${spec.id}`);
@@ -59,7 +59,7 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
   let pointedAt: number | undefined;
   const words = (value: number | null | undefined): string =>
     value === null || value === undefined ? strings.noValue : valueWords(spec.unit, value);
-  const tell = (): void => {
+  const showValues = (): void => {
     const index = pointedAt;
     if (index === undefined) {
       const { label, values } = atRest(spec, columns, over, strings);
@@ -72,15 +72,15 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
   };
   const describe = (): void => {
     const { label, values } = atRest(spec, columns, over, strings);
-    const told = spec.series.map(
+    const shown = spec.series.map(
       (series, index) => `${seriesLabel(series, strings)} ${words(values[index])}`,
     );
-    const text = fill(strings.chartSummary, `${title}, ${label}`, told.join(', '));
+    const text = fill(strings.chartSummary, `${title}, ${label}`, shown.join(', '));
     place.setAttribute('aria-label', text);
   };
   const pointed = (index: number | undefined): void => {
     pointedAt = index;
-    tell();
+    showValues();
   };
   let backdrop: TimeBackdrop = { bands: [], limits: [], endS: 1 };
   return {
@@ -104,7 +104,7 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
         const onRight = twoSides && spec.right.includes(series.id);
         legend.setLabel(index, onRight ? fill(strings.onRight, label) : label);
       }
-      tell();
+      showValues();
       describe();
       twin.update(() => chartTable(spec, state), over);
     },

@@ -57,7 +57,7 @@ const latency = (
   read: ({ interval }) => atLeastOne(interval && latencyAt(interval.latencyUs, metric)),
 });
 
-/** The axis is logarithmic; null where there is nothing, or too little to tell. */
+/** The axis is logarithmic; null where there is nothing, or too little. */
 const atLeastOne = (us: number | undefined): number | null =>
   us === undefined ? null : Math.max(1, us);
 
@@ -168,7 +168,7 @@ export interface Columns {
 }
 
 /**
- * The chart's values from the snapshots, at most `most` points. A change of phase is told between two ticks:
+ * The chart's values from the snapshots, at most `most` points. A change of phase is reported between two ticks:
  * where nothing can be read from it, it is no gap in what was measured.
  */
 export function columnsOf(spec: TimeChartSpec, all: readonly Snapshot[], most: number): Columns {
@@ -237,7 +237,7 @@ export function combined(values: readonly (number | null)[], combine: Combine): 
   return known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-/** What a legend tells while the pointer is at no place of the chart. */
+/** What a legend shows while the pointer is at no place of the chart. */
 export interface AtRest {
   readonly label: string;
   /** One per line; null where nothing was measured. */

@@ -23,7 +23,7 @@ interface NeighbourRow {
 
 export interface UnitsView {
   readonly title: string;
-  /** The size; absent when there is none to tell. */
+  /** The size; absent when there is none. */
   readonly unit?: string;
   /** Why, beside the size. */
   readonly headline: string;
