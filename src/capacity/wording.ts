@@ -64,12 +64,6 @@ export function messageSizeWords(messageBytes: number, countedBytes: number): st
   return counts === sent ? counts : `${counts} (counted for ${sent})`;
 }
 
-/** `a`, `a and b`, `a, b and c`. */
-export function listed(words: readonly string[]): string {
-  const last = words.at(-1) ?? '';
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
-}
-
 /**
  * From this share on people are told which size leaves room. It borrows the Server Load rule of the
  * guides ("latency … remains low if the Server Load is below 70%") and the autoscale advice for

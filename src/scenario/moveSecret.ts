@@ -1,4 +1,5 @@
 import { visit, type Document, type Scalar } from 'yaml';
+import { secretInFile } from './check/secrets';
 import { parseScenario } from './parseScenario';
 import type { Problem } from './problem';
 import { sourceOf } from './read/readValue';
@@ -11,9 +12,6 @@ export interface SecretMove extends TextChange {
   /** The secret as the scenario means it: without quotes and escapes. */
   readonly secret: string;
 }
-
-/** Code of the problem that a secret stands in the file. */
-export const secretInFile = 'secret-in-file';
 
 /**
  * Finds the change that writes `${secret:name}` for a secret of the text. Where a bare reference would

@@ -10,7 +10,7 @@ import { checkTarget } from './check/checkTarget';
 import { checkSubprotocol, checkTransport } from './check/checkTransport';
 import { configKeys } from './keys/configKeys';
 import { applyOverrides, type Override } from './read/overrides';
-import { writtenPlace, type Sources } from './text/problemPlaces';
+import { writtenPlace, type Checked } from './check/checked';
 import type { Problem } from './problem';
 import { pipelineAsScenario, pipelineIn } from './seed/pipelineFile';
 import { readEntries } from './read/readEntries';
@@ -63,15 +63,16 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   const pipeline = pipelineIn(root) !== undefined;
   const map = pipeline ? pipelineAsScenario(reading, root) : root;
   applyOverrides(reading, map, options.overrides ?? []);
-  const { scenario, sources } = readScenario(reading, sectionOf(reading, '', topKeys, map));
+  const checked = readScenario(reading, sectionOf(reading, '', topKeys, map));
   // A pipeline does not have the keys that these notes are about.
-  if (!pipeline) reportSeedNotes(reading, sources, scenario);
+  if (!pipeline) reportSeedNotes(checked);
   reportSecrets(reading);
   const found = pipeline ? withoutGuesses(reading) : reading.problems();
-  return { scenario, problems: sorted(found), sizePlaces: sizePlaces(reading, sources) };
+  const { scenario } = checked;
+  return { scenario, problems: sorted(found), sizePlaces: sizePlaces(checked) };
 }
 
-function sizePlaces(reading: Reading, { config }: Sources): SizePlaces {
+function sizePlaces({ reading, config }: Checked): SizePlaces {
   const unit = writtenPlace(reading, config, 'unit');
   const sku = writtenPlace(reading, config, 'sku');
   return { ...(unit && { unit }), ...(sku && { sku }) };
@@ -86,7 +87,7 @@ function withoutGuesses(reading: Reading): Problem[] {
   return failed ? all.filter(({ severity }) => severity !== 'info') : all;
 }
 
-function readScenario(reading: Reading, top: Section): { scenario: Scenario; sources: Sources } {
+function readScenario(reading: Reading, top: Section): Checked {
   const config = readSection(reading, 'config', configKeys, top.written.get('config'));
   const slo = readSection(reading, 'slo', sloKeys(), top.written.get('slo'));
   const entries = readEntries(reading, top);
@@ -95,29 +96,24 @@ function readScenario(reading: Reading, top: Section): { scenario: Scenario; sou
     rest,
     preferConnectionString: rest || textIn(config, 'service') === 'webpubsub',
   });
-  const scenario = buildScenario(reading, {
-    top,
-    config,
-    entries,
-    target,
-    slo: readSlo(reading, slo, config),
-  });
-  const sources = { top, config, slo, entries };
-  checkTarget(reading, sources, scenario, written);
-  checkTransport(reading, sources, scenario);
-  checkSubprotocol(reading, sources, scenario);
-  checkService(reading, sources, scenario);
+  const limits = readSlo(reading, slo, config);
+  const scenario = buildScenario(reading, { top, config, entries, target, slo: limits });
+  const checked = { reading, scenario, top, config, slo, entries };
+  checkTarget(checked, written);
+  checkTransport(checked);
+  checkSubprotocol(checked);
+  checkService(checked);
   for (const read of entries) {
-    checkGroups(reading, sources, read, scenario);
-    checkOwnMethod(reading, sources, read);
-    checkDialect(reading, sources, read, scenario);
-    checkStreams(reading, sources, read);
+    checkGroups(checked, read);
+    checkOwnMethod(checked, read);
+    checkDialect(checked, read);
+    checkStreams(checked, read);
   }
-  checkSteps(reading, sources, scenario);
-  checkSlo(reading, sources, scenario);
-  checkLives(reading, sources, scenario);
-  reportNotRunnable(reading, sources, scenario);
-  return { scenario, sources };
+  checkSteps(checked);
+  checkSlo(checked);
+  checkLives(checked);
+  reportNotRunnable(checked);
+  return checked;
 }
 
 /** Enough to run at once, for an empty file. */

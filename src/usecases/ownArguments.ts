@@ -6,12 +6,17 @@ import { parseSizeBytes } from '../base/units';
  * as `{sender}` or `{text:2KB}`. `{{` stands for a brace itself.
  */
 
+/** Bytes of what is known only when it runs, for the estimate: usual ids, names and digits. */
+const usualBytes = {
+  ...{ sender: 22, receiver: 22, group: 24 },
+  ...{ senderIndex: 4, sequence: 10, time: 13, ticks: 18 },
+} as const;
+
+const isUsual = (name: string): name is keyof typeof usualBytes => Object.hasOwn(usualBytes, name);
+
 /** What a placeholder stands for. */
 export type Placeholder =
-  | {
-      readonly name:
-        'sender' | 'senderIndex' | 'receiver' | 'group' | 'sequence' | 'time' | 'ticks';
-    }
+  | { readonly name: keyof typeof usualBytes }
   /** Random letters and digits. */
   | { readonly name: 'text'; readonly bytes: number }
   /** The content of a file beside the scenario. */
@@ -104,20 +109,14 @@ function placeholderOf(
     }
     case 'file':
       return value === undefined || value.trim() === '' ? 'file' : { name, file: value.trim() };
-    case 'sender':
-    case 'senderIndex':
-    case 'receiver':
-    case 'group':
-    case 'sequence':
-    case 'time':
-    case 'ticks':
-      return value === undefined ? { name } : 'value';
     default:
-      return 'unknown';
+      if (!isUsual(name)) return 'unknown';
+      return value === undefined ? { name } : 'value';
   }
 }
 
-function bytesOf(size: string): number | undefined {
+/** Bytes of a size with or without unit; undefined when it is none. */
+export function bytesOf(size: string): number | undefined {
   const bytes = /^\d{1,9}$/.test(size) ? Number(size) : parseSizeBytes(size);
   return bytes === undefined ? undefined : Math.round(bytes);
 }
@@ -158,17 +157,6 @@ export function placeholdersIn(items: readonly OwnArgument[]): Placeholder[] {
     }
   });
 }
-
-/** What a placeholder adds where its length is known only when it runs: usual ids, names and digits. */
-const usualBytes = {
-  sender: 22,
-  receiver: 22,
-  group: 24,
-  senderIndex: 4,
-  sequence: 10,
-  time: 13,
-  ticks: 18,
-} as const;
 
 /** A file's size is not known before the run; it counts as much in the estimate. */
 export const assumedFileBytes = 2048;

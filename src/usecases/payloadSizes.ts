@@ -1,5 +1,4 @@
-import { parseSizeBytes } from '../base/units';
-import { argumentBytes, ownArguments } from './ownArguments';
+import { argumentBytes, bytesOf, ownArguments } from './ownArguments';
 import { itemBytes, ownStreamOf } from './streams';
 import type { Parameters } from './parameters';
 
@@ -36,14 +35,14 @@ export function parsePayloadSizes(
   const [, from, to] =
     /^(\.?\w+(?:\.\w+)*)\s*(?:-|–|\.\.)\s*(\.?\w+(?:\.\w+)*)$/.exec(text.trim().slice(0, 200)) ??
     [];
-  if (from !== undefined && to !== undefined) return rangeOf(sizeOf(from), sizeOf(to));
+  if (from !== undefined && to !== undefined) return rangeOf(bytesOf(from), bytesOf(to));
   const parts = text.slice(0, 2000).split(',');
   if (parts.length > mostSizes) return { problem: `At most ${mostSizes} sizes can be listed.` };
   const sizes: PayloadSize[] = [];
   for (const part of parts) {
     const [, size = '', weight = '1'] =
       /^([\d.]+\s?[a-zA-Z]{0,2})(?:\s+(\d{1,9}(?:\.\d{1,9})?)\s*%?)?$/.exec(part.trim()) ?? [];
-    const bytes = sizeOf(size);
+    const bytes = bytesOf(size);
     if (bytes === undefined) return { problem: format };
     if (bytes < 1 || bytes > mostBytes) return { problem: bounds };
     if (Number(weight) <= 0) return { problem: 'The weight of each size must be above 0.' };
@@ -80,11 +79,6 @@ function together(sizes: readonly PayloadSize[]): ReturnType<typeof parsePayload
     : { sizes };
 }
 
-function sizeOf(text: string): number | undefined {
-  const bytes = /^\d{1,9}$/.test(text) ? Number(text) : parseSizeBytes(text);
-  return bytes === undefined ? undefined : Math.round(bytes);
-}
-
 /** Mean over all messages of what one of a size counts for. */
 export function meanOf(
   sizes: readonly PayloadSize[],
@@ -93,10 +87,6 @@ export function meanOf(
   const weights = sizes.reduce((sum, { weight }) => sum + weight, 0);
   return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;
 }
-
-/** Mean payload in bytes, rounded. */
-const meanBytes = (sizes: readonly PayloadSize[]): number =>
-  Math.round(meanOf(sizes, (bytes) => bytes));
 
 /** Payloads of one entry of a scenario. */
 export interface EntryPayload {
@@ -112,7 +102,8 @@ export interface EntryPayload {
  */
 export function payloadOf(parameters: Parameters): EntryPayload {
   const sizes = sizesOf(parameters);
-  return { sizes, meanBytes: sizes.length === 0 ? 0 : meanBytes(sizes) };
+  const mean = sizes.length === 0 ? 0 : meanOf(sizes, (bytes) => bytes);
+  return { sizes, meanBytes: Math.round(mean) };
 }
 
 function sizesOf(parameters: Parameters): readonly PayloadSize[] {

@@ -1,5 +1,5 @@
-import { membershipMethods } from '../base/message';
-import type { Parameters, ParameterSpec } from './parameters';
+import { membershipMethods } from '../base/benchContract';
+import { numberOf, type Parameters, type ParameterSpec } from './parameters';
 import type { LeavingSize, PayloadSize } from './payloadSizes';
 import type { StreamShape, StreamDirection } from './streams';
 
@@ -128,6 +128,16 @@ export interface Traffic {
   /** Connections of the user a message goes to; 1 when absent. */
   readonly connectionsPerUser?: number;
 }
+
+/** Traffic of senders that send one message of `messageSize` each interval. */
+export const messageTraffic = (
+  parameters: Parameters,
+  { senders }: Load,
+): Pick<Traffic, 'senders' | 'intervalS' | 'messageBytes'> => ({
+  senders,
+  intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+  messageBytes: numberOf(parameters, 'messageSize'),
+});
 
 /** The population a use case runs on at one step. */
 export interface Load {

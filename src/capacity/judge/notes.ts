@@ -1,3 +1,4 @@
+import { listed } from '../../scenario/text/words';
 import { serverConnectionsProblem } from '../../scenario/check/checkService';
 import { floorBytes } from '../load/serviceLoad';
 import type { OtherEdition } from '../model';
@@ -6,7 +7,6 @@ import {
   cautionFrom,
   counted,
   figure,
-  listed,
   shareWords,
   tableWords,
   unitWords,

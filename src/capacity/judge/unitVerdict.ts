@@ -1,3 +1,4 @@
+import { listed } from '../../scenario/text/words';
 import { serverConnectionsProblem } from '../../scenario/check/checkService';
 import type { SizePlaces } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
@@ -5,7 +6,7 @@ import type { Scenario } from '../../scenario/scenario';
 import type { Estimate, UnitVerdict } from '../model';
 import type { Offer } from '../tables/publishedEdition';
 import { offers } from '../tables/resolved';
-import { figure, listed, unitWords } from '../wording';
+import { figure, unitWords } from '../wording';
 
 /**
  * Compares an estimate or a recommendation with `unit` and `sku` of the scenario. Undefined when the

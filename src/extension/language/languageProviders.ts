@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { secretInFile } from '../../scenario/moveSecret';
+import { secretInFile } from '../../scenario/check/secrets';
 import type { Problem } from '../../scenario/problem';
 import { setting } from '../services';
 import { analysisCache, type AnalysisCache } from './analyseScenario';

@@ -7,7 +7,8 @@ import {
   looksLikeConnectionString,
 } from '../../scenario/target/connectionString';
 import type { TextRange } from '../../scenario/text/editYaml';
-import { moveSecret, secretInFile } from '../../scenario/moveSecret';
+import { secretInFile } from '../../scenario/check/secrets';
+import { moveSecret } from '../../scenario/moveSecret';
 import { probeTarget, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
 import { probeConnection, probeEmulator } from '../../targets/probeConnection';

@@ -1,75 +1,48 @@
-import { needsGroups, smallGroup, suggestedGroups } from '../read/buildScenario';
 import { formatCount } from '../../base/units';
+import { needsGroups, smallGroup, suggestedGroups } from '../read/buildScenario';
+import type { ReadEntry } from '../read/readEntries';
 import { setKey } from '../text/editYaml';
 import { nodeAt } from '../text/outline';
-import { entryPlace, writtenPlace, type Sources } from '../text/problemPlaces';
-import type { ReadEntry } from '../read/readEntries';
-import type { FixDraft, Reading } from '../text/scenarioReading';
-import type { Scenario } from '../scenario';
+import { writing, type FixDraft, type Place, type Reading } from '../text/scenarioReading';
+import { entryPlace, writtenPlace, type Checked } from './checked';
 
 /** Checks `groupCount` and `groupsPerConnection` of one entry against the number of connections. */
-export function checkGroups(
-  reading: Reading,
-  sources: Sources,
-  read: ReadEntry,
-  { connections }: Scenario,
-): void {
-  const spec = read.useCase.parameters.find(({ name }) => name === 'groupCount');
-  if (spec === undefined || !read.named || !needsGroups(read.useCase, read.entry)) return;
-  const place = writtenPlace(reading, read.parameters, 'groupCount');
-  const groups = read.entry.parameters['groupCount'];
+export function checkGroups(checked: Checked, read: ReadEntry): void {
+  const { reading, scenario } = checked;
+  const { connections } = scenario;
+  const { useCase, parameters, entry } = read;
+  if (!useCase.parameters.some(({ name }) => name === 'groupCount')) return;
+  if (!read.named || !needsGroups(useCase, entry)) return;
+  const place = writtenPlace(reading, parameters, 'groupCount');
+  const { groupCount: groups, groupsPerConnection } = entry.parameters;
   if (place === undefined) {
     const suggested = suggestedGroups(connections);
-    reading.report(
-      'error',
-      'group-count',
-      entryPlace(reading, sources, read),
-      `${read.useCase.name} needs the parameter groupCount: the number of groups. ${formatCount(suggested)} makes groups of about ${smallGroup}.`,
-      missingFix(reading, read, 'groupCount', String(suggested)),
-    );
+    const message = `${useCase.name} needs the parameter groupCount: the number of groups. ${formatCount(suggested)} makes groups of about ${smallGroup}.`;
+    const fix = missingFix(reading, read, 'groupCount', String(suggested));
+    reading.report('error', 'group-count', entryPlace(checked, read), message, fix);
     return;
   }
   if (typeof groups !== 'number') return;
   if (groups > connections) {
-    const text = String(connections);
-    reading.report(
-      'error',
-      'group-count',
-      place,
-      `${formatCount(groups)} groups are more than the ${formatCount(connections)} connections. Write at most ${formatCount(connections)}.`,
-      { title: `Write ${text}`, text },
-    );
+    const most = formatCount(connections);
+    const message = `${formatCount(groups)} groups are more than the ${most} connections. Write at most ${most}.`;
+    reading.report('error', 'group-count', place, message, writing(String(connections)));
     return;
   }
   if (connections % groups !== 0) reportRest(reading, place, groups, connections);
-  const perConnection = read.entry.parameters['groupsPerConnection'];
-  if (typeof perConnection === 'number' && perConnection > groups) {
-    reading.report(
-      'warning',
-      'group-count',
-      writtenPlace(reading, read.parameters, 'groupsPerConnection') ?? place,
-      `A connection cannot join ${formatCount(perConnection)} groups when there are ${formatCount(groups)}: each joins all of them.`,
-    );
+  if (typeof groupsPerConnection === 'number' && groupsPerConnection > groups) {
+    const at = writtenPlace(reading, parameters, 'groupsPerConnection') ?? place;
+    const message = `A connection cannot join ${formatCount(groupsPerConnection)} groups when there are ${formatCount(groups)}: each joins all of them.`;
+    reading.report('warning', 'group-count', at, message);
   }
 }
 
-function reportRest(
-  reading: Reading,
-  place: Parameters<Reading['report']>[2],
-  groups: number,
-  connections: number,
-): void {
+function reportRest(reading: Reading, place: Place, groups: number, connections: number): void {
   const members = Number((connections / groups).toFixed(1));
   const [nearest, other] = nearestDivisors(connections, groups);
   const size = (count: number): string => formatCount(connections / count);
-  const text = String(nearest);
-  reading.report(
-    'warning',
-    'group-count',
-    place,
-    `${formatCount(connections)} connections do not divide into ${formatCount(groups)} groups (${formatCount(members, Number.isInteger(members) ? 0 : 1)} members). ${formatCount(nearest)} makes groups of ${size(nearest)}, ${formatCount(other)} groups of ${size(other)}.`,
-    { title: `Write ${text}`, text },
-  );
+  const message = `${formatCount(connections)} connections do not divide into ${formatCount(groups)} groups (${formatCount(members, Number.isInteger(members) ? 0 : 1)} members). ${formatCount(nearest)} makes groups of ${size(nearest)}, ${formatCount(other)} groups of ${size(other)}.`;
+  reading.report('warning', 'group-count', place, message, writing(String(nearest)));
 }
 
 /** The divisors of `total` right below and above `count`, which is none itself; the nearer one first. */

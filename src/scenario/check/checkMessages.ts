@@ -2,32 +2,32 @@ import { stampBytes } from '../../base/message';
 import { formatCount } from '../../base/units';
 import { ownArguments, placeholdersIn, type Placeholder } from '../../usecases/ownArguments';
 import {
-  ownStreamParameters,
   mostOpenStreams,
   openAtOnce,
+  ownStreamParameters,
   type StreamShape,
 } from '../../usecases/streams';
 import { hubRunOf } from '../../usecases/useCase';
 import type { ReadEntry } from '../read/readEntries';
-import { entryPlace, writtenPlace, type Sources } from '../text/problemPlaces';
 import type { Reading } from '../text/scenarioReading';
 import { missingFix } from './checkGroups';
+import { entryPlace, writtenPlace, type Checked } from './checked';
 
 /** Checks a call of the user's own hub method: what its keys need of each other. */
-export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEntry): void {
+export function checkOwnMethod(checked: Checked, read: ReadEntry): void {
+  const { reading } = checked;
   const { useCase, entry, parameters } = read;
   const { ownCall: call, streams } = hubRunOf(useCase, entry.parameters);
   if (call === undefined || !read.named) return;
-  const placeOf = (...names: readonly string[]) =>
-    writtenPlace(reading, parameters, ...names) ?? entryPlace(reading, sources, read);
   const report = (names: readonly string[], code: string, message: string): void =>
-    reading.report('error', code, placeOf(...names), message);
+    reading.report('error', code, entryPlace(checked, read, ...names), message);
   if (!parameters.written.has('method')) {
     const message = `${useCase.name} needs the parameter method: the hub method to call.`;
     const fix = missingFix(reading, read, 'method', useCase.starting?.['method'] ?? '');
-    reading.report('error', 'missing-method', placeOf(), message, fix);
+    reading.report('error', 'missing-method', entryPlace(checked, read), message, fix);
   }
-  checkOwnStream(reading, read, streams);
+  if (streams === undefined) reportNoStream(reading, read);
+  else checkOwnStream(reading, read, streams);
   const placeholders = placeholdersIn(ownArguments(call.arguments));
   const inItems = placeholdersIn(ownArguments(streams?.own?.items ?? '[]'));
   const calledBack = call.reply === 'callback';
@@ -38,27 +38,25 @@ export function checkOwnMethod(reading: Reading, sources: Sources, read: ReadEnt
   }
   if (!calledBack) reportUnused(reading, read, call.reply);
   const receivers = calledBack ? entry.parameters['receivers'] : 'self';
-  for (const { name, value } of [
-    { name: 'receiver', value: 'client' },
-    { name: 'group', value: 'group' },
-  ]) {
-    const used = placeholders.some((placeholder) => placeholder.name === name);
+  for (const [name, value] of [
+    ['receiver', 'client'],
+    ['group', 'group'],
+  ] as const) {
+    const isUsed = placeholders.some((placeholder) => placeholder.name === name);
     if (inItems.some((placeholder) => placeholder.name === name)) {
       const message = `Items of a stream have no {${name}}: they go to the method alone. Write a value or another placeholder.`;
       report(['streamingItems'], 'placeholder', message);
     }
-    if (used && receivers !== value) {
+    if (isUsed && receivers !== value) {
       const message = `{${name}} needs reply: callback and receivers: ${value}.`;
       report(['arguments'], 'placeholder', message);
-    } else if (!used && receivers === value) {
+    } else if (!isUsed && receivers === value) {
       const message = `receivers: ${value} needs {${name}} in the arguments, so that the hub knows whom to call back.`;
       report(['receivers'], 'missing-placeholder', message);
     }
   }
-  if (calledBack) {
-    const problem = stampProblem(placeholders);
-    if (problem !== undefined) report(['arguments', 'reply'], 'no-stamp', problem);
-  }
+  const problem = calledBack ? stampProblem(placeholders) : undefined;
+  if (problem !== undefined) report(['arguments', 'reply'], 'no-stamp', problem);
 }
 
 /** Callbacks are recognised by our stamp, with which the first random text begins. */
@@ -75,44 +73,34 @@ function stampProblem(placeholders: readonly Placeholder[]): string | undefined 
 function reportUnused(reading: Reading, { parameters }: ReadEntry, reply: string): void {
   for (const name of ['callback', 'receivers']) {
     const place = writtenPlace(reading, parameters, name);
-    const value = parameters.values.get(name);
-    if (place === undefined || value === 'self') continue;
+    if (place === undefined || parameters.values.get(name) === 'self') continue;
     const message = `${name} means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
     reading.report('warning', 'other-reply', place, message);
   }
 }
 
-/**
- * Checks the keys of a stream to or from the user's own method.
- *
- * @param stream undefined when the method has none: what only streams need means nothing
- */
-function checkOwnStream(reading: Reading, read: ReadEntry, stream: StreamShape | undefined): void {
-  if (stream === undefined) {
-    reportUnusedStream(reading, read);
-    return;
-  }
-  const placeOf = (name: string) => writtenPlace(reading, read.parameters, name)!;
-  const { direction } = stream;
-  if (!read.parameters.written.has('streamingItemCount')) {
-    const [key, needs, many] =
-      direction === 'download'
-        ? ['reply', 'reply: stream needs', 'how many items the method makes for one call']
-        : ['streamingItems', 'streamingItems need', 'how many items go up in one stream'];
-    const message = `${needs} the parameter streamingItemCount: ${many}.`;
+/** Checks the keys of a stream to or from the user's own method. */
+function checkOwnStream(reading: Reading, read: ReadEntry, { direction }: StreamShape): void {
+  const { parameters } = read;
+  const isDownload = direction === 'download';
+  if (!parameters.written.has('streamingItemCount')) {
+    const place = writtenPlace(reading, parameters, isDownload ? 'reply' : 'streamingItems')!;
+    const message = isDownload
+      ? 'reply: stream needs the parameter streamingItemCount: how many items the method makes for one call.'
+      : 'streamingItems need the parameter streamingItemCount: how many items go up in one stream.';
     const fix = missingFix(reading, read, 'streamingItemCount', '10');
-    reading.report('error', 'missing-item-count', placeOf(key), message, fix);
+    reading.report('error', 'missing-item-count', place, message, fix);
   }
-  const size = writtenPlace(reading, read.parameters, 'streamingItemSize');
-  if (size === undefined || direction === 'download') return;
+  const size = writtenPlace(reading, parameters, 'streamingItemSize');
+  if (size === undefined || isDownload) return;
   const message =
     'streamingItemSize means nothing beside streamingItems, whose size is counted. Remove it.';
   reading.report('warning', 'other-reply', size, message);
 }
 
-function reportUnusedStream(reading: Reading, { entry, parameters }: ReadEntry): void {
-  const placeOf = (name: string) => writtenPlace(reading, parameters, name);
-  const items = placeOf('streamingItems');
+/** Keys of streams, where the method has none. */
+function reportNoStream(reading: Reading, { entry, parameters }: ReadEntry): void {
+  const items = writtenPlace(reading, parameters, 'streamingItems');
   if (items !== undefined) {
     const reply = String(entry.parameters['reply']);
     const message = `streamingItems go up in a stream, which reply: ${reply} does not wait for. Write reply: completion or reply: stream, or remove them.`;
@@ -120,7 +108,7 @@ function reportUnusedStream(reading: Reading, { entry, parameters }: ReadEntry):
     return;
   }
   for (const { name } of ownStreamParameters) {
-    const place = placeOf(name);
+    const place = writtenPlace(reading, parameters, name);
     if (place === undefined) continue;
     const instead =
       name === 'streamingItemSize' ? 'reply: stream' : 'reply: stream or streamingItems';
@@ -130,7 +118,8 @@ function reportUnusedStream(reading: Reading, { entry, parameters }: ReadEntry):
 }
 
 /** Checks that the streams of one entry can be cancelled as written, and that a connection can hold them. */
-export function checkStreams(reading: Reading, sources: Sources, read: ReadEntry): void {
+export function checkStreams(checked: Checked, read: ReadEntry): void {
+  const { reading } = checked;
   const { parameters } = read.entry;
   const stream = read.named ? hubRunOf(read.useCase, parameters).streams : undefined;
   if (stream === undefined) return;
@@ -138,26 +127,18 @@ export function checkStreams(reading: Reading, sources: Sources, read: ReadEntry
   if (cancel !== undefined && stream.direction === 'upload') {
     const instead =
       stream.own === undefined ? 'set streamDirection to both or download' : 'write reply: stream';
-    reading.report(
-      'error',
-      'streams',
-      cancel,
-      `Nothing comes down in an upload that could be cancelled: remove streamingCancelAfter, or ${instead}.`,
-    );
+    const message = `Nothing comes down in an upload that could be cancelled: remove streamingCancelAfter, or ${instead}.`;
+    reading.report('error', 'streams', cancel, message);
     return;
   }
-  const { items, cancels } = stream;
-  if (cancel !== undefined && !cancels) {
-    const message = `Streams end after ${formatCount(items)} items, before streamingCancelAfter: none is cancelled. Write at most ${formatCount(items)}, or remove it.`;
+  if (cancel !== undefined && !stream.cancels) {
+    const items = formatCount(stream.items);
+    const message = `Streams end after ${items} items, before streamingCancelAfter: none is cancelled. Write at most ${items}, or remove it.`;
     reading.report('warning', 'streams', cancel, message);
   }
   const open = openAtOnce(stream, Number(parameters['sendingInterval']));
   if (open <= mostOpenStreams) return;
-  reading.report(
-    'error',
-    'streams',
-    writtenPlace(reading, read.parameters, 'streamingItemSendDelay') ??
-      entryPlace(reading, sources, read),
-    `Each sender would have ${formatCount(open)} streams open at a time, at most ${mostOpenStreams} are possible. Use fewer items, a shorter streamingItemSendDelay or a longer sendingInterval.`,
-  );
+  const place = entryPlace(checked, read, 'streamingItemSendDelay');
+  const message = `Each sender would have ${formatCount(open)} streams open at a time, at most ${mostOpenStreams} are possible. Use fewer items, a shorter streamingItemSendDelay or a longer sendingInterval.`;
+  reading.report('error', 'streams', place, message);
 }

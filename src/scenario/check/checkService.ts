@@ -1,7 +1,7 @@
 import {
+  connectionLimit,
   connectRateLimit,
   isHubName,
-  connectionLimit,
   type ServiceSize,
 } from '../../base/serviceLimits';
 import { formatCount } from '../../base/units';
@@ -10,139 +10,121 @@ import { isRest, runsUpstream } from '../../usecases/useCase';
 import type { Scenario } from '../scenario';
 import { isServerless, serverConnectionsOf } from '../target/serverConnections';
 import { behindOf } from '../target/targetKinds';
-import { entryPlace, startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
-import type { Reading } from '../text/scenarioReading';
+import { writing } from '../text/scenarioReading';
+import { listed } from '../text/words';
+import { configPlace, entryPlace, writtenPlace, type Checked } from './checked';
 
 /** Checks a scenario for a service against the rules of the service and the size that the file names. */
-export function checkService(reading: Reading, sources: Sources, scenario: Scenario): void {
-  if (scenario.kind === 'resultparser') return;
-  reportIdleKeys(reading, sources, scenario);
-  if (scenario.service === 'hub') return;
-  checkHubName(reading, sources, scenario);
-  checkMode(reading, sources, scenario);
-  checkUpstreamUseCases(reading, sources, scenario);
-  checkConnectRate(reading, sources, scenario);
-  checkServerConnections(reading, sources, scenario);
+export function checkService(checked: Checked): void {
+  const { kind, service, target } = checked.scenario;
+  if (kind === 'resultparser') return;
+  reportIdleKeys(checked);
+  if (service === 'hub') return;
+  checkHubName(checked);
+  if (service === 'signalr' && behindOf(target) !== 'userHub') checkMode(checked);
+  checkConnectRate(checked);
+  checkServerConnections(checked);
 }
 
 /** Keys about app servers, where a run has none of its own. */
-function reportIdleKeys(reading: Reading, sources: Sources, scenario: Scenario): void {
-  const { service, target, upstream } = scenario;
-  const why =
-    service !== 'signalr'
-      ? `with ${service === 'hub' ? 'a hub without a service' : 'Azure Web PubSub'}`
-      : behindOf(target) === 'userHub'
-        ? 'where the target is the URL of your own app server'
-        : upstream !== undefined
-          ? 'with `upstream`, which takes their place'
-          : isServerless(scenario)
-            ? 'with use cases of the REST API, which need none'
-            : undefined;
+function reportIdleKeys({ reading, config, scenario }: Checked): void {
+  const why = whyNoAppServers(scenario);
   if (why === undefined) return;
   for (const name of ['appServers', 'serverConnections', 'serverStickyMode']) {
-    const place = writtenPlace(reading, sources.config, name);
+    const place = writtenPlace(reading, config, name);
     if (place === undefined) continue;
     const message = `A run starts app servers for Azure SignalR Service in default mode only: ${name} has no effect ${why}.`;
     reading.report('info', 'no-effect', place, message);
   }
 }
 
-function checkHubName(reading: Reading, sources: Sources, { hub }: Scenario): void {
-  const place = writtenPlace(reading, sources.config, 'hub');
-  if (place === undefined || isHubName(hub)) return;
-  reading.report(
-    'error',
-    'hub-name',
-    place,
-    'This is no hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].',
-  );
+function whyNoAppServers(scenario: Scenario): string | undefined {
+  const { service, target, upstream } = scenario;
+  if (service === 'hub') return 'with a hub without a service';
+  if (service === 'webpubsub') return 'with Azure Web PubSub';
+  if (behindOf(target) === 'userHub') return 'where the target is the URL of your own app server';
+  if (upstream !== undefined) return 'with `upstream`, which takes their place';
+  return isServerless(scenario) ? 'with use cases of the REST API, which need none' : undefined;
+}
+
+function checkHubName({ reading, config, scenario }: Checked): void {
+  const place = writtenPlace(reading, config, 'hub');
+  if (place === undefined || isHubName(scenario.hub)) return;
+  const message =
+    'This is no hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].';
+  reading.report('error', 'hub-name', place, message);
 }
 
 /** REST callers need serverless mode, and hub methods need an app server or an upstream. */
-function checkMode(
-  reading: Reading,
-  sources: Sources,
-  { service, target, upstream }: Scenario,
-): void {
-  if (service !== 'signalr' || behindOf(target) === 'userHub' || upstream !== undefined) return;
-  const named = sources.entries.filter((read) => read.named);
+function checkMode(checked: Checked): void {
+  const { reading, scenario } = checked;
+  if (scenario.upstream !== undefined) {
+    checkUpstreamUseCases(checked);
+    return;
+  }
+  const named = checked.entries.filter((read) => read.named);
   const rest = named.find(({ useCase }) => isRest(useCase));
   const hub = named.find(({ useCase }) => !isRest(useCase));
   if (rest === undefined || hub === undefined) return;
-  reading.report(
-    'error',
-    'service-mode',
-    entryPlace(reading, sources, named.indexOf(rest) < named.indexOf(hub) ? hub : rest),
-    `A hub is in default or serverless mode: ${rest.useCase.name} and ${hub.useCase.name} mix only with \`upstream\`. Write upstream under config, or run them from two files.`,
-  );
+  const second = named.indexOf(rest) < named.indexOf(hub) ? hub : rest;
+  const message = `A hub is in default or serverless mode: ${rest.useCase.name} and ${hub.useCase.name} mix only with \`upstream\`. Write upstream under config, or run them from two files.`;
+  reading.report('error', 'service-mode', entryPlace(checked, second), message);
 }
 
 /** What a service in serverless mode cannot pass on to its upstream, or the upstream not back. */
-function checkUpstreamUseCases(
-  reading: Reading,
-  sources: Sources,
-  { service, target, upstream, protocol }: Scenario,
-): void {
-  if (service !== 'signalr' || behindOf(target) === 'userHub' || upstream === undefined) return;
-  const named = sources.entries.filter((read) => read.named);
+function checkUpstreamUseCases(checked: Checked): void {
+  const { reading, scenario } = checked;
+  const named = checked.entries.filter((read) => read.named);
   for (const read of named.filter(({ useCase }) => !runsUpstream(useCase))) {
-    reading.report(
-      'error',
-      'upstream-use-case',
-      entryPlace(reading, sources, read),
-      `${read.useCase.name} does not run with \`upstream\`: the handler has the methods of ${upstreamNames()} only. Remove upstream to run it in default mode.`,
-    );
+    const message = `${read.useCase.name} does not run with \`upstream\`: the handler has the methods of ${upstreamNames()} only. Remove upstream to run it in default mode.`;
+    reading.report('error', 'upstream-use-case', entryPlace(checked, read), message);
   }
   const invoking = named.find(({ useCase: { run } }) => run.message && run.via === undefined);
-  if (protocol !== 'messagepack' || invoking === undefined) return;
-  reading.report(
-    'error',
-    'upstream-protocol',
-    writtenPlace(reading, sources.config, 'protocol') ?? startPlace(reading, sources),
-    `${invoking.useCase.name} does not run over messagepack with \`upstream\`: the handler answers by REST calls, which are JSON and have no form for bytes. Take json.`,
-    { title: 'Write json', text: 'json' },
-  );
+  if (scenario.protocol !== 'messagepack' || invoking === undefined) return;
+  const message = `${invoking.useCase.name} does not run over messagepack with \`upstream\`: the handler answers by REST calls, which are JSON and have no form for bytes. Take json.`;
+  const place = configPlace(checked, 'protocol');
+  reading.report('error', 'upstream-protocol', place, message, writing('json'));
 }
 
 /** Use cases whose methods the handler has, in words. */
 function upstreamNames(): string {
-  const names = useCases
-    .filter((useCase) => useCase.hubMethods !== undefined && runsUpstream(useCase))
-    .map(({ name }) => name);
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  const answered = useCases.filter(
+    (useCase) => useCase.hubMethods !== undefined && runsUpstream(useCase),
+  );
+  return listed(answered.map(({ name }) => name));
 }
 
-const sizeOf = ({ unit, sku }: Scenario): number | 'free' | undefined =>
+const sizeOf = ({ unit, sku }: Scenario): ServiceSize | undefined =>
   sku === 'free' ? 'free' : unit;
 
 const sizeWords = ({ unit, sku }: Scenario): string =>
-  sku === 'free' ? 'The Free tier' : `Unit ${formatCount(unit ?? 1)}`;
+  sku === 'free' ? 'the Free tier' : `Unit ${formatCount(unit ?? 1)}`;
 
 /** Only a hint: the figures come from a comment of a maintainer, no document has them. */
-function checkConnectRate(reading: Reading, sources: Sources, scenario: Scenario): void {
+function checkConnectRate(checked: Checked): void {
+  const { reading, scenario } = checked;
   const limit = connectRateLimit(sizeOf(scenario));
   if (scenario.arrivingRate <= limit) return;
-  reading.report(
-    'info',
-    'connect-rate',
-    writtenPlace(reading, sources.config, 'arrivingRate', 'unit', 'sku') ??
-      startPlace(reading, sources),
-    `${sizeWords(scenario)} may refuse more than ${formatCount(limit)} new connections per second with 429 (a maintainer of Azure SignalR said so; no document does).`,
-  );
+  const message = `${sizeWords(scenario).replace('the', 'The')} may refuse more than ${formatCount(limit)} new connections per second with 429 (a maintainer of Azure SignalR said so; no document does).`;
+  const place = configPlace(checked, 'arrivingRate', 'unit', 'sku');
+  reading.report('info', 'connect-rate', place, message);
 }
 
 /** Where clients fit the size that the file names, and its server connections do not. */
-function checkServerConnections(reading: Reading, sources: Sources, scenario: Scenario): void {
+function checkServerConnections(checked: Checked): void {
+  const { scenario } = checked;
+  const servers = serverConnectionsOf(scenario) ?? 0;
+  const size = sizeOf(scenario);
   const message = serverConnectionsProblem(
     scenario.connections,
-    serverConnectionsOf(scenario) ?? 0,
-    sizeOf(scenario),
-    sizeWords(scenario).replace('The', 'the'),
+    servers,
+    size,
+    sizeWords(scenario),
   );
   if (message === undefined) return;
   const writtenBy = isServerless(scenario) ? ['workers'] : ['serverConnections', 'appServers'];
-  const place = writtenPlace(reading, sources.config, ...writtenBy, 'connections');
-  reading.report('warning', serverConnectionsCode, place ?? startPlace(reading, sources), message);
+  const place = configPlace(checked, ...writtenBy, 'connections');
+  checked.reading.report('warning', serverConnectionsCode, place, message);
 }
 
 /** Code of the problem that clients fit a size and server connections do not. */

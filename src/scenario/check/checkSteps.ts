@@ -4,90 +4,85 @@ import {
   leastBeyond,
   mostSlipShare,
   tellsShare,
-  leavingUs,
 } from '../../base/judging';
-import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
+import { leavingUs } from '../../base/leavingTime';
+import { latencyMetrics, latencyShare } from '../../base/objectives/latency';
 import { formatCount, formatDurationMs, formatLatencyUs, formatShare } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { hubRunOf } from '../../usecases/useCase';
 import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
 import { isSilent, lastSenders, maximumSteps, silentRounds, stepCount, stepsOf } from '../steps';
-import { writtenPlace, entryPlace, startPlace, type Sources } from '../text/problemPlaces';
-import type { Reading } from '../text/scenarioReading';
+import { writing } from '../text/scenarioReading';
+import { configPlace, entryPlace, writtenPlace, type Checked } from './checked';
 
 /** A run of more than a day is rarely meant. */
 const longRunMs = 24 * 3_600_000;
+/** With mean lives below this, connections do not send for more than a sixth of the time. */
+const shortLifeMs = 5000;
 
-/** Checks the steps, the senders and how the entries of a mix share them. */
-export function checkSteps(reading: Reading, sources: Sources, scenario: Scenario): void {
-  const { config } = sources;
-  const { connections, singleStepDurationMs } = scenario;
-  const baseSending = numberIn(config, 'baseSending');
-  const basePlace = writtenPlace(reading, config, 'baseSending');
-  const silent = silentRounds(scenario) !== undefined;
-  if (silent) reportNoSenders(reading, sources);
-  if (!silent && basePlace !== undefined && baseSending > connections) {
-    const text = String(connections);
-    reading.report(
-      'warning',
-      'base-sending',
-      basePlace,
-      `${formatCount(baseSending)} senders are more than the ${formatCount(connections)} connections, so all connections send from the first step on.`,
-      { title: `Write ${text}`, text },
-    );
-  }
+/** Checks the steps, the senders, how the entries of a mix share them, and how connections come and go. */
+export function checkSteps(checked: Checked): void {
+  const { scenario } = checked;
+  const isSilentRun = silentRounds(scenario) !== undefined;
+  if (isSilentRun) reportNoSenders(checked);
+  else checkBaseSending(checked);
+  checkLength(checked);
+  if (!isSilentRun) checkSenders(checked);
+  checkCompany(checked);
+  checkStorm(checked);
+  checkIntervals(checked);
+  if (!isSilentRun) reportSilentEntries(checked);
+  checkMix(checked);
+}
+
+function checkBaseSending({ reading, config, scenario: { connections } }: Checked): void {
+  const place = writtenPlace(reading, config, 'baseSending');
+  const senders = numberIn(config, 'baseSending');
+  if (place === undefined || senders <= connections) return;
+  const message = `${formatCount(senders)} senders are more than the ${formatCount(connections)} connections, so all connections send from the first step on.`;
+  reading.report('warning', 'base-sending', place, message, writing(String(connections)));
+}
+
+const stepKeys = ['step', 'baseSending', 'connections'];
+
+function checkLength(checked: Checked): void {
+  const { reading, scenario } = checked;
   const steps = stepCount(scenario);
-  const stepPlace =
-    writtenPlace(reading, config, 'step', 'baseSending', 'connections') ??
-    startPlace(reading, sources);
+  const stepMs = scenario.singleStepDurationMs;
+  const place = configPlace(checked, ...stepKeys);
+  const shorter = 'Make step larger, or limit the steps with sendingSteps.';
   if (steps > maximumSteps) {
-    reading.report(
-      'error',
-      'too-many-steps',
-      stepPlace,
-      `These are ${formatCount(steps)} steps; at most ${formatCount(maximumSteps)} can run. Make step larger, or limit the steps with sendingSteps.`,
-    );
-  } else if (steps * singleStepDurationMs > longRunMs) {
-    reading.report(
-      'warning',
-      'long-run',
-      stepPlace,
-      `These are ${formatCount(steps)} steps of ${formatDurationMs(singleStepDurationMs)}: the run takes ${formatDurationMs(steps * singleStepDurationMs)}. Make step larger, or limit the steps with sendingSteps.`,
-    );
+    const message = `These are ${formatCount(steps)} steps; at most ${formatCount(maximumSteps)} can run. ${shorter}`;
+    reading.report('error', 'too-many-steps', place, message);
+  } else if (steps * stepMs > longRunMs) {
+    const message = `These are ${formatCount(steps)} steps of ${formatDurationMs(stepMs)}: the run takes ${formatDurationMs(steps * stepMs)}. ${shorter}`;
+    reading.report('warning', 'long-run', place, message);
   }
-  if (!silent && lastSenders(scenario) === 0) {
-    reading.report(
-      'error',
-      'nothing-sent',
-      basePlace ?? stepPlace,
-      'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.',
-    );
-  }
-  checkCompany(reading, sources, scenario);
-  checkStorm(reading, sources, scenario);
-  checkIntervals(reading, sources, scenario);
-  if (!silent) reportSilentEntries(reading, sources);
-  checkMix(reading, sources, scenario);
+}
+
+function checkSenders(checked: Checked): void {
+  if (lastSenders(checked.scenario) > 0) return;
+  const message =
+    'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.';
+  const place = configPlace(checked, 'baseSending', ...stepKeys);
+  checked.reading.report('error', 'nothing-sent', place, message);
 }
 
 /** Whoever sends to one other connection needs another one. */
-function checkCompany(reading: Reading, sources: Sources, { connections }: Scenario): void {
-  const alone = sources.entries.find(
+function checkCompany(checked: Checked): void {
+  const { reading, config, entries, scenario } = checked;
+  const alone = entries.find(
     ({ useCase, entry }) => hubRunOf(useCase, entry.parameters).audience === 'client',
   );
-  if (connections > 1 || alone === undefined) return;
-  reading.report(
-    'error',
-    'nothing-sent',
-    writtenPlace(reading, sources.config, 'connections') ?? entryPlace(reading, sources, alone),
-    `${alone.useCase.name} sends to another connection, and there is only one: nothing would be sent. Write at least 2 connections.`,
-    { title: 'Write 2', text: '2' },
-  );
+  if (scenario.connections > 1 || alone === undefined) return;
+  const place = writtenPlace(reading, config, 'connections') ?? entryPlace(checked, alone);
+  const message = `${alone.useCase.name} sends to another connection, and there is only one: nothing would be sent. Write at least 2 connections.`;
+  reading.report('error', 'nothing-sent', place, message, writing('2'));
 }
 
 /** Keys about senders, in a scenario that sends nothing. */
-function reportNoSenders(reading: Reading, { config }: Sources): void {
+function reportNoSenders({ reading, config }: Checked): void {
   for (const name of ['baseSending', 'step', 'sendingSteps']) {
     const place = writtenPlace(reading, config, name);
     if (place === undefined) continue;
@@ -97,50 +92,47 @@ function reportNoSenders(reading: Reading, { config }: Sources): void {
 }
 
 /** A storm must fall into the step, with time left to recover in. */
-function checkStorm(reading: Reading, sources: Sources, scenario: Scenario): void {
+function checkStorm({ reading, config, scenario }: Checked): void {
   const { dropAllAfterMs, singleStepDurationMs } = scenario;
-  const place = writtenPlace(reading, sources.config, 'dropAllAfter');
+  const place = writtenPlace(reading, config, 'dropAllAfter');
   if (place === undefined || dropAllAfterMs === undefined) return;
   if (dropAllAfterMs < singleStepDurationMs) return;
-  reading.report(
-    'error',
-    'drop-all',
-    place,
-    `A step is over after ${formatDurationMs(singleStepDurationMs)}, before its connections would be dropped. Write a shorter dropAllAfter, or a longer singleStepDuration.`,
-  );
+  const message = `A step is over after ${formatDurationMs(singleStepDurationMs)}, before its connections would be dropped. Write a shorter dropAllAfter, or a longer singleStepDuration.`;
+  reading.report('error', 'drop-all', place, message);
 }
 
 /** A sender whose interval is longer than the step may never get its turn. */
-function checkIntervals(reading: Reading, sources: Sources, scenario: Scenario): void {
-  for (const read of sources.entries) {
+function checkIntervals(checked: Checked): void {
+  const { reading, config, scenario } = checked;
+  const stepMs = scenario.singleStepDurationMs;
+  for (const read of checked.entries) {
     const interval = read.entry.parameters['sendingInterval'];
-    if (typeof interval !== 'number' || interval <= scenario.singleStepDurationMs) continue;
-    reading.report(
-      'warning',
-      'nothing-sent',
+    if (typeof interval !== 'number' || interval <= stepMs) continue;
+    const place =
       writtenPlace(reading, read.parameters, 'sendingInterval') ??
-        writtenPlace(reading, sources.config, 'singleStepDuration') ??
-        entryPlace(reading, sources, read),
-      `A sender sends every ${formatDurationMs(interval)}, but a step lasts ${formatDurationMs(scenario.singleStepDurationMs)}: some senders never send in it.`,
-    );
+      writtenPlace(reading, config, 'singleStepDuration') ??
+      entryPlace(checked, read);
+    const message = `A sender sends every ${formatDurationMs(interval)}, but a step lasts ${formatDurationMs(stepMs)}: some senders never send in it.`;
+    reading.report('warning', 'nothing-sent', place, message);
   }
 }
 
 /** An entry of a mix that sends nothing has no part in it: connections are opened anyway. */
-function reportSilentEntries(reading: Reading, sources: Sources): void {
-  for (const read of sources.entries) {
-    if (sources.entries.length < 2 || !isSilent(read.entry)) continue;
+function reportSilentEntries(checked: Checked): void {
+  if (checked.entries.length < 2) return;
+  for (const read of checked.entries.filter(({ entry }) => isSilent(entry))) {
     const message = `${read.useCase.name} sends nothing, so it adds nothing to a mix: all connections are opened anyway. Remove it.`;
-    reading.report('warning', 'no-effect', entryPlace(reading, sources, read), message);
+    checked.reading.report('warning', 'no-effect', entryPlace(checked, read), message);
   }
 }
 
 /** Counts and shares together must fit into the last step. */
-function checkMix(reading: Reading, sources: Sources, scenario: Scenario): void {
+function checkMix(checked: Checked): void {
+  const { reading, entries, scenario } = checked;
   const available = lastSenders(scenario);
   let taken = 0;
   let shares = 0;
-  for (const read of sources.entries) {
+  for (const read of entries) {
     const senders = isSilent(read.entry) ? undefined : read.entry.senders;
     if (senders?.kind === 'count') taken += senders.count;
     if (senders?.kind === 'share') shares += senders.share;
@@ -151,94 +143,76 @@ function checkMix(reading: Reading, sources: Sources, scenario: Scenario): void 
       taken === 0
         ? `The shares of the mix are more than 100 % (${Number((shares * 100).toFixed(1))} % up to here). Lower them.`
         : `The mix has more senders than the last step: ${formatCount(Math.ceil(sum - 1e-6))} up to here, but it has ${formatCount(available)}. Lower them, or raise connections.`;
-    const place =
-      writtenPlace(reading, read.section, 'senders') ?? entryPlace(reading, sources, read);
+    const place = writtenPlace(reading, read.section, 'senders') ?? entryPlace(checked, read);
     reading.report('error', 'mix-sum', place, message);
     return;
   }
   const left = available - taken - shares * available;
-  const open = sources.entries.filter(
-    ({ entry }) => entry.senders === undefined && !isSilent(entry),
-  );
-  if (sources.entries.length < 2 || open.length === 0 || left >= 0.5) return;
+  const open = entries.find(({ entry }) => entry.senders === undefined && !isSilent(entry));
+  if (entries.length < 2 || open === undefined || left >= 0.5) return;
   const message = 'The other entries of the mix take all senders, so this one has none.';
-  reading.report('warning', 'mix-sum', entryPlace(reading, sources, open[0]!), message);
+  reading.report('warning', 'mix-sum', entryPlace(checked, open), message);
 }
 
-/** With mean lives below this, connections do not send for more than a sixth of the time. */
-const shortLifeMs = 5000;
-
 /** Checks how connections come and go, and move in and out of groups. */
-export function checkLives(reading: Reading, sources: Sources, scenario: Scenario): void {
+export function checkLives(checked: Checked): void {
+  const { reading, config, entries, scenario } = checked;
   const { lifetimeMs, connections } = scenario;
-  const place = writtenPlace(reading, sources.config, 'lifetime');
+  const place = writtenPlace(reading, config, 'lifetime');
   if (place !== undefined && lifetimeMs !== undefined && lifetimeMs < shortLifeMs) {
     const leavingMs = leavingUs / 1000;
     const share = Math.round((100 * leavingMs) / (lifetimeMs + leavingMs));
     const message = `Connections do not send in the last ${formatDurationMs(leavingMs)} before they are closed: with a mean life of ${formatDurationMs(lifetimeMs)} that is ${share} % of the time. Write a longer lifetime.`;
     reading.report('warning', 'short-life', place, message);
   }
-  const moving = sources.entries.find(
+  const moving = entries.find(
     ({ useCase, entry }) => hubRunOf(useCase, entry.parameters).othersMove === true,
   );
   const last = stepsOf(scenario).at(-1)?.perEntry ?? [];
   if (moving === undefined || last.reduce((sum, count) => sum + count, 0) < connections) return;
   const message = `In the last step all ${formatCount(connections)} connections send, so nobody moves in and out of groups. Limit the steps with sendingSteps, or raise connections.`;
-  reading.report('warning', 'nobody-moves', entryPlace(reading, sources, moving), message);
+  reading.report('warning', 'nobody-moves', entryPlace(checked, moving), message);
 }
 
 /** Objectives that are finer than the generator, or than the number of deliveries, can judge. */
-export function checkSlo(reading: Reading, sources: Sources, scenario: Scenario): void {
-  if (scenario.kind === 'resultparser') return;
-  checkLimits(reading, sources, scenario);
-  checkTails(reading, sources, scenario);
+export function checkSlo(checked: Checked): void {
+  const { kind, pacing } = checked.scenario;
+  if (kind === 'resultparser') return;
+  // With closed pacing a message is due when it leaves, so that it is never late.
+  if (pacing !== 'closed') checkLimits(checked);
+  checkTails(checked);
 }
 
-/** With closed pacing a message is due when it leaves, so that it is never late. */
-function checkLimits(reading: Reading, sources: Sources, { slo, pacing }: Scenario): void {
-  if (pacing === 'closed') return;
+function checkLimits(checked: Checked): void {
+  const { reading, slo, scenario } = checked;
+  const finest = formatLatencyUs(finestLimitUs);
   for (const metric of latencyMetrics) {
-    const limit = slo.latencyUs[metric];
+    const limit = scenario.slo.latencyUs[metric];
     if (limit === undefined || limit >= finestLimitUs) continue;
-    const finest = formatLatencyUs(finestLimitUs);
-    reading.report(
-      'warning',
-      'objective-too-fine',
-      writtenPlace(reading, sources.slo, metric) ?? startPlace(reading, sources),
-      `A limit of ${formatLatencyUs(limit)} is finer than the generator: it sends up to ${formatLatencyUs(finestLimitUs * mostSlipShare)} after the time, and a step in which that is more than ${formatShare(mostSlipShare)} of a limit is invalid. The finest limit it can judge is ${finest}.`,
-      { title: `Write ${finest}`, text: finest },
-    );
+    const place = writtenPlace(reading, slo, metric) ?? configPlace(checked);
+    const message = `A limit of ${formatLatencyUs(limit)} is finer than the generator: it sends up to ${formatLatencyUs(finestLimitUs * mostSlipShare)} after the time, and a step in which that is more than ${formatShare(mostSlipShare)} of a limit is invalid. The finest limit it can judge is ${finest}.`;
+    reading.report('warning', 'objective-too-fine', place, message, writing(finest));
   }
 }
 
 /** The step with the fewest senders is the first; the others have more to tell. */
-function checkTails(reading: Reading, sources: Sources, scenario: Scenario): void {
-  const wanted = (['p99.9', 'p99.99'] as const).filter(
-    (metric) => scenario.slo.latencyUs[metric] !== undefined,
-  );
-  if (wanted.length === 0) return;
+function checkTails(checked: Checked): void {
+  const { reading, slo, scenario } = checked;
   const expected = deliveriesOfFirstStep(scenario);
   // With nothing expected nothing is judged, which is said elsewhere.
   if (expected === 0) return;
-  for (const metric of wanted) {
+  for (const metric of ['p99.9', 'p99.99'] as const) {
     const share = latencyShare[metric];
-    if (tellsShare(expected, share)) continue;
-    const finest = finestOf(expected);
-    reading.report(
-      'warning',
-      'objective-too-fine',
-      writtenPlace(reading, sources.slo, metric) ??
-        writtenPlace(reading, sources.config, 'latencyPercentage') ??
-        startPlace(reading, sources),
-      `Too few messages for ${metric}: it takes ${formatCount(countFor(share))} deliveries, so that ${leastBeyond} lie beyond it, and step 1 expects ${formatCount(expected)}. ${finest === undefined ? 'That is too few for any percentile' : `It has enough for ${finest}`}: let the step last longer, or send more.`,
-    );
+    if (scenario.slo.latencyUs[metric] === undefined || tellsShare(expected, share)) continue;
+    const finest = latencyMetrics
+      .filter((one) => one !== 'max' && tellsShare(expected, latencyShare[one]))
+      .at(-1);
+    const enough =
+      finest === undefined ? 'That is too few for any percentile' : `It has enough for ${finest}`;
+    const place = writtenPlace(reading, slo, metric) ?? configPlace(checked, 'latencyPercentage');
+    const message = `Too few messages for ${metric}: it takes ${formatCount(countFor(share))} deliveries, so that ${leastBeyond} lie beyond it, and step 1 expects ${formatCount(expected)}. ${enough}: let the step last longer, or send more.`;
+    reading.report('warning', 'objective-too-fine', place, message);
   }
-}
-
-function finestOf(expected: number): LatencyMetric | undefined {
-  return latencyMetrics
-    .filter((metric) => metric !== 'max' && tellsShare(expected, latencyShare[metric]))
-    .at(-1);
 }
 
 function deliveriesOfFirstStep(scenario: Scenario): number {

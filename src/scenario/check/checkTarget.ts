@@ -1,43 +1,19 @@
 import { isRest } from '../../usecases/useCase';
+import type { ReadEntry } from '../read/readEntries';
 import { placeOfValue, type Written } from '../read/readValue';
 import type { Scenario, UpstreamSpec } from '../scenario';
 import {
-  isLocalEndpoint,
-  endpointHost,
   connectionStringProblem,
+  endpointHost,
+  isLocalEndpoint,
   readConnectionString,
 } from '../target/connectionString';
-import { serviceOfHost, isLoopbackHost, hostOf } from '../target/hubUrl';
+import { hostOf, isLoopbackHost, serviceOfHost } from '../target/hubUrl';
 import { referencesIn } from '../target/references';
 import { behindOf, connectionStringOf } from '../target/targetKinds';
-import { entryPlace, startPlace, writtenPlace, type Sources } from '../text/problemPlaces';
-import type { Place, Reading } from '../text/scenarioReading';
+import { writing, type Place } from '../text/scenarioReading';
+import { entryPlace, startPlace, writtenPlace, type Checked } from './checked';
 import { reportLiteralTokens } from './secrets';
-
-/** Checks the target against the service and the use cases. */
-export function checkTarget(
-  reading: Reading,
-  sources: Sources,
-  scenario: Scenario,
-  written: Written | undefined,
-): void {
-  const { target } = scenario;
-  if (scenario.kind === 'resultparser') return;
-  const place =
-    written === undefined ? startPlace(reading, sources) : placeOfValue(reading, written);
-  const reported = written !== undefined && target === undefined;
-  if (!reported) checkKind(reading, sources, scenario, place);
-  for (const read of sources.entries) {
-    const { useCase } = read;
-    if (!read.named || useCase.services.includes(scenario.service)) continue;
-    const message = `${useCase.name} does not exist on ${serviceNames[scenario.service]}.`;
-    reading.report('error', 'use-case-service', entryPlace(reading, sources, read), message);
-  }
-  checkServiceHost(reading, sources, scenario, place);
-  checkUpstream(reading, sources, scenario);
-  checkSignIn(reading, sources, scenario, place);
-  reportLiteralTokens(reading, sources, scenario, written);
-}
 
 const serviceNames = {
   hub: 'a hub without a service',
@@ -45,92 +21,105 @@ const serviceNames = {
   webpubsub: 'Azure Web PubSub',
 } as const;
 
-function checkKind(reading: Reading, sources: Sources, scenario: Scenario, place: Place): void {
-  const { target } = scenario;
-  const rest = sources.entries.find(({ useCase, named }) => named && isRest(useCase));
+/** Checks the target, whose key is `written`, against the service and the use cases. */
+export function checkTarget(checked: Checked, written: Written | undefined): void {
+  const { reading, scenario } = checked;
+  if (scenario.kind === 'resultparser') return;
+  const place = written === undefined ? startPlace(checked) : placeOfValue(reading, written);
+  const isReported = written !== undefined && scenario.target === undefined;
+  if (!isReported) checkKind(checked, place);
+  for (const read of checked.entries) {
+    const { useCase } = read;
+    if (!read.named || useCase.services.includes(scenario.service)) continue;
+    const message = `${useCase.name} does not exist on ${serviceNames[scenario.service]}.`;
+    reading.report('error', 'use-case-service', entryPlace(checked, read), message);
+  }
+  checkServiceHost(checked, place);
+  checkUpstream(checked);
+  checkCertificate(checked);
+  checkSignIn(checked, place);
+  reportLiteralTokens(checked, written);
+}
+
+function checkKind(checked: Checked, place: Place): void {
+  const { reading, config, scenario } = checked;
+  const { target, service, connectionType } = scenario;
   const behind = behindOf(target);
   if (behind === 'service') return;
-  if (scenario.connectionType === 'AspNet' && behind !== 'userHub') {
+  if (connectionType === 'AspNet' && behind !== 'userHub') {
     const message =
       'ASP.NET SignalR needs the URL of its server in webAppTarget: there is no embedded one.';
-    const at = writtenPlace(reading, sources.config, 'connectionType') ?? place;
+    const at = writtenPlace(reading, config, 'connectionType') ?? place;
     reading.report('error', 'no-target', at, message);
     return;
   }
   if (behind === 'ownServer') return;
-  if (rest !== undefined) {
-    const at = target === undefined ? entryPlace(reading, sources, rest) : place;
-    reading.report(
-      'error',
-      'connection-string-needed',
-      at,
-      `${rest.useCase.name} sends through the REST API of a service: write its connectionString, for example \${secret:signalr}, or target: local for the emulator.`,
-    );
-  } else if (scenario.service === 'webpubsub') {
-    reading.report(
-      'error',
-      'connection-string-needed',
-      target === undefined ? (writtenPlace(reading, sources.config, 'service') ?? place) : place,
-      'Azure Web PubSub needs a connection string: write connectionString, for example ${secret:webpubsub}, or target: local for the emulator.',
-    );
+  const rest = checked.entries.find(({ useCase, named }) => named && isRest(useCase));
+  if (rest !== undefined || service === 'webpubsub') {
+    reportNeeded(checked, rest, place);
   } else if (target === undefined) {
-    reading.report(
-      'info',
-      'no-target',
-      place,
-      `The file names no target, so ${scenario.service === 'signalr' ? 'the emulator of Azure SignalR Service' : 'the embedded local hub'} is used. Write target: local to say so, or a hub URL.`,
-    );
+    const used =
+      service === 'signalr' ? 'the emulator of Azure SignalR Service' : 'the embedded local hub';
+    const message = `The file names no target, so ${used} is used. Write target: local to say so, or a hub URL.`;
+    reading.report('info', 'no-target', place, message);
   }
 }
 
-function checkServiceHost(
-  reading: Reading,
-  sources: Sources,
-  { target, service }: Scenario,
-  place: Place,
-): void {
-  const text = connectionStringOf(target);
-  if (text === undefined) return;
-  const other = serviceOfHost(endpointHost(text) ?? '');
-  if (other === undefined || other === service) return;
-  reading.report(
-    'error',
-    'service-host',
-    writtenPlace(reading, sources.config, 'service') ?? place,
-    `The connection string belongs to ${serviceNames[other]}: write service: ${other}, or another connection string.`,
-    sources.config.written.has('service') ? { title: `Write ${other}`, text: other } : undefined,
-  );
+/** Of a service that only a connection string leads to; `rest` sends through its REST API. */
+function reportNeeded(checked: Checked, rest: ReadEntry | undefined, place: Place): void {
+  const { reading, config, scenario } = checked;
+  const message =
+    rest === undefined
+      ? 'Azure Web PubSub needs a connection string: write connectionString, for example ${secret:webpubsub}, or target: local for the emulator.'
+      : `${rest.useCase.name} sends through the REST API of a service: write its connectionString, for example \${secret:signalr}, or target: local for the emulator.`;
+  const cause =
+    rest === undefined ? writtenPlace(reading, config, 'service') : entryPlace(checked, rest);
+  const at = scenario.target === undefined ? (cause ?? place) : place;
+  reading.report('error', 'connection-string-needed', at, message);
 }
 
-function checkUpstream(reading: Reading, sources: Sources, scenario: Scenario): void {
+function checkServiceHost({ reading, config, scenario }: Checked, place: Place): void {
+  const text = connectionStringOf(scenario.target);
+  const other = serviceOfHost((text && endpointHost(text)) ?? '');
+  if (other === undefined || other === scenario.service) return;
+  const written = writtenPlace(reading, config, 'service');
+  const message = `The connection string belongs to ${serviceNames[other]}: write service: ${other}, or another connection string.`;
+  reading.report('error', 'service-host', written ?? place, message, writing(written && other));
+}
+
+function checkUpstream({ reading, config, scenario }: Checked): void {
   const { target, upstream } = scenario;
   const text = connectionStringOf(target);
   if (upstream === undefined || text === undefined) return;
   if (endpointHost(text) === undefined || isLocalEndpoint(text)) return;
   const message = unreachableUpstream(upstream);
   if (message === undefined) return;
-  reading.report('error', 'upstream-url', sources.config.written.get('upstream')!.key, message);
+  reading.report('error', 'upstream-url', config.written.get('upstream')!.key, message);
 }
 
 /** What a handler lacks that a service elsewhere is to reach, as a sentence; undefined when it lacks nothing. */
 export function unreachableUpstream({ port, publicUrl }: UpstreamSpec): string | undefined {
   const missing = [
-    ...(port === 0
-      ? ['upstream.port, such as 7071, where the handler listens on this machine']
-      : []),
-    ...(publicUrl === undefined
-      ? ['upstream.publicUrl, the URL of a tunnel or a gateway that leads to that port']
-      : []),
-  ];
+    port === 0 && 'upstream.port, such as 7071, where the handler listens on this machine',
+    publicUrl === undefined &&
+      'upstream.publicUrl, the URL of a tunnel or a gateway that leads to that port',
+  ].filter((text) => text !== false);
   if (missing.length === 0) return undefined;
   return `The service cannot reach a handler on this machine by itself: write ${missing.join(', and ')}.`;
+}
+
+function checkCertificate({ reading, config, scenario }: Checked): void {
+  const keyFile = writtenPlace(reading, config, 'keyFile');
+  if (keyFile === undefined || scenario.certFile !== undefined) return;
+  const message = 'keyFile is given without certFile, the certificate it belongs to.';
+  reading.report('error', 'client-certificate', keyFile, message);
 }
 
 /** Variable of the environment with further hosts that tokens may go to, separated by commas. */
 export const hostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
 
 /** Why a token of Microsoft Entra ID is not shown to a server. */
-interface SignInRefusal {
+export interface SignInRefusal {
   readonly why: 'http' | 'insecureTls' | 'caFile' | 'host';
   readonly message: string;
 }
@@ -156,18 +145,8 @@ export function signInRefusal(
   return { why: 'host', message };
 }
 
-/** Checks what a run would refuse of a sign-in or a certificate. */
-export function checkSignIn(
-  reading: Reading,
-  { config }: Sources,
-  scenario: Scenario,
-  target: Place,
-): void {
-  const keyFile = writtenPlace(reading, config, 'keyFile');
-  if (keyFile !== undefined && scenario.certFile === undefined) {
-    const message = 'keyFile is given without certFile, the certificate it belongs to.';
-    reading.report('error', 'client-certificate', keyFile, message);
-  }
+/** Checks what a run would refuse of a sign-in. */
+function checkSignIn({ reading, config, scenario }: Checked, target: Place): void {
   const value = connectionStringOf(scenario.target);
   if (value === undefined) return;
   // What a reference stands for is not known when the file is read.
@@ -179,10 +158,6 @@ export function checkSignIn(
   const { why, message } = refusal;
   // The environment may allow the host.
   const severity = why === 'host' ? 'warning' : 'error';
-  reading.report(
-    severity,
-    'connection-string',
-    writtenPlace(reading, config, why) ?? target,
-    message,
-  );
+  const place = writtenPlace(reading, config, why) ?? target;
+  reading.report(severity, 'connection-string', place, message);
 }

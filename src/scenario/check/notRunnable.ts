@@ -1,12 +1,11 @@
 import { largestSource, stampBytes } from '../../base/message';
 import { payloadOf, type PayloadSize } from '../../usecases/payloadSizes';
-import { streamsOf, findUseCase } from '../../usecases/registry';
+import { findUseCase, streamsOf } from '../../usecases/registry';
 import { sourcesOfStreams } from '../../usecases/streams';
 import { hubRunOf, type HubRun } from '../../usecases/useCase';
 import type { ReadEntry } from '../read/readEntries';
 import type { Scenario, ScenarioEntry } from '../scenario';
-import { startPlace, writtenPlace, entryPlace, type Sources } from '../text/problemPlaces';
-import type { Reading } from '../text/scenarioReading';
+import { configPlace, entryPlace, type Checked } from './checked';
 
 /** Something that this version parses and estimates, but cannot run. */
 interface Obstacle {
@@ -15,6 +14,32 @@ interface Obstacle {
   /** Keys of `config` it is about, the most telling first. */
   readonly keys: readonly string[];
 }
+
+/** A line goes when its work is done. */
+const obstacles: readonly Obstacle[] = [
+  {
+    sentence: ({ connectionType }) =>
+      connectionType === 'AspNet'
+        ? 'This version does not speak to ASP.NET SignalR yet, only to ASP.NET Core SignalR.'
+        : undefined,
+    keys: ['connectionType'],
+  },
+  {
+    sentence: ({ service, driver, subprotocol }) =>
+      service === 'webpubsub' && driver === 'sdk' && !['json', 'reliableJson'].includes(subprotocol)
+        ? `The official client of Azure Web PubSub knows subprotocol json and reliableJson, not ${subprotocol}: take one of them, or leave driver out.`
+        : undefined,
+    keys: ['subprotocol', 'driver'],
+  },
+  {
+    sentence: (scenario) =>
+      scenario.entries.some((entry) => sendsTicks(entry, scenario.dialect))
+        ? ticksProblem(scenario)
+        : undefined,
+    keys: ['driver', 'protocol'],
+  },
+  { sentence: tooManySources, keys: ['connections'] },
+];
 
 /** Messages are told apart by their source, of which a stamp holds so many. */
 function tooManySources({ connections, entries }: Scenario): string | undefined {
@@ -30,35 +55,6 @@ function tooManySources({ connections, entries }: Scenario): string | undefined 
   return `${connections} connections ${what} are more than one run can follow (${largestSource}): use fewer of either.`;
 }
 
-/** A line goes when its work is done. */
-const obstacles: readonly Obstacle[] = [
-  {
-    sentence: ({ connectionType }) =>
-      connectionType === 'AspNet'
-        ? 'This version does not speak to ASP.NET SignalR yet, only to ASP.NET Core SignalR.'
-        : undefined,
-    keys: ['connectionType'],
-  },
-  {
-    sentence: ({ service, driver, subprotocol }) =>
-      service === 'webpubsub' &&
-      driver === 'sdk' &&
-      subprotocol !== 'json' &&
-      subprotocol !== 'reliableJson'
-        ? `The official client of Azure Web PubSub knows subprotocol json and reliableJson, not ${subprotocol}: take one of them, or leave driver out.`
-        : undefined,
-    keys: ['subprotocol', 'driver'],
-  },
-  {
-    sentence: (scenario) =>
-      scenario.entries.some((entry) => sendsTicks(entry, scenario.dialect))
-        ? ticksProblem(scenario)
-        : undefined,
-    keys: ['driver', 'protocol'],
-  },
-  { sentence: tooManySources, keys: ['connections'] },
-];
-
 /** Only reads, so nothing of it is run. */
 const readsCounters =
   'kind: resultparser only reads the counter file of an old run: use `signalr-bench run` or `signalr-bench import` on a command line.';
@@ -72,28 +68,21 @@ export function notRunnable(scenario: Scenario): string | undefined {
   return obstacles.map(({ sentence }) => sentence(scenario)).find((text) => text !== undefined);
 }
 
-/** Warns of all that {@link notRunnable} would tell when the scenario is run. */
-export function reportNotRunnable(reading: Reading, sources: Sources, scenario: Scenario): void {
+/** Warns of all that {@link notRunnable} says when the scenario is run. */
+export function reportNotRunnable(checked: Checked): void {
+  const { reading, scenario } = checked;
   if (scenario.kind === 'resultparser') return;
   for (const { sentence, keys } of obstacles) {
     const message = sentence(scenario);
     if (message === undefined) continue;
-    const place = writtenPlace(reading, sources.config, ...keys) ?? startPlace(reading, sources);
-    reading.report('warning', 'not-runnable', place, message);
+    reading.report('warning', 'not-runnable', configPlace(checked, ...keys), message);
   }
 }
 
 /** Why an entry cannot be run in the dialect measure, and the parameter at fault, if one is. */
-interface MeasureProblem {
+export interface MeasureProblem {
   readonly parameter?: 'payload' | 'messageSize';
   readonly message: string;
-}
-
-interface Entry {
-  /** Of the use case. */
-  readonly name: string;
-  readonly run: HubRun;
-  readonly payload: { readonly sizes: readonly PayloadSize[]; readonly content: unknown };
 }
 
 /** Whether a use case needs a hub with methods of the bench contract. */
@@ -104,60 +93,32 @@ export const needsContract = ({ audience, ownCall }: HubRun): boolean =>
  * Checks an entry against the contract `Measure(ticks, payload)`; undefined when it can be run there, or
  * needs no contract at all.
  */
-export function measureProblem({ name, run, payload }: Entry): MeasureProblem | undefined {
+export function measureProblem({
+  name,
+  run,
+  payload,
+}: {
+  /** Of the use case. */
+  readonly name: string;
+  readonly run: HubRun;
+  readonly payload: { readonly sizes: readonly PayloadSize[]; readonly content: unknown };
+}): MeasureProblem | undefined {
   if (!needsContract(run)) return undefined;
   if (run.message?.measureMethod === undefined) {
     return { message: `The dialect measure has no hub method for ${name}.` };
   }
   if (payload.content === 'binary') {
-    return {
-      parameter: 'payload',
-      message: 'In the dialect measure payloads are text: remove payload: binary.',
-    };
+    const message = 'In the dialect measure payloads are text: remove payload: binary.';
+    return { parameter: 'payload', message };
   }
   if (payload.sizes.every(({ bytes }) => bytes >= stampBytes)) return undefined;
-  return {
-    parameter: 'messageSize',
-    message: `In the dialect measure the payload begins with the ${stampBytes} bytes by which a message is recognised: messages of ${name} need at least ${stampBytes} bytes.`,
-  };
-}
-
-/** What tells whether numbers above 2^53 can be sent. */
-interface NumberWay {
-  readonly driver?: 'native' | 'sdk' | undefined;
-  readonly protocol: string;
-}
-
-/**
- * Why ticks cannot be sent that way; undefined when they can. The package `@msgpack/msgpack` 2 of the
- * official client knows no bigint, and writes numbers above 2^53 as floating point, which hubs refuse.
- */
-export const ticksProblem = ({ driver, protocol }: NumberWay): string | undefined =>
-  driver === 'sdk' && protocol === 'messagepack'
-    ? 'The official client cannot write ticks, which are whole numbers of 64 bits, in messagepack: set driver to native, or protocol to json.'
-    : undefined;
-
-/** Whether an entry's messages have ticks for a number. */
-function sendsTicks({ name, parameters }: ScenarioEntry, dialect: string): boolean {
-  const useCase = findUseCase(name);
-  const run = useCase === undefined ? undefined : hubRunOf(useCase, parameters);
-  if (run === undefined) return false;
-  // A placeholder is a number where it is the whole text.
-  if (run.ownCall !== undefined) {
-    const items = run.streams?.own?.items ?? '';
-    return `${run.ownCall.arguments}${items}`.includes('"{ticks}"');
-  }
-  return dialect === 'measure' && needsContract(run);
+  const message = `In the dialect measure the payload begins with the ${stampBytes} bytes by which a message is recognised: messages of ${name} need at least ${stampBytes} bytes.`;
+  return { parameter: 'messageSize', message };
 }
 
 /** Reports what the dialect measure has no room for, where the file asks for that dialect. */
-export function checkDialect(
-  reading: Reading,
-  sources: Sources,
-  read: ReadEntry,
-  { dialect }: Scenario,
-): void {
-  if (dialect !== 'measure' || !read.named) return;
+export function checkDialect(checked: Checked, read: ReadEntry): void {
+  if (checked.scenario.dialect !== 'measure' || !read.named) return;
   const { name, parameters } = read.entry;
   const problem = measureProblem({
     name,
@@ -165,10 +126,33 @@ export function checkDialect(
     payload: { sizes: payloadOf(parameters).sizes, content: parameters['payload'] },
   });
   if (problem === undefined) return;
-  const { message } = problem;
   const severalSizes = problem.parameter === 'messageSize' && 'messageSizes' in parameters;
   const parameter = severalSizes ? 'messageSizes' : problem.parameter;
-  const place =
-    parameter === undefined ? undefined : writtenPlace(reading, read.parameters, parameter);
-  reading.report('error', 'dialect', place ?? entryPlace(reading, sources, read), message);
+  const place = entryPlace(checked, read, ...(parameter === undefined ? [] : [parameter]));
+  checked.reading.report('error', 'dialect', place, problem.message);
+}
+
+/**
+ * Why ticks cannot be sent that way; undefined when they can. The package `@msgpack/msgpack` 2 of the
+ * official client knows no bigint, and writes numbers above 2^53 as floating point, which hubs refuse.
+ */
+export const ticksProblem = ({
+  driver,
+  protocol,
+}: {
+  readonly driver?: Scenario['driver'] | undefined;
+  readonly protocol: string;
+}): string | undefined =>
+  driver === 'sdk' && protocol === 'messagepack'
+    ? 'The official client cannot write ticks, which are whole numbers of 64 bits, in messagepack: set driver to native, or protocol to json.'
+    : undefined;
+
+/** Whether an entry's messages have ticks for a number. */
+export function sendsTicks({ name, parameters }: ScenarioEntry, dialect: string): boolean {
+  const useCase = findUseCase(name);
+  if (useCase === undefined) return false;
+  const run = hubRunOf(useCase, parameters);
+  if (run.ownCall === undefined) return dialect === 'measure' && needsContract(run);
+  // A placeholder is a number where it is the whole text.
+  return `${run.ownCall.arguments}${run.streams?.own?.items ?? ''}`.includes('"{ticks}"');
 }

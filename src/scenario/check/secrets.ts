@@ -1,18 +1,21 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { nameOf } from '../read/readSection';
 import { partOf, sourceOf, type Written } from '../read/readValue';
-import type { Scenario } from '../scenario';
 import { isLocalEndpoint, isPlaceholderKey } from '../target/connectionString';
 import { referencesIn } from '../target/references';
 import { urlsOf } from '../target/targetKinds';
-import type { Sources } from '../text/problemPlaces';
-import { scalarContent, type Reading, type Place } from '../text/scenarioReading';
+import { scalarContent, type Place, type Reading } from '../text/scenarioReading';
+import type { Checked } from './checked';
 
-/** More pasted keys than anybody has; looking on would only repeat the advice. */
+/** Code of the problem that a secret stands in the file. */
+export const secretInFile = 'secret-in-file';
+/** More secrets of a kind than anybody has; looking on would only repeat the advice. */
 const maximumFindings = 20;
-
 /** How far before its key the endpoint of a connection string is looked for. */
 const longestString = 2000;
+
+const warning = (what: string): string =>
+  `${what} stands in this file. Keep it outside and write a reference: \${env:NAME} or \${secret:name}.`;
 
 /**
  * Warns about access keys that stand in the text itself, comments included: files are shared and
@@ -25,10 +28,8 @@ export function reportSecrets(reading: Reading): void {
     const key = match[1]!;
     const start = match.index + match[0].length - key.length;
     if (key.startsWith('${') || isPlaceholderKey(key)) continue;
-    const line = text
-      .slice(Math.max(0, start - longestString), start)
-      .split('\n')
-      .at(-1)!;
+    const before = text.slice(Math.max(0, start - longestString), start);
+    const line = before.slice(before.lastIndexOf('\n') + 1);
     const endpoint = line.toLowerCase().lastIndexOf('endpoint=');
     if (endpoint !== -1 && isLocalEndpoint(line.slice(endpoint))) continue;
     findings += 1;
@@ -37,18 +38,10 @@ export function reportSecrets(reading: Reading): void {
     const fix = line.includes('{')
       ? undefined
       : { title: 'Write ${secret:accessKey}', text: '${secret:accessKey}' };
-    reading.report(
-      'warning',
-      'secret-in-file',
-      { offset: start, length: key.length },
-      'An access key stands in this file. Keep it outside and write a reference: ${env:NAME} or ${secret:name}.',
-      fix,
-    );
+    const place = { offset: start, length: key.length };
+    reading.report('warning', secretInFile, place, warning('An access key'), fix);
   }
 }
-
-/** More URLs with passwords than anybody has; looking on would only repeat the advice. */
-const maximumUrls = 20;
 
 /**
  * Warns about tokens and passwords that are written out: they are as bad as a pasted access key. Each
@@ -57,17 +50,13 @@ const maximumUrls = 20;
  * @param target the key whose value is the target
  */
 export function reportLiteralTokens(
-  reading: Reading,
-  { config }: Sources,
-  scenario: Scenario,
+  { reading, config, scenario }: Checked,
   target: Written | undefined,
 ): void {
   const warn = (place: Place, what: string): void => {
-    if (place.override !== undefined) return;
-    const message = `${what} stands in this file. Keep it outside and write a reference: \${env:NAME} or \${secret:name}.`;
-    reading.report('warning', 'secret-in-file', place, message);
+    if (place.override === undefined) reading.report('warning', secretInFile, place, warning(what));
   };
-  const token = scalarOf(reading, config.written.get('accessToken'));
+  const token = scalarOf(reading, config.written.get('accessToken')?.value);
   if (token !== undefined && isLiteral(scenario.accessToken)) {
     warn(contentPlace(reading, token), 'An access token');
   }
@@ -76,7 +65,7 @@ export function reportLiteralTokens(
     warn(contentPlace(reading, header), 'An authorization header');
   }
   if (!urlsOf(scenario.target).some(carriesSecret)) return;
-  for (const place of urlPlaces(reading, target).slice(0, maximumUrls)) {
+  for (const place of urlPlaces(reading, target).slice(0, maximumFindings)) {
     warn(place, 'A token or password');
   }
 }
@@ -90,29 +79,26 @@ function carriesSecret(url: string): boolean {
   return user !== undefined && /:(?!\$\{)/.test(user);
 }
 
-function scalarOf(
-  reading: Reading,
-  written: { readonly value: Node | null } | undefined,
-): Scalar | undefined {
-  const node = written === undefined ? undefined : reading.follow(written.value);
+function scalarOf(reading: Reading, value: Node | null | undefined): Scalar | undefined {
+  const node = reading.follow(value ?? null);
   return isScalar(node) && node.value !== null ? node : undefined;
 }
 
 function authorizationOf(reading: Reading, headers: Written | undefined): Scalar | undefined {
-  const map = headers === undefined ? undefined : reading.follow(headers.value);
+  const map = reading.follow(headers?.value ?? null);
   if (!isMap(map)) return undefined;
   const pair = map.items.find(
     ({ key }) => isScalar(key) && nameOf(key).toLowerCase() === 'authorization',
   );
-  return pair && scalarOf(reading, { value: (pair.value ?? null) as Node | null });
+  return pair && scalarOf(reading, pair.value as Node | null);
 }
 
 /** Where the URLs with a token or password stand: texts, comma lists and YAML lists. */
 function urlPlaces(reading: Reading, target: Written | undefined): Place[] {
-  const node = target === undefined ? undefined : reading.follow(target.value);
+  const node = reading.follow(target?.value ?? null);
   const nodes = isSeq(node) ? (node.items as (Node | null)[]) : [node ?? null];
   return nodes.flatMap((value) => {
-    const scalar = scalarOf(reading, { value });
+    const scalar = scalarOf(reading, value);
     if (scalar === undefined) return [];
     const whole = sourceOf(scalar);
     const parts = whole.split(',');

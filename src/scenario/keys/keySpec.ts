@@ -37,6 +37,9 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
 }
 
+/** Names of HTTP headers (RFC 9110, section 5.1: a token). */
+export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+
 /** Whether the value is one YAML scalar that is read by its description alone. */
 export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
   return ![

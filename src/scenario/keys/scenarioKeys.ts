@@ -31,18 +31,21 @@ export const pipelineMessage =
 /** Every key under `scenario`. */
 export const scenarioKeys: readonly KeySpec[] = [name, parameters];
 
+/** How many senders of a mix an entry has. */
+export const sendersKey: KeySpec = {
+  name: 'senders',
+  type: 'senders',
+  minimum: 1,
+  maximum: 1_000_000,
+  defaultText: 'an equal part of what the other entries leave',
+  summary:
+    'Senders of this part in the last step, as a count or as a share such as `30%`; earlier steps in proportion.',
+};
+
 /** Every key of an entry of `scenarios`. */
 export const entryKeys: readonly KeySpec[] = [
   { ...name, required: true, summary: 'Use case of this part of the mix.' },
-  {
-    name: 'senders',
-    type: 'senders',
-    minimum: 1,
-    maximum: 1_000_000,
-    defaultText: 'an equal part of what the other entries leave',
-    summary:
-      'Senders of this part in the last step, as a count or as a share such as `30%`; earlier steps in proportion.',
-  },
+  sendersKey,
   parameters,
 ];
 

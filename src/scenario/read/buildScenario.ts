@@ -176,12 +176,8 @@ function readLatencyPercentage(
   if (exact !== undefined) return exact;
   const stricter = latencyMetrics.find((metric) => 1 - latencyShare[metric] < share)!;
   const asked = formatPercentile(1 - share);
-  reading.report(
-    'warning',
-    'latency-percentage',
-    placeOfValue(reading, written),
-    `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is no percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`,
-  );
+  const message = `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is no percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`;
+  reading.report('warning', 'latency-percentage', placeOfValue(reading, written), message);
   return stricter;
 }
 

@@ -110,10 +110,11 @@ function setValue(
     }
     if (!isMap(holder)) {
       const parent = keys.slice(0, depth).join('.');
+      const message = 'wrong-type';
       report(
         reading,
         path,
-        'wrong-type',
+        message,
         `${parent} is no map in the file, so nothing can be set in it.`,
       );
       return;

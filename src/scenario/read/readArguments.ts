@@ -12,7 +12,7 @@ import {
 } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
 import { didYouMean, quotable } from '../text/words';
-import type { Place, Reading } from '../text/scenarioReading';
+import { writing, type Place, type Reading } from '../text/scenarioReading';
 import { readYaml } from '../text/yamlDocument';
 import { nameOf, type Section } from './readSection';
 import { checkReferences, partOf, placeOfValue, type Written } from './readValue';
@@ -182,16 +182,10 @@ class Values {
     const meant = didYouMean(name, placeholderNames);
     const known = placeholderWords.map(({ written }) => written).join(', ');
     const question = meant === undefined ? '' : ` Did you mean {${meant}}?`;
-    this.reading.report(
-      'error',
-      'placeholder',
-      at,
-      `There is no placeholder {${quotable(name)}}.${question} Known are ${known}; {{ stands for a brace.`,
-      // Only where the place is that of the placeholder itself.
-      meant === undefined || at.length !== length
-        ? undefined
-        : { title: `Write {${meant}}`, text: `{${meant}}` },
-    );
+    const message = `There is no placeholder {${quotable(name)}}.${question} Known are ${known}; {{ stands for a brace.`;
+    // Only where the place is that of the placeholder itself.
+    const fix = meant === undefined || at.length !== length ? undefined : writing(`{${meant}}`);
+    this.reading.report('error', 'placeholder', at, message, fix);
   }
 
   private placeOf(node: Node): Place {

@@ -1,17 +1,29 @@
-import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
-import { sharePattern, parseShare } from '../../base/units';
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { parseShare, sharePattern } from '../../base/units';
 import type { Parameters } from '../../usecases/parameters';
 import { parsePayloadSizes } from '../../usecases/payloadSizes';
 import { findUseCase, useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
-import { allParameters, entryKeys, maximumEntries, scenarioKeys } from '../keys/scenarioKeys';
-import type { PlainSpec } from '../keys/keySpec';
+import {
+  allParameters,
+  entryKeys,
+  maximumEntries,
+  scenarioKeys,
+  sendersKey,
+} from '../keys/scenarioKeys';
+import type { Severity } from '../problem';
 import type { ScenarioEntry, SenderShare } from '../scenario';
-import { didYouMean, quotable } from '../text/words';
-import type { Reading } from '../text/scenarioReading';
+import { writing, type Reading } from '../text/scenarioReading';
+import { didYouMean, listed, quotable } from '../text/words';
 import { isBelow, withArguments } from './readArguments';
-import { readSection, sectionOf, reportUnknownKey, type Section } from './readSection';
-import { listed, placeOfValue, sourceOf, readValue, type Written } from './readValue';
+import {
+  readSection,
+  reportUnknownKey,
+  sectionOf,
+  type Section,
+  type UnknownKey,
+} from './readSection';
+import { isNothing, placeOfValue, readValue, sourceOf, type Written } from './readValue';
 
 /** An entry as read, with the parts of the file it came from. */
 export interface ReadEntry {
@@ -66,51 +78,37 @@ export function readEntries(reading: Reading, top: Section): ReadEntry[] {
   });
 }
 
-const isNothing = (node: Node | undefined): boolean =>
-  node === undefined || (isScalar(node) && node.value === null);
-
 function readEntry(reading: Reading, section: Section, node: Node | undefined): ReadEntry {
   const name = section.written.get('name');
   const { useCase, named } = readUseCase(reading, name);
   const path = `${section.path}.parameters`;
-  const parameters = readSection(
-    reading,
-    path,
-    useCase.parameters,
-    section.written.get('parameters'),
-    { unknown: (key, word) => reportParameter(reading, useCase, named, path, key, word) },
+  const holder = section.written.get('parameters');
+  const parameters = readSection(reading, path, useCase.parameters, holder, (key, word) =>
+    reportParameter(reading, { useCase, named }, { key, name: word, path }),
   );
   const written = section.written.get('senders');
-  const senders = written === undefined ? undefined : readSenders(reading, written);
+  const senders = written && readSenders(reading, written);
   const plain = Object.fromEntries(parameters.values);
   checkPayload(reading, parameters, plain);
   const hasArguments = useCase.parameters.some(({ type }) => type === 'list');
   const values = hasArguments ? withArguments(reading, parameters, plain) : plain;
   return {
-    useCase,
-    named,
-    section,
-    parameters,
-    entry: {
-      name: useCase.name,
-      parameters: values,
-      ...(senders === undefined ? {} : { senders }),
-    },
-    ...(node === undefined ? {} : { node }),
+    ...{ useCase, named, section, parameters },
+    entry: { name: useCase.name, parameters: values, ...(senders && { senders }) },
+    ...(node && { node }),
   };
 }
 
-function readUseCase(
-  reading: Reading,
-  written: Written | undefined,
-): { useCase: UseCase; named: boolean } {
+type NamedUseCase = Pick<ReadEntry, 'useCase' | 'named'>;
+
+function readUseCase(reading: Reading, written: Written | undefined): NamedUseCase {
   const standIn = useCases[0]!;
   if (written === undefined) return { useCase: standIn, named: true };
   const node = reading.follow(written.value);
   const place = placeOfValue(reading, written);
   const names = useCases.map((known) => known.name);
   if (!isScalar(node) || node.value === null) {
-    const message = `name must be one of ${listed(names)}.`;
+    const message = `name must be one of ${listed(names, 'or')}.`;
     reading.report('error', isNothing(node) ? 'empty-value' : 'wrong-type', place, message);
     return { useCase: standIn, named: false };
   }
@@ -120,33 +118,23 @@ function readUseCase(
     const known = [useCase.name, ...useCase.aliases];
     if (!known.includes(word)) {
       const right = known.find((text) => text.toLowerCase() === word.toLowerCase())!;
-      const fix = { title: `Write ${right}`, text: right };
-      reading.report('warning', 'letter-case', place, `This use case is written ${right}.`, fix);
+      const message = `This use case is written ${right}.`;
+      reading.report('warning', 'letter-case', place, message, writing(right));
     }
     return { useCase, named: true };
   }
   const meant = didYouMean(word, [...names, ...useCases.flatMap((known) => known.aliases)]);
   const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  reading.report(
-    'error',
-    'unknown-use-case',
-    place,
-    `There is no use case "${quotable(word)}".${question} Known are ${names.join(', ')}.`,
-    meant === undefined ? undefined : { title: `Write ${meant}`, text: meant },
-  );
-  return {
-    useCase: (meant === undefined ? undefined : findUseCase(meant)) ?? standIn,
-    named: false,
-  };
+  const message = `There is no use case "${quotable(word)}".${question} Known are ${names.join(', ')}.`;
+  const fix = writing(meant);
+  reading.report('error', 'unknown-use-case', place, message, fix);
+  return { useCase: findUseCase(meant ?? '') ?? standIn, named: false };
 }
 
 function reportParameter(
   reading: Reading,
-  useCase: UseCase,
-  named: boolean,
-  path: string,
-  key: Scalar,
-  name: string,
+  { useCase, named }: NamedUseCase,
+  { key, name, path }: Pick<UnknownKey, 'key' | 'name' | 'path'>,
 ): void {
   const owner = allParameters.get(name);
   if (owner === undefined) {
@@ -156,80 +144,52 @@ function reportParameter(
   }
   if (!named) return;
   const owners = owner.useCases.slice(0, 4).join(', ');
-  reading.report(
-    'warning',
-    'other-use-case',
-    key,
-    `${name} means nothing for ${useCase.name}; it belongs to ${owners}. Remove it, or correct the name.`,
-  );
+  const message = `${name} means nothing for ${useCase.name}; it belongs to ${owners}. Remove it, or correct the name.`;
+  reading.report('warning', 'other-use-case', key, message);
 }
-
-const count: PlainSpec = {
-  name: 'senders',
-  type: 'count',
-  minimum: 1,
-  maximum: 1_000_000,
-  summary: '',
-};
 
 /** Reads `senders` of a mix: a whole number, or a share such as `30%`. Undefined for a bad value. */
 function readSenders(reading: Reading, written: Written): SenderShare | undefined {
   const node = reading.follow(written.value);
+  const place = placeOfValue(reading, written);
   const text = isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
   if (text === undefined || !new RegExp(sharePattern).test(text.slice(0, 100).trim())) {
     if (text !== undefined && !/^[0-9]+$/.test(text)) {
       const message = 'senders must be a whole number, or a share of the step such as 30%.';
-      reading.report('error', 'wrong-type', placeOfValue(reading, written), message);
+      reading.report('error', 'wrong-type', place, message);
       return undefined;
     }
-    const value = readValue(reading, count, written);
+    const value = readValue(reading, { ...sendersKey, type: 'count' }, written);
     return typeof value === 'number' ? { kind: 'count', count: value } : undefined;
   }
   const share = parseShare(text)!;
   if (share > 0 && share <= 1) return { kind: 'share', share };
   const message = 'The share of senders must be more than 0 % and at most 100 %.';
-  reading.report(
-    'error',
-    share > 1 ? 'above-bounds' : 'below-bounds',
-    placeOfValue(reading, written),
-    message,
-  );
+  reading.report('error', share > 1 ? 'above-bounds' : 'below-bounds', place, message);
   return undefined;
 }
 
 /** Reports sizes that cannot be read, and keys of payloads that exclude each other. */
-function checkPayload(reading: Reading, section: Section, parameters: Parameters): void {
+function checkPayload(reading: Reading, { written }: Section, parameters: Parameters): void {
   const { messageSizes, payload, payloadFile } = parameters;
-  const written = (name: string) => section.written.get(name);
+  const report = (severity: Severity, code: string, name: string, message: string): void =>
+    reading.report(severity, code, placeOfValue(reading, written.get(name)!), message);
   // Of a file, too, the content may go as bytes.
   if (payload !== undefined && payload !== 'binary' && payloadFile !== undefined) {
     const message = 'payload and payloadFile are both given; the file counts. Remove one of them.';
-    reading.report('warning', 'two-payloads', placeOfValue(reading, written('payload')!), message);
+    report('warning', 'two-payloads', 'payload', message);
   }
   if (typeof payloadFile === 'string' && !isBelow(payloadFile)) {
     const message =
       'payloadFile must lie beside the scenario file or below it: its content is sent to the target.';
-    reading.report(
-      'error',
-      'payload-file',
-      placeOfValue(reading, written('payloadFile')!),
-      message,
-    );
+    report('error', 'payload-file', 'payloadFile', message);
   }
   if (typeof messageSizes !== 'string') return;
-  const place = placeOfValue(reading, written('messageSizes')!);
   const read = parsePayloadSizes(messageSizes);
   if ('problem' in read) {
-    reading.report('error', 'message-sizes', place, read.problem);
-    return;
-  }
-  if (written('messageSize') !== undefined) {
+    report('error', 'message-sizes', 'messageSizes', read.problem);
+  } else if (written.has('messageSize')) {
     const message = 'messageSize and messageSizes are both given; messageSizes counts. Remove one.';
-    reading.report(
-      'warning',
-      'two-payloads',
-      placeOfValue(reading, written('messageSize')!),
-      message,
-    );
+    report('warning', 'two-payloads', 'messageSize', message);
   }
 }

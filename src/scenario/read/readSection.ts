@@ -3,7 +3,7 @@ import { allParameters, pipelineKeys, pipelineMessage, topKeys } from '../keys/s
 import { isPlain, type KeySpec } from '../keys/keySpec';
 import { didYouMean, quotable } from '../text/words';
 import type { Reading, FixDraft } from '../text/scenarioReading';
-import { placeOfValue, readValue, type Value, type Written } from './readValue';
+import { isNothing, placeOfValue, readValue, type Value, type Written } from './readValue';
 
 /** A map of the file, read by the descriptions of its keys. */
 export interface Section {
@@ -16,10 +16,8 @@ export interface Section {
   readonly map?: YAMLMap;
 }
 
-export interface SectionOptions {
-  /** Handles a key that no description knows; by default it is reported as unknown. */
-  readonly unknown?: (key: Scalar, name: string) => void;
-}
+/** Handles a key that no description knows. */
+type OnUnknown = (key: Scalar, name: string) => void;
 
 /**
  * Reads a map: unknown and repeated keys are reported, plain values are read, the others are left to
@@ -32,34 +30,31 @@ export function readSection(
   path: string,
   specs: readonly KeySpec[],
   holder: Written | undefined,
-  options: SectionOptions = {},
+  unknown?: OnUnknown,
 ): Section {
-  const node = holder === undefined ? undefined : reading.follow(holder.value);
-  if (node === undefined || isEmpty(node))
-    return sectionOf(reading, path, specs, undefined, options);
-  if (isMap(node)) return sectionOf(reading, path, specs, node, options);
-  const keys = specs
-    .slice(0, 3)
-    .map((spec) => spec.name)
-    .join(', ');
-  reading.report(
-    'error',
-    'wrong-type',
-    placeOfValue(reading, holder!),
-    `${path} must be a map of keys such as ${keys}, each on its own line below it.`,
-  );
-  return sectionOf(reading, path, specs, undefined, options);
+  const node = reading.follow(holder?.value ?? null);
+  const map = isMap(node) ? node : undefined;
+  if (holder !== undefined && map === undefined && !isNothing(node)) {
+    const names = specs.slice(0, 3).map(({ name }) => name);
+    const message = `${path} must be a map of keys such as ${names.join(', ')}, each on its own line below it.`;
+    reading.report('error', 'wrong-type', placeOfValue(reading, holder), message);
+  }
+  return sectionOf(reading, path, specs, map, unknown);
 }
 
-/** As {@link readSection}, for the map itself. */
+/**
+ * As {@link readSection}, for the map itself.
+ *
+ * @param unknown absent: such a key is reported
+ */
 export function sectionOf(
   reading: Reading,
   path: string,
   specs: readonly KeySpec[],
   map: YAMLMap | undefined,
-  options: SectionOptions = {},
+  unknown?: OnUnknown,
 ): Section {
-  const byName = new Map(specs.map((spec) => [spec.name, spec]));
+  const known = new Set(specs.map(({ name }) => name));
   const written = new Map<string, Written>();
   const seen = new Set<string>();
   for (const { key, value } of map?.items ?? []) {
@@ -72,16 +67,12 @@ export function sectionOf(
       continue;
     }
     seen.add(name);
-    if (byName.has(name)) written.set(name, entry);
-    else if (options.unknown !== undefined) options.unknown(entry.key, name);
+    if (known.has(name)) written.set(name, entry);
+    else if (unknown !== undefined) unknown(entry.key, name);
     else reportUnknownKey(reading, { key: entry.key, name, path, specs, map: map! });
   }
-  return {
-    path,
-    written,
-    values: plainValues(reading, specs, written),
-    ...(map === undefined ? {} : { map }),
-  };
+  const values = plainValues(reading, specs, written);
+  return { path, written, values, ...(map !== undefined && { map }) };
 }
 
 function plainValues(
@@ -98,8 +89,6 @@ function plainValues(
   }
   return values;
 }
-
-const isEmpty = (node: Node): boolean => isScalar(node) && node.value === null;
 
 /** Keys are scalars; anything else gets a stand-in at its place, so that it is reported as unknown. */
 function keyScalar(reading: Reading, key: Node): Scalar {
@@ -118,39 +107,32 @@ const shortName = (name: string): string => (name.length > 60 ? `${name.slice(0,
 
 /** The number of a plain key that has a default; anything else is a defect of ours. */
 export function numberIn(section: Section, name: string): number {
-  const value = section.values.get(name);
-  if (typeof value !== 'number') throw new Error(`${section.path}.${name} is no number`);
+  const value = optionalNumberIn(section, name);
+  if (value === undefined) throw new Error(`${section.path}.${name} is no number`);
   return value;
 }
 
 /** The number of a plain key without default. */
-export function optionalNumberIn(section: Section, name: string): number | undefined {
-  const value = section.values.get(name);
+export function optionalNumberIn({ values }: Section, name: string): number | undefined {
+  const value = values.get(name);
   return typeof value === 'number' ? value : undefined;
 }
 
 /** The text of a plain key. */
-export function textIn(section: Section, name: string): string | undefined {
-  const value = section.values.get(name);
+export function textIn({ values }: Section, name: string): string | undefined {
+  const value = values.get(name);
   return typeof value === 'string' ? value : undefined;
 }
 
 /** The choice of a plain key, typed by its choices. */
-export function choiceIn<T extends string>(
-  section: Section,
+export const choiceIn = <T extends string>(
+  { values }: Section,
   name: string,
   choices: readonly T[],
-): T | undefined {
-  const value = section.values.get(name);
-  return choices.find((choice) => choice === value);
-}
-
-export function flagIn(section: Section, name: string): boolean {
-  return section.values.get(name) === true;
-}
+): T | undefined => choices.find((choice) => choice === values.get(name));
 
 /** A key that its section does not know. */
-interface UnknownKey {
+export interface UnknownKey {
   readonly key: Scalar;
   readonly name: string;
   /** Path of the section it stands in; empty for the top. */
@@ -169,16 +151,12 @@ export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {
   const shown = `"${quotable(name)}"`;
   const where = path === '' ? 'at the top' : `in ${path}`;
   const names = specs.map((spec) => spec.name);
-  const sameLetters = names.find((known) => known.toLowerCase() === name.toLowerCase());
-  const elsewhere = sameLetters === undefined ? homesOf(name).filter((home) => home !== path) : [];
+  const isMisspelt = names.some((known) => known.toLowerCase() === name.toLowerCase());
+  const elsewhere = isMisspelt ? [] : homesOf(name).filter((home) => home !== path);
   if (elsewhere.length > 0) {
-    reading.report(
-      'error',
-      'unknown-key',
-      key,
-      `${shown} does not belong ${where}, but in ${elsewhere.join(' or ')}. Move it there.`,
-      moveInto(reading.text, unknown, elsewhere),
-    );
+    const message = `${shown} does not belong ${where}, but in ${elsewhere.join(' or ')}. Move it there.`;
+    const fix = moveInto(reading.text, unknown, elsewhere[0]!);
+    reading.report('error', 'unknown-key', key, message, fix);
     return;
   }
   if (name === '<<') {
@@ -187,15 +165,11 @@ export function reportUnknownKey(reading: Reading, unknown: UnknownKey): void {
     return;
   }
   const meant = didYouMean(name, names);
-  reading.report(
-    'error',
-    'unknown-key',
-    key,
-    meant === undefined
-      ? `There is no key ${shown} ${where}. ${knownKeys(names)}`
-      : `There is no key ${shown} ${where}. Did you mean "${meant}"?`,
-    meant === undefined ? undefined : { title: `Write "${meant}"`, text: quotedAs(key, meant) },
-  );
+  const question = meant === undefined ? knownKeys(names) : `Did you mean "${meant}"?`;
+  const message = `There is no key ${shown} ${where}. ${question}`;
+  const fix =
+    meant === undefined ? undefined : { title: `Write "${meant}"`, text: quotedAs(key, meant) };
+  reading.report('error', 'unknown-key', key, message, fix);
 }
 
 const knownKeys = (names: readonly string[]): string =>
@@ -203,17 +177,18 @@ const knownKeys = (names: readonly string[]): string =>
 
 /** Sections that know a key of exactly this name, as people write their path. */
 export function homesOf(name: string): string[] {
-  const homes: string[] = [];
-  if (topKeys.some((spec) => spec.name === name)) homes.push('the top of the file');
-  for (const section of topKeys) {
-    if (section.keys?.some((spec) => spec.name === name) === true) homes.push(section.name);
-    for (const inner of section.keys ?? []) {
-      if (inner.keys?.some((spec) => spec.name === name) === true) {
-        homes.push(`${section.name}.${inner.name}`);
-      }
-    }
-  }
-  if (allParameters.has(name)) homes.push('scenario.parameters');
+  const has = (keys: readonly KeySpec[] | undefined): boolean =>
+    keys?.some((spec) => spec.name === name) === true;
+  const homes = [
+    ...(has(topKeys) ? ['the top of the file'] : []),
+    ...topKeys.flatMap((section) => [
+      ...(has(section.keys) ? [section.name] : []),
+      ...(section.keys ?? []).flatMap((inner) =>
+        has(inner.keys) ? `${section.name}.${inner.name}` : [],
+      ),
+    ]),
+    ...(allParameters.has(name) ? ['scenario.parameters'] : []),
+  ];
   // A mix has the keys of a scenario; naming the plain one is enough.
   return homes.includes('scenario') ? homes.filter((home) => home !== 'scenarios') : homes;
 }
@@ -231,9 +206,8 @@ function quotedAs({ type }: Scalar, name: string): string {
 function moveInto(
   text: string,
   { key, name, path, map }: UnknownKey,
-  homes: readonly string[],
+  home: string,
 ): FixDraft | undefined {
-  const home = homes[0]!;
   const section = topKeys.find((spec) => spec.name === home);
   const present =
     map === undefined || map.items.some((item) => (item.key as Scalar | null)?.value === home);

@@ -1,27 +1,35 @@
 import { isScalar, isSeq, type Node } from 'yaml';
-import { checkReferences, partOf, placeOfValue, type Written } from './readValue';
 import {
   connectionStringProblem,
   isPlaceholder,
   looksLikeConnectionString,
 } from '../target/connectionString';
 import { hostOf, hubUrlProblem, serviceEndpointProblem } from '../target/hubUrl';
-import type { Place, Reading } from '../text/scenarioReading';
-import type { Section } from './readSection';
 import {
   connectionStringOf,
   targetKinds,
   type TargetSpec,
   type TargetWishes,
 } from '../target/targetKinds';
+import type { Place, Reading } from '../text/scenarioReading';
 import { quotable } from '../text/words';
+import type { Section } from './readSection';
+import { checkReferences, partOf, placeOfValue, type Written } from './readValue';
 
 /** URLs one file may name. */
 const maximumUrls = 1000;
 
+/** One target of a key that may name several. */
 interface Item {
   readonly text: string;
   readonly place: Place;
+}
+
+/** A key that names targets, and the reading it belongs to. */
+interface TargetKey {
+  readonly reading: Reading;
+  readonly name: string;
+  readonly written: Written;
 }
 
 /** What the use cases ask of the target. */
@@ -45,57 +53,42 @@ export function readTarget(reading: Reading, config: Section, needs: TargetNeeds
   const order = needs.rest
     ? ['target', 'connectionString', 'webAppTarget']
     : ['target', 'webAppTarget', 'connectionString'];
-  const [winner, ...losers] = order.filter((name) => config.written.has(name));
+  const [winner, ...losers] = order.flatMap((name): TargetKey | [] => {
+    const written = config.written.get(name);
+    return written === undefined ? [] : { reading, name, written };
+  });
   if (winner === undefined) return {};
-  const written = config.written.get(winner)!;
-  const read = (name: string): TargetSpec | undefined => {
-    const value = config.written.get(name)!;
-    return name === 'connectionString'
-      ? readConnectionString(reading, config, value)
-      : readUrls(reading, name, value, needs);
+  const read = (key: TargetKey): TargetSpec | undefined => {
+    if (key.name !== 'connectionString') return readUrls(key, needs);
+    const text = config.values.get(key.name);
+    const place = placeOfValue(reading, key.written);
+    return typeof text === 'string' ? readConnectionString(key, { text, place }) : undefined;
   };
   const target = read(winner);
   // Whoever sets the target by hand for one run knows that it wins, and what it replaces matters no more.
-  const byHand = reading.placeOf(written.key).override !== undefined;
-  for (const name of byHand ? [] : losers) {
-    read(name);
-    const why = winner === 'connectionString' ? ' for use cases of the REST API' : '';
-    reading.report(
-      'warning',
-      'two-targets',
-      config.written.get(name)!.key,
-      `${name} is not used: ${winner} wins${why}. Remove one of them.`,
-    );
+  const isByHand = reading.placeOf(winner.written.key).override !== undefined;
+  for (const loser of isByHand ? [] : losers) {
+    read(loser);
+    const why = winner.name === 'connectionString' ? ' for use cases of the REST API' : '';
+    const message = `${loser.name} is not used: ${winner.name} wins${why}. Remove one of them.`;
+    reading.report('warning', 'two-targets', loser.written.key, message);
   }
-  return { written, ...(target === undefined ? {} : { target }) };
+  return { written: winner.written, ...(target !== undefined && { target }) };
 }
 
-function readConnectionString(
-  reading: Reading,
-  config: Section,
-  written: Written,
-): TargetSpec | undefined {
-  const value = config.values.get('connectionString');
-  if (typeof value !== 'string') return undefined;
-  return checkConnectionString(reading, written, {
-    text: value,
-    place: placeOfValue(reading, written),
-  });
-}
+/** The fix that writes another key in place of this one. */
+const otherKey = ({ reading, written }: TargetKey, name: string) => ({
+  title: `Write "${name}"`,
+  text: name,
+  at: reading.placeOf(written.key),
+});
 
-function checkConnectionString(
-  reading: Reading,
-  written: Written,
-  { text, place }: Item,
-): TargetSpec | undefined {
+function readConnectionString(key: TargetKey, { text, place }: Item): TargetSpec | undefined {
+  const { reading } = key;
   if (/^\s*(https?|wss?):\/\/[^;]*$/i.test(text)) {
-    reading.report(
-      'error',
-      'connection-string',
-      place,
-      'This is a URL, not a connection string. Hub URLs belong in webAppTarget.',
-      { title: 'Write "webAppTarget"', text: 'webAppTarget', at: reading.placeOf(written.key) },
-    );
+    const message = 'This is a URL, not a connection string. Hub URLs belong in webAppTarget.';
+    const fix = otherKey(key, 'webAppTarget');
+    reading.report('error', 'connection-string', place, message, fix);
     return undefined;
   }
   const problem = connectionStringProblem(text);
@@ -104,34 +97,24 @@ function checkConnectionString(
     return undefined;
   }
   if (isPlaceholder(text)) {
-    reading.report(
-      'info',
-      'placeholder',
-      place,
-      'This connection string is a placeholder. Put your own in its place, best as a reference such as ${env:NAME} or ${secret:name}.',
-    );
+    const message =
+      'This connection string is a placeholder. Put your own in its place, best as a reference such as ${env:NAME} or ${secret:name}.';
+    reading.report('info', 'placeholder', place, message);
   }
   return { kind: 'connectionString', value: text.trim() };
 }
 
-function readUrls(
-  reading: Reading,
-  name: string,
-  written: Written,
-  needs: TargetNeeds,
-): TargetSpec | undefined {
-  const items = itemsOf(reading, name, written);
-  const only = items.length === 1 ? items[0]! : undefined;
-  if (name === 'target' && only !== undefined) {
-    const found = firstMatch(only.text, needs);
-    const checked = found !== undefined && looksLikeConnectionString(only.text);
-    if (checked && connectionStringOf(found) !== undefined)
-      return checkConnectionString(reading, written, only);
+function readUrls(key: TargetKey, wishes: TargetWishes): TargetSpec | undefined {
+  const items = itemsOf(key);
+  const [only] = items;
+  if (key.name === 'target' && only !== undefined && items.length === 1) {
+    const found = firstMatch(only.text, wishes);
+    const isChecked = found !== undefined && looksLikeConnectionString(only.text);
+    if (isChecked && connectionStringOf(found) !== undefined)
+      return readConnectionString(key, only);
     if (found !== undefined) return found;
   }
-  const urls = items
-    .filter((item) => checkUrl(reading, name, written, item))
-    .map((item) => item.text);
+  const urls = items.filter((item) => isUrl(key, item)).map(({ text }) => text);
   return urls.length === 0 ? undefined : { kind: 'hubUrl', urls };
 }
 
@@ -143,51 +126,35 @@ function firstMatch(text: string, wishes: TargetWishes): TargetSpec | undefined 
   return undefined;
 }
 
-function checkUrl(
-  reading: Reading,
-  name: string,
-  written: Written,
-  { text, place }: Item,
-): boolean {
+/** Whether an item is a hub URL; reports what is wrong with it, and that it has no path. */
+function isUrl(key: TargetKey, { text, place }: Item): boolean {
+  const { reading, name, written } = key;
+  const isTarget = name === 'target';
   if (looksLikeConnectionString(text)) {
     const whole = placeOfValue(reading, written);
-    const alone = place.offset === whole.offset && place.length === whole.length;
-    reading.report(
-      'error',
-      'hub-url',
-      place,
-      name === 'target'
-        ? 'A connection string stands alone: it cannot be one of several targets.'
-        : 'This is a connection string. It belongs in connectionString, not in webAppTarget.',
-      name === 'target' || !alone
-        ? undefined
-        : {
-            title: 'Write "connectionString"',
-            text: 'connectionString',
-            at: reading.placeOf(written.key),
-          },
-    );
+    const isAlone = place.offset === whole.offset && place.length === whole.length;
+    const message = isTarget
+      ? 'A connection string stands alone: it cannot be one of several targets.'
+      : 'This is a connection string. It belongs in connectionString, not in webAppTarget.';
+    const fix = isTarget || !isAlone ? undefined : otherKey(key, 'connectionString');
+    reading.report('error', 'hub-url', place, message, fix);
     return false;
   }
   if (text.toLowerCase() === 'local') {
-    const message =
-      name === 'target'
-        ? '`local` stands alone: it cannot be one of several targets.'
-        : '`local` is understood in target, not in webAppTarget.';
+    const message = isTarget
+      ? '`local` stands alone: it cannot be one of several targets.'
+      : '`local` is understood in target, not in webAppTarget.';
     reading.report('error', 'hub-url', place, message);
     return false;
   }
   const problem = hubUrlProblem(text);
   if (problem !== undefined) {
-    const meant = problem.meant;
+    const { says, meant } = problem;
     const question = meant === undefined ? '' : ` Did you mean ${quotable(meant)}?`;
-    reading.report(
-      'error',
-      'hub-url',
-      place,
-      `"${quotable(text)}" in ${name} ${problem.says}.${question}`,
-      meant === undefined ? undefined : { title: `Write ${quotable(meant)}`, text: meant },
-    );
+    const message = `"${quotable(text)}" in ${name} ${says}.${question}`;
+    const fix =
+      meant === undefined ? undefined : { title: `Write ${quotable(meant)}`, text: meant };
+    reading.report('error', 'hub-url', place, message, fix);
     return false;
   }
   const endpointProblem = serviceEndpointProblem(text);
@@ -196,38 +163,35 @@ function checkUrl(
     return false;
   }
   if (/^[a-z]+:\/\/[^/?#]+\/?$/i.test(text) && hostOf(text) !== undefined) {
-    reading.report(
-      'warning',
-      'hub-path',
-      place,
-      `${quotable(text)} has no path. A hub usually has one, such as /signalrbench.`,
-    );
+    const message = `${quotable(text)} has no path. A hub usually has one, such as /signalrbench.`;
+    reading.report('warning', 'hub-path', place, message);
   }
   return true;
 }
 
 /** The entries of one text, a comma list or a YAML list, each with its own place. */
-function itemsOf(reading: Reading, name: string, written: Written): Item[] {
+function itemsOf(key: TargetKey): Item[] {
+  const { reading, name, written } = key;
   const place = placeOfValue(reading, written);
   const node = reading.follow(written.value);
   const nodes: readonly (Node | null)[] = isSeq(node)
     ? (node.items as Node[]).slice(0, maximumUrls)
     : [written.value];
-  const items = nodes.flatMap((item) => textsOf(reading, name, item, place));
+  const items = nodes.flatMap((item) => textsOf(key, item, place));
   if (items.length === 0 && !reading.full()) {
-    const known = reading.problems().some((problem) => problem.offset === place.offset);
-    const message = `${name} names no target. Write a hub URL such as http://localhost:5050/signalrbench${name === 'target' ? ', or local' : ''}.`;
-    if (!known) reading.report('error', 'empty-value', place, message);
+    const isKnown = reading.problems().some(({ offset }) => offset === place.offset);
+    const local = name === 'target' ? ', or local' : '';
+    const message = `${name} names no target. Write a hub URL such as http://localhost:5050/signalrbench${local}.`;
+    if (!isKnown) reading.report('error', 'empty-value', place, message);
   }
-  const tooMany = isSeq(node) && node.items.length > maximumUrls;
-  if (tooMany || items.length > maximumUrls) {
+  if (items.length > maximumUrls || (isSeq(node) && node.items.length > maximumUrls)) {
     const message = `${name} has more than ${maximumUrls} URLs; the others are not used.`;
     reading.report('error', 'above-bounds', place, message);
   }
   return items.slice(0, maximumUrls);
 }
 
-function textsOf(reading: Reading, name: string, item: Node | null, list: Place): Item[] {
+function textsOf({ reading, name }: TargetKey, item: Node | null, list: Place): Item[] {
   const node = reading.follow(item);
   if (node === undefined || (isScalar(node) && node.value === null)) return [];
   // An alias stands where it is written, not where its anchor is.

@@ -1,7 +1,8 @@
 import { isMap, isScalar, type Node } from 'yaml';
 import { connectionText } from '../../base/text';
 import { placeholderNames } from '../../usecases/ownArguments';
-import { checkReferences, partOf, placeOfValue, sourceOf } from './readValue';
+import { headerNamePattern } from '../keys/keySpec';
+import { checkReferences, isNothing, partOf, placeOfValue, sourceOf } from './readValue';
 import { didYouMean, quotable } from '../text/words';
 import type { Place, Reading } from '../text/scenarioReading';
 import { nameOf, type Section } from './readSection';
@@ -25,18 +26,14 @@ function checkPlaceholders(reading: Reading, key: string, text: string, place: P
   }
 }
 
-/** Names of HTTP headers (RFC 9110, section 5.1: a token). */
-export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
-
 /**
  * Reads a map from names to texts (`headers`, `query`). Numbers and flags count as the text they are
  * written as.
  */
 export function readTexts(reading: Reading, config: Section, name: string): Record<string, string> {
   const written = config.written.get(name);
-  const map = written === undefined ? undefined : reading.follow(written.value);
-  if (written === undefined || map === undefined || (isScalar(map) && map.value === null))
-    return {};
+  const map = reading.follow(written?.value ?? null);
+  if (written === undefined || isNothing(map)) return {};
   if (!isMap(map)) {
     const message = `${name} must be a map of names and texts.`;
     reading.report('error', 'wrong-type', placeOfValue(reading, written), message);
@@ -48,12 +45,8 @@ export function readTexts(reading: Reading, config: Section, name: string): Reco
     const value = (item.value ?? null) as Node | null;
     if (reading.full()) break;
     if (texts.size >= maximumTexts) {
-      reading.report(
-        'error',
-        'above-bounds',
-        key,
-        `${name} has more than ${maximumTexts} entries.`,
-      );
+      const message = `${name} has more than ${maximumTexts} entries.`;
+      reading.report('error', 'above-bounds', key, message);
       break;
     }
     const entry = isScalar(key) ? nameOf(key) : '';

@@ -1,16 +1,16 @@
 import { isScalar, type Node, type Scalar } from 'yaml';
 import { expectedWords, type PlainSpec } from '../keys/keySpec';
 import { malformedReferences, referencesIn } from '../target/references';
-import { didYouMean, quotable } from '../text/words';
 import {
-  shownNumber,
   numberMeant,
   plainNumber,
+  shownNumber,
   withUnit,
   writtenNumber,
   type NumberType,
 } from '../text/numberText';
-import type { Place, Reading, FixDraft } from '../text/scenarioReading';
+import { writing, type Place, type Reading } from '../text/scenarioReading';
+import { didYouMean, listed, quotable } from '../text/words';
 
 export type Value = number | string | boolean;
 
@@ -31,6 +31,13 @@ export function placeOfValue(reading: Reading, { key, value }: Written): Place {
   return place.length === 0 && place.override === undefined ? reading.placeOf(key) : place;
 }
 
+/** What the readers of one kind of value need. */
+interface Field {
+  readonly reading: Reading;
+  readonly spec: PlainSpec;
+  readonly place: Place;
+}
+
 /**
  * Reads one scalar by its description and reports what is wrong with it.
  *
@@ -41,7 +48,7 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
   const node = reading.follow(written.value);
   const place = placeOfValue(reading, written);
   if (node === undefined && written.value !== null) return spec.default;
-  if (node === undefined || (isScalar(node) && node.value === null)) {
+  if (isNothing(node)) {
     const instead =
       spec.default === undefined ? 'Remove the key' : `Remove the key to get ${shownDefault(spec)}`;
     const message = `${spec.name} has no value. ${instead}, or write ${expectedWords[spec.type]}.`;
@@ -49,42 +56,37 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
     return spec.default;
   }
   if (!isScalar(node)) {
-    reading.report(
-      'error',
-      'wrong-type',
-      place,
-      `${spec.name} must be ${expectedWords[spec.type]}, not a list or a map.`,
-    );
+    const message = `${spec.name} must be ${expectedWords[spec.type]}, not a list or a map.`;
+    reading.report('error', 'wrong-type', place, message);
     return spec.default;
   }
+  const field: Field = { reading, spec, place };
   switch (spec.type) {
     case 'flag':
-      return readFlag(reading, spec, node.value, place);
+      return readFlag(field, node.value);
     case 'choice':
-      return readChoice(reading, spec, node, place);
+      return readChoice(field, sourceOf(node));
     case 'text':
-      return readText(reading, spec, node, place);
+      return readText(field, node);
     case 'list':
       throw new Error(`${spec.name} is no scalar`);
     default:
-      return readNumber(reading, spec, spec.type, node.value, place);
+      return readNumber(field, spec.type, node.value);
   }
 }
 
-function readFlag(
-  reading: Reading,
-  spec: PlainSpec,
-  value: unknown,
-  place: Place,
-): Value | undefined {
+/** Whether nothing is written there. */
+export const isNothing = (node: Node | undefined): node is undefined =>
+  node === undefined || (isScalar(node) && node.value === null);
+
+const yes = ['true', 'yes', 'on', '1'];
+const no = ['false', 'no', 'off', '0'];
+
+function readFlag({ reading, spec, place }: Field, value: unknown): Value | undefined {
   if (typeof value === 'boolean') return value;
   const word = String(value).toLowerCase();
-  const meant = ['true', 'yes', 'on', '1'].includes(word)
-    ? 'true'
-    : ['false', 'no', 'off', '0'].includes(word)
-      ? 'false'
-      : undefined;
-  const fix = meant === undefined ? undefined : { title: `Write ${meant}`, text: meant };
+  const flag = yes.includes(word) ? true : no.includes(word) ? false : undefined;
+  const meant = flag === undefined ? undefined : String(flag);
   // Only in YAML 1.1 are yes and on flags.
   const how =
     meant === undefined
@@ -93,17 +95,11 @@ function readFlag(
         ? ', without quotes'
         : `, not "${quotable(String(value))}": write ${meant}`;
   const message = `${spec.name} must be true or false${how}.`;
-  reading.report('error', 'wrong-type', place, message, fix);
-  return meant === undefined ? spec.default : meant === 'true';
+  reading.report('error', 'wrong-type', place, message, writing(meant));
+  return flag ?? spec.default;
 }
 
-function readChoice(
-  reading: Reading,
-  spec: PlainSpec,
-  node: Scalar,
-  place: Place,
-): Value | undefined {
-  const word = sourceOf(node);
+function readChoice({ reading, spec, place }: Field, word: string): Value | undefined {
   const choices = spec.choices ?? [];
   if (choices.includes(word)) return word;
   if (spec.refused?.value === word) {
@@ -111,69 +107,37 @@ function readChoice(
     return spec.default;
   }
   const meant = didYouMean(word, choices);
-  const fix = meant === undefined ? undefined : { title: `Write ${meant}`, text: meant };
-  if (meant !== undefined && meant.toLowerCase() === word.toLowerCase()) {
+  const fix = writing(meant);
+  if (meant?.toLowerCase() === word.toLowerCase()) {
     reading.report('warning', 'letter-case', place, `${spec.name} is written ${meant}.`, fix);
     return meant;
   }
   const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  reading.report(
-    'error',
-    'unknown-value',
-    place,
-    `${spec.name} cannot be "${quotable(word)}".${question} It knows ${listed(choices)}.`,
-    fix,
-  );
+  const message = `${spec.name} cannot be "${quotable(word)}".${question} It knows ${listed(choices, 'or')}.`;
+  reading.report('error', 'unknown-value', place, message, fix);
   return meant ?? spec.default;
 }
 
-function readText(
-  reading: Reading,
-  spec: PlainSpec,
-  node: Scalar,
-  place: Place,
-): Value | undefined {
+function readText({ reading, spec, place }: Field, node: Scalar): Value | undefined {
   const { value } = node;
-  if (typeof value === 'string') {
-    if (value.trim() === '') {
-      reading.report('error', 'empty-value', place, `${spec.name} is an empty text.`);
-      return spec.default;
-    }
-    if (value.length > longestText) {
-      const message = `${spec.name} is longer than ${longestText} characters.`;
-      reading.report('error', 'too-large', place, message);
-      return spec.default;
-    }
-    checkReferences(reading, spec.name, value, place, spec.references === true);
-    return value;
+  if (typeof value !== 'string') {
+    const source = sourceOf(node);
+    const fix = { title: 'Put quotes around it', text: `"${source}"` };
+    const message = `${spec.name} must be a text: put quotes around it.`;
+    reading.report('error', 'wrong-type', place, message, fix);
+    return source;
   }
-  const source = sourceOf(node);
-  const fix = { title: 'Put quotes around it', text: `"${source}"` };
-  reading.report(
-    'error',
-    'wrong-type',
-    place,
-    `${spec.name} must be a text: put quotes around it.`,
-    fix,
-  );
-  return source;
-}
-
-/** The scalar as written, which for numbers is more than its value tells. */
-export function sourceOf(node: Scalar): string {
-  return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
-}
-
-/** `a, b or c`. */
-export function listed(words: readonly string[]): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)!}`;
-}
-
-function shownDefault(spec: PlainSpec): string {
-  return typeof spec.default === 'number'
-    ? shownNumber(spec.type, spec.default)
-    : String(spec.default);
+  if (value.trim() === '') {
+    reading.report('error', 'empty-value', place, `${spec.name} is an empty text.`);
+    return spec.default;
+  }
+  if (value.length > longestText) {
+    const message = `${spec.name} is longer than ${longestText} characters.`;
+    reading.report('error', 'too-large', place, message);
+    return spec.default;
+  }
+  checkReferences(reading, spec.name, value, place, spec.references === true);
+  return value;
 }
 
 /**
@@ -183,102 +147,74 @@ function shownDefault(spec: PlainSpec): string {
  * @returns the number in the unit of its type; for a bad one the nearest bound, the whole number beside
  *   it, or the default
  */
-function readNumber(
-  reading: Reading,
-  spec: PlainSpec,
-  type: NumberType,
-  raw: unknown,
-  place: Place,
-): number | undefined {
-  const fallback = typeof spec.default === 'number' ? spec.default : undefined;
-  const bare = typeof raw === 'number' || (typeof raw === 'string' && plainNumber.test(raw));
-  const value = bare ? Number(raw) : typeof raw === 'string' ? withUnit(type, raw) : undefined;
+function readNumber(field: Field, type: NumberType, raw: unknown): number | undefined {
+  const { reading, spec, place } = field;
+  const { name, minimum = -Infinity, maximum = Infinity } = spec;
+  const text = typeof raw === 'string' ? raw : undefined;
+  const bare = typeof raw === 'number' || (text !== undefined && plainNumber.test(text));
+  const value = bare ? Number(raw) : text === undefined ? undefined : withUnit(type, text);
   if (value === undefined || Number.isNaN(value)) {
-    const negative = typeof raw === 'string' && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(raw.trim());
-    if (negative) return outOfBounds(reading, spec, type, -1, place, undefined);
-    const suggestion = typeof raw === 'string' ? numberMeant(type, raw) : undefined;
-    reading.report(
-      'error',
-      'wrong-type',
-      place,
-      wrongNumber(spec, type, raw),
-      suggestion === undefined ? undefined : { title: `Write ${suggestion}`, text: suggestion },
-    );
-    return fallback;
+    const negative = text !== undefined && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(text.trim());
+    if (negative) return outOfBounds(field, type, -1, undefined);
+    const meant = text === undefined ? undefined : numberMeant(type, text);
+    const message = wrongNumber(name, type, raw);
+    reading.report('error', 'wrong-type', place, message, writing(meant));
+    return typeof spec.default === 'number' ? spec.default : undefined;
   }
   const unit = bare ? meantInUnit(spec, value, String(raw).trim()) : undefined;
-  if (value < (spec.minimum ?? -Infinity) || value > (spec.maximum ?? Infinity)) {
-    return outOfBounds(reading, spec, type, value, place, unit);
-  }
+  if (value < minimum || value > maximum) return outOfBounds(field, type, value, unit);
   if ((type === 'count' || (type === 'size' && bare)) && !Number.isInteger(value)) {
     const rounded = Math.max(spec.minimum ?? 0, Math.round(value));
-    reading.report(
-      'error',
-      'not-whole',
-      place,
-      `${spec.name} must be a whole number, not ${value}.`,
-      { title: `Write ${rounded}`, text: String(rounded) },
-    );
+    const message = `${name} must be a whole number, not ${value}.`;
+    reading.report('error', 'not-whole', place, message, writing(String(rounded)));
     return rounded;
   }
   if (unit !== undefined) {
-    reading.report(
-      'warning',
-      'unit',
-      place,
-      `${spec.name}: ${value} is read as ${shownNumber(type, value)}. Did you mean ${unit}? Write the unit to be sure.`,
-      { title: `Write ${unit}`, text: unit },
-    );
-  } else if (typeof raw === 'string' && bare) {
-    const text = raw.trim();
-    reading.report(
-      'warning',
-      'quoted-number',
-      place,
-      `${spec.name} is a number: write ${text} without quotes.`,
-      { title: `Write ${text}`, text },
-    );
+    const message = `${name}: ${value} is read as ${shownNumber(type, value)}. Did you mean ${unit}? Write the unit to be sure.`;
+    reading.report('warning', 'unit', place, message, writing(unit));
+  } else if (text !== undefined && bare) {
+    const message = `${name} is a number: write ${text.trim()} without quotes.`;
+    reading.report('warning', 'quoted-number', place, message, writing(text.trim()));
   }
   return type === 'size' ? Math.round(value) : value;
 }
 
-function wrongNumber(spec: PlainSpec, type: NumberType, raw: unknown): string {
+function wrongNumber(name: string, type: NumberType, raw: unknown): string {
   const shown = typeof raw === 'string' ? `"${quotable(raw)}"` : String(raw);
   const reference =
     typeof raw === 'string' && raw.includes('${')
       ? ' References are understood in texts such as target, not in numbers.'
       : '';
-  return `${spec.name} must be ${expectedWords[type]}; ${shown} is none.${reference}`;
+  return `${name} must be ${expectedWords[type]}; ${shown} is none.${reference}`;
 }
 
-function meantInUnit(spec: PlainSpec, value: number, source: string): string | undefined {
-  const mistake = spec.unitMistake;
-  return mistake !== undefined && value >= mistake.from && value < mistake.below
-    ? `${source}${mistake.unit}`
-    : undefined;
+function meantInUnit(
+  { unitMistake }: PlainSpec,
+  value: number,
+  source: string,
+): string | undefined {
+  const isMistake =
+    unitMistake !== undefined && value >= unitMistake.from && value < unitMistake.below;
+  return isMistake ? `${source}${unitMistake.unit}` : undefined;
 }
 
 function outOfBounds(
-  reading: Reading,
-  spec: PlainSpec,
+  { reading, spec, place }: Field,
   type: NumberType,
   value: number,
-  place: Place,
   meant: string | undefined,
 ): number | undefined {
-  const minimum = spec.minimum ?? -Infinity;
-  const maximum = spec.maximum ?? Infinity;
+  const { minimum = -Infinity, maximum = Infinity } = spec;
   const bound = value > maximum ? maximum : minimum;
+  const atLeast = `at least ${shownNumber(type, minimum)}`;
   const [code, rule] =
     value > maximum
       ? ['above-bounds', `at most ${shownNumber(type, maximum)}`]
       : value < 0 && minimum >= 0
-        ? ['negative', minimum > 0 ? `at least ${shownNumber(type, minimum)}` : 'not negative']
-        : ['below-bounds', `at least ${shownNumber(type, minimum)}`];
+        ? ['negative', minimum > 0 ? atLeast : 'not negative']
+        : ['below-bounds', atLeast];
   const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  const text = meant ?? writtenNumber(type, bound);
-  const fix: FixDraft | undefined =
-    code === 'negative' ? undefined : { title: `Write ${text}`, text };
+  const fix = code === 'negative' ? undefined : writing(meant ?? writtenNumber(type, bound));
   reading.report('error', code, place, `${spec.name} must be ${rule}.${question}`, fix);
   if (code === 'negative') return typeof spec.default === 'number' ? spec.default : minimum;
   return Number.isFinite(bound) ? bound : undefined;
@@ -298,30 +234,18 @@ export function checkReferences(
 ): void {
   for (const { offset, length } of malformedReferences(value)) {
     const source = value.slice(offset, offset + length);
-    const at = partOf(reading, place, value, offset, length);
     // Names only: the braces may hold a pasted secret.
     const meant = /^\$\{\s*([A-Z_][A-Z0-9_]{0,60})\s*\}$/.exec(source)?.[1];
-    const fix: FixDraft | undefined =
-      meant === undefined
-        ? undefined
-        : { title: `Write \${env:${meant}}`, text: `\${env:${meant}}` };
-    reading.report(
-      'error',
-      'bad-reference',
-      at,
-      'This is no reference. Write ${env:NAME} for an environment variable or ${secret:name} for a stored secret.',
-      fix,
-    );
+    const message =
+      'This is no reference. Write ${env:NAME} for an environment variable or ${secret:name} for a stored secret.';
+    const at = partOf(reading, place, value, offset, length);
+    reading.report('error', 'bad-reference', at, message, writing(meant && `\${env:${meant}}`));
   }
-  if (understood) return;
-  for (const { offset, length } of referencesIn(value).slice(0, 1)) {
-    reading.report(
-      'error',
-      'bad-reference',
-      partOf(reading, place, value, offset, length),
-      `References are not replaced in ${name}. Write the value itself.`,
-    );
-  }
+  const [first] = understood ? [] : referencesIn(value);
+  if (first === undefined) return;
+  const at = partOf(reading, place, value, first.offset, first.length);
+  const message = `References are not replaced in ${name}. Write the value itself.`;
+  reading.report('error', 'bad-reference', at, message);
 }
 
 /**
@@ -340,3 +264,10 @@ export function partOf(
   if (place.length !== value.length + 2 * quote) return place;
   return { offset: place.offset + quote + offset, length };
 }
+
+/** The scalar as written, which for numbers says more than its value. */
+export const sourceOf = (node: Scalar): string =>
+  typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
+
+const shownDefault = ({ type, default: value }: PlainSpec): string =>
+  typeof value === 'number' ? shownNumber(type, value) : String(value);

@@ -68,17 +68,11 @@ export function pipelineAsScenario(reading: Reading, root: YAMLMap): YAMLMap {
 }
 
 function reportTranslation(reading: Reading, key: Scalar, text: string): void {
-  reading.report(
-    'info',
-    'pipeline-file',
-    key,
-    'This pipeline file of the Azure SignalR benchmark is read as the scenario it describes.',
-    {
-      title: 'Write it as a scenario',
-      text: `mode: simple\n${text}`,
-      at: { offset: 0, length: reading.text.length },
-    },
-  );
+  const message =
+    'This pipeline file of the Azure SignalR benchmark is read as the scenario it describes.';
+  const at = { offset: 0, length: reading.text.length };
+  const fix = { title: 'Write it as a scenario', text: `mode: simple\n${text}`, at };
+  reading.report('info', 'pipeline-file', key, message, fix);
 }
 
 /** A use case of the pipeline. */
@@ -425,11 +419,8 @@ function plainSenders(
   const end = wholeIn(reading, step, 'RemainderEnd');
   if (modulo === undefined || begin === undefined || end === undefined) return undefined;
   if (modulo === 0 || begin >= end) {
-    reportStep(
-      reading,
-      step,
-      'nobody sends: Modulo must be above 0 and RemainderEnd above RemainderBegin.',
-    );
+    const message = 'nobody sends: Modulo must be above 0 and RemainderEnd above RemainderBegin.';
+    reportStep(reading, step, message);
     return undefined;
   }
   const rest = connections % modulo;

@@ -85,13 +85,9 @@ function reportUnknownKeys(reading: Reading, step: PipelineStep, map: YAMLMap): 
     const bare = name.replace('Parameter.', '');
     if (name === 'Method' || name === 'Type' || (bare !== name && names.includes(bare))) continue;
     const meant = didYouMean(bare, names);
-    const message = `${stepName(step)}: there is no key "${quotable(name)}", so it is not read.`;
-    reading.report(
-      'warning',
-      'unknown-key',
-      key as Node,
-      meant === undefined ? message : `${message} Did you mean Parameter.${meant}?`,
-    );
+    const question = meant === undefined ? '' : ` Did you mean Parameter.${meant}?`;
+    const message = `${stepName(step)}: there is no key "${quotable(name)}", so it is not read.${question}`;
+    reading.report('warning', 'unknown-key', key as Node, message);
   }
 }
 

@@ -1,7 +1,6 @@
 import { latencyMetrics } from '../../base/objectives/latency';
 import { formatCount } from '../../base/units';
-import type { Sources } from '../text/problemPlaces';
-import type { Reading } from '../text/scenarioReading';
+import type { Checked } from '../check/checked';
 import { numberIn } from '../read/readSection';
 import { placeOfValue } from '../read/readValue';
 import type { Scenario } from '../scenario';
@@ -12,13 +11,14 @@ import { silentRounds, stepCount } from '../steps';
  * files that were written for it, for keys that stand there, and where the difference shows with these
  * values.
  */
-export function reportSeedNotes(reading: Reading, sources: Sources, scenario: Scenario): void {
-  if (!writtenForIt.some((name) => sources.top.written.has(name))) return;
+export function reportSeedNotes(checked: Checked): void {
+  const { reading, scenario, top, config } = checked;
+  if (!writtenForIt.some((name) => top.written.has(name))) return;
   for (const [name, note] of notes) {
-    const written = sources.config.written.get(name);
+    const written = config.written.get(name);
     if (written === undefined || (stepKeys.has(name) && silentRounds(scenario) !== undefined))
       continue;
-    const message = note(scenario, sources);
+    const message = note(scenario, checked);
     const place = placeOfValue(reading, written);
     if (message === undefined || place.override !== undefined) continue;
     const wrong = reading
@@ -34,7 +34,7 @@ const writtenForIt = ['mode', 'kind'];
 /** Keys about senders; where nothing is sent they have no effect, which is said elsewhere. */
 const stepKeys: ReadonlySet<string> = new Set(['baseSending', 'step', 'sendingSteps']);
 
-type Note = (scenario: Scenario, sources: Sources) => string | undefined;
+type Note = (scenario: Scenario, checked: Checked) => string | undefined;
 
 /** Whole division, as the Azure SignalR benchmark counted its steps. */
 const seedSteps = ({ connections, baseSending, step }: Scenario): number =>

@@ -24,6 +24,10 @@ export interface FixDraft {
   readonly at?: Place;
 }
 
+/** The fix that puts a text, where there is one, in the place of the problem. */
+export const writing = (text: string | undefined): FixDraft | undefined =>
+  text === undefined ? undefined : { title: `Write ${text}`, text };
+
 /** One reading of one text: collects problems and knows where nodes stand. */
 export interface Reading {
   readonly text: string;

@@ -1,3 +1,9 @@
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(words: readonly string[], conjunction: 'and' | 'or' = 'and'): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`;
+}
+
 /** Longer texts are no typing mistakes, and comparing them takes time. */
 const longestWord = 60;
 

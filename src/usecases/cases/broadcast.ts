@@ -1,5 +1,5 @@
-import { callOf, type HubMethod, type UseCase } from '../useCase';
-import { messageParameters, numberOf } from '../parameters';
+import { callOf, messageTraffic, type HubMethod, type UseCase } from '../useCase';
+import { messageParameters } from '../parameters';
 
 const method: HubMethod = {
   name: 'Broadcast',
@@ -16,16 +16,7 @@ export const broadcast: UseCase = {
   hubMethods: [method],
   inGuides: true,
   parameters: messageParameters,
-  traffic: (parameters, load) => ({
-    kind: 'broadcast',
-    senders: load.senders,
-    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
-    messageBytes: numberOf(parameters, 'messageSize'),
-  }),
+  traffic: (parameters, load) => ({ kind: 'broadcast', ...messageTraffic(parameters, load) }),
   deliveries: (_parameters, load) => load.connections,
-  run: {
-    preparation: 'nothing',
-    audience: 'everyone',
-    message: callOf(method),
-  },
+  run: { preparation: 'nothing', audience: 'everyone', message: callOf(method) },
 };

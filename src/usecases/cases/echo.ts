@@ -1,5 +1,5 @@
-import { callOf, type HubMethod, type UseCase } from '../useCase';
-import { messageParameters, numberOf } from '../parameters';
+import { callOf, messageTraffic, type HubMethod, type UseCase } from '../useCase';
+import { messageParameters } from '../parameters';
 
 const method: HubMethod = {
   name: 'Echo',
@@ -18,14 +18,8 @@ export const echo: UseCase = {
   parameters: messageParameters,
   traffic: (parameters, load, service) => ({
     kind: service === 'webpubsub' ? 'upstream_echo' : 'echo',
-    senders: load.senders,
-    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
-    messageBytes: numberOf(parameters, 'messageSize'),
+    ...messageTraffic(parameters, load),
   }),
   deliveries: () => 1,
-  run: {
-    preparation: 'nothing',
-    audience: 'self',
-    message: callOf(method),
-  },
+  run: { preparation: 'nothing', audience: 'self', message: callOf(method) },
 };

@@ -1,19 +1,6 @@
-import { callbacks } from '../../base/message';
-import {
-  groupParameters,
-  largestGroup,
-  messageParameters,
-  targets,
-  numberOf,
-  type Parameters,
-} from '../parameters';
-import type { Load, Traffic, HubRun, UseCase } from '../useCase';
-
-const common = (parameters: Parameters, load: Load): Omit<Traffic, 'kind'> => ({
-  senders: load.senders,
-  intervalS: numberOf(parameters, 'sendingInterval') / 1000,
-  messageBytes: numberOf(parameters, 'messageSize'),
-});
+import { callbacks } from '../../base/benchContract';
+import { groupParameters, largestGroup, messageParameters, targets } from '../parameters';
+import { messageTraffic, type HubRun, type UseCase } from '../useCase';
 
 /** Clients are called back as by a hub. */
 const byRest = (run: Omit<HubRun, 'message' | 'via'>): HubRun => ({
@@ -30,7 +17,7 @@ export const restBroadcast: UseCase = {
   services: ['signalr', 'webpubsub'],
   inGuides: true,
   parameters: messageParameters,
-  traffic: (parameters, load) => ({ kind: 'rest_broadcast', ...common(parameters, load) }),
+  traffic: (parameters, load) => ({ kind: 'rest_broadcast', ...messageTraffic(parameters, load) }),
   deliveries: (_parameters, load) => load.connections,
   run: byRest({ preparation: 'nothing', audience: 'everyone' }),
 };
@@ -43,7 +30,10 @@ export const restSendToUser: UseCase = {
   services: ['signalr', 'webpubsub'],
   inGuides: true,
   parameters: [...messageParameters, targets],
-  traffic: (parameters, load) => ({ kind: 'rest_send_to_user', ...common(parameters, load) }),
+  traffic: (parameters, load) => ({
+    kind: 'rest_send_to_user',
+    ...messageTraffic(parameters, load),
+  }),
   deliveries: () => 1,
   run: byRest({ preparation: 'nothing', audience: 'client' }),
 };
@@ -58,7 +48,7 @@ export const restSendToGroup: UseCase = {
   parameters: [...messageParameters, ...groupParameters, targets],
   traffic: (parameters, load) => ({
     kind: 'rest_send_to_group',
-    ...common(parameters, load),
+    ...messageTraffic(parameters, load),
     groupMembers: largestGroup(parameters, load.connections),
   }),
   deliveries: (parameters, load) => largestGroup(parameters, load.connections),

@@ -1,5 +1,5 @@
-import { callOf, type HubMethod, type UseCase } from '../useCase';
-import { messageParameters, targets, numberOf } from '../parameters';
+import { callOf, messageTraffic, type HubMethod, type UseCase } from '../useCase';
+import { messageParameters, targets } from '../parameters';
 
 const method: HubMethod = {
   name: 'SendToClient',
@@ -18,14 +18,8 @@ export const sendToClient: UseCase = {
   parameters: [...messageParameters, targets],
   traffic: (parameters, load) => ({
     kind: 'send_to_connection',
-    senders: load.senders,
-    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
-    messageBytes: numberOf(parameters, 'messageSize'),
+    ...messageTraffic(parameters, load),
   }),
   deliveries: () => 1,
-  run: {
-    preparation: 'connectionId',
-    audience: 'client',
-    message: callOf(method),
-  },
+  run: { preparation: 'connectionId', audience: 'client', message: callOf(method) },
 };

@@ -1,5 +1,5 @@
-import { groupParameters, largestGroup, messageParameters, targets, numberOf } from '../parameters';
-import { callOf, groupMethods, type HubMethod, type UseCase } from '../useCase';
+import { groupParameters, largestGroup, messageParameters, targets } from '../parameters';
+import { callOf, groupMethods, messageTraffic, type HubMethod, type UseCase } from '../useCase';
 
 const method: HubMethod = {
   name: 'SendToGroup',
@@ -18,15 +18,9 @@ export const sendToGroup: UseCase = {
   parameters: [...messageParameters, ...groupParameters, targets],
   traffic: (parameters, load) => ({
     kind: 'send_to_group',
-    senders: load.senders,
-    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
-    messageBytes: numberOf(parameters, 'messageSize'),
+    ...messageTraffic(parameters, load),
     groupMembers: largestGroup(parameters, load.connections),
   }),
   deliveries: (parameters, load) => largestGroup(parameters, load.connections),
-  run: {
-    preparation: 'joinGroups',
-    audience: 'group',
-    message: callOf(method),
-  },
+  run: { preparation: 'joinGroups', audience: 'group', message: callOf(method) },
 };

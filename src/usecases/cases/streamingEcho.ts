@@ -1,4 +1,4 @@
-import type { HubMethod, UseCase } from '../useCase';
+import { messageTraffic, type HubMethod, type UseCase } from '../useCase';
 import { messageParameters, numberOf, type Parameters } from '../parameters';
 import {
   itemsDown,
@@ -49,15 +49,13 @@ export const streamingEcho: UseCase = {
   // The published tables have no streams: an item that goes either way counts as an echo.
   traffic: (parameters, load) => ({
     kind: 'echo',
-    senders: load.senders,
+    ...messageTraffic(parameters, load),
     intervalS: numberOf(parameters, 'sendingInterval') / 1000 / itemsEitherWay(shapeOf(parameters)),
-    messageBytes: numberOf(parameters, 'messageSize'),
   }),
   deliveries: (parameters) => itemsDown(shapeOf(parameters)),
   run: { preparation: 'nothing', audience: 'self' },
   runWith: (parameters) => ({
-    preparation: 'nothing',
-    audience: 'self',
+    ...{ preparation: 'nothing', audience: 'self' },
     streams: shapeOf(parameters),
   }),
 };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { bandwidthWords, figure, listed, shareWords } from '../../../src/capacity/wording';
+import { listed } from '../../../src/scenario/text/words';
+import { bandwidthWords, figure, shareWords } from '../../../src/capacity/wording';
 
 describe('wording', () => {
   it('shows figures with the decimals they deserve', () => {
