@@ -52,6 +52,7 @@ export const mayImport = {
  * the folder itself are its entrance and its common words; both may be imported from everywhere in it.
  */
 export const wings = {
+  scenario: ['target', 'text', 'keys', 'read', 'check', 'seed'],
   capacity: ['tables', 'load', 'judge', 'start'],
   measure: ['judge', 'total', 'show'],
   runner: ['connect', 'prepare', 'send', 'receive', 'calibrate', 'lead'],

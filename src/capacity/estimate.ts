@@ -7,21 +7,6 @@ import { loadOf } from './load/loadOf';
 import { trafficLoad } from './load/serviceLoad';
 import type { Estimate, EstimateInput, EstimateOptions } from './model';
 
-export {
-  signalrEditions,
-  type BilledMessages,
-  type Billing,
-  type Edition,
-  type Estimate,
-  type EstimateInput,
-  type EstimateLoad,
-  type EstimateOptions,
-  type LimitUse,
-  type NeighbourUse,
-  type Product,
-  type TableSource,
-} from './model';
-
 /**
  * How many units the traffic needs by the published tables (method: docs/capacity.md), with everything
  * that explains the answer. Pure, and fast enough for every key stroke.
@@ -34,7 +19,7 @@ export function estimate(input: EstimateInput, options: EstimateOptions = {}): E
     trafficLoad(input.product, assignment.connections, traffic),
   );
   return {
-    ...assess(assignment, loads, input.assumptions ?? []),
+    ...assess({ ...assignment, loads }, input.assumptions ?? []),
     billing: billingOf(input.product, loads),
   };
 }

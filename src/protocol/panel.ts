@@ -1,4 +1,4 @@
-import type { Estimate } from '../capacity/estimate';
+import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
 import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary, Verdict } from '../measure/summary';

@@ -7,11 +7,11 @@ import {
   recommend,
   type Carried,
   type Recommendation,
-  type RecommendOptions,
   type StepStatus,
 } from '../capacity/judge/recommend';
 import { withVerdict } from '../capacity/judge/unitVerdict';
 import { loadOf } from '../capacity/load/loadOf';
+import type { EstimateOptions } from '../capacity/model';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { judgeRun } from '../measure/judge/verdict';
 import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
@@ -20,7 +20,7 @@ import { withTexts } from '../scenario/target/targetKinds';
 import { redactHeader, redactSecret, redactTarget, redactText, redactUrl } from './redact';
 import { emulatedBy, resultSchema, standsFor, type Result } from './result';
 
-export interface CompleteOptions extends RecommendOptions {
+export interface CompleteOptions extends EstimateOptions {
   readonly id: string;
   readonly toolVersion: string;
 }
@@ -138,7 +138,7 @@ type JudgedStep = Omit<StepSummary, 'verdict'> & { readonly status: StepStatus }
 export function recommendRun(
   scenario: Scenario,
   run: Run,
-  options: RecommendOptions,
+  options: EstimateOptions,
   model: RecommendModel,
 ): Recommended {
   if (run.verdict.reasons[0]?.code === 'nothingSent') return { problem: 'Nothing was sent.' };

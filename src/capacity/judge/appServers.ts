@@ -1,15 +1,15 @@
-import type { EstimateInput } from '../model';
-import type { PublishedEdition, PublishedTable, TableName } from '../tables/publishedEdition';
 import { isRest, type ServiceLoad } from '../load/serviceLoad';
+import type { PublishedTable, TableName } from '../tables/publishedEdition';
 import { tableOf } from '../tables/tables';
-
-export type Stack = NonNullable<EstimateInput['stack']>;
+import type { Demand } from './search';
 
 /** App servers (web apps for ASP.NET) for a size; both null where nothing is published. */
 export interface AppServers {
   readonly count: number | null;
   readonly serverConnections: number | null;
 }
+
+export const noServers: AppServers = { count: null, serverConnections: null };
 
 /** ASP.NET has no web-app row for big groups and single connections: the rows they share elsewhere. */
 const webAppRow: Readonly<Partial<Record<TableName, TableName>>> = {
@@ -18,15 +18,11 @@ const webAppRow: Readonly<Partial<Record<TableName, TableName>>> = {
 };
 
 /** Loads that go through app servers: default mode of SignalR only. */
-export function servedLoads(
-  edition: PublishedEdition,
-  loads: readonly ServiceLoad[],
-): readonly ServiceLoad[] {
-  return edition.product === 'signalr' ? loads.filter((load) => !isRest(load.kind)) : [];
-}
+export const servedLoads = ({ edition, loads }: Demand): readonly ServiceLoad[] =>
+  edition.product === 'signalr' ? loads.filter(({ kind }) => !isRest(kind)) : [];
 
 /** Whether the edition counts the servers of this stack at all. */
-export function countsServers(edition: PublishedEdition, stack: Stack): boolean {
+export function countsServers({ edition, stack }: Demand): boolean {
   const row: keyof PublishedTable = stack === 'aspnet' ? 'webApps' : 'appServers';
   return Object.values(edition.tables).some((table) => table[row] !== undefined);
 }
@@ -35,17 +31,11 @@ export function countsServers(edition: PublishedEdition, stack: Stack): boolean 
  * The largest count any of the loads needs at that size, from the next listed size. The maximum is
  * enough for a mix: each count is for its use case alone at full load, and the shares add up to at most 1.
  */
-export function appServersAt(
-  edition: PublishedEdition,
-  loads: readonly ServiceLoad[],
-  stack: Stack,
-  unit: number,
-): AppServers {
-  const served = servedLoads(edition, loads);
+export function appServersAt(demand: Demand, unit: number): AppServers {
+  const { edition, stack } = demand;
+  const served = servedLoads(demand);
   const position = edition.listedUnits.findIndex((listed) => listed >= unit);
-  if (served.length === 0 || position < 0 || !countsServers(edition, stack)) {
-    return { count: null, serverConnections: null };
-  }
+  if (served.length === 0 || position < 0 || !countsServers(demand)) return noServers;
   const counts = served.map(({ table }) => {
     const row =
       stack === 'aspnet'

@@ -1,4 +1,4 @@
-import { appServersAt, type AppServers, type Stack } from './appServers';
+import { appServersAt, noServers, type AppServers } from './appServers';
 import {
   bindingOf,
   fillAt,
@@ -17,43 +17,26 @@ import {
 } from '../tables/tables';
 import type {
   Estimate,
+  EstimateInput,
   EstimateLoad,
   EstimateOptions,
   LimitUse,
   OtherEdition,
-  Product,
 } from '../model';
 import { adviceOf, notesOf, largestOf, warningsOf } from './notes';
 import type { PublishedEdition } from '../tables/publishedEdition';
 import type { ServiceLoad } from '../load/serviceLoad';
-
-/** What estimate and recommendation are made for, checked and ready to compare with the tables. */
-export interface Assignment {
-  readonly edition: PublishedEdition;
-  readonly connections: number;
-  readonly headroom: number;
-  readonly stack: Stack;
-  /** Whether nothing goes through app servers. */
-  readonly serverless: boolean;
-  /** Those that the run opens; undefined where it opens none by itself. */
-  readonly serverConnections: number | undefined;
-}
 
 /**
  * Checks everything but the use cases.
  * @throws ExpectedError `estimate-input`
  */
 export function checkAssignment(
-  input: {
-    readonly product: Product;
-    readonly connections: number;
+  input: Omit<EstimateInput, 'useCases' | 'assumptions'> & {
     readonly useCases: readonly unknown[];
-    readonly stack?: Stack;
-    readonly serverless?: boolean;
-    readonly serverConnections?: number;
   },
   options: EstimateOptions,
-): Assignment {
+): Omit<Demand, 'loads'> {
   const edition = editionOf(input.product, options.edition);
   const connections = checkNumber(input.connections, 'connections', { whole: true });
   const headroom = checkNumber(options.headroom ?? 1, 'headroom');
@@ -64,47 +47,33 @@ export function checkAssignment(
   if (!['aspnetcore', 'aspnet'].includes(stack)) {
     throw inputError('stack must be aspnetcore or aspnet');
   }
-  const serverConnections =
-    input.serverConnections === undefined
-      ? undefined
-      : checkNumber(input.serverConnections, 'server_connections', {
-          whole: true,
-          zeroAllowed: true,
-        });
-  const serverless = input.serverless === true;
+  const { serverConnections, serverless = false } = input;
+  if (serverConnections !== undefined)
+    checkNumber(serverConnections, 'server_connections', { whole: true, zeroAllowed: true });
   return { edition, connections, headroom, stack, serverless, serverConnections };
 }
 
-/** Finds the size for the loads and explains it; `assumptions` end the notes. */
-export function assess(
-  assignment: Assignment,
-  loads: readonly ServiceLoad[],
-  assumptions: readonly string[],
-): Estimate {
-  const { edition, stack } = assignment;
-  const demand: Demand = { ...assignment, loads };
+/** Finds the size for the demand and explains it; `assumptions` end the notes. */
+export function assess(demand: Demand, assumptions: readonly string[]): Estimate {
+  const { edition, loads } = demand;
   const sizes = findSizes(demand);
-  const atUnit = sizes.unit ?? largestOf(demand);
+  const { unit } = sizes;
+  const atUnit = unit ?? largestOf(demand);
   const fill = fillAt(demand, atUnit);
-  const servers =
-    sizes.unit === null || assignment.serverless
-      ? { count: null, serverConnections: null }
-      : appServersAt(edition, loads, stack, sizes.unit);
-  const beside = serverConnectionsBeside(assignment, servers);
-  const withServers = findSizes({
-    ...demand,
-    connections: demand.connections + (beside ?? 0),
-  }).unit;
-  const warnings = warningsOf(demand, sizes, atUnit, stack);
-  const other = sizes.unit === null ? otherEdition(demand) : undefined;
+  const servers = unit === null || demand.serverless ? noServers : appServersAt(demand, unit);
+  const beside = serverConnectionsBeside(demand, servers);
+  const connections = demand.connections + (beside ?? 0);
+  const withServers = findSizes({ ...demand, connections }).unit;
+  const warnings = warningsOf(demand, sizes, atUnit);
+  const other = unit === null ? otherEdition(demand) : undefined;
   const notes = notesOf({
-    ...{ demand, sizes, atUnit, fill, warnings, servers, stack, other },
+    ...{ demand, sizes, atUnit, fill, warnings, servers, other },
     ...{ serverConnections: beside, withServers },
   });
-  const advice = adviceOf(servers, stack);
+  const advice = adviceOf(servers, demand.stack);
   return {
     loads: loads.map(shownLoad),
-    unit: sizes.unit,
+    unit,
     unit_listed: sizes.listed,
     unit_strict: sizes.strict,
     unit_guide_sum: sizes.guideSum,
@@ -117,24 +86,24 @@ export function assess(
     server_connections_per_app_server: servers.serverConnections,
     warnings,
     server_connections: beside,
-    server_connections_by: assignment.serverConnections === undefined ? 'guide' : 'run',
+    server_connections_by: demand.serverConnections === undefined ? 'guide' : 'run',
     unit_with_server_connections: withServers,
-    ...(other === undefined ? {} : { other_edition: other }),
+    ...(other !== undefined && { other_edition: other }),
     product: edition.product,
     edition: edition.name,
-    headroom: assignment.headroom,
+    headroom: demand.headroom,
     limits: fill.uses.map((use) => shownLimit(edition, use)),
     binding: bindingOf(demand, fill, atUnit),
-    neighbours: neighboursOf(demand, atUnit, sizes.unit !== null),
-    formula: loads.map((load) => load.formula),
+    neighbours: neighboursOf(demand, atUnit, unit !== null),
+    formula: loads.map(({ formula }) => formula),
     notes: [...notes, ...assumptions],
-    ...(advice === undefined ? {} : { advice }),
+    ...(advice !== undefined && { advice }),
   };
 }
 
 /** Those of the run, else those that the guide advises at the size. */
 function serverConnectionsBeside(
-  { serverConnections }: Assignment,
+  { serverConnections }: Demand,
   { count, serverConnections: each }: AppServers,
 ): number | null {
   if (serverConnections !== undefined) return serverConnections;
@@ -159,15 +128,15 @@ function shownLoad(load: ServiceLoad): EstimateLoad {
   };
 }
 
-function shownLimit(edition: PublishedEdition, use: ConstraintUse): LimitUse {
+function shownLimit(
+  edition: PublishedEdition,
+  { name, table, direction, measure, ...figures }: ConstraintUse,
+): LimitUse {
   return {
-    name: use.name,
-    table: use.table,
-    direction: use.direction,
-    measure: use.measure,
-    load: rounded(use.load),
-    limit: rounded(use.limit),
-    utilisation: rounded(use.utilisation),
-    source: sourceOf(edition, use.table, use.direction),
+    ...{ name, table, direction, measure },
+    load: rounded(figures.load),
+    limit: rounded(figures.limit),
+    utilisation: rounded(figures.utilisation),
+    source: sourceOf(edition, table, direction),
   };
 }

@@ -12,7 +12,7 @@ import {
   unitWords,
   directionWords,
 } from '../wording';
-import { servedLoads, countsServers, type AppServers, type Stack } from './appServers';
+import { servedLoads, countsServers, type AppServers } from './appServers';
 import {
   fillAt,
   peakUse,
@@ -35,7 +35,6 @@ export interface NoteContext {
   readonly fill: Fill;
   readonly warnings: readonly Warning[];
   readonly servers: AppServers;
-  readonly stack: Stack;
   /** Server connections beside the clients, and the size that has room for both. */
   readonly serverConnections: number | null;
   readonly withServers: number | null;
@@ -47,9 +46,9 @@ const appServersTested = 20;
 
 /** Sentences for people in the order of importance. */
 export function notesOf(context: NoteContext): string[] {
-  const { demand, sizes, fill, warnings, other } = context;
+  const { demand, sizes, warnings } = context;
   return [
-    ...(sizes.unit === null ? noFitNotes(demand, fill, largestOf(demand), warnings, other) : []),
+    ...(sizes.unit === null ? noFitNotes(context) : []),
     ...cautionNotes(context),
     ...fullNotes(context),
     ...noteOrder
@@ -98,19 +97,17 @@ function sizeOrNone(unit: number | null): string {
 /** From 70 % on: what is nearly full, and the next size that leaves room. */
 function cautionNotes({ demand, sizes, fill }: NoteContext): string[] {
   const { unit } = sizes;
-  const full = (
-    [
-      ['traffic', fill.traffic],
-      ['connections', fill.connections],
-    ] as const
-  ).filter(([, share]) => share >= cautionFrom * (1 - tolerance));
+  const full = (['traffic', 'connections'] as const)
+    .map((name) => [name, fill[name]] as const)
+    .filter(([, share]) => share >= cautionFrom * (1 - tolerance));
   if (unit === null || full.length === 0) return [];
-  const { edition, loads, connections } = demand;
+  const { edition, connections } = demand;
+  const hasRoom = (share: number): boolean => share < cautionFrom * (1 - tolerance);
   const roomy = edition.candidates.find(
     (candidate) =>
       candidate > unit &&
-      trafficUtilisation(edition, loads, candidate, 'guide') < cautionFrom * (1 - tolerance) &&
-      connections / connectionLimit(edition, candidate) < cautionFrom * (1 - tolerance),
+      hasRoom(trafficUtilisation(demand, candidate)) &&
+      hasRoom(connections / connectionLimit(edition, candidate)),
   );
   const what = listed(full.map(([name, share]) => `${name} ${shareWords(share)}`));
   const hint =
@@ -129,15 +126,15 @@ function interpolatedNote({ demand, sizes, atUnit }: NoteContext): string {
   return `${unitWords(atUnit)} is not in all tables: its limits are derived from ${unitWords(below)} and ${unitWords(above)}${listedSize}.`;
 }
 
-function noTableNote({ demand, stack, servers }: NoteContext): string {
+function noTableNote({ demand, servers }: NoteContext): string {
   const restGroup = demand.loads.some((load) => load.kind === 'rest_send_to_group');
   const sentences = restGroup
     ? [
         'The guide has no table for REST to groups: compared with the group table and with the request rate of REST to users.',
       ]
     : [];
-  const noCounts = stack === 'aspnet' && servers.count === null;
-  if (noCounts && servedLoads(demand.edition, demand.loads).length > 0) {
+  const noCounts = demand.stack === 'aspnet' && servers.count === null;
+  if (noCounts && servedLoads(demand).length > 0) {
     sentences.push('This edition has no web-app counts for ASP.NET SignalR.');
   }
   return sentences.join(' ');
@@ -201,12 +198,12 @@ function fullNotes(context: NoteContext): string[] {
 }
 
 /** Server counts beyond what was tested. */
-function serverNotes({ sizes, servers, stack }: NoteContext): string[] {
+function serverNotes({ demand, sizes, servers }: NoteContext): string[] {
   const { count } = servers;
   if (count === null || sizes.unit === null) return [];
   const notes: string[] = [];
   if (count === 1) notes.push('One app server carries the load but leaves no spare.');
-  if (count > appServersTested && stack === 'aspnetcore') {
+  if (count > appServersTested && demand.stack === 'aspnetcore') {
     notes.push(`The guides' tests used at most ${appServersTested} app servers.`);
   }
   return notes;
@@ -215,7 +212,7 @@ function serverNotes({ sizes, servers, stack }: NoteContext): string[] {
 /** `3 app servers with 15 server connections each`; undefined where there are none. */
 export function adviceOf(
   { count, serverConnections }: AppServers,
-  stack: Stack,
+  stack: Demand['stack'],
 ): string | undefined {
   if (count === null || serverConnections === null) return undefined;
   const servers = counted(count, stack === 'aspnet' ? 'web app' : 'app server');
@@ -224,13 +221,8 @@ export function adviceOf(
 }
 
 /** Why no size fits, and what would: sentences for people. */
-function noFitNotes(
-  demand: Demand,
-  fill: Fill,
-  largest: number,
-  warnings: readonly Warning[],
-  other: OtherEdition | undefined,
-): string[] {
+function noFitNotes({ demand, fill, warnings, other }: NoteContext): string[] {
+  const largest = largestOf(demand);
   const notes: string[] = [];
   if (!connectionsFit(demand, largest)) {
     const limit = connectionLimit(demand.edition, largest);
@@ -260,13 +252,13 @@ function noFitNotes(
 }
 
 /** "More units do not help", with the flat part of the row that stops them. */
-function ceilingNote({ edition, loads }: Demand, fill: Fill, largest: number): string {
+function ceilingNote(demand: Demand, fill: Fill, largest: number): string {
+  const { edition } = demand;
   const { table, direction } = peakUse(fill.uses);
   const limit = limitAt(edition, table, direction, largest);
   const flatFrom =
-    listedByAll({ edition, loads }).find(
-      (unit) => limitAt(edition, table, direction, unit) === limit,
-    ) ?? largest;
+    listedByAll(demand).find((unit) => limitAt(edition, table, direction, unit) === limit) ??
+    largest;
   return (
     `More units do not help: ${tableWords[table]} ${directionWords[direction]} reaches its routing ` +
     `ceiling of ${figure(limit)} msg/s at ${unitWords(flatFrom)} and stays there up to ${unitWords(largest)}.`
@@ -305,7 +297,7 @@ const premiumP2Above = 100;
 const routingLimitFrom = 50;
 
 /** The warnings that hold, in the order of {@link Warning}. */
-export function warningsOf(demand: Demand, sizes: Sizes, atUnit: number, stack: Stack): Warning[] {
+export function warningsOf(demand: Demand, sizes: Sizes, atUnit: number): Warning[] {
   const { edition, loads } = demand;
   const { unit } = sizes;
   const listed = listedByAll(demand);
@@ -316,7 +308,7 @@ export function warningsOf(demand: Demand, sizes: Sizes, atUnit: number, stack: 
     ),
     'no-table':
       loads.some((load) => load.kind === 'rest_send_to_group') ||
-      (servedLoads(edition, loads).length > 0 && !countsServers(edition, stack)),
+      (servedLoads(demand).length > 0 && !countsServers(demand)),
     interpolated: unit !== null && !listed.includes(unit),
     'premium-p2': unit !== null && unit > premiumP2Above,
     'routing-cost-not-in-server-load':
@@ -332,16 +324,12 @@ export function warningsOf(demand: Demand, sizes: Sizes, atUnit: number, stack: 
 }
 
 /** Whether the load is as heavy at the largest listed size as at the first one of the routing limit. */
-function isFlat({ edition, loads }: Demand, listed: readonly number[]): boolean {
+function isFlat(demand: Demand, listed: readonly number[]): boolean {
   const high = listed.filter((unit) => unit >= routingLimitFrom);
   if (high.length < 2) return false;
-  const [first, last] = [high[0]!, high.at(-1)!].map((unit) =>
-    trafficUtilisation(edition, loads, unit, 'guide'),
-  ) as [number, number];
-  return last >= first * (1 - tolerance);
+  const last = trafficUtilisation(demand, high.at(-1)!);
+  return last >= trafficUtilisation(demand, high[0]!) * (1 - tolerance);
 }
 
 /** The largest size that can be bought in this edition. */
-export function largestOf({ edition }: Pick<Demand, 'edition'>): number {
-  return edition.candidates.at(-1)!;
-}
+export const largestOf = ({ edition }: Demand): number => edition.candidates.at(-1)!;

@@ -1,30 +1,30 @@
 import { formatBytes } from '../../base/units';
-import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';
-import type { TrafficKind } from '../../usecases/useCase';
+import type { Traffic } from '../../usecases/useCase';
 import { billingOf } from './billing';
 import { assess, checkAssignment } from './assess';
 import {
+  checkSenders,
   connectionsOnly,
+  isGroup,
   measuredFormula,
-  kindsOf,
   ratesOf,
   tableFor,
   trafficLoad,
   type ServiceLoad,
 } from '../load/serviceLoad';
-import { checkNumber, inputError, rounded } from '../tables/tables';
-import { undated, type Edition, type Estimate, type Product, type TableSource } from '../model';
+import { checkNumber, rounded } from '../tables/tables';
+import {
+  undated,
+  type Estimate,
+  type EstimateInput,
+  type EstimateOptions,
+  type Product,
+  type TableSource,
+} from '../model';
 import { figure, tableWords, unitWords } from '../wording';
 
 /** Traffic of one use case as measured in one step. */
-export interface MeasuredTraffic {
-  readonly kind: TrafficKind;
-  readonly senders: number;
-  readonly messageBytes: number;
-  /** As in the input of an estimate: every size is sent as often as its weight says. */
-  readonly messageSizes?: readonly PayloadSize[];
-  /** As in the input of an estimate. */
-  readonly leaving?: readonly LeavingSize[];
+export interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
   /** Messages into the service per second. */
   readonly inPerSecond: number;
   /** Deliveries out of the service per second, `extraPerSecond` among them. */
@@ -36,18 +36,10 @@ export interface MeasuredTraffic {
    * count where they are higher.
    */
   readonly planned?: Pick<MeasuredTraffic, 'inPerSecond' | 'outPerSecond'>;
-  readonly groupMembers?: number;
 }
 
-export interface MeasuredLoad {
-  readonly product: Product;
-  readonly connections: number;
+export interface MeasuredLoad extends Omit<EstimateInput, 'useCases'> {
   readonly useCases: readonly MeasuredTraffic[];
-  readonly stack?: 'aspnetcore' | 'aspnet';
-  /** As in the input of an estimate. */
-  readonly serverless?: boolean;
-  /** As in the input of an estimate. */
-  readonly serverConnections?: number;
   /** Step the rates were measured in, from 1. */
   readonly step: number;
   /** Whether that step met its objectives; `pass` when absent. */
@@ -56,8 +48,6 @@ export interface MeasuredLoad {
   readonly carried?: Carried | null;
   /** Sentences on what was measured, for the reasons. */
   readonly remarks?: readonly string[];
-  /** Sentences on how the input came about; the recommendation passes them on in `notes`. */
-  readonly assumptions?: readonly string[];
 }
 
 export type StepStatus = 'pass' | 'fail';
@@ -85,17 +75,12 @@ export interface Recommendation extends Estimate {
   readonly reasons: readonly string[];
 }
 
-export interface RecommendOptions {
-  readonly edition?: Edition;
-  readonly headroom?: number;
-}
-
 /**
  * How many units the traffic needs: the estimate with measured instead of nominal input. Deliveries count when they
  * were due: a server that loses them needs no less. Without use cases, or with rates of 0, the connections decide.
  * @throws ExpectedError `estimate-input` when a field is invalid
  */
-export function recommend(measured: MeasuredLoad, options: RecommendOptions = {}): Recommendation {
+export function recommend(measured: MeasuredLoad, options: EstimateOptions = {}): Recommendation {
   const { product, useCases } = measured;
   const idle = connectionsOnly(product);
   const assignment = checkAssignment(
@@ -106,7 +91,7 @@ export function recommend(measured: MeasuredLoad, options: RecommendOptions = {}
     useCases.length === 0
       ? [trafficLoad(product, assignment.connections, idle)]
       : useCases.map((traffic) => measuredLoad(product, traffic));
-  const estimate = assess(assignment, loads, measured.assumptions ?? []);
+  const estimate = assess({ ...assignment, loads }, measured.assumptions ?? []);
   const { step, stepStatus = 'pass', carried = null } = measured;
   return {
     ...estimate,
@@ -122,32 +107,22 @@ export function recommend(measured: MeasuredLoad, options: RecommendOptions = {}
 
 /** The load of one use case from its measured rates; the table is that of its nominal group size. */
 function measuredLoad(product: Product, traffic: MeasuredTraffic): ServiceLoad {
-  const { kind } = traffic;
-  if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
-  const senders = checkNumber(traffic.senders, 'senders', { whole: true, zeroAllowed: true });
+  const { kind, inPerSecond, outPerSecond, planned } = traffic;
+  const senders = checkSenders(product, traffic);
   checkNumber(traffic.messageBytes, 'message_bytes');
-  const { inPerSecond, outPerSecond, planned = { inPerSecond: 0, outPerSecond: 0 } } = traffic;
   const zeroAllowed = true;
-  const inMessages = Math.max(
-    checkNumber(inPerSecond, 'in_per_second', { zeroAllowed }),
-    planned.inPerSecond,
+  const sent = checkNumber(inPerSecond, 'in_per_second', { zeroAllowed });
+  const received = checkNumber(outPerSecond, 'out_per_second', { zeroAllowed });
+  const members = isGroup(kind)
+    ? checkNumber(traffic.groupMembers, 'group_members', { whole: true })
+    : 1;
+  const rates = ratesOf(
+    traffic,
+    Math.max(sent, planned?.inPerSecond ?? 0),
+    Math.max(received, planned?.outPerSecond ?? 0),
   );
-  const outMessages = Math.max(
-    checkNumber(outPerSecond, 'out_per_second', { zeroAllowed }),
-    planned.outPerSecond,
-  );
-  const members =
-    kind === 'send_to_group' || kind === 'rest_send_to_group'
-      ? checkNumber(traffic.groupMembers, 'group_members', { whole: true })
-      : 1;
-  const rates = ratesOf(traffic, inMessages, outMessages);
-  return {
-    kind,
-    table: tableFor(product, kind, members),
-    senders,
-    ...rates,
-    formula: measuredFormula(rates),
-  };
+  const table = tableFor(product, kind, members);
+  return { kind, table, senders, ...rates, formula: measuredFormula(rates) };
 }
 
 function outboundOf(useCases: readonly MeasuredTraffic[]): Recommendation['outbound'] {

@@ -1,14 +1,14 @@
+import type { Estimate, EstimateInput, NeighbourUse, Product } from '../model';
 import type { ServiceLoad } from '../load/serviceLoad';
-import type { Product, Estimate, NeighbourUse } from '../model';
-import type { PublishedEdition, TableName, Direction } from '../tables/publishedEdition';
+import type { Direction, PublishedEdition, TableName } from '../tables/publishedEdition';
 import {
   baseMessageBytes,
   connectionLimit,
-  limitAt,
-  tableOf,
-  rounded,
   connectionSource,
+  limitAt,
+  rounded,
   sourceOf,
+  tableOf,
 } from '../tables/tables';
 import {
   bandwidthScale,
@@ -18,6 +18,9 @@ import {
   shareWords,
   tableWords,
 } from '../wording';
+
+/** Loads and limits are compared with this relative tolerance, so that exactly 100 % fits. */
+export const tolerance = 1e-9;
 
 /**
  * 1,024 / 1,000: the guides' two worked examples agree only when this much is left open in the reading
@@ -32,12 +35,20 @@ const ceilings: Readonly<Record<Product, { in: TableName; out: TableName }>> = {
 };
 
 /** What is to be placed, and how full a size may be. */
-export interface Demand {
-  readonly edition: PublishedEdition;
+export interface Demand extends Traffic {
   readonly connections: number;
-  readonly loads: readonly ServiceLoad[];
   /** Share of the traffic limits to plan for; connections are not scaled by it. */
   readonly headroom: number;
+  readonly stack: NonNullable<EstimateInput['stack']>;
+  /** Whether nothing goes through app servers. */
+  readonly serverless: boolean;
+  /** Those that the run opens; undefined where it opens none by itself. */
+  readonly serverConnections: number | undefined;
+}
+
+interface Traffic {
+  readonly edition: PublishedEdition;
+  readonly loads: readonly ServiceLoad[];
 }
 
 /** Smallest size by each method; null when none fits. */
@@ -51,70 +62,63 @@ export interface Sizes {
 
 /** The smallest sizes that carry the demand. Limits never fall with the size, so the first that fits is it. */
 export function findSizes(demand: Demand): Sizes {
-  const { candidates } = demand.edition;
   const listed = listedByAll(demand);
   const smallest = (fits: (unit: number) => boolean): number | null =>
-    candidates.find(fits) ?? null;
+    demand.edition.candidates.find((unit) => connectionsFit(demand, unit) && fits(unit)) ?? null;
   return {
-    unit: smallest((unit) => fitsUnit(demand, unit)),
-    listed: smallest((unit) => listed.includes(unit) && fitsUnit(demand, unit)),
-    strict: smallest(
-      (unit) => connectionsFit(demand, unit) && withinHeadroom(demand, unit, 'strict', 1),
-    ),
+    unit: smallest((unit) => withinHeadroom(demand, unit)),
+    listed: smallest((unit) => listed.includes(unit) && withinHeadroom(demand, unit)),
+    strict: smallest((unit) => withinHeadroom(demand, unit, 'strict')),
     guideSum: smallest((unit) => fitsGuideSum(demand, unit)),
-    withinRounding: smallest(
-      (unit) =>
-        connectionsFit(demand, unit) && withinHeadroom(demand, unit, 'guide', roundingSlack),
-    ),
+    withinRounding: smallest((unit) => withinHeadroom(demand, unit, 'guide', roundingSlack)),
   };
 }
 
 /** Whether a size carries the demand: connections, and the utilisation sum of the traffic. */
-export function fitsUnit(demand: Demand, unit: number): boolean {
-  return connectionsFit(demand, unit) && withinHeadroom(demand, unit, 'guide', 1);
-}
+export const fitsUnit = (demand: Demand, unit: number): boolean =>
+  connectionsFit(demand, unit) && withinHeadroom(demand, unit);
 
 /** Connections are a hard limit. */
-export function connectionsFit({ edition, connections }: Demand, unit: number): boolean {
-  return connections <= connectionLimit(edition, unit);
-}
+export const connectionsFit = ({ edition, connections }: Demand, unit: number): boolean =>
+  connections <= connectionLimit(edition, unit);
 
-function withinHeadroom(
-  { edition, loads, headroom }: Demand,
+const withinHeadroom = (
+  demand: Demand,
   unit: number,
-  reading: 'guide' | 'strict',
-  slack: number,
-): boolean {
-  const allowed = headroom * slack * (1 + tolerance);
-  return trafficUtilisation(edition, loads, unit, reading) <= allowed;
-}
+  reading: Reading = 'guide',
+  slack = 1,
+): boolean =>
+  trafficUtilisation(demand, unit, { reading }) <= demand.headroom * slack * (1 + tolerance);
 
 /** The guides' own method: bandwidths added and held under two ceilings; blind to routing cost. */
-function fitsGuideSum(demand: Demand, unit: number): boolean {
-  const { edition, loads, headroom } = demand;
+function fitsGuideSum({ edition, loads, headroom }: Demand, unit: number): boolean {
   const top = ceilings[edition.product];
   const allowed = headroom * baseMessageBytes * (1 + tolerance);
   const inbound = loads.reduce((sum, load) => sum + load.inBandwidth, 0);
   const outbound = loads.reduce((sum, load) => sum + load.outBandwidth, 0);
   return (
-    connectionsFit(demand, unit) &&
     inbound <= allowed * limitAt(edition, top.in, 'in', unit) &&
     outbound <= allowed * limitAt(edition, top.out, 'out', unit)
   );
 }
 
 /** Sizes that every table the loads are compared with lists, rising. */
-export function listedByAll({ edition, loads }: Pick<Demand, 'edition' | 'loads'>): number[] {
+export function listedByAll({ edition, loads }: Traffic): number[] {
   const tables = new Set(
-    loads.flatMap((load) => constraintsOf(load, 'strict').map((constraint) => constraint.table)),
+    loads.flatMap((load) => constraintsOf(load, 'strict').map(({ table }) => table)),
   );
   const lists = [...tables].map((table) => tableOf(edition, table).units);
   const [first = edition.listedUnits, ...others] = lists;
   return first.filter((unit) => others.every((units) => units.includes(unit)));
 }
 
-/** Loads and limits are compared with this relative tolerance, so that exactly 100 % fits. */
-export const tolerance = 1e-9;
+/** A load that must stay under a row of a table. */
+interface Constraint {
+  readonly direction: Direction;
+  readonly measure: 'bandwidth' | 'messages';
+  /** Table the limit comes from; not always the table of the use case. */
+  readonly table: TableName;
+}
 
 /** A constraint with its numbers at one size, in messages per second of 2,048 bytes. */
 export interface ConstraintUse extends Constraint {
@@ -127,19 +131,25 @@ export interface ConstraintUse extends Constraint {
   readonly utilisation: number;
 }
 
-/** Every constraint of a load at a size. */
+/**
+ * How limits are read. The guides' limits are bandwidths, so small messages may go faster than any
+ * table shows (`guide`); `strict` also holds message rates to the measured ones.
+ */
+type Reading = 'guide' | 'strict';
+
+/** Every constraint of a load at a size, in the guides' reading. */
 function constraintUses(
   edition: PublishedEdition,
   load: ServiceLoad,
   unit: number,
-  reading: Reading,
 ): ConstraintUse[] {
-  return constraintsOf(load, reading).map((constraint) => {
-    const limit = limitAt(edition, constraint.table, constraint.direction, unit);
+  return constraintsOf(load, 'guide').map((constraint) => {
+    const { table, direction, measure } = constraint;
+    const limit = limitAt(edition, table, direction, unit);
     const amount = amountOf(load, constraint);
     return {
       ...constraint,
-      name: `${load.kind}.${constraint.direction}_${constraint.measure}`,
+      name: `${load.kind}.${direction}_${measure}`,
       countedBytes: load.countedBytes,
       load: amount,
       limit,
@@ -158,12 +168,11 @@ function amountOf(load: ServiceLoad, { direction, measure }: Constraint): number
  * it is given. Above 1 the size does not do.
  */
 export function trafficUtilisation(
-  edition: PublishedEdition,
-  loads: readonly ServiceLoad[],
+  { edition, loads }: Traffic,
   unit: number,
-  reading: Reading,
-  direction?: Direction,
+  only: { readonly reading?: Reading; readonly direction?: Direction } = {},
 ): number {
+  const { reading = 'guide', direction } = only;
   let sum = 0;
   for (const load of loads) {
     let peak = 0;
@@ -176,22 +185,6 @@ export function trafficUtilisation(
   }
   return sum;
 }
-
-type Measure = 'bandwidth' | 'messages';
-
-/** A load that must stay under a row of a table. */
-interface Constraint {
-  readonly direction: Direction;
-  readonly measure: Measure;
-  /** Table the limit comes from; not always the table of the use case. */
-  readonly table: TableName;
-}
-
-/**
- * How limits are read. The guides' limits are bandwidths, so small messages may go faster than any
- * table shows (`guide`); `strict` also holds message rates to the measured ones.
- */
-type Reading = 'guide' | 'strict';
 
 const bandwidth = (direction: Direction, table: TableName): Constraint => ({
   direction,
@@ -246,15 +239,12 @@ const restRequests = both('in', 'rest_send_to_user');
 
 /** Everything a load is compared with. */
 export function constraintsOf(
-  load: Pick<ServiceLoad, 'kind' | 'table'>,
+  { kind, table }: Pick<ServiceLoad, 'kind' | 'table'>,
   reading: Reading,
 ): readonly Constraint[] {
-  const { always, strict } = byTable[load.table];
-  return [
-    ...always,
-    ...(load.kind === 'rest_send_to_group' ? restRequests : []),
-    ...(reading === 'strict' ? strict : []),
-  ];
+  const { always, strict } = byTable[table];
+  const rest = kind === 'rest_send_to_group' ? restRequests : [];
+  return [...always, ...rest, ...(reading === 'strict' ? strict : [])];
 }
 
 /** How full a size is, and the constraints that fill it. */
@@ -270,39 +260,35 @@ export interface Fill {
 /** Utilisation at a size and what binds there; connections and traffic both on a tie. */
 export function fillAt(demand: Demand, unit: number): Fill {
   const { edition, loads } = demand;
-  const traffic = trafficUtilisation(edition, loads, unit, 'guide');
+  const traffic = trafficUtilisation(demand, unit);
   const connections = demand.connections / connectionLimit(edition, unit);
-  const uses = loads.map((load) => constraintUses(edition, load, unit, 'guide'));
-  const limiting: string[] = [];
-  if (connections >= traffic * (1 - tolerance)) limiting.push('connections');
+  const uses = loads.flatMap((load) => constraintUses(edition, load, unit));
+  const limiting = new Set<string>();
+  if (connections >= traffic * (1 - tolerance)) limiting.add('connections');
   if (traffic >= connections * (1 - tolerance)) {
-    const peak = Math.max(...uses.flat().map((use) => use.utilisation));
-    for (const use of uses.flat()) {
-      const reaches = use.utilisation > 0 && use.utilisation >= peak * (1 - tolerance);
-      if (reaches && !limiting.includes(use.name)) limiting.push(use.name);
-    }
+    const peak = Math.max(...uses.map(({ utilisation }) => utilisation));
+    for (const { name, utilisation } of uses)
+      if (utilisation > 0 && utilisation >= peak * (1 - tolerance)) limiting.add(name);
   }
-  return { traffic, connections, uses: uses.flat(), limiting };
+  return { traffic, connections, uses, limiting: [...limiting] };
 }
 
 /**
- * The one limit people are told, e.g. "outbound 19,000 of 20,000 msg/s (95 %, small group, guide of
+ * The one limit people are shown, e.g. "outbound 19,000 of 20,000 msg/s (95 %, small group, guide of
  * 2023-03)". On a tie: connections, else outbound bandwidth, else outbound messages, else the first.
  */
 export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['binding'] {
   const { edition } = demand;
   const name =
-    fill.limiting.find((candidate) => candidate === 'connections') ??
-    fill.limiting.find((candidate) => candidate.endsWith('.out_bandwidth')) ??
-    fill.limiting.find((candidate) => candidate.endsWith('.out_messages')) ??
-    fill.limiting[0]!;
+    ['connections', '.out_bandwidth', '.out_messages']
+      .flatMap((end) => fill.limiting.find((candidate) => candidate.endsWith(end)) ?? [])
+      .at(0) ?? fill.limiting[0]!;
   if (name === 'connections') {
-    const limit = connectionLimit(edition, unit);
-    const share = shareWords(fill.connections);
+    const limit = figure(connectionLimit(edition, unit));
     return {
       name,
       utilisation: rounded(fill.connections),
-      text: `connections ${figure(demand.connections)} of ${figure(limit)} (${share}, ${edition.label})`,
+      text: `connections ${figure(demand.connections)} of ${limit} (${shareWords(fill.connections)}, ${edition.label})`,
       source: connectionSource(edition),
     };
   }
@@ -318,9 +304,8 @@ export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['b
 }
 
 /** The fullest of some constraints; the first on a tie. */
-export function peakUse(uses: readonly ConstraintUse[]): ConstraintUse {
-  return uses.reduce((peak, use) => (use.utilisation > peak.utilisation ? use : peak));
-}
+export const peakUse = (uses: readonly ConstraintUse[]): ConstraintUse =>
+  uses.reduce((peak, use) => (use.utilisation > peak.utilisation ? use : peak));
 
 function useWords({ edition }: Demand, use: ConstraintUse): string {
   const inMessages = use.measure === 'messages' || use.countedBytes === baseMessageBytes;
@@ -332,10 +317,9 @@ function useWords({ edition }: Demand, use: ConstraintUse): string {
 }
 
 function bandwidthOf(load: number, limit: number): string {
-  if (bandwidthScale(load).name !== bandwidthScale(limit).name)
-    return `${bandwidthWords(load)} of ${bandwidthWords(limit)}`;
   const { divisor, name } = bandwidthScale(limit);
-  return `${figure(load / divisor)} of ${figure(limit / divisor)} ${name}`;
+  const shown = bandwidthScale(load).name === name ? figure(load / divisor) : bandwidthWords(load);
+  return `${shown} of ${bandwidthWords(limit)}`;
 }
 
 /** The size itself between the nearest sizes that all tables of the demand list, rising. */
@@ -343,14 +327,13 @@ export function neighboursOf(demand: Demand, unit: number, recommended: boolean)
   const listed = listedByAll(demand);
   const below = listed.filter((candidate) => candidate < unit).at(-1);
   const above = listed.find((candidate) => candidate > unit);
-  const { edition, loads } = demand;
   return [below, unit, above]
     .filter((candidate) => candidate !== undefined)
     .map((candidate) => ({
       unit: candidate,
       recommended: recommended && candidate === unit,
-      connections: rounded(demand.connections / connectionLimit(edition, candidate)),
-      inbound: rounded(trafficUtilisation(edition, loads, candidate, 'guide', 'in')),
-      outbound: rounded(trafficUtilisation(edition, loads, candidate, 'guide', 'out')),
+      connections: rounded(demand.connections / connectionLimit(demand.edition, candidate)),
+      inbound: rounded(trafficUtilisation(demand, candidate, { direction: 'in' })),
+      outbound: rounded(trafficUtilisation(demand, candidate, { direction: 'out' })),
     }));
 }

@@ -90,6 +90,10 @@ export function ratesOf(
   };
 }
 
+/** Whether messages go to groups. */
+export const isGroup = (kind: TrafficKind): boolean =>
+  kind === 'send_to_group' || kind === 'rest_send_to_group';
+
 /** Table for a kind of traffic; `members` matters for the group kinds only. */
 export function tableFor(product: Product, kind: TrafficKind, members: number): TableName {
   if (kind !== 'send_to_group' && kind !== 'rest_send_to_group') return kind;
@@ -104,8 +108,7 @@ export function tableFor(product: Product, kind: TrafficKind, members: number): 
  */
 export function trafficLoad(product: Product, connections: number, traffic: Traffic): ServiceLoad {
   const { kind } = traffic;
-  if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
-  const senders = checkNumber(traffic.senders, 'senders', { whole: true, zeroAllowed: true });
+  const senders = checkSenders(product, traffic);
   const intervalS = checkNumber(traffic.intervalS, 'interval_s');
   checkNumber(traffic.messageBytes, 'message_bytes', { whole: true });
   if (!isRest(kind) && senders > connections) {
@@ -121,6 +124,18 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
     ...rates,
     formula: nominalFormula({ ...traffic, ...rates, receivers }),
   };
+}
+
+/**
+ * The senders of traffic that the product has.
+ * @throws ExpectedError `estimate-input`
+ */
+export function checkSenders(
+  product: Product,
+  { kind, senders }: Pick<Traffic, 'kind' | 'senders'>,
+): number {
+  if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
+  return checkNumber(senders, 'senders', { whole: true, zeroAllowed: true });
 }
 
 /** Receivers of one message. */
@@ -144,16 +159,11 @@ function receiversOf(traffic: Traffic, connections: number): number {
   }
 }
 
-interface Nominal {
-  readonly kind: TrafficKind;
-  readonly senders: number;
-  readonly intervalS: number;
-  readonly messageBytes: number;
-  /** What a message is counted as. */
-  readonly countedBytes: number;
-  /** Receivers of one message. */
-  readonly receivers: number;
-}
+type Nominal = Pick<Traffic, 'kind' | 'senders' | 'intervalS'> &
+  Pick<ServiceLoad, 'messageBytes' | 'countedBytes'> & {
+    /** Of one message. */
+    readonly receivers: number;
+  };
 
 /**
  * The guides' bandwidth formula with its numbers, outbound, e.g.
@@ -168,7 +178,7 @@ export function nominalFormula(nominal: Nominal): string {
   return `${factors.join(' × ')} = ${product((senders / intervalS) * receivers, nominal)}`;
 }
 
-/** `2 msg/s` where that is exact, else `1 msg per 333 ms`: what is multiplied must give what is told. */
+/** `2 msg/s` where that is exact, else `1 msg per 333 ms`: what is multiplied must give what stands behind it. */
 function rateWords(intervalS: number): string {
   const perSecond = 1 / intervalS;
   if (perSecond >= 1 && Math.abs(perSecond - Number(perSecond.toFixed(1))) < 1e-9)
@@ -196,19 +206,8 @@ function product(
 }
 
 function receiverWords(kind: TrafficKind, receivers: number): string {
-  switch (kind) {
-    case 'send_to_group':
-    case 'rest_send_to_group':
-      return counted(receivers, 'member');
-    case 'rest_send_to_user':
-      return counted(receivers, 'connection') + ' per user';
-    case 'echo':
-    case 'broadcast':
-    case 'send_to_connection':
-    case 'rest_broadcast':
-    case 'upstream_echo':
-      return counted(receivers, 'receiver');
-  }
+  if (kind === 'rest_send_to_user') return `${counted(receivers, 'connection')} per user`;
+  return counted(receivers, isGroup(kind) ? 'member' : 'receiver');
 }
 
 /**

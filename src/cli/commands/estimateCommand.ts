@@ -1,14 +1,14 @@
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount, formatShare } from '../../base/units';
 import { billingWords, priceOf, type Price } from '../../capacity/judge/billing';
+import { scenarioEstimate, type EstimateModel } from '../../capacity/estimate';
 import {
-  scenarioEstimate,
   type Edition,
   type Estimate,
   type NeighbourUse,
-  type EstimateModel,
-} from '../../capacity/estimate';
-import { estimateUnits, priceUnits } from '../../capacity/model';
+  estimateUnits,
+  priceUnits,
+} from '../../capacity/model';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/text';
 import { plannedLines } from '../views/finalScreen';

@@ -1,7 +1,7 @@
 import { errorClasses, type ErrorCounts } from '../../base/errorClass';
 import type { Slo } from '../../base/slo';
 import { formatCount, formatLatencyUs } from '../../base/units';
-import type { Estimate } from '../../capacity/estimate';
+import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';

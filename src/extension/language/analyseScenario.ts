@@ -1,4 +1,5 @@
-import { scenarioEstimate, type Estimate } from '../../capacity/estimate';
+import { scenarioEstimate } from '../../capacity/estimate';
+import type { Estimate } from '../../capacity/model';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import type { KeySpec } from '../../scenario/keys/keySpec';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';

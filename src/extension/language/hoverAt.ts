@@ -1,5 +1,5 @@
 import { formatCount, formatShare } from '../../base/units';
-import type { Estimate, NeighbourUse } from '../../capacity/estimate';
+import type { Estimate, NeighbourUse } from '../../capacity/model';
 import { billingWords } from '../../capacity/judge/billing';
 import { tableWords, unitWords } from '../../capacity/wording';
 import { type KeySpec, expectedWords } from '../../scenario/keys/keySpec';

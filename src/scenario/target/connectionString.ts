@@ -68,16 +68,11 @@ interface Parts {
 }
 
 /** Parts that may as well be missing as be empty, as behind `ClientSecret=$UNSET`. */
-const optionalParts = new Set([
-  'endpoint',
-  'clientendpoint',
-  'serverendpoint',
-  'clientid',
-  'tenantid',
-  'clientsecret',
-  'clientcert',
-  'clientcertpath',
-]);
+const optionalNames = [
+  ...['Endpoint', 'ClientEndpoint', 'ServerEndpoint'],
+  ...['ClientId', 'TenantId', 'ClientSecret', 'ClientCert', 'ClientCertPath'],
+];
+const optionalParts = new Set(optionalNames.map((name) => name.toLowerCase()));
 
 /** Parts of a connection string; undefined when a part has no `=` and is no reference. */
 function partsOf(text: string): Parts | undefined {
@@ -127,20 +122,7 @@ const shape =
   'It looks like `Endpoint=https://<name>.service.signalr.net;AccessKey=<key>;Version=1.0;`.';
 
 /** The names as they are written, for messages. */
-const shownNames = [
-  'Endpoint',
-  'Port',
-  'AccessKey',
-  'Version',
-  'ClientEndpoint',
-  'ServerEndpoint',
-  'AuthType',
-  'ClientId',
-  'TenantId',
-  'ClientSecret',
-  'ClientCert',
-  'ClientCertPath',
-];
+const shownNames = [...optionalNames, 'Port', 'AccessKey', 'Version', 'AuthType'];
 
 /**
  * What is wrong with a connection string, as a sentence that repeats none of it; undefined when nothing is.

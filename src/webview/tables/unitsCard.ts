@@ -1,7 +1,6 @@
 import { fill } from '../../base/objectives/words';
 import { formatCount, formatShare } from '../../base/units';
-import type { Estimate, NeighbourUse } from '../../capacity/estimate';
-import { undated } from '../../capacity/model';
+import { type Estimate, type NeighbourUse, undated } from '../../capacity/model';
 import { cautionFrom } from '../../capacity/wording';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { element } from '../element';

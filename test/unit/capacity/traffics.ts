@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { kindsOf } from '../../../src/capacity/load/serviceLoad';
-import type { EstimateInput, EstimateOptions } from '../../../src/capacity/estimate';
+import type { EstimateInput, EstimateOptions } from '../../../src/capacity/model';
 import type { Traffic } from '../../../src/usecases/useCase';
 
 /** A valid input with its options, of either product and any edition. */

@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import {
-  estimate,
-  type Edition,
-  type Estimate,
-  type EstimateInput,
-} from '../../../src/capacity/estimate';
+import { estimate } from '../../../src/capacity/estimate';
+import type { Edition, Estimate, EstimateInput } from '../../../src/capacity/model';
 import type { Traffic, TrafficKind } from '../../../src/usecases/useCase';
 
 /** Input of a vector, as written in the fixture. */

@@ -1,4 +1,4 @@
-import type { Estimate } from '../../../src/capacity/estimate';
+import type { Estimate } from '../../../src/capacity/model';
 import type { MeasuredStep } from '../../../src/capacity/judge/measuredLoadOf';
 import type { MeasuredLoad, Recommendation } from '../../../src/capacity/judge/recommend';
 import type { EntryProgress, Snapshot } from '../../../src/measure/snapshot';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { estimate, type Estimate, type Product } from '../../../../src/capacity/estimate';
+import { estimate } from '../../../../src/capacity/estimate';
+import type { Estimate, Product } from '../../../../src/capacity/model';
 import {
   billingWords,
   includedPerDay,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { estimate, type Estimate } from '../../../../src/capacity/estimate';
+import { estimate } from '../../../../src/capacity/estimate';
+import type { Estimate } from '../../../../src/capacity/model';
 import type { Traffic } from '../../../../src/usecases/useCase';
 import { samples } from '../traffics';
 import { estimateVector, readVectors } from '../vectors';

@@ -16,6 +16,9 @@ function demandOf({ input, options }: Sample): Demand {
     connections: input.connections,
     loads: input.useCases.map((useCase) => trafficLoad(input.product, input.connections, useCase)),
     headroom: options.headroom ?? 1,
+    stack: input.stack ?? 'aspnetcore',
+    serverless: false,
+    serverConnections: undefined,
   };
 }
 

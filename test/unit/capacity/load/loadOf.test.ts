@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { estimate, type EstimateInput } from '../../../../src/capacity/estimate';
+import { estimate } from '../../../../src/capacity/estimate';
+import type { EstimateInput } from '../../../../src/capacity/model';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { messages, scenarioWith } from '../scenarios';
