@@ -9,6 +9,7 @@ import { largestGroup } from '../usecases/parameters';
 import { findUseCase, streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/payloadSizes';
 import { itemsUp } from '../usecases/streams';
+import { deliveriesOf } from '../usecases/useCase';
 
 /** What every shell says of a run: its load, how it is driven, and the time a step has left. */
 
@@ -69,11 +70,11 @@ export function loadNumbers(scenario: Scenario): LoadNumbers {
     const { sendingInterval } = parameters;
     if (typeof sendingInterval !== 'number' || sendingInterval <= 0) continue;
     const senders = last?.perEntry[position] ?? 0;
-    const load = { connections: scenario.connections, senders };
     const sendings = (senders * 1000) / sendingInterval;
     const streams = streamsOf({ name, parameters });
     const into = sendings * (streams === undefined ? 1 : itemsUp(streams));
-    const out = sendings * (findUseCase(name)?.deliveries(parameters, load) ?? 0);
+    const useCase = findUseCase(name);
+    const out = useCase === undefined ? 0 : sendings * deliveriesOf(useCase, parameters, scenario);
     inPerSecond += into;
     outPerSecond += out;
     bytesPerSecond += (into + out) * payloadOf(parameters).meanBytes;

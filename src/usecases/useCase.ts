@@ -1,7 +1,7 @@
 import { membershipMethods } from '../base/benchContract';
-import { numberOf, type Parameters, type ParameterSpec } from './parameters';
+import { largestGroup, numberOf, type Parameters, type ParameterSpec } from './parameters';
 import type { LeavingSize, PayloadSize } from './payloadSizes';
-import type { StreamShape, StreamDirection } from './streams';
+import { itemsDown, type StreamDirection, type StreamShape } from './streams';
 
 /** What a connection does once after connecting, before the first step. */
 export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
@@ -65,8 +65,6 @@ export interface UseCase {
   readonly starting?: Readonly<Record<string, string>>;
   /** Traffic for the estimate; undefined where the published tables have no such traffic. */
   traffic(parameters: Parameters, load: Load, service: Service): Traffic | undefined;
-  /** Receivers of one message when all connections are up. */
-  deliveries(parameters: Parameters, load: Load): number;
   readonly run: HubRun;
   /** How it runs with given parameters, where that depends on them. */
   runWith?(parameters: Parameters): HubRun;
@@ -78,6 +76,19 @@ export const usualUseCase = 'echo';
 /** How a use case runs with these parameters. */
 export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
   useCase.runWith?.(parameters) ?? useCase.run;
+
+/** Deliveries of one message, or of one stream, when all connections are up. */
+export function deliveriesOf(
+  useCase: UseCase,
+  parameters: Parameters,
+  { connections }: Pick<Load, 'connections'>,
+): number {
+  const { audience, streams } = hubRunOf(useCase, parameters);
+  if (streams !== undefined) return itemsDown(streams);
+  if (audience === 'everyone') return connections;
+  if (audience === 'group') return largestGroup(parameters, connections);
+  return audience === 'nobody' ? 0 : 1;
+}
 
 /** Whether a use case sends through the REST API of a service. */
 export const isRest = ({ run }: UseCase): boolean => run.via !== undefined;

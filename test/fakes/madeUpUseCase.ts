@@ -33,6 +33,5 @@ export const madeUpUseCase: UseCase = {
     intervalS: numberOf(parameters, 'sendingInterval') / 1000,
     messageBytes: numberOf(parameters, 'messageSize'),
   }),
-  deliveries: (_parameters, load) => load.connections,
   run: { preparation: 'nothing', audience: 'everyone', message: callOf(method) },
 };

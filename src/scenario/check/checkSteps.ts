@@ -9,7 +9,7 @@ import { leavingUs } from '../../base/leavingTime';
 import { latencyMetrics, latencyShare } from '../../base/objectives/latency';
 import { formatCount, formatDurationMs, formatLatencyUs, formatShare } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
-import { hubRunOf } from '../../usecases/useCase';
+import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
 import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
 import { isSilent, lastSenders, maximumSteps, silentRounds, stepCount, stepsOf } from '../steps';
@@ -224,7 +224,7 @@ function deliveriesOfFirstStep(scenario: Scenario): number {
     const useCase = findUseCase(name);
     if (senders === 0 || typeof interval !== 'number' || useCase === undefined) return 0;
     const sendings = (senders * singleStepDurationMs) / Math.max(1, interval);
-    return sendings * useCase.deliveries(parameters, { connections, senders });
+    return sendings * deliveriesOf(useCase, parameters, { connections });
   });
   return Math.floor(deliveries.reduce((sum, each) => sum + each, 0));
 }

@@ -17,6 +17,5 @@ export const broadcast: UseCase = {
   inGuides: true,
   parameters: messageParameters,
   traffic: (parameters, load) => ({ kind: 'broadcast', ...messageTraffic(parameters, load) }),
-  deliveries: (_parameters, load) => load.connections,
   run: { preparation: 'nothing', audience: 'everyone', message: callOf(method) },
 };

@@ -18,6 +18,5 @@ export const connectOnly: UseCase = {
     },
   ],
   traffic: () => undefined,
-  deliveries: () => 0,
   run: { preparation: 'nothing', audience: 'nobody' },
 };

@@ -20,6 +20,5 @@ export const echo: UseCase = {
     kind: service === 'webpubsub' ? 'upstream_echo' : 'echo',
     ...messageTraffic(parameters, load),
   }),
-  deliveries: () => 1,
   run: { preparation: 'nothing', audience: 'self', message: callOf(method) },
 };

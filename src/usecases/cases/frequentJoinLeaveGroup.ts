@@ -23,6 +23,5 @@ export const frequentJoinLeaveGroup: UseCase = {
     },
   ],
   traffic: (parameters, load, service) => sendToGroup.traffic(parameters, load, service),
-  deliveries: (parameters, load) => sendToGroup.deliveries(parameters, load),
   run: { ...sendToGroup.run, othersMove: true },
 };

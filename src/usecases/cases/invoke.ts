@@ -8,17 +8,8 @@ import {
   type ParameterSpec,
 } from '../parameters';
 import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from '../ownArguments';
-import { itemBytes, ownStreamOf, ownStreamParameters, itemsDown, itemsEitherWay } from '../streams';
-import type {
-  Load,
-  Traffic,
-  TrafficKind,
-  Audience,
-  HubRun,
-  OwnCall,
-  Preparation,
-  UseCase,
-} from '../useCase';
+import { itemBytes, ownStreamOf, ownStreamParameters, itemsEitherWay } from '../streams';
+import type { TrafficKind, Audience, HubRun, OwnCall, Preparation, UseCase } from '../useCase';
 
 const own: readonly ParameterSpec[] = [
   {
@@ -75,15 +66,9 @@ const replyOf = (parameters: Parameters): OwnCall['reply'] =>
   (parameters['reply'] as OwnCall['reply'] | undefined) ?? 'completion';
 
 function audienceOf(parameters: Parameters): Audience {
-  switch (replyOf(parameters)) {
-    case 'completion':
-    case 'stream':
-      return 'self';
-    case 'none':
-      return 'nobody';
-    case 'callback':
-      return parameters['receivers'] as Audience;
-  }
+  const reply = replyOf(parameters);
+  if (reply === 'callback') return parameters['receivers'] as Audience;
+  return reply === 'none' ? 'nobody' : 'self';
 }
 
 const kinds: Readonly<Record<Audience, TrafficKind>> = {
@@ -139,37 +124,21 @@ export const invoke: UseCase = {
     reply: 'completion',
     sendingInterval: '1s',
   },
-  traffic: (parameters, load): Traffic => {
+  traffic: (parameters, { senders, connections }) => {
     const kind = kinds[audienceOf(parameters)];
     const intervalS = numberOf(parameters, 'sendingInterval') / 1000;
     const stream = ownStreamOf(parameters);
     if (stream !== undefined) {
       // The published tables have no streams: an item that goes either way counts as an echo.
       const messageBytes = itemBytes(stream, parameters);
-      const perItemS = intervalS / itemsEitherWay(stream);
-      return { kind, senders: load.senders, intervalS: perItemS, messageBytes };
+      return { kind, senders, intervalS: intervalS / itemsEitherWay(stream), messageBytes };
     }
+    const messageBytes = argumentBytes(argumentsOf(parameters));
+    const toGroup = kind === 'send_to_group';
     return {
-      kind,
-      senders: load.senders,
-      intervalS,
-      messageBytes: argumentBytes(argumentsOf(parameters)),
-      ...(kind === 'send_to_group' && { groupMembers: largestGroup(parameters, load.connections) }),
+      ...{ kind, senders, intervalS, messageBytes },
+      ...(toGroup && { groupMembers: largestGroup(parameters, connections) }),
     };
-  },
-  deliveries: (parameters: Parameters, load: Load): number => {
-    const stream = ownStreamOf(parameters);
-    if (stream !== undefined) return itemsDown(stream);
-    switch (audienceOf(parameters)) {
-      case 'nobody':
-        return 0;
-      case 'group':
-        return largestGroup(parameters, load.connections);
-      case 'everyone':
-        return load.connections;
-      default:
-        return 1;
-    }
   },
   run: { preparation: 'nothing', audience: 'self' },
   runWith: runOf,

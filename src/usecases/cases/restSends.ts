@@ -18,7 +18,6 @@ export const restBroadcast: UseCase = {
   inGuides: true,
   parameters: messageParameters,
   traffic: (parameters, load) => ({ kind: 'rest_broadcast', ...messageTraffic(parameters, load) }),
-  deliveries: (_parameters, load) => load.connections,
   run: byRest({ preparation: 'nothing', audience: 'everyone' }),
 };
 
@@ -34,7 +33,6 @@ export const restSendToUser: UseCase = {
     kind: 'rest_send_to_user',
     ...messageTraffic(parameters, load),
   }),
-  deliveries: () => 1,
   run: byRest({ preparation: 'nothing', audience: 'client' }),
 };
 
@@ -51,7 +49,6 @@ export const restSendToGroup: UseCase = {
     ...messageTraffic(parameters, load),
     groupMembers: largestGroup(parameters, load.connections),
   }),
-  deliveries: (parameters, load) => largestGroup(parameters, load.connections),
   run: byRest({ preparation: 'joinGroups', audience: 'group' }),
 };
 

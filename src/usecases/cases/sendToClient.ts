@@ -20,6 +20,5 @@ export const sendToClient: UseCase = {
     kind: 'send_to_connection',
     ...messageTraffic(parameters, load),
   }),
-  deliveries: () => 1,
   run: { preparation: 'connectionId', audience: 'client', message: callOf(method) },
 };

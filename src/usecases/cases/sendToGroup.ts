@@ -21,6 +21,5 @@ export const sendToGroup: UseCase = {
     ...messageTraffic(parameters, load),
     groupMembers: largestGroup(parameters, load.connections),
   }),
-  deliveries: (parameters, load) => largestGroup(parameters, load.connections),
   run: { preparation: 'joinGroups', audience: 'group', message: callOf(method) },
 };

@@ -1,7 +1,6 @@
 import { messageTraffic, type HubMethod, type UseCase } from '../useCase';
 import { messageParameters, numberOf, type Parameters } from '../parameters';
 import {
-  itemsDown,
   itemsEitherWay,
   streamDirections,
   streamNumbers,
@@ -52,7 +51,6 @@ export const streamingEcho: UseCase = {
     ...messageTraffic(parameters, load),
     intervalS: numberOf(parameters, 'sendingInterval') / 1000 / itemsEitherWay(shapeOf(parameters)),
   }),
-  deliveries: (parameters) => itemsDown(shapeOf(parameters)),
   run: { preparation: 'nothing', audience: 'self' },
   runWith: (parameters) => ({
     ...{ preparation: 'nothing', audience: 'self' },

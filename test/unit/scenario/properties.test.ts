@@ -5,6 +5,7 @@ import { parseScenario, type ParseOptions } from '../../../src/scenario/parseSce
 import { allParameters, topKeys } from '../../../src/scenario/keys/scenarioKeys';
 import { stepsOf } from '../../../src/scenario/steps';
 import { findUseCase } from '../../../src/usecases/registry';
+import { deliveriesOf } from '../../../src/usecases/useCase';
 
 const examples = readdirSync('examples').map((file) => readFileSync(`examples/${file}`, 'utf8'));
 
@@ -32,7 +33,7 @@ function check(text: string, options?: ParseOptions): void {
     const useCase = findUseCase(name)!;
     for (const { name, optional } of useCase.parameters)
       assert.ok(name in parameters || optional === true, name);
-    assert.ok(Number.isFinite(useCase.deliveries(parameters, load)));
+    assert.ok(Number.isFinite(deliveriesOf(useCase, parameters, load)));
     useCase.traffic(parameters, load, scenario.service);
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { entryNames, findUseCase, useCases } from '../../../src/usecases/registry';
 import type { Parameters } from '../../../src/usecases/parameters';
-import type { UseCase } from '../../../src/usecases/useCase';
+import { deliveriesOf, type UseCase } from '../../../src/usecases/useCase';
 
 /** Defaults, and ten groups where a number of groups is required. */
 const defaultsOf = (useCase: UseCase): Parameters =>
@@ -95,7 +95,7 @@ describe('the use cases', () => {
 
   it('deliver each message to as many connections as their name says', () => {
     const deliveries = Object.fromEntries(
-      useCases.map((useCase) => [useCase.name, useCase.deliveries(defaultsOf(useCase), load)]),
+      useCases.map((useCase) => [useCase.name, deliveriesOf(useCase, defaultsOf(useCase), load)]),
     );
     assert.deepEqual(deliveries, {
       echo: 1,
