@@ -1,6 +1,6 @@
 import type { Slo } from '../base/slo';
-import type { WireProtocol } from '../base/message';
-import type { BatchMode, ReconnectPolicy, TargetChoice } from '../scenario/scenario';
+import type { WireProtocol } from '../base/wireProtocol';
+import type { BatchMode, ReconnectPolicy, Scenario, TargetChoice } from '../scenario/scenario';
 import type { PayloadSize } from '../usecases/payloadSizes';
 import type { HubRun } from '../usecases/useCase';
 
@@ -64,40 +64,31 @@ export interface WorkerPlan {
 }
 
 /** How connections come and go during the steps. */
-export interface PlanLife {
-  /** Connections that were dropped are opened again. */
-  readonly repair: boolean;
+export interface PlanLife extends Pick<Scenario, 'repair' | 'lifetimeMs' | 'dropAllAfterMs'> {
   readonly policy: ReconnectPolicy;
   readonly delayMs: number;
-  /** Connections are closed and opened again after a random time with this mean. */
-  readonly lifetimeMs?: number;
-  /** All connections are dropped this long after the measured time of each step began. */
-  readonly dropAllAfterMs?: number;
 }
 
 /**
  * Who connects when and who sends what when, fixed before the run starts. Connection i belongs to
  * worker i mod workers. Plain data, safe to clone.
  */
-export interface Plan {
+export interface Plan extends Pick<
+  Scenario,
+  'connections' | 'arrivingRate' | 'connectInFlight' | 'connectTimeoutMs' | 'pacing' | 'dialect'
+> {
   /** Tells this run's messages from those of any other, 32 bits. */
   readonly runId: number;
   readonly seed: number;
-  readonly connections: number;
   /** How connections are spread over several URLs; absent: round robin. */
   readonly targetChoice?: TargetChoice;
-  readonly arrivingRate: number;
   /** A ramp mode of the Azure SignalR benchmark; absent: a true rate. */
   readonly arrival?: { readonly mode: BatchMode; readonly batchWaitMs: number };
   /** Which connections are opened again; absent: none. */
   readonly life?: PlanLife;
-  readonly connectInFlight: number;
-  readonly connectTimeoutMs: number;
-  readonly pacing: 'open' | 'closed';
   readonly protocol: WireProtocol;
   /** Which messages ask Azure Web PubSub for an acknowledgement; absent: the first of each sender. */
   readonly acks?: 'all';
-  readonly dialect: 'auto' | 'recordLatency' | 'measure';
   /** What runs side by side; never empty. Who sends for which: {@link import('./population').Population}. */
   readonly entries: readonly PlanEntry[];
   readonly steps: readonly PlanStep[];

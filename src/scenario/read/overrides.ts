@@ -42,20 +42,17 @@ function keysOf(path: string): string[] | { unknown: string } {
     const dot = rest.indexOf('.');
     const name = whole !== undefined || dot === -1 ? rest : rest.slice(0, dot);
     const spec = whole ?? specs.find((known) => known.name === name);
-    if (spec === undefined) return { unknown: unknownPath(keys, name, specs) };
+    if (spec === undefined) {
+      const names = specs.map((known) => known.name);
+      return { unknown: unknownPath(keys, name, names) };
+    }
     keys.push(name);
     rest = rest.slice(name.length + 1);
     if (rest === '') return keys;
     if (spec.type === 'texts') return [...keys, rest];
     if (spec.type === 'parameters') {
       if (allParameters.has(rest)) return [...keys, rest];
-      return {
-        unknown: unknownPath(
-          keys,
-          rest,
-          [...allParameters.values()].map((known) => known.spec),
-        ),
-      };
+      return { unknown: unknownPath(keys, rest, [...allParameters.keys()]) };
     }
     if (spec.keys === undefined) return { unknown: `${keys.join('.')} has no keys below it.` };
     if (spec.type === 'entries') {
@@ -69,17 +66,10 @@ function keysOf(path: string): string[] | { unknown: string } {
   }
 }
 
-function unknownPath(
-  keys: readonly string[],
-  name: string,
-  specs: readonly { name: string }[],
-): string {
+function unknownPath(keys: readonly string[], name: string, names: readonly string[]): string {
   const where = keys.length === 0 ? 'at the top' : `in ${keys.join('.')}`;
   const homes = homesOf(name).filter((home) => home !== keys.join('.'));
-  const meant = didYouMean(
-    name,
-    specs.map((spec) => spec.name),
-  );
+  const meant = didYouMean(name, names);
   const hint =
     meant !== undefined
       ? ` Did you mean ${[...keys, meant].join('.')}?`
@@ -110,13 +100,8 @@ function setValue(
     }
     if (!isMap(holder)) {
       const parent = keys.slice(0, depth).join('.');
-      const message = 'wrong-type';
-      report(
-        reading,
-        path,
-        message,
-        `${parent} is no map in the file, so nothing can be set in it.`,
-      );
+      const message = `${parent} is no map in the file, so nothing can be set in it.`;
+      report(reading, path, 'wrong-type', message);
       return;
     }
     const known = holder.items.findIndex((item) => isScalar(item.key) && item.key.value === name);

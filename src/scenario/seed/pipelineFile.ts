@@ -1,14 +1,4 @@
-import {
-  Document,
-  isMap,
-  isScalar,
-  Pair,
-  Scalar,
-  YAMLMap,
-  YAMLSeq,
-  type Node,
-  type Scalar as ScalarNode,
-} from 'yaml';
+import { Document, isMap, isScalar, Pair, Scalar, YAMLMap, YAMLSeq, type Node } from 'yaml';
 import { formatCount } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { pipelineKeys } from '../keys/scenarioKeys';
@@ -53,10 +43,8 @@ export function pipelineAsScenario(reading: Reading, root: YAMLMap): YAMLMap {
     if (maps.length === 1) put(scenario, 'scenario', maps[0]!);
     else put(scenario, 'scenarios', Object.assign(new YAMLSeq(), { items: maps }));
   }
-  const failed = reading
-    .problems()
-    .slice(before)
-    .some(({ severity }) => severity === 'error');
+  const found = reading.problems().slice(before);
+  const failed = found.some(({ severity }) => severity === 'error');
   const text = failed ? '' : new Document(scenario).toString();
   for (const { key, value } of root.items) {
     const known = isScalar(key) ? nameOf(key) : '';
@@ -107,10 +95,8 @@ function isOneRun(reading: Reading, steps: readonly PipelineStep[]): boolean {
   const second = otherConnections(created, sends) ?? notSideBySide(sends);
   if (second !== undefined) {
     const what = created.includes(second) ? 'other connections' : quotable(sends[0]!.method);
-    report(
-      second,
-      `this is a mix: it runs beside or after ${what}. Write a file for each Type, or a scenario with \`scenarios\` over the same connections.`,
-    );
+    const message = `this is a mix: it runs beside or after ${what}. Write a file for each Type, or a scenario with \`scenarios\` over the same connections.`;
+    report(second, message);
   }
   return whole;
 }
@@ -279,7 +265,7 @@ const put = (map: YAMLMap, name: string, value: Node): void => {
 };
 
 /** Keys with the nodes they get their values from. */
-type Keys = Map<string, ScalarNode>;
+type Keys = Map<string, Scalar>;
 
 /** Parameters of sending steps by the names a scenario has for them. */
 const parameterNames: readonly (readonly [parameter: string, key: string])[] = [
@@ -305,7 +291,7 @@ interface PipelineSends {
 interface PipelineEntry {
   readonly parameters: Keys;
   /** In the last step, where several run side by side. */
-  readonly senders?: ScalarNode;
+  readonly senders?: Scalar;
 }
 
 /**
@@ -469,7 +455,7 @@ function readSteps(
   connections: number,
   config: Keys,
 ): void {
-  const at = (index: number): ScalarNode =>
+  const at = (index: number): Scalar =>
     sends[index]!.parameters.get('RemainderEnd') ?? sends[index]!.node;
   const base = senders[0]!;
   const growth = (senders[1] ?? base) - base;
@@ -491,7 +477,7 @@ function readSteps(
 }
 
 /** A scalar that stands in the file where another one does. */
-function scalar(value: string | number, place: ScalarNode): ScalarNode {
+function scalar(value: string | number, place: Scalar): Scalar {
   const made = new Scalar<unknown>(value);
   made.source = String(value);
   if (place.range) made.range = place.range;
