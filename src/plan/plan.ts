@@ -1,5 +1,5 @@
 import type { Slo } from '../base/slo';
-import type { WireProtocol } from '../base/wireProtocol';
+import type { WireProtocol } from '../base/message';
 import type { BatchMode, ReconnectPolicy, Scenario, TargetChoice } from '../scenario/scenario';
 import type { PayloadSize } from '../usecases/payloadSizes';
 import type { HubRun } from '../usecases/useCase';

@@ -1,5 +1,5 @@
 import type { RunSummary, Verdict } from '../measure/summary';
-import type { Estimate } from '../capacity/estimate';
+import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
 import type { Scenario } from '../scenario/scenario';
 import { behindOf } from '../scenario/target/targetKinds';

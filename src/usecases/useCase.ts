@@ -1,4 +1,4 @@
-import { membershipMethods } from '../base/benchContract';
+import { membershipMethods } from '../base/message';
 import { largestGroup, numberOf, type Parameters, type ParameterSpec } from './parameters';
 import type { LeavingSize, PayloadSize } from './payloadSizes';
 import { itemsDown, type StreamDirection, type StreamShape } from './streams';

@@ -4,8 +4,8 @@ import {
   leastBeyond,
   mostSlipShare,
   tellsShare,
+  leavingUs,
 } from '../../base/judging';
-import { leavingUs } from '../../base/leavingTime';
 import { latencyMetrics, latencyShare } from '../../base/objectives/latency';
 import { formatCount, formatDurationMs, formatLatencyUs, formatShare } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';

@@ -1,4 +1,4 @@
-import { callbacks } from '../../base/benchContract';
+import { callbacks } from '../../base/message';
 import { groupParameters, largestGroup, messageParameters, targets } from '../parameters';
 import { messageTraffic, type HubRun, type UseCase } from '../useCase';
 
