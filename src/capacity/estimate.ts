@@ -30,10 +30,7 @@ export interface EstimateModel {
   readonly estimate: typeof estimate;
 }
 
-/**
- * The estimate of a scenario with its verdict on the size that the scenario names; a `problem` is the sentence
- * why there is none.
- */
+/** The estimate of a scenario with its verdict on the size that it names; a `problem` is the sentence why there is none. */
 export function scenarioEstimate(
   scenario: Scenario,
   options: EstimateOptions = {},

@@ -148,10 +148,7 @@ export interface Estimate {
   readonly headroom: number;
   /** Every limit compared, at `at_unit`. */
   readonly limits: readonly LimitUse[];
-  /**
-   * The one limit people are told; on a tie connections, else outbound bandwidth, else outbound
-   * messages, else the first. `utilisation` is that of this limit alone.
-   */
+  /** The one limit people are shown; `utilisation` is that of this limit alone. */
   readonly binding: {
     readonly name: string;
     readonly utilisation: number;

@@ -65,7 +65,7 @@ export function messageSizeWords(messageBytes: number, countedBytes: number): st
 }
 
 /**
- * From this share on people are told which size leaves room. It borrows the Server Load rule of the
+ * From this share on notes name the size that leaves room. It borrows the Server Load rule of the
  * guides ("latency … remains low if the Server Load is below 70%") and the autoscale advice for
  * connections; neither says what Server Load was during the measurements.
  */

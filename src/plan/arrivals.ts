@@ -68,11 +68,7 @@ export class Arrivals {
 const signalrMs = [0, 2000, 10_000, 30_000];
 const longestMs = 30_000;
 
-/**
- * Milliseconds to wait before a dropped connection is opened again.
- *
- * @param attempt tries that have failed since it was dropped
- */
+/** Milliseconds before a dropped connection is opened again, after that many failed tries. */
 export function reconnectDelayMs(
   { policy, delayMs }: Pick<PlanLife, 'policy' | 'delayMs'>,
   attempt: number,

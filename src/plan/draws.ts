@@ -39,10 +39,7 @@ export function targetOf(
 export interface PayloadPicker {
   /** Sizes in bytes. */
   readonly sizes: readonly number[];
-  /**
-   * Place in `sizes` for a message. Sender and receivers come to the same answer from what the message
-   * carries, so that received bytes are exact without measuring payloads.
-   */
+  /** Place in `sizes` for a message: sender and receivers find the same from what the message carries. */
   pick(source: number, stream: number, sequence: number): number;
 }
 

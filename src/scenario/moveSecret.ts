@@ -55,7 +55,7 @@ function secretAt(
   const content = scalarContent(text, scalar);
   const value = sourceOf(scalar);
   if (sameRange(content, at)) return { scalar, secret: value.trim(), lead: '', rest: '' };
-  // A part can be told apart only where the value stands in the text as it is.
+  // A part has a place of its own only where the value stands in the text as it is.
   const source = text.slice(content.offset, content.offset + content.length);
   const start = at.offset - content.offset;
   if (source !== value || start < 0 || start + at.length > value.length) return undefined;
@@ -87,7 +87,7 @@ const sameRange = (a: TextRange, b: TextRange): boolean =>
 
 /** Errors of a text that says something else than was meant, wherever they appear. */
 const brokenText = ['yaml', 'too-deep'];
-/** Errors that tell the same when they stand where something was written. */
+/** Errors that mean the same when they stand where something was written. */
 const brokenPlace = ['unknown-key', 'unknown-value', 'wrong-type'];
 
 /**

@@ -61,10 +61,7 @@ export function stepsOf(scenario: Scenario): StepSenders[] {
 export const isSilent = ({ name }: Pick<ScenarioEntry, 'name'>): boolean =>
   findUseCase(name)?.run.audience === 'nobody';
 
-/**
- * Senders of each entry in the last step: counts and shares as written, the rest in equal parts. What
- * sends nothing has none.
- */
+/** Senders of each entry in the last step: counts and shares as written, the rest in equal parts. */
 function sendersPerEntry(written: readonly ScenarioEntry[], senders: number): number[] {
   const none = { kind: 'count', count: 0 } as const;
   const entries = written.map((entry) => (isSilent(entry) ? { ...entry, senders: none } : entry));

@@ -6,10 +6,7 @@ import type { StreamDirection } from './streams';
 /** Hub path of the code, the one the scenario examples use. */
 const hubPath = '/signalrbench';
 
-/**
- * C# for a hub that answers every use case of a dialect: lines for `Program.cs` and a file `BenchHub.cs`. Only
- * the shared framework of ASP.NET Core is needed.
- */
+/** C# for a hub that answers every use case of a dialect; it needs the shared framework of ASP.NET Core alone. */
 export function hubCode(dialect: HubDialect): string {
   return dialect === 'measure' ? measureHub() : dictionaryHub();
 }

@@ -121,11 +121,7 @@ export function bytesOf(size: string): number | undefined {
   return bytes === undefined ? undefined : Math.round(bytes);
 }
 
-/**
- * The arguments of a scenario, which keeps them as JSON text.
- *
- * @param json a list, as the parser of scenarios wrote it
- */
+/** The arguments of a scenario, which keeps them as the JSON text of a list. */
 export function ownArguments(json: string): readonly OwnArgument[] {
   return (JSON.parse(json) as readonly unknown[]).map(argumentOf);
 }

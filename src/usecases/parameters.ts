@@ -22,10 +22,7 @@ export interface ParameterSpec {
   /** Bounds of the parsed value, both included. */
   readonly minimum?: number;
   readonly maximum?: number;
-  /**
-   * A bare number in this range (`from` ≤ value < `below`, in the unit of the type) was probably meant
-   * in `unit`; people are asked to write the unit.
-   */
+  /** A bare number with `from` ≤ value < `below`, in the unit of the type, was probably meant in `unit`. */
   readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
   /** Allowed texts of a `choice`. */
   readonly choices?: readonly string[];

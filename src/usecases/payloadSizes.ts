@@ -96,10 +96,7 @@ export interface EntryPayload {
   readonly meanBytes: number;
 }
 
-/**
- * Payloads as the parameters give them: arguments of one's own as they measure, else `messageSizes` where it
- * can be read, else `messageSize`.
- */
+/** Payloads by the parameters: arguments of one’s own as they measure, else `messageSizes`, else `messageSize`. */
 export function payloadOf(parameters: Parameters): EntryPayload {
   const sizes = sizesOf(parameters);
   const mean = sizes.length === 0 ? 0 : meanOf(sizes, (bytes) => bytes);

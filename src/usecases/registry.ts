@@ -67,7 +67,7 @@ export function entryNames(useCases: readonly string[]): string[] {
   });
 }
 
-/** Every method that one of the use cases needs, and those that tell ids. */
+/** Every method that one of the use cases needs, and those that give ids. */
 export function hubMethods(): HubMethod[] {
   const ids = (['callback', 'result'] as const).map((by): HubMethod => ({
     name: idMethods[by],

@@ -29,7 +29,7 @@ export interface StreamShape {
   /**
    * Arguments of the method, and items that go up in turn, as JSON text of lists, see
    * {@link import('./ownArguments').ownArguments}; absent: those of the bench contract. Items of one's own
-   * carry no stamp: they are told apart by their order.
+   * carry no stamp: they are distinguished by their order.
    */
   readonly own?: { readonly arguments: string; readonly items: string };
 }
@@ -80,11 +80,7 @@ export function streamNumbers(
   };
 }
 
-/**
- * Streams of one connection that are open at the same time, as long as the hub keeps up.
- *
- * @param intervalMs between two streams of a sender
- */
+/** Streams of one connection that are open at once, as long as the hub keeps up, with one begun each `intervalMs`. */
 export function openAtOnce(
   { direction, items, wanted, delayMs }: StreamShape,
   intervalMs: number,

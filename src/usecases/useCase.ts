@@ -34,10 +34,7 @@ export interface HubRun {
   readonly joinMethod?: string;
   /** Streams are sent instead of messages. */
   readonly streams?: StreamShape;
-  /**
-   * How messages reach the service: one REST call each, or one server connection for all; absent: over the
-   * sender's own connection.
-   */
+  /** One REST call for each message, or one server connection for all; absent: over the sender’s own connection. */
   readonly via?: 'rest' | 'persistent';
   /** Connections that do not send keep joining and leaving their groups instead of staying in them. */
   readonly othersMove?: boolean;
@@ -93,17 +90,11 @@ export function deliveriesOf(
 /** Whether a use case sends through the REST API of a service. */
 export const isRest = ({ run }: UseCase): boolean => run.via !== undefined;
 
-/**
- * Whether the handler behind a service in serverless mode can answer: streams do not reach it, and methods of
- * the user's own are not in ours.
- */
+/** Whether the handler behind a serverless service can answer: neither streams nor methods of the user’s own. */
 export const runsUpstream = ({ run }: UseCase): boolean =>
   run.message !== undefined || run.audience === 'nobody';
 
-/**
- * Whether an application behind Azure Web PubSub has to answer: what clients send there goes to a group, or to
- * the application.
- */
+/** Whether an application behind Azure Web PubSub has to answer: not where clients send to a group. */
 export const needsApplication = ({ run }: UseCase): boolean =>
   run.message !== undefined && run.via === undefined && run.audience !== 'group';
 
@@ -156,10 +147,7 @@ export interface Load {
   readonly senders: number;
 }
 
-/**
- * What a hub method does. The C# that people are shown, the embedded hub, the app servers of a run and the
- * handler behind a service all do it from here.
- */
+/** What a hub method does: C#, embedded hub, app servers and the handler behind a service all do it from here. */
 export type HubDeed =
   | { readonly kind: 'deliver'; readonly to: 'caller' | 'everyone' }
   | {
@@ -187,10 +175,7 @@ export interface HubMessage {
   readonly method: string;
   /** Dictionary key under which the receiver's connection id or group name travels, if any. */
   readonly receiverKey?: string;
-  /**
-   * Method of the newer contract (`Measure`), which takes the receiver, if any, ticks and payload. Absent:
-   * that contract has none.
-   */
+  /** Method of the contract `Measure`, which takes the receiver, if any, ticks and payload; absent: it has none. */
   readonly measureMethod?: string;
 }
 

@@ -27,10 +27,7 @@ import { adviceOf, notesOf, largestOf, warningsOf } from './notes';
 import type { PublishedEdition } from '../tables/publishedEdition';
 import type { ServiceLoad } from '../load/serviceLoad';
 
-/**
- * Checks everything but the use cases.
- * @throws ExpectedError `estimate-input`
- */
+/** Checks everything but the use cases. @throws ExpectedError `estimate-input` */
 export function checkAssignment(
   input: Omit<EstimateInput, 'useCases' | 'assumptions'> & {
     readonly useCases: readonly unknown[];

@@ -16,7 +16,7 @@ const daysPerMonth = 30;
 /**
  * Messages as the services bill them, at the full load of the last step around the clock: what goes out of the
  * service, in pieces of 2 KB, to clients, to app servers and to event handlers. Each is as long as it is on the
- * wire, payload and envelope; what the payloads alone would come to is told beside it. What comes in is free.
+ * wire, payload and envelope; what the payloads alone would come to stands beside it. What comes in is free.
  */
 export function billingOf(product: Product, loads: readonly ServiceLoad[]): Billing {
   const perSecond = (each: (load: ServiceLoad) => number): number =>
@@ -114,10 +114,7 @@ export interface Price {
 /** 30 days. */
 const hoursPerMonth = 720;
 
-/**
- * What the load costs for a time; undefined where no price is given, and for Units where no size fits and the
- * scenario names none. The Free tier costs nothing: there are no messages beyond its end.
- */
+/** What the load costs for a time; undefined without prices. The Free tier costs nothing: no messages are beyond its end. */
 export function priceOf(
   estimate: Pick<Estimate, 'product' | 'unit' | 'at_unit' | 'billing'>,
   scenario: Pick<Scenario, 'unit' | 'sku'>,

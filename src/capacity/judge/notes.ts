@@ -152,10 +152,7 @@ function sendersNote({ demand }: NoteContext): string {
   return `${listed(beyond)}: the rate is compared, that many senders were not tested.`;
 }
 
-/**
- * The listed sizes whose limits the answer stands on: its own, those that its own are derived from, and the
- * one below that the traffic was too much for.
- */
+/** The listed sizes that the answer stands on: its own or its neighbours, and the one below that was too small. */
 function sizesCompared({ demand, atUnit }: NoteContext): number[] {
   const units = listedByAll(demand);
   const below = units.filter((unit) => unit < atUnit).slice(-1);

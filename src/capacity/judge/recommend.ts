@@ -31,10 +31,7 @@ export interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connection
   readonly outPerSecond: number;
   /** Those to connections that were not meant to get them, such as those that were joining or leaving. */
   readonly extraPerSecond?: number;
-  /**
-   * Rates that the scenario asks for, where less was sent because connections or messages were lost: they
-   * count where they are higher.
-   */
+  /** Rates that the scenario asks for, which count where they are higher: less was sent where something was lost. */
   readonly planned?: Pick<MeasuredTraffic, 'inPerSecond' | 'outPerSecond'>;
 }
 
@@ -66,10 +63,7 @@ export interface Recommendation extends Estimate {
   readonly carried?: Carried | null;
   /** What the outbound rates are made of: deliveries that were due, arrived or not, and those beyond. */
   readonly outbound: { readonly expectedPerSecond: number; readonly extraPerSecond: number };
-  /**
-   * Size, binding limit, its utilisation; after a failed step before that what the server carried and what it
-   * did not.
-   */
+  /** Size, binding limit and its utilisation; after a failed step before that what the server carried. */
   readonly headline: string;
   /** What was measured, what it was compared with, what follows for app servers. */
   readonly reasons: readonly string[];

@@ -163,10 +163,7 @@ function amountOf(load: ServiceLoad, { direction, measure }: Constraint): number
   return (direction === 'in' ? load.inBandwidth : load.outBandwidth) / baseMessageBytes;
 }
 
-/**
- * Sum over the use cases of the largest load / limit of each, at one size; of one direction only if
- * it is given. Above 1 the size does not do.
- */
+/** Sum over the use cases of the largest load / limit of each; above 1 the size does not do. */
 export function trafficUtilisation(
   { edition, loads }: Traffic,
   unit: number,

@@ -8,10 +8,7 @@ import type { Offer } from '../tables/publishedEdition';
 import { offers } from '../tables/resolved';
 import { figure, unitWords } from '../wording';
 
-/**
- * Compares an estimate or a recommendation with `unit` and `sku` of the scenario. Undefined when the
- * scenario names no size: neither a unit nor the Free tier, which is a size by itself.
- */
+/** Compares an estimate with `unit` and `sku` of the scenario; undefined when it names neither a unit nor the Free tier. */
 export function unitVerdict(
   estimate: Estimate,
   scenario: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
@@ -144,12 +141,7 @@ export const exceedsUnit = 'exceeds-unit';
 /** Code of the problem that the size cannot be bought. */
 export const unitNotOffered = 'unit-not-offered';
 
-/**
- * What is wrong with `config.unit` and `config.sku` of a file, as a warning at the one that is; undefined
- * where nothing is.
- *
- * @param planned verdict of the file's estimate
- */
+/** What is wrong with `config.unit` and `config.sku`, by the verdict of the estimate; undefined where nothing is. */
 export function sizeProblem(
   parsed: { readonly scenario?: Scenario; readonly sizePlaces?: SizePlaces },
   planned: UnitVerdict | undefined,

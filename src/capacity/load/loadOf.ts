@@ -88,10 +88,7 @@ export function productOf(scenario: Pick<Scenario, 'service'>): Product {
   return scenario.service === 'webpubsub' ? 'webpubsub' : 'signalr';
 }
 
-/**
- * Traffic of each entry in a step. Entries without senders, and use cases that send nothing, contribute
- * connections only and are left out.
- */
+/** Traffic of each entry that sends in a step; the others contribute connections only. */
 export function entryTraffic(
   scenario: Parameters<typeof leavingSizes>[0] & Pick<Scenario, 'connections'>,
   step: StepSenders,

@@ -124,7 +124,7 @@ interface Delivered {
   readonly data: number;
   /** Name of the group it was sent to; absent: it comes from the application. */
   readonly group: number | undefined;
-  /** User id of the client that sent it; absent: none is told. */
+  /** User id of the client that sent it; absent: none is named. */
   readonly user: number | undefined;
 }
 

@@ -6,10 +6,7 @@ import type { TableName } from '../tables/publishedEdition';
 import { checkNumber, inputError } from '../tables/tables';
 import { bandwidthWords, counted, figure, messageSizeWords } from '../wording';
 
-/**
- * Traffic of one use case as the service sees it, nominal or measured: what estimate and
- * recommendation have in common.
- */
+/** Traffic of one use case, nominal or measured, as the service sees it. */
 export interface ServiceLoad {
   readonly kind: TrafficKind;
   /** Table the traffic is compared with. */
@@ -126,10 +123,7 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   };
 }
 
-/**
- * The senders of traffic that the product has.
- * @throws ExpectedError `estimate-input`
- */
+/** The senders of traffic that the product has. @throws ExpectedError `estimate-input` */
 export function checkSenders(
   product: Product,
   { kind, senders }: Pick<Traffic, 'kind' | 'senders'>,
@@ -210,10 +204,7 @@ function receiverWords(kind: TrafficKind, receivers: number): string {
   return counted(receivers, isGroup(kind) ? 'member' : 'receiver');
 }
 
-/**
- * Stands for connections that send nothing. The estimate needs at least one use case; the plainest one
- * of each product without senders has no traffic, so the connections alone decide.
- */
+/** Connections that send nothing, as the estimate needs a use case: the plainest one of each product, without senders. */
 export function connectionsOnly(product: Product): Traffic {
   return {
     kind: product === 'webpubsub' ? 'upstream_echo' : 'echo',

@@ -115,10 +115,7 @@ export function inputError(message: string): ExpectedError {
   return new ExpectedError('estimate-input', message);
 }
 
-/**
- * Refuses what is no finite number, no whole number where one is needed, or too small.
- * @throws ExpectedError `estimate-input`
- */
+/** Refuses what is no finite number, not whole or too small. @throws ExpectedError `estimate-input` */
 export function checkNumber(
   value: unknown,
   name: string,

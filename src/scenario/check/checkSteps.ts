@@ -195,7 +195,7 @@ function checkLimits(checked: Checked): void {
   }
 }
 
-/** The step with the fewest senders is the first; the others have more to tell. */
+/** The step with the fewest senders is the first; the others have more deliveries. */
 function checkTails(checked: Checked): void {
   const { reading, slo, scenario } = checked;
   const expected = deliveriesOfFirstStep(scenario);

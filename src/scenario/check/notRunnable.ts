@@ -41,7 +41,7 @@ const obstacles: readonly Obstacle[] = [
   { sentence: tooManySources, keys: ['connections'] },
 ];
 
-/** Messages are told apart by their source, of which a stamp holds so many. */
+/** Messages are distinguished by their source, of which a stamp holds so many. */
 function tooManySources({ connections, entries }: Scenario): string | undefined {
   const streams = entries.filter((entry) => streamsOf(entry) !== undefined);
   const groups = entries

@@ -84,10 +84,7 @@ function configFields(
 export const suggestedGroups = (connections: number): number =>
   Math.max(1, Math.round(connections / smallGroup));
 
-/**
- * The entry with a number of groups that the connections can fill, so that everything computed from a
- * scenario with problems still is a number.
- */
+/** The entry with as many groups as the connections can fill, so that scenarios with problems can be computed too. */
 function withGroupCount({ useCase, entry }: ReadEntry, connections: number): ScenarioEntry {
   if (!needsGroups(useCase, entry)) return entry;
   const written = entry.parameters['groupCount'];
@@ -101,10 +98,7 @@ export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): bo
   hubRunOf(useCase, parameters).audience === 'group' ||
   useCase.parameters.some(({ name, required }) => name === 'groupCount' && required === true);
 
-/**
- * `service` as written; else Web PubSub by its hosts, Azure SignalR for other connection strings and for
- * REST use cases, else a plain hub.
- */
+/** `service` as written; else by the hosts, then Azure SignalR for connection strings and REST, else a plain hub. */
 function serviceOf(
   config: Section,
   target: TargetSpec | undefined,

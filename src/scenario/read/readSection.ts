@@ -42,11 +42,7 @@ export function readSection(
   return sectionOf(reading, path, specs, map, unknown);
 }
 
-/**
- * As {@link readSection}, for the map itself.
- *
- * @param unknown absent: such a key is reported
- */
+/** As {@link readSection}, for the map itself; without `unknown`, such keys are reported. */
 export function sectionOf(
   reading: Reading,
   path: string,

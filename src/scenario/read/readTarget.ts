@@ -45,10 +45,7 @@ export interface TargetSource {
   readonly written?: Written;
 }
 
-/**
- * Reads `target`, `webAppTarget` and `connectionString`, reports bad entries, and chooses: `target`
- * wins, then what the use case needs (REST: the connection string, else the URLs).
- */
+/** Reads and checks the keys that name targets: `target` wins, then what REST use cases or the others need. */
 export function readTarget(reading: Reading, config: Section, needs: TargetNeeds): TargetSource {
   const order = needs.rest
     ? ['target', 'connectionString', 'webAppTarget']

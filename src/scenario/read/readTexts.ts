@@ -26,10 +26,7 @@ function checkPlaceholders(reading: Reading, key: string, text: string, place: P
   }
 }
 
-/**
- * Reads a map from names to texts (`headers`, `query`). Numbers and flags count as the text they are
- * written as.
- */
+/** Reads a map from names to texts (`headers`, `query`); numbers and flags count as they are written. */
 export function readTexts(reading: Reading, config: Section, name: string): Record<string, string> {
   const written = config.written.get(name);
   const map = reading.follow(written?.value ?? null);

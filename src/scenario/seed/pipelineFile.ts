@@ -101,10 +101,7 @@ function isOneRun(reading: Reading, steps: readonly PipelineStep[]): boolean {
   return whole;
 }
 
-/**
- * The first step that opens connections which cannot be put together with the ones before: to another
- * place, or for use cases whose receivers would be others then.
- */
+/** The first step whose connections cannot be put together with those before: to another place, or with other receivers. */
 function otherConnections(
   [first, ...others]: readonly PipelineStep[],
   sends: readonly PipelineStep[],

@@ -156,7 +156,7 @@ const impliedMethods = new Map([
   ],
 ]);
 
-/** What sending methods have; what does not fit the use case is told where its parameters are read. */
+/** What sending methods have; what does not fit the use case is reported where its parameters are read. */
 const sending = `${grouping} Duration Interval MessageSize Mode Modulo RemainderBegin RemainderEnd GroupLevelRemainderBegin GroupLevelRemainderEnd GroupInternalRemainderBegin GroupInternalRemainderEnd GroupInternalModulo StreamingItemCount StreamingItemSendInterval`;
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -91,7 +91,7 @@ function partsOf(text: string): Parts | undefined {
   return { values, ...(repeated !== undefined && { repeated }) };
 }
 
-/** Host of the endpoint; undefined when it cannot be told. */
+/** Host of the endpoint; undefined when it is not known. */
 export function endpointHost(connectionString: string): string | undefined {
   const endpoint = partsOf(connectionString)?.values.get('endpoint');
   return endpoint === undefined ? undefined : hostOf(endpoint);

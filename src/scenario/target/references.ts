@@ -30,10 +30,7 @@ export function referencesIn(text: string): Reference[] {
 /** More of them in one text are noise. */
 const maximumMalformed = 10;
 
-/**
- * The first ranges that begin like a reference but are none: `${NAME}`, `${env:}`, `${secret:my key}`,
- * `${env:A`.
- */
+/** The first ranges that begin like a reference but are none: `${NAME}`, `${secret:my key}`, `${env:A`. */
 export function malformedReferences(text: string): { offset: number; length: number }[] {
   const good = new Map(referencesIn(text).map(({ offset, length }) => [offset, length]));
   const bad: { offset: number; length: number }[] = [];

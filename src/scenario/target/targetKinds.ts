@@ -10,7 +10,7 @@ export type Behind =
   /** A service of Azure or its emulator, for which a run brings tokens and, in default mode, app servers. */
   | 'service';
 
-/** What one kind of target is, as far as a file tells. The Node half opens it: `src/targets/openTarget.ts`. */
+/** What one kind of target is, as far as a file says. The Node half opens it: `src/targets/openTarget.ts`. */
 export interface TargetKind<Spec extends { readonly kind: string }> {
   readonly kind: Spec['kind'];
   readonly behind: Behind;

@@ -94,10 +94,7 @@ function indentAt(text: string, offset: number): string {
     .replace(/[^\t]/g, ' ');
 }
 
-/**
- * A change that takes a key out of its section, with its value and the lines that belong to it. A section
- * of which nothing would be left goes with it.
- */
+/** A change that takes a key out with its lines; a section of which nothing would be left goes with it. */
 export function removeKey(text: string, node: OutlineNode): TextChange {
   const { parent } = node;
   const alone = parent?.children.length === 1 && parent.parent !== undefined && !parent.item;

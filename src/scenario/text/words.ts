@@ -40,10 +40,7 @@ function abbreviates(word: string, candidate: string): boolean {
   return matched === word.length;
 }
 
-/**
- * Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string
- * alignment distance).
- */
+/** Edits and swaps of neighbours that turn `a` into `b` (optimal string alignment distance). */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -69,10 +66,7 @@ export function editDistance(a: string, b: string): number {
 /** Longest piece of a file that a message repeats. */
 const longest = 60;
 
-/**
- * A value of the file as a message may repeat it: on one line, shortened, and without what could be a
- * secret: keys of connection strings, tokens in queries, passwords in URLs.
- */
+/** A value of the file as a message may repeat it: on one line, short, without keys, tokens and passwords. */
 export function quotable(value: string): string {
   const safe = value
     .slice(0, 4 * longest)

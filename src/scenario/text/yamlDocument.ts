@@ -38,7 +38,7 @@ export function readYaml(text: string): YamlText {
     quotes.some(({ offset, source }) => offset <= at && at <= offset + source.length);
   const problems = [
     ...[...quotes.map(({ offset }) => offset), bracket]
-      // What stands behind an open bracket is read as if it were inside, so its errors tell nothing.
+      // What stands behind an open bracket is read as if it were inside, so its errors mean nothing.
       .filter((offset) => offset <= bracket && offset < Infinity)
       .map((offset) => unclosedProblem(text, offset)),
     ...document.errors
