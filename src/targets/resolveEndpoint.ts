@@ -4,7 +4,7 @@ import { ExpectedError } from '../base/expectedError';
 import { connectionText } from '../base/text';
 import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
-import { proxyFor } from '../wire/socket/proxy';
+import { decoded, proxyFor } from '../wire/socket/proxy';
 import { secretVariable, type TargetContext } from './target';
 
 /**
@@ -274,14 +274,6 @@ function proxySecrets(proxies: ProxySettings | undefined): string[] {
   return [proxies?.http, proxies?.https].flatMap((text) => {
     if (text === undefined) return [];
     const { username, password } = new URL(text);
-    return [username, password, decodedOr(username), decodedOr(password)];
+    return [username, password, decoded(username), decoded(password)];
   });
-}
-
-function decodedOr(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -113,7 +113,6 @@ export type SignInPurpose = 'appServer' | 'rest';
 
 /**
  * Signs in for a hub, and sees whether the service lets the identity do what the run needs.
- *
  * @param secrets grows with all that must not be shown
  * @throws ExpectedError `sign-in`; `target-unreachable`; `service` when the host is not that service
  */

@@ -59,7 +59,6 @@ const served = { args: ['app-server'], name: 'app server', tells: 'url' } as con
 
 /**
  * Starts `count` app servers with the same settings, each in a process of its own.
- *
  * @returns hub URLs where clients negotiate, one per process; `dispose` takes leave of the service
  * @throws ExpectedError `local-hub` with why one of them did not start; none is left then
  */

@@ -25,7 +25,6 @@ function placeOf(url: string): string {
 
 /**
  * Everything that targets on a service have in common: endpoint, key or sign-in, and what must not be shown.
- *
  * @throws ExpectedError when the endpoint cannot be resolved; `not-confirmed`; `sign-in` when nobody can be signed in or the
  *   service does not let in who is; `connection-string` when the host must not see a sign-in
  */
@@ -78,7 +77,6 @@ export async function enterService(
 
 /**
  * A hub that clients reach with tokens of their own making.
- *
  * @param path of the hub below the clients' endpoint
  * @param purpose what an identity has to be allowed, when somebody signs in
  * @throws ExpectedError as {@link enterService}

@@ -12,7 +12,6 @@ import { refuseUnreachable, withUpstream } from './upstream';
 
 /**
  * The hub of the scenario on a service.
- *
  * @throws ExpectedError `service` when it is the other service that the scenario was read for
  */
 export async function openService(

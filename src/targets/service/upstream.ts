@@ -10,7 +10,6 @@ import { startServerProcess } from '../serverProcess';
 
 /**
  * Refuses a handler that a service elsewhere could never reach. The text of a reference is not known when the file is read.
- *
  * @throws ExpectedError `upstream`
  */
 export function refuseUnreachable(

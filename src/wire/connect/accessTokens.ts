@@ -19,7 +19,6 @@ export interface ClientTokens {
   readonly areIssued: boolean;
   /**
    * The token with which connection `index` comes in.
-   *
    * @throws ConnectFailure when the service does not issue it; `timeout` when the signal aborts
    */
   forClient(index: number, signal: AbortSignal): Promise<string>;

@@ -90,7 +90,6 @@ const bySystemCode: Readonly<Record<string, ErrorClass>> = {
 
 /**
  * Class of an error that Node reported for a socket or a request.
- *
  * @param unreadable class of an answer that is no HTTP, or has more headers than are read
  */
 export function classOfSystemError(

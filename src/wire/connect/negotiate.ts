@@ -44,7 +44,6 @@ export function withQuery(url: string, query: Readonly<Record<string, string>>):
 
 /**
  * Asks the hub for a connection id and follows redirects, HTTP's and SignalR's own.
- *
  * @throws ConnectFailure with the class of what went wrong
  */
 export async function negotiate(
@@ -84,11 +83,7 @@ export async function negotiate(
   throw failure(`more than ${maximumRedirects} redirects`);
 }
 
-/**
- * Negotiates for a new token only; the connection keeps its id.
- *
- * @throws ConnectFailure
- */
+/** Negotiates for a new token only; the connection keeps its id. @throws ConnectFailure */
 export async function renewedToken(
   endpoint: Endpoint,
   hubUrl: string,
@@ -100,7 +95,6 @@ export async function renewedToken(
 
 /**
  * Reads an answer to negotiate.
- *
  * @returns the hub to ask next, or where to connect to
  * @throws ConnectFailure when it is unusable
  */

@@ -61,7 +61,6 @@ export class HttpChannel {
 
   /**
    * Sends a request; the channel must not be busy.
-   *
    * @param stopwatch is told the phases of the socket, if a new one is opened
    */
   send(request: HttpRequest, stopwatch?: ConnectStopwatch): void {
@@ -158,7 +157,6 @@ export class HttpRequests {
 
   /**
    * Fetches a new token, once for all requests that were refused with the same one.
-   *
    * @param refused the token of the request
    * @returns whether the next request carries one
    */

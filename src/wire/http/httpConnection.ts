@@ -46,13 +46,7 @@ export class HttpConnection extends ClientConnection implements InputOwner {
     this.outbox = new HttpOutbox(requests, endpoint, (failure) => this.sendFailed(failure));
   }
 
-  /**
-   * Opens the input, then shakes hands.
-   *
-   * @param stopwatch is told the end of each phase; `upgrade` ends when the server knows the connection
-   *
-   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
-   */
+  /** Opens the input, then shakes hands; the phase `upgrade` ends when the server knows the connection. */
   static open(
     index: number,
     where: Negotiated,

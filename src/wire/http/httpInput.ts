@@ -228,7 +228,6 @@ export class EventReader {
 
   /**
    * Reads a piece of the stream.
-   *
    * @throws EventStreamError when an event is longer than allowed, or has too many lines
    */
   read(buffer: Buffer, start: number, end: number, onEvent: OnEvent): void {

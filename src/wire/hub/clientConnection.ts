@@ -67,13 +67,11 @@ export interface HubConnection {
   readonly hasOwnKeepAlive: boolean;
   /**
    * Hands a whole frame, or a bare hub message where the transport has no frames, to an open connection.
-   *
    * @returns whether the bytes were taken at once; otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean;
   /**
    * Sends one hub message that is not worth a template; nothing happens on a closed connection.
-   *
    * @returns its bytes on the wire, NaN where nobody can see them
    */
   sendMessage(message: HubMessage): number;
@@ -126,7 +124,6 @@ export abstract class ClientConnection implements HubConnection {
 
   /**
    * Begins to open.
-   *
    * @param url that is asked, for people
    * @returns the connection once {@link becomeOpen} is called
    * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts

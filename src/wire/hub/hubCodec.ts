@@ -39,7 +39,6 @@ export interface HubCodec {
   readonly recovery?: RecoveryForm;
   /**
    * Judges the server's first words where they are no answer to a handshake.
-   *
    * @returns where the messages behind them begin
    * @throws HubMessageError when they are not what they must be
    */
@@ -53,13 +52,11 @@ export interface HubCodec {
   readonly answeredStamp: (buffer: Buffer, start: number, end: number) => number;
   /**
    * Finds the message that begins at `at`.
-   *
    * @throws HubMessageError when it does not end before `end`: servers send whole messages
    */
   readonly find: (buffer: Buffer, at: number, end: number, span: Span) => void;
   /**
    * Reads the body of a message; undefined for a type this client does not know.
-   *
    * @throws HubMessageError when it breaks the protocol
    */
   readonly read: (buffer: Buffer, start: number, end: number) => HubMessage | undefined;

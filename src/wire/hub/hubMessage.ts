@@ -16,12 +16,14 @@ export const hubMessageType = {
   sequence: 9,
 } as const;
 
-export interface Invocation {
-  readonly type: typeof hubMessageType.invocation;
-  readonly invocationId?: string;
+interface Call {
   readonly target: string;
   readonly arguments: readonly unknown[];
   readonly streamIds?: readonly string[];
+}
+export interface Invocation extends Call {
+  readonly type: typeof hubMessageType.invocation;
+  readonly invocationId?: string;
 }
 export interface StreamItem {
   readonly type: typeof hubMessageType.streamItem;
@@ -34,44 +36,26 @@ export interface Completion {
   readonly result?: unknown;
   readonly error?: string;
 }
-export interface StreamInvocation {
+export interface StreamInvocation extends Call {
   readonly type: typeof hubMessageType.streamInvocation;
   readonly invocationId: string;
-  readonly target: string;
-  readonly arguments: readonly unknown[];
-  readonly streamIds?: readonly string[];
 }
-export interface CancelInvocation {
-  readonly type: typeof hubMessageType.cancelInvocation;
-  readonly invocationId: string;
-}
-export interface Ping {
-  readonly type: typeof hubMessageType.ping;
-}
-export interface Close {
-  readonly type: typeof hubMessageType.close;
-  readonly error?: string;
-  readonly allowReconnect?: boolean;
-}
-export interface Ack {
-  readonly type: typeof hubMessageType.ack;
-  readonly sequenceId: number;
-}
-export interface Sequence {
-  readonly type: typeof hubMessageType.sequence;
-  readonly sequenceId: number;
-}
-
 export type HubMessage =
   | Invocation
+  | StreamInvocation
   | StreamItem
   | Completion
-  | StreamInvocation
-  | CancelInvocation
-  | Ping
-  | Close
-  | Ack
-  | Sequence;
+  | { readonly type: typeof hubMessageType.cancelInvocation; readonly invocationId: string }
+  | { readonly type: typeof hubMessageType.ping }
+  | {
+      readonly type: typeof hubMessageType.close;
+      readonly error?: string;
+      readonly allowReconnect?: boolean;
+    }
+  | {
+      readonly type: typeof hubMessageType.ack | typeof hubMessageType.sequence;
+      readonly sequenceId: number;
+    };
 
 /** Ends every message on the wire; it cannot occur inside JSON text. */
 export const recordSeparator = 0x1e;
@@ -87,11 +71,7 @@ export class HubMessageError extends Error {
   }
 }
 
-/**
- * The text in `start`…`end`.
- *
- * @throws HubMessageError when it is no UTF-8
- */
+/** The text in `start`…`end`. @throws HubMessageError when it is no UTF-8 */
 export function textIn(buffer: Buffer, start: number, end: number): string {
   if (!isUtf8(buffer.subarray(start, end)))
     throw new HubMessageError('a hub message is no UTF-8 text', closeCodes.invalidText);
@@ -125,7 +105,6 @@ function jsonObject(text: string): Fields {
 
 /**
  * Reads the server's answer to the handshake.
- *
  * @returns the server's refusal, undefined when it agreed
  * @throws HubMessageError when it is no handshake answer
  */
@@ -140,7 +119,6 @@ export function readHandshakeAnswer(text: string): string | undefined {
 
 /**
  * Reads one hub message, its separator cut off.
- *
  * @returns undefined for a message of a type this client does not know: newer servers may send it
  * @throws HubMessageError when it breaks the protocol
  */
@@ -192,7 +170,7 @@ export function readHubMessage(text: string): HubMessage | undefined {
 }
 
 /** What calls of both kinds have in common. */
-function callIn(fields: Fields): Pick<Invocation, 'target' | 'arguments' | 'streamIds'> {
+function callIn(fields: Fields): Call {
   const { arguments: args, streamIds } = fields;
   const target = textAt(fields, 'target');
   if (!Array.isArray(args)) throw new HubMessageError('an invocation has no arguments');

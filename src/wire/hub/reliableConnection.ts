@@ -66,11 +66,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     this.form = recovery;
   }
 
-  /**
-   * Opens a socket and waits until the service says that the client is connected.
-   *
-   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
-   */
+  /** Opens a socket and waits until the service says that the client is connected. */
   static open(
     index: number,
     where: Negotiated,

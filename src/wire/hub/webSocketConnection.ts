@@ -54,11 +54,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     this.state = 'upgrading';
   }
 
-  /**
-   * Opens a socket, upgrades it and shakes hands.
-   *
-   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
-   */
+  /** Opens a socket, upgrades it and shakes hands. */
   static open(
     index: number,
     where: Negotiated,
@@ -218,7 +214,6 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
 
 /**
  * Reads the answer to the handshake.
- *
  * @returns where the hub messages behind it begin
  * @throws ConnectFailure when the server refuses; HubMessageError when it is no answer to a handshake
  */

@@ -70,7 +70,6 @@ function headOf(elements: number, type: number): Buffer {
 
 /**
  * Reads one hub message, its length cut off.
- *
  * @returns undefined for a message of a type this client does not know: newer servers may send it
  * @throws HubMessageError when it breaks the protocol
  */
@@ -86,31 +85,16 @@ export function readMessagePackMessage(
   const message = messageOf(cursor, type, elements);
   if (message === undefined) return undefined;
   // Newer versions of the protocol may append elements.
-  for (let index = fieldsRead(message, elements); index < elements; index++) skipValue(cursor, 2);
+  const isVoid =
+    message.type === hubMessageType.completion && !('result' in message || 'error' in message);
+  const read = elementsRead[message.type] - (isVoid ? 1 : 0);
+  for (let index = read; index < elements; index++) skipValue(cursor, 2);
   if (cursor.at !== end) throw new HubMessageError('a hub message is longer than its array');
   return message;
 }
 
-/** Elements that {@link messageOf} has read of a message. */
-function fieldsRead(message: HubMessage, elements: number): number {
-  switch (message.type) {
-    case hubMessageType.invocation:
-    case hubMessageType.streamInvocation:
-      return Math.min(6, elements);
-    case hubMessageType.streamItem:
-      return 4;
-    case hubMessageType.completion:
-      return message.error === undefined && message.result === undefined ? 4 : 5;
-    case hubMessageType.cancelInvocation:
-      return 3;
-    case hubMessageType.ping:
-      return 1;
-    case hubMessageType.close:
-      return Math.min(3, elements);
-    default:
-      return 2;
-  }
-}
+/** Elements of each type that {@link messageOf} reads, as far as they are there. */
+const elementsRead = { 1: 6, 2: 4, 3: 5, 4: 6, 5: 3, 6: 1, 7: 3, 8: 2, 9: 2 } as const;
 
 function messageOf(
   cursor: Cursor,

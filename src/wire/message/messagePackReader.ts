@@ -38,60 +38,39 @@ function unsigned(cursor: Cursor, width: 1 | 2 | 4): number {
   return cursor.bytes.readUIntBE(take(cursor, width), width);
 }
 
-/** Length in the low bits of the first byte. */
-function inFirstByte(cursor: Cursor, mask: number): number {
-  return cursor.bytes[cursor.at++]! & mask;
-}
-
-/** Length in the bytes behind the first, `width` of them. */
-function lengthBehind(cursor: Cursor, width: 1 | 2 | 4): number {
-  cursor.at += 1;
-  return unsigned(cursor, width);
-}
-
 /** The first byte of the value at the cursor. */
 function firstByte(cursor: Cursor): number {
   if (cursor.at >= cursor.end) throw new HubMessageError(cutOff);
   return cursor.bytes[cursor.at]!;
 }
 
-/** Moves over the head of an array and returns its length; −1 without moving when it is none. */
-function arrayHead(cursor: Cursor): number {
+/**
+ * Moves over a head and returns the length in it; −1 without moving when it is none of that kind.
+ *
+ * @param fixed first byte with the length in its low bits, which `mask` has; −1 for none
+ * @param one first byte before a length of 8 bits; −1 for none
+ * @param two the same of 16 bits; that of 32 bits is the next number
+ */
+function headOf(cursor: Cursor, fixed: number, mask: number, one: number, two: number): number {
   const first = firstByte(cursor);
-  if ((first & 0xf0) === 0x90) return inFirstByte(cursor, 15);
-  if (first === 0xdc) return lengthBehind(cursor, 2);
-  return first === 0xdd ? lengthBehind(cursor, 4) : -1;
+  if ((first & ~mask) === fixed) return cursor.bytes[cursor.at++]! & mask;
+  const width = first === one ? 1 : first === two ? 2 : first === two + 1 ? 4 : 0;
+  if (width === 0) return -1;
+  cursor.at += 1;
+  return unsigned(cursor, width);
 }
 
-function mapHead(cursor: Cursor): number {
-  const first = firstByte(cursor);
-  if ((first & 0xf0) === 0x80) return inFirstByte(cursor, 15);
-  if (first === 0xde) return lengthBehind(cursor, 2);
-  return first === 0xdf ? lengthBehind(cursor, 4) : -1;
-}
-
-function textHead(cursor: Cursor): number {
-  const first = firstByte(cursor);
-  if ((first & 0xe0) === 0xa0) return inFirstByte(cursor, 31);
-  if (first === 0xd9) return lengthBehind(cursor, 1);
-  if (first === 0xda) return lengthBehind(cursor, 2);
-  return first === 0xdb ? lengthBehind(cursor, 4) : -1;
-}
-
-function binaryHead(cursor: Cursor): number {
-  const first = firstByte(cursor);
-  if (first === 0xc4) return lengthBehind(cursor, 1);
-  if (first === 0xc5) return lengthBehind(cursor, 2);
-  return first === 0xc6 ? lengthBehind(cursor, 4) : -1;
-}
+const arrayHead = (cursor: Cursor): number => headOf(cursor, 0x90, 15, -1, 0xdc);
+const mapHead = (cursor: Cursor): number => headOf(cursor, 0x80, 15, -1, 0xde);
+const textHead = (cursor: Cursor): number => headOf(cursor, 0xa0, 31, 0xd9, 0xda);
+const binaryHead = (cursor: Cursor): number => headOf(cursor, -1, 0, 0xc4, 0xc5);
 
 /** The head of an extension up to its type byte; the length is that of its data. */
 function extensionHead(cursor: Cursor): number {
   const first = firstByte(cursor);
-  if (first >= 0xd4 && first <= 0xd8) return 1 << (inFirstByte(cursor, 15) - 4);
-  if (first === 0xc7) return lengthBehind(cursor, 1);
-  if (first === 0xc8) return lengthBehind(cursor, 2);
-  return first === 0xc9 ? lengthBehind(cursor, 4) : -1;
+  if (first < 0xd4 || first > 0xd8) return headOf(cursor, -1, 0, 0xc7, 0xc8);
+  cursor.at += 1;
+  return 1 << (first - 0xd4);
 }
 
 /** Every element takes a byte at least: what claims more is no reason to make room for it. */
@@ -102,7 +81,6 @@ function bounded(cursor: Cursor, count: number, bytesEach: number): number {
 
 /**
  * Moves over the head of an array.
- *
  * @throws HubMessageError when there is none, or more elements than bytes
  */
 export function readArrayHead(cursor: Cursor): number {
@@ -233,27 +211,14 @@ function copyOf(cursor: Cursor, length: number): Uint8Array {
 }
 
 /** Bytes of the values from 0xc0 to 0xdf whose length is in their first byte; 0 for all others. */
-const fixedLengths = new Uint8Array(32);
-for (const [first, length] of [
-  [0xc0, 1],
-  [0xc2, 1],
-  [0xc3, 1],
-  [0xca, 5],
-  [0xcb, 9],
-  [0xcc, 2],
-  [0xcd, 3],
-  [0xce, 5],
-  [0xcf, 9],
-  [0xd0, 2],
-  [0xd1, 3],
-  [0xd2, 5],
-  [0xd3, 9],
-] as const)
-  fixedLengths[first - 0xc0] = length;
+const fixedLengths = Uint8Array.of(
+  ...[
+    1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 5, 9, 2, 3, 5, 9, 2, 3, 5, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  ],
+);
 
 /**
  * Moves over one value with all it contains without building it.
- *
  * @throws HubMessageError as {@link readValue} does
  */
 export function skipValue(cursor: Cursor, depth = 1): void {

@@ -134,22 +134,15 @@ function encodeFloat(value: number): Buffer {
 
 function encodeInteger(value: number): Buffer {
   if (value >= -32 && value < 0x80) return Buffer.from([value & 0xff]);
-  const width = value < 0 ? signedWidth(value) : unsignedWidth(value);
-  if (width === 8) return encodeWide(BigInt(value));
-  const bytes = Buffer.alloc(1 + width);
-  const power = width === 1 ? 0 : width === 2 ? 1 : 2;
-  if (value < 0) bytes.writeIntBE(value, 1, width);
-  else bytes.writeUIntBE(value, 1, width);
-  bytes[0] = (value < 0 ? 0xd0 : 0xcc) + power;
+  const isNegative = value < 0;
+  const fits = (power: number): boolean =>
+    isNegative ? value >= -(2 ** (8 * 2 ** power - 1)) : value < 2 ** (8 * 2 ** power);
+  const power = [0, 1, 2].find(fits);
+  if (power === undefined) return encodeWide(BigInt(value));
+  const bytes = Buffer.alloc(1 + 2 ** power, (isNegative ? 0xd0 : 0xcc) + power);
+  if (isNegative) bytes.writeIntBE(value, 1, 2 ** power);
+  else bytes.writeUIntBE(value, 1, 2 ** power);
   return bytes;
-}
-
-function unsignedWidth(value: number): 1 | 2 | 4 | 8 {
-  return value < 0x100 ? 1 : value < 0x1_0000 ? 2 : value < 0x1_0000_0000 ? 4 : 8;
-}
-
-function signedWidth(value: number): 1 | 2 | 4 | 8 {
-  return value >= -0x80 ? 1 : value >= -0x8000 ? 2 : value >= -0x8000_0000 ? 4 : 8;
 }
 
 function encodeWide(value: bigint): Buffer {

@@ -82,7 +82,6 @@ export class MessageTemplate {
 
   /**
    * Writes what belongs into the holes and returns the frame.
-   *
    * @param receiver as the codec's `textBytes` gives it, of the template's length
    * @param nowMs Unix time
    */

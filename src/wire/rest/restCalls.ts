@@ -120,7 +120,6 @@ export class RestCalls {
 
   /**
    * Sends a message. That the service has accepted it does not mean that it is delivered.
-   *
    * @param body makes the body when the call leaves; not called when it never does
    */
   send(receiver: RestReceiver, body: () => Buffer): void {
@@ -165,7 +164,6 @@ export class RestCalls {
 
   /**
    * A token of the service's making, with which connection `index` comes in.
-   *
    * @param signal ends the wait for it
    */
   async clientToken(index: number, signal?: AbortSignal): Promise<string | ServiceFailure> {

@@ -93,11 +93,7 @@ export class PubSubSdkConnection extends ClientConnection {
     this.client.on('stopped', () => this.ended(undefined));
   }
 
-  /**
-   * Starts a connection, and waits until the service says that the client is connected.
-   *
-   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
-   */
+  /** Starts a connection, and waits until the service says that the client is connected. */
   static async open(
     index: number,
     url: string,

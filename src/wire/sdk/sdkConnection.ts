@@ -114,11 +114,7 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     this.calls = new SdkCalls(this.hub, this.protocol);
   }
 
-  /**
-   * Starts a connection: negotiate, transport and handshake are the client's own.
-   *
-   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
-   */
+  /** Starts a connection: negotiate, transport and handshake are the client's own. */
   static open(
     index: number,
     url: string,

@@ -28,7 +28,6 @@ const abnormalClosure = 1006;
 
 /**
  * Why a WebSocket was closed.
- *
  * @param said what the server gave as the reason, if it said more than its close frame
  */
 export function failureOfClosing({ code, reason }: SdkClosing, said = reason): ConnectFailure {

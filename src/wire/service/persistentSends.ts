@@ -121,7 +121,6 @@ export class PersistentSends implements HubListener {
 
   /**
    * A message encoded once for a receiver whose name has so many bytes.
-   *
    * @param receiver UTF-8 name of the user or group; its length counts
    */
   template(

@@ -115,7 +115,6 @@ export class ServiceOutput {
 
   /**
    * Appends ConnectionData with `start`…`end` of `payload`.
-   *
    * @param id the connection id in MessagePack
    * @param type of the data; not written when it is unknown
    */

@@ -63,11 +63,7 @@ export class FrameReader {
   /** @param maximumBytes longest message accepted, fragments together */
   constructor(private readonly maximumBytes: number) {}
 
-  /**
-   * Reads a chunk.
-   *
-   * @throws FrameError when the bytes are no valid WebSocket traffic
-   */
+  /** Reads a chunk. @throws FrameError when the bytes are no valid WebSocket traffic */
   read(chunk: Buffer, start: number, end: number, listener: FrameListener): void {
     let at = start;
     if (this.partial !== undefined) at = this.complete(chunk, start, end, listener);

@@ -35,7 +35,6 @@ function isExcepted(url: URL, except: readonly string[]): boolean {
 
 /**
  * Asks a proxy for a tunnel (CONNECT, RFC 9110, 9.3.6).
- *
  * @returns a socket on which the other end of the tunnel answers
  * @throws ConnectFailure that names the proxy's host, never its user
  */
@@ -88,7 +87,8 @@ function credentialsOf({ username, password }: URL): Record<string, string> {
   return { 'Proxy-Authorization': `Basic ${Buffer.from(text, 'utf8').toString('base64')}` };
 }
 
-function decoded(text: string): string {
+/** Part of a URL as it was meant. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

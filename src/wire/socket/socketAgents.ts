@@ -19,11 +19,7 @@ export class SocketAgents {
     private readonly maximumSockets: number,
   ) {}
 
-  /**
-   * Begins a request.
-   *
-   * @throws ConnectFailure when a header cannot be sent
-   */
+  /** Begins a request. @throws ConnectFailure when a header cannot be sent */
   request(url: URL, options: SocketOptions): http.ClientRequest {
     const { protocol } = url;
     let agent = this.agents.get(protocol);
@@ -72,7 +68,6 @@ function unsendable(error: unknown): Error {
 
 /**
  * The whole body of an answer.
- *
  * @throws ConnectFailure as `tooLong` when it is longer than `limit` bytes
  */
 export async function bodyOf(

@@ -13,7 +13,6 @@ export interface UpgradeRequest {
 
 /**
  * The HTTP request that turns a socket into a WebSocket (RFC 6455, 4.1).
- *
  * @throws ConnectFailure when a header cannot be sent
  */
 export function upgradeRequest(where: Negotiated, subprotocol?: string): UpgradeRequest {
@@ -41,7 +40,6 @@ function linesOf(headers: readonly string[]): string[] {
 
 /**
  * Judges the head of the answer.
- *
  * @param head everything up to the empty line
  * @throws ConnectFailure when it is no acceptance
  */

@@ -13,7 +13,6 @@ const maxVarintBytes = 10;
 
 /**
  * Visits the fields of a message in their order.
- *
  * @throws SyntaxError when the bytes are no message
  */
 export function visitFields(
@@ -48,7 +47,6 @@ export function visitFields(
 
 /**
  * A number inside the message that a frame begins with.
- *
  * @param outer field of the frame that holds the message
  * @param inner field of the message
  * @returns 0 when the frame begins with another field or is cut off, or the number is not there or too large
@@ -90,10 +88,8 @@ function nextNumberOrSkip(
       return -1;
     }
     case wireType.fixed64:
-      cursor.at += 8;
-      return -1;
     case wireType.fixed32:
-      cursor.at += 4;
+      cursor.at += type === wireType.fixed64 ? 8 : 4;
       return -1;
     default:
       cursor.at = end;

@@ -194,11 +194,7 @@ function membershipOf(message: HubMessage): JoinOrLeave {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * The JSON object in a frame.
- *
- * @throws HubMessageError when it is none, or no UTF-8
- */
+/** The JSON object in a frame. @throws HubMessageError when it is none, or no UTF-8 */
 function frameFields(buffer: Buffer, start: number, end: number): Fields {
   const text = textIn(buffer, start, end);
   let value: unknown;
