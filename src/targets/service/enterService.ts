@@ -77,7 +77,6 @@ export async function enterService(
 
 /**
  * A hub that clients reach with tokens of their own making.
- * @param path of the hub below the clients' endpoint
  * @param purpose what an identity has to be allowed, when somebody signs in
  * @throws ExpectedError as {@link enterService}
  */
@@ -101,11 +100,7 @@ export async function serviceTarget(
 }
 
 /**
- * Refuses to show a token of Microsoft Entra ID to a stranger: whoever has it may act for the person who has
- * signed in, and the host comes from a file.
- *
- * @param urls where the token would go
- * @param trust what the scenario says of certificates
+ * Refuses to show a token of Microsoft Entra ID to a stranger, who might act for the person: the host comes from a file.
  * @param allowed further hosts, from {@link hostsVariable}
  * @throws ExpectedError `connection-string`
  */

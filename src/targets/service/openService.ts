@@ -33,9 +33,8 @@ export async function openService(
 }
 
 /**
- * A hub that clients reach with tokens of our making, and messages by REST: of Azure Web PubSub, without a
- * negotiation, or of Azure SignalR Service in serverless mode. What clients send goes to an application behind the
- * service: ours, when the scenario says so or an emulator of Web PubSub has to echo, else the user's own.
+ * A hub that clients reach with tokens of our making: of Azure Web PubSub, or of Azure SignalR Service without app
+ * servers. What they send goes to our application where the file says so or an emulator has to echo.
  */
 async function openByTokens(
   connection: ServiceConnection,

@@ -24,10 +24,8 @@ export type ServiceProbe = { readonly url: string } & (
 );
 
 /**
- * Asks for the health of a service, which needs no key, then with a token for a group that nobody is in.
- * Both services have both calls; nothing is sent to anybody. An identity to which Azure SignalR Service lends
- * a key is let in, also without REST calls: default mode has none.
- *
+ * Asks for the health of a service, which needs no key, then with a token for a group that nobody is in. An identity to
+ * which Azure SignalR Service lends a key is let in, also without REST calls: default mode has none.
  * @throws ExpectedError as {@link serviceTarget}
  */
 export async function probeService(

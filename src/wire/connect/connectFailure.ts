@@ -140,10 +140,7 @@ export function classOfClosing(text: string): 'slowConsumer' | 'closed' {
 /** A day: timers bear no more than 24 of them, and then fire at once. */
 const longestWaitMs = 24 * 3600 * 1000;
 
-/**
- * Milliseconds of a Retry-After header, which is seconds or an HTTP date, at most a day; undefined when it
- * is neither.
- */
+/** Milliseconds of a Retry-After header, seconds or an HTTP date; at most a day, undefined without. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Math.min(longestWaitMs, Number(header) * 1000);

@@ -33,11 +33,8 @@ export type OpenConnection = (
 ) => Promise<HubConnection>;
 
 /**
- * Opens connection `index`: negotiate (unless it is skipped), transport and handshake, back to back,
- * because a server forgets a negotiated id soon.
- *
- * @param stopwatch is told the end of each phase
- * @throws ConnectFailure
+ * Opens connection `index`: negotiate (unless it is skipped), transport and handshake, back to back, because a server
+ * forgets a negotiated id soon. @throws ConnectFailure
  */
 export async function connectHub(
   index: number,

@@ -11,9 +11,8 @@ const maximumCookies = 50;
 const maximumCookieBytes = 4096;
 
 /**
- * Cookies of one connection: what a load balancer sets with negotiate has to come back with everything
- * that follows, or the requests land on different servers. Bound to host and path, kept as long as the
- * connection lives.
+ * Cookies of one connection, by host and path: what a load balancer sets with negotiate has to come back with all
+ * that follows, or the requests land on different servers.
  */
 export class Cookies {
   private readonly all: Cookie[] = [];

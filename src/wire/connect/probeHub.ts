@@ -50,9 +50,8 @@ const answerTimeoutMs = 4000;
 const greetingMs = 1000;
 
 /**
- * Connects once and asks which methods of the bench contract the hub has, without sending to anybody; over
- * within 12 s. Methods with arguments are called without any: the hub then refuses the call instead of
- * carrying it out, but the refusal tells whether the method exists.
+ * Asks which methods of the bench contract the hub has, within 12 s. Those with arguments are called without any:
+ * the hub refuses instead of carrying the call out, but the refusal says whether the method exists.
  */
 export function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promise<HubProbe> {
   const { recordLatency, measure } = contracts;

@@ -34,9 +34,8 @@ export interface ChannelOwner {
 }
 
 /**
- * One request at a time over a socket that is kept open in between. A socket the server has closed
- * while it was idle is replaced: a request that met such a socket, and of whose answer nothing has come, is
- * sent once more, as browsers do (RFC 9112, 9.3.1).
+ * One request at a time over a socket that is kept open. A request that met a socket closed while idle, and of whose
+ * answer nothing has come, is sent once more, as browsers do (RFC 9112, 9.3.1).
  */
 export class HttpChannel {
   private readonly agents: SocketAgents;
@@ -59,10 +58,7 @@ export class HttpChannel {
     return this.request !== undefined;
   }
 
-  /**
-   * Sends a request; the channel must not be busy.
-   * @param stopwatch is told the phases of the socket, if a new one is opened
-   */
+  /** Sends a request; the channel must not be busy. */
   send(request: HttpRequest, stopwatch?: ConnectStopwatch): void {
     if (this.disposed) return;
     if (this.isBusy) throw new Error('an HTTP channel carries one request at a time');
@@ -156,9 +152,7 @@ export class HttpRequests {
   }
 
   /**
-   * Fetches a new token, once for all requests that were refused with the same one.
-   * @param refused the token of the request
-   * @returns whether the next request carries one
+   * Fetches a new token, once for all requests that were refused with the same one; false when there is none.
    */
   renewToken(refused: string | undefined): Promise<boolean> {
     const { renew, accessToken: present } = this.admission;

@@ -20,8 +20,7 @@ const reasonWaitMs = 1000;
 const closeTimeoutMs = 2000;
 
 /**
- * One client connection over server-sent events or long polling: messages come in over one socket, and
- * leave as POSTs over another.
+ * A connection over server-sent events or long polling: what is sent leaves as POSTs over a second socket.
  */
 export class HttpConnection extends ClientConnection implements InputOwner {
   readonly connectionId: string | undefined;

@@ -190,10 +190,7 @@ export class PollInput implements HttpInput, ChannelOwner {
 /** A stream of events that breaks a bound. */
 export class EventStreamError extends Error {}
 
-/**
- * Called with the data of one event. The buffer is valid only during the call; `eventBytes` is the
- * event's length in the stream, field names and line ends included.
- */
+/** Gets one event; the buffer is valid during the call only, `eventBytes` counts names and line ends too. */
 type OnEvent = (buffer: Buffer, start: number, end: number, eventBytes: number) => void;
 
 const lineFeed = 0x0a;
@@ -205,9 +202,8 @@ const lineEnd = Buffer.from('\n', 'latin1');
 const maximumLines = 65_536;
 
 /**
- * Reads server-sent events (WHATWG HTML, 9.2.6) as SignalR uses them: only `data` counts; comments and
- * other fields are passed over. Lines end with LF or CR LF. Pieces may share one buffer between all
- * connections: only what is incomplete is copied, and nothing more than twice.
+ * Reads server-sent events (WHATWG HTML, 9.2.6) as SignalR uses them: only `data` counts, lines end with LF or CR LF.
+ * Pieces may share one buffer: only what is incomplete is copied, and nothing more than twice.
  */
 export class EventReader {
   /** A line whose end has not come yet. */

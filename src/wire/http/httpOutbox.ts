@@ -6,10 +6,7 @@ import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel
 /** Longest wait for the answer to a request, as in the official clients; a poll ends after 90 s by itself. */
 export const requestTimeoutMs = 100_000;
 
-/**
- * What one connection sends over an HTTP transport: at most one POST at a time, so that order is kept;
- * what is due meanwhile goes together in the next one.
- */
+/** Sends one POST at a time, so that order is kept; what is due meanwhile goes together in the next. */
 export class HttpOutbox implements ChannelOwner {
   private readonly channel: HttpChannel;
   private waiting: Buffer[] = [];

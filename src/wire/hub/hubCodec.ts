@@ -38,17 +38,13 @@ export interface HubCodec {
   /** A lost socket is replaced by another one. */
   readonly recovery?: RecoveryForm;
   /**
-   * Judges the server's first words where they are no answer to a handshake.
-   * @returns where the messages behind them begin
+   * Where messages behind the server's first words begin, where those are no answer to a handshake.
    * @throws HubMessageError when they are not what they must be
    */
   readonly greetingEnd?: (buffer: Buffer, start: number, end: number) => number;
   /** The usual beginning of the body of a call from the server, up to its arguments. */
   readonly callStart: (target: string) => Buffer;
-  /**
-   * Where the id stands in the body of a completion without error that looks as usual and whose id is as
-   * long as a stamp; −1 for everything else.
-   */
+  /** Where the id stands in a usual completion without error if it is as long as a stamp; −1 for all else. */
   readonly answeredStamp: (buffer: Buffer, start: number, end: number) => number;
   /**
    * Finds the message that begins at `at`.

@@ -1,11 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * A JSON scanner that finds where values begin and end without building them. The hub hands payloads on
- * as the bytes it got, so parsing 2 KB into objects and writing them again would be most of its work.
- *
- * What it accepts, `JSON.parse` accepts as well, given that the bytes are UTF-8: they go on to receivers
- * that end their connection at anything else.
+ * A JSON scanner that finds where values begin and end without building them: payloads are handed on as bytes. What it
+ * accepts, `JSON.parse` accepts as well, given UTF-8: receivers end their connection at anything else.
  */
 
 /** As deep as System.Text.Json reads by default. */
@@ -98,10 +95,7 @@ function skipEscape(bytes: Buffer, at: number): number {
   }
 }
 
-/**
- * Position behind the string whose opening quote is at `at`; -1 when it does not end before `end`, or has
- * a control character or an unknown escape.
- */
+/** Position behind the string whose opening quote is at `at`; -1 when it does not end well before `end`. */
 export function skipString(bytes: Buffer, at: number, end: number): number {
   let next = plainEnd(bytes, at + 1, end);
   while (next < end && bytes[next] === backslash) {
@@ -211,10 +205,7 @@ export function skipValue(bytes: Buffer, at: number, end: number, depth = 1): nu
   return next > end ? -1 : next;
 }
 
-/**
- * Whether the bytes are one JSON value in UTF-8, with or without white space around it, that may stand
- * inside of another.
- */
+/** Whether the bytes are one JSON value in UTF-8 that may stand inside of another. */
 export function isJson(bytes: Buffer): boolean {
   const behind = skipValue(bytes, skipSpace(bytes, 0), bytes.length, 2);
   return behind >= 0 && skipSpace(bytes, behind) === bytes.length && isUtf8(bytes);

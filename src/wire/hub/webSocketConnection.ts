@@ -30,10 +30,7 @@ interface Upgrading {
 /** Time a server gets to end a connection that both sides, or we, have closed. */
 const closeTimeoutMs = 2000;
 
-/**
- * One client connection over its own WebSocket: upgrade, hub handshake, messages. It uses no timer and no
- * promise per message, and keeps as little memory as it can.
- */
+/** A connection over its own WebSocket, with no timer and no promise per message. */
 export class WebSocketConnection extends ClientConnection implements FrameListener, SocketOwner {
   closeCode: number | undefined;
   readonly hasOwnKeepAlive = false;

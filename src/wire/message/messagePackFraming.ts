@@ -25,10 +25,7 @@ export function framed(parts: readonly Buffer[]): Buffer {
   return Buffer.concat([lengthPrefix(body.length), body]);
 }
 
-/**
- * Bytes of the length prefix that begins at `at`: `incomplete` when `end` comes before its end, `invalid`
- * when it is longer than 5 bytes or no 31 bits.
- */
+/** Bytes of the length prefix at `at`; `invalid` when it is longer than 5 bytes or no 31 bits. */
 export function prefixBytes(
   bytes: Uint8Array,
   at: number,

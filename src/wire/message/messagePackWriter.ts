@@ -1,9 +1,6 @@
 import { MessagePackExtension } from './messagePackReader';
 
-/**
- * Writing of MessagePack in the shortest form of each value. Not for hot paths: messages of a step are
- * encoded once, see `messageTemplate.ts`.
- */
+/** Writing of MessagePack in the shortest form of each value, not for hot paths: see `messageTemplate.ts`. */
 
 /** The head of a text of `length` bytes. */
 export function textHead(length: number): Buffer {

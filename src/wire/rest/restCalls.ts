@@ -132,9 +132,8 @@ export class RestCalls {
   }
 
   /**
-   * Puts a connection, or the user of one of the run, into a group, or takes it out; settles when the
-   * service has done it. Azure SignalR Service would remember a user for a year, who is forgotten after
-   * a day here.
+   * Puts a connection, or the user of one of the run, into a group, or takes it out. Azure SignalR Service would remember
+   * a user for a year, who is forgotten after a day here.
    */
   changeGroup(
     method: 'PUT' | 'DELETE',
@@ -406,17 +405,12 @@ function objectIn(text: string): JsonObject | undefined {
 
 /** The service's own sentence, where its answer has one. */
 function reasonIn(answer: string): string {
-  try {
-    const { message } = JSON.parse(answer) as { message?: unknown };
-    return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';
-  } catch {
-    return '';
-  }
+  const message = objectIn(answer)?.['message'];
+  return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';
 }
 
 /**
- * The body of a REST call that sends a message: for Azure SignalR Service an invocation of the clients'
- * callback, for Azure Web PubSub the bare payload. The receiver stands in the path, not in the body.
+ * The body of a send: an invocation of the callback for Azure SignalR Service, the payload for Web PubSub.
  */
 export const restLayout =
   (kind: ServiceAccess['kind']) =>

@@ -45,10 +45,8 @@ export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
 }
 
 /**
- * One connection of the official client of Azure Web PubSub, by the public API of its package alone: messages
- * are handed to its methods, and what its events tell is handed on. Its sockets are its own, so that nobody
- * here sees bytes on the wire, close codes, or when a socket is lost: that shows when a message cannot be
- * sent, or when the service greets the client again.
+ * One connection of the official client of Azure Web PubSub, by the public API of its package. Its sockets are its own:
+ * that one is lost shows only when a message cannot be sent, or when the service greets the client again.
  */
 export class PubSubSdkConnection extends ClientConnection {
   connectionId: string | undefined;

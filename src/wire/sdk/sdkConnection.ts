@@ -46,10 +46,7 @@ const transports = {
   LongPolling: HttpTransportType.LongPolling,
 };
 
-/**
- * Opens connections by the official client. Their requests share sockets, which last as long as any of the
- * connections: polls hold them.
- */
+/** Opens connections by the official client; their requests share sockets as long as any of them lasts. */
 export function sdkOpener(endpoint: Endpoint): OpenConnection {
   const agents = new SocketAgents(endpoint, Infinity);
   return (index, url, context, signal, stopwatch) =>
@@ -329,10 +326,7 @@ class SdkCalls {
     this.streams.delete(invocationId);
   }
 
-  /**
-   * Streams stand among the arguments, where the client looks for them. Each with an argument behind it:
-   * the client passes over one that follows another at once.
-   */
+  /** Streams stand among the arguments, each before another one: the client passes over two in a row. */
   private argumentsOf(
     message: HubMessage & {
       type: typeof hubMessageType.invocation | typeof hubMessageType.streamInvocation;

@@ -44,10 +44,7 @@ export interface SdkSocketOwner {
   closed(closing: SdkClosing): void;
 }
 
-/**
- * What the official client calls as `new WebSocket(url, protocols, { headers })`: the package `ws`, over
- * sockets that know proxies, certificates and authorities.
- */
+/** What the client calls as `new WebSocket(url, protocols, { headers })`: `ws`, over sockets of ours. */
 export function webSocketConstructor(way: SdkWay, owner: SdkSocketOwner): unknown {
   function construct(url: string, _protocols: unknown, { headers = {} }: Options): WebSocket {
     const hub = new URL(url.replace(/^ws/, 'http'));

@@ -250,10 +250,7 @@ export class PersistentSends implements HubListener {
 /** Who gets what a server connection sends; the name of a user or group is the message's receiver. */
 export type SendAudience = 'everyone' | 'user' | 'group';
 
-/**
- * A service message that sends one invocation to many: whole hub frames of both hub protocols, of which the
- * service gives each client its own. Nobody is excluded.
- */
+/** One invocation for many: hub frames of both protocols, of which the service gives each client its own. */
 const sendLayout =
   (audience: SendAudience) =>
   (shape: MessageShape, lengths: HoleLengths): MessageLayout => {

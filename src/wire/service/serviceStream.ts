@@ -95,10 +95,7 @@ function binaryHeadLength(length: number): number {
   return length < 0x100 ? 2 : length < 0x10000 ? 3 : 5;
 }
 
-/**
- * Service messages one behind the other, as one WebSocket message may hold them. What is written for
- * every hub message goes straight into one buffer: no object, no second copy.
- */
+/** Service messages one behind the other, written straight into one buffer: no object, no second copy. */
 export class ServiceOutput {
   private bytes = Buffer.alloc(0);
   private used = 0;

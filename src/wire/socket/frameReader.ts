@@ -41,10 +41,7 @@ const checkedEvery = 16;
 /** Fragments of one message; empty ones would never meet the limit on bytes. */
 const maximumFragments = 65_536;
 
-/**
- * Reads the frames of one server, however the chunks are cut. Chunks may share one buffer between all
- * connections: only what is incomplete is copied.
- */
+/** Reads the frames of one server, however the chunks are cut; only what is incomplete is copied. */
 export class FrameReader {
   /** A frame that is not complete yet: bytes so far, and room for all of it once its length is known. */
   private partial: Buffer | undefined;

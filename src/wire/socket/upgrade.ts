@@ -38,11 +38,7 @@ function linesOf(headers: readonly string[]): string[] {
   return headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}`] : []));
 }
 
-/**
- * Judges the head of the answer.
- * @param head everything up to the empty line
- * @throws ConnectFailure when it is no acceptance
- */
+/** Judges the head of the answer, up to the empty line. @throws ConnectFailure when it is no acceptance */
 export function checkUpgradeAnswer(
   head: string,
   accept: string,
@@ -94,12 +90,7 @@ const reserved = new Set([
   'expect',
 ]);
 
-/**
- * The headers that let a request of a connection in, names and values in turn: token, configured headers,
- * cookies.
- *
- * @throws ConnectFailure when one of them cannot be sent
- */
+/** Headers that let a request in, names and values in turn. @throws ConnectFailure if one cannot be sent */
 export function admissionHeaders(where: Negotiated): string[] {
   const headers: string[] = [];
   const kept = where.cookies?.headerFor(where.url);

@@ -13,9 +13,8 @@ import {
 } from './pubSubMessage';
 
 /**
- * Frames of `json.webpubsub.azure.v1` and its reliable sister as a service reads and writes them: one JSON
- * object per text frame. JSON data is handed on as the bytes it came in: parsing and writing it again would
- * change numbers.
+ * Frames of `json.webpubsub.azure.v1` and its reliable sister, one JSON object each, as a service reads and writes them.
+ * Data is handed on as the bytes it came in: parsing and writing it again would change numbers.
  */
 
 /** The message in a frame, undefined when it is malformed or of an unknown type. */
