@@ -33,14 +33,10 @@ export interface StepSample extends EntrySample {
   readonly entries?: readonly EntrySample[];
 }
 
-/** What one worker saw of one of several targets. */
+/** What one worker saw of one of several targets: running totals, and times since the previous sample. */
 export interface TargetSample {
-  readonly connected: number;
-  readonly failed: number;
-  readonly dropped: number;
-  /** Deliveries received in measured time so far. */
-  readonly received: number;
-  /** Since the previous sample. */
+  /** `received` counts deliveries in measured time. */
+  readonly soFar: Readonly<Record<'connected' | 'failed' | 'dropped' | 'received', number>>;
   readonly connectTimes?: HistogramCounts;
   readonly latency?: HistogramCounts;
 }
@@ -54,15 +50,11 @@ export interface LifeSample {
   readonly downUs: number;
 }
 
-/** Connections of one worker, as they are now. */
-export interface ConnectionSample {
+/** Running totals of one worker's connections. */
+export interface ConnectionCounts {
   readonly connected: number;
   readonly failed: number;
   readonly dropped: number;
-  /** Connects that are over, since the previous sample. */
-  readonly connectTimes?: HistogramCounts;
-  /** The same, split into phases. */
-  readonly phaseTimes?: Readonly<Partial<Record<ConnectPhase, HistogramCounts>>>;
   /** Drops, repeated ones of a connection included; connections closed by us; connections opened again. */
   readonly drops?: number;
   readonly closed?: number;
@@ -71,15 +63,23 @@ export interface ConnectionSample {
   readonly openedLate?: number;
   /** See {@link import('./summary').ConnectionSummary}. */
   readonly notBack?: number;
+  /** Hub pings. */
+  readonly pingsSent?: number;
+  readonly pingsReceived?: number;
+}
+
+/** Connections of one worker: running totals, and what came since the previous sample. */
+export interface ConnectionSample {
+  readonly soFar: ConnectionCounts;
+  /** Connects that are over, as a whole and split into phases. */
+  readonly connectTimes?: HistogramCounts;
+  readonly phaseTimes?: Readonly<Partial<Record<ConnectPhase, HistogramCounts>>>;
   readonly reconnectTimes?: HistogramCounts;
   /** In the order of the URLs, where there are several. */
   readonly targets?: readonly TargetSample[];
-  /** Told once, at the end. */
+  /** Once, at the end. */
   readonly life?: LifeSample;
-  /** Hub pings sent and received so far. */
-  readonly pingsSent?: number;
-  readonly pingsReceived?: number;
-  /** Connections that were dropped since the previous sample, as far as they are kept. */
+  /** As far as they are kept. */
   readonly droppedOnes?: readonly DroppedConnection[];
 }
 

@@ -6,9 +6,8 @@ import type { GeneratorHealth, VerdictStatus } from './summary';
 export type Phase =
   'connecting' | 'preparing' | 'warmup' | 'measuring' | 'draining' | 'closing' | 'done';
 
-/** One of the use cases of the step that is going on, where there are several. */
-export interface EntryProgress {
-  readonly name: string;
+/** Messages of the step that is going on, or of one of its use cases, as far as they are measured. */
+export interface MessageProgress {
   readonly senders: number;
   readonly offered: number;
   readonly sent: number;
@@ -20,43 +19,36 @@ export interface EntryProgress {
   readonly sentPerSecond: number;
   readonly receivedPerSecond: number;
   readonly latencyUs: LatencySummary;
+  /** Once the step is over; see {@link import('./summary').MessageSummary}. */
   readonly judgedUs?: JudgedLatency;
 }
 
-/** The step that is going on, or has just ended, as far as it is measured. */
-export interface StepProgress {
+export interface EntryProgress extends MessageProgress {
+  readonly name: string;
+}
+
+/** The step that is going on, or has just ended. */
+export interface StepProgress extends MessageProgress {
   readonly index: number;
-  readonly senders: number;
   /** Drained and judged: what is outstanding is lost. */
   readonly over: boolean;
-  /** What it was judged, from then on. Samples of earlier versions have none. */
+  /** From then on. */
   readonly verdict?: VerdictStatus;
   /** Measured seconds so far and in total. */
   readonly elapsedS: number;
   readonly totalS: number;
-  readonly offered: number;
-  readonly sent: number;
-  readonly expected: number;
-  readonly received: number;
-  /** Expected and not yet received; part of it may still be on its way. */
-  readonly outstanding: number;
-  /** How long it is waited for; absent when that is not long. */
+  /** How long what is outstanding is waited for; absent when that is not long. */
   readonly waiting?: Waiting;
   readonly duplicated: number;
   readonly outOfOrder: number;
-  /** Mean rates since the step's measuring began. */
-  readonly sentPerSecond: number;
-  readonly receivedPerSecond: number;
-  readonly latencyUs: LatencySummary;
-  /** Once it is over; see {@link import('./summary').MessageSummary}. */
-  readonly judgedUs?: JudgedLatency;
   /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower: 11 counts. */
   readonly latencyClasses?: readonly number[];
-  /** Errors of the measured time, and of the warm-up before it. Samples of earlier versions have none. */
+  /** Errors of the measured time, and of the warm-up before it. */
   readonly errors?: number;
   readonly warmupErrors?: number;
   readonly payloadBytesIn?: number;
   readonly payloadBytesOut?: number;
+  /** Each of the use cases, where there are several. */
   readonly entries?: readonly EntryProgress[];
   readonly generator: GeneratorHealth;
 }

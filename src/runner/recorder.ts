@@ -4,6 +4,7 @@ import type { DroppedConnection } from '../measure/summary';
 import { LatencyHistogram, type HistogramCounts } from '../measure/histogram';
 import {
   StepCounts,
+  type ConnectionCounts,
   type ConnectionSample,
   type EntrySample,
   type ErrorSample,
@@ -57,63 +58,61 @@ export function toldApart(urls: number): number {
   return urls > 1 && urls <= mostTargets ? urls : 0;
 }
 
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+type Happened<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+/** Without what did not happen. */
+const happened = <T extends object>(values: T): Happened<T> =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as Happened<T>;
+
 /** What one worker counts for one of several targets. */
-export class TargetRecorder {
-  connected = 0;
-  failed = 0;
-  dropped = 0;
-  received = 0;
+class TargetRecorder {
+  readonly soFar = { connected: 0, failed: 0, dropped: 0, received: 0 };
   readonly connectTimes = new IntervalHistogram();
   readonly latency = new IntervalHistogram();
 
   take(): TargetSample {
-    const { connected, failed, dropped, received } = this;
     const connectTimes = this.connectTimes.take(false);
     const latency = this.latency.take(true);
-    return {
-      ...{ connected, failed, dropped, received },
-      ...(connectTimes !== undefined && { connectTimes }),
-      ...(latency !== undefined && { latency }),
-    };
+    return { soFar: { ...this.soFar }, ...happened({ connectTimes, latency }) };
   }
 }
 
 /** Joins and leaves of one step, where connections move. */
-export class MembershipRecorder {
+class MembershipRecorder {
   /** Whether anything moves at all. */
   moves = false;
-  joins = 0;
-  joinsFailed = 0;
-  leaves = 0;
-  leavesFailed = 0;
-  /** Moves that were due while the connection's previous one was not answered yet. */
-  skipped = 0;
+  counts = { ...noMoves };
   private readonly joinLatency = new IntervalHistogram();
   private readonly leaveLatency = new IntervalHistogram();
 
   /** A move that is over. */
   record(joined: boolean, worked: boolean, us: number): void {
     if (worked) (joined ? this.joinLatency : this.leaveLatency).record(us);
-    if (joined && worked) this.joins += 1;
-    else if (joined) this.joinsFailed += 1;
-    else if (worked) this.leaves += 1;
-    else this.leavesFailed += 1;
+    const what = joined ? 'joins' : 'leaves';
+    this.counts[worked ? what : `${what}Failed` as const] += 1;
+  }
+
+  /** A move that was due while the connection's previous one was not answered yet. */
+  skip(): void {
+    this.counts.skipped += 1;
   }
 
   /** What happened since the last call; undefined where nothing ever does. */
   take(): MembershipSample | undefined {
     if (!this.moves) return undefined;
-    const { joins, joinsFailed, leaves, leavesFailed, skipped } = this;
-    this.joins = this.joinsFailed = this.leaves = this.leavesFailed = this.skipped = 0;
+    const { counts } = this;
+    this.counts = { ...noMoves };
     const joinLatency = this.joinLatency.take(false);
     const leaveLatency = this.leaveLatency.take(false);
-    return {
-      ...{ joins, joinsFailed, leaves, leavesFailed, skipped },
-      ...(joinLatency !== undefined && { joinLatency }),
-      ...(leaveLatency !== undefined && { leaveLatency }),
-    };
+    return { ...counts, ...happened({ joinLatency, leaveLatency }) };
   }
 }
+
+const noMoves = { joins: 0, joinsFailed: 0, leaves: 0, leavesFailed: 0, skipped: 0 };
 
 /** What one worker counts for one entry in one step. */
 export class EntryRecorder extends StepCounts {
@@ -132,11 +131,7 @@ export class EntryRecorder extends StepCounts {
   takeEntry(keep: boolean): EntrySample {
     const latency = this.latency.take(keep);
     const sendLatency = this.sendLatency.take(keep);
-    return {
-      ...this.takeCounts(),
-      ...(latency === undefined ? {} : { latency }),
-      ...(sendLatency === undefined ? {} : { sendLatency }),
-    };
+    return { ...this.takeCounts(), ...happened({ latency, sendLatency }) };
   }
 
   protected add({ latency, sendLatency, ...counts }: EntrySample): void {
@@ -177,23 +172,24 @@ export class StepRecorder extends EntryRecorder {
     const counted = this.takeEntry(keep);
     const slip = this.slip.take(keep);
     const membership = this.membership.take();
-    const { step, errors, warmupErrors } = this;
-    const erred = [errors, warmupErrors].some((counts) => Object.keys(counts).length > 0);
-    const anything = erred || Object.values(counted).some((count) => count !== 0);
+    const { step, errors } = this;
+    const warmupErrors = isEmpty(this.warmupErrors) ? undefined : this.warmupErrors;
+    const anything =
+      !isEmpty(errors) || warmupErrors || Object.values(counted).some((count) => count !== 0);
     if (!anything && membership === undefined) return undefined;
     this.errors = {};
     this.warmupErrors = {};
+    const parts = entries.length === 0 ? undefined : entries;
     return {
       step,
       ...counted,
       errors,
-      ...(Object.keys(warmupErrors).length === 0 ? {} : { warmupErrors }),
-      ...(slip === undefined ? {} : { slip }),
-      ...(membership === undefined ? {} : { membership }),
-      ...(entries.length === 0 ? {} : { entries }),
+      ...happened({ warmupErrors, slip, membership, entries: parts }),
     };
   }
 }
+
+const isEmpty = (counts: object): boolean => Object.keys(counts).length === 0;
 
 /** Everything one worker counts. */
 export class Recorder {
@@ -201,19 +197,14 @@ export class Recorder {
   /** One for each URL, where targets are told apart; else empty. */
   readonly targets: readonly TargetRecorder[];
   current: StepRecorder | undefined;
-  connected = 0;
-  failed = 0;
-  dropped = 0;
-  drops = 0;
-  closed = 0;
-  reconnected = 0;
-  openedLate = 0;
-  notBack = 0;
+  /** Of the connections. */
+  readonly soFar: Required<Mutable<ConnectionCounts>> = {
+    ...{ connected: 0, failed: 0, dropped: 0, drops: 0, closed: 0, reconnected: 0 },
+    ...{ openedLate: 0, notBack: 0, pingsSent: 0, pingsReceived: 0 },
+  };
   /** Set when the run is over. */
   life: LifeSample | undefined;
   private readonly reconnectTimes = new IntervalHistogram();
-  pingsSent = 0;
-  pingsReceived = 0;
   readonly connectTimes = new IntervalHistogram();
   private readonly phaseTimes = new Map<ConnectPhase, IntervalHistogram>();
   private droppedOnes: DroppedConnection[] = [];
@@ -260,7 +251,7 @@ export class Recorder {
     if (own !== undefined && (own.drained || nowUs > own.lateFromUs)) counted.late += 1;
     const target = this.target(connection);
     if (target !== undefined) {
-      target.received += 1;
+      target.soFar.received += 1;
       target.latency.record(nowUs - intendedUs);
     }
     counted.latency.record(nowUs - intendedUs);
@@ -269,11 +260,11 @@ export class Recorder {
 
   /** A connect that has succeeded, with the split of its last try. */
   opened(connection: number, tookUs: number, phases: PhaseTimes): void {
-    this.connected += 1;
+    this.soFar.connected += 1;
     this.connectTimes.record(tookUs);
     const target = this.target(connection);
     if (target !== undefined) {
-      target.connected += 1;
+      target.soFar.connected += 1;
       target.connectTimes.record(tookUs);
     }
     for (const phase of connectPhases) {
@@ -287,34 +278,34 @@ export class Recorder {
 
   /** A connection that could not be opened. */
   neverOpened(connection: number, { errorClass, message }: ConnectFailure): void {
-    this.failed += 1;
+    this.soFar.failed += 1;
     const target = this.target(connection);
-    if (target !== undefined) target.failed += 1;
+    if (target !== undefined) target.soFar.failed += 1;
     this.error(errorClass, message);
   }
 
   /** A connection that had counted as failed was opened after all. */
   openedAfterAll(connection: number, tookUs: number, phases: PhaseTimes): void {
-    this.failed -= 1;
-    this.openedLate += 1;
+    this.soFar.failed -= 1;
+    this.soFar.openedLate += 1;
     const target = this.target(connection);
-    if (target !== undefined) target.failed -= 1;
+    if (target !== undefined) target.soFar.failed -= 1;
     this.opened(connection, tookUs, phases);
   }
 
   /** A connection that was opened again. */
   reopened(tookUs: number): void {
-    this.reconnected += 1;
+    this.soFar.reconnected += 1;
     this.reconnectTimes.record(tookUs);
   }
 
   /** A connection that was closed without our asking; `first` the first time this happens to it. */
   lost(drop: DroppedConnection & { readonly errorClass: ErrorClass }, first: boolean): void {
-    this.drops += 1;
+    this.soFar.drops += 1;
     if (first) {
-      this.dropped += 1;
+      this.soFar.dropped += 1;
       const target = this.target(drop.connection);
-      if (target !== undefined) target.dropped += 1;
+      if (target !== undefined) target.soFar.dropped += 1;
     }
     this.error(drop.errorClass, drop.text);
     if ((this.keptDrops += 1) <= keptDrops) this.droppedOnes.push(drop);
@@ -339,32 +330,22 @@ export class Recorder {
       const sample = (recorder as StepRecorder | undefined)?.take();
       if (sample !== undefined) steps.push(sample);
     }
-    const connectTimes = this.connectTimes.take(false);
     const phaseTimes: Partial<Record<ConnectPhase, HistogramCounts>> = {};
     for (const [phase, times] of this.phaseTimes) {
       const counts = times.take(false);
       if (counts !== undefined) phaseTimes[phase] = counts;
     }
-    const { connected, failed, dropped, drops, closed, reconnected, openedLate, life } = this;
-    const { notBack, pingsSent, pingsReceived, droppedOnes, errors, examples } = this;
-    const reconnectTimes = this.reconnectTimes.take(false);
+    const { soFar, life, targets, droppedOnes, errors, examples } = this;
     const connections: ConnectionSample = {
-      connected,
-      failed,
-      dropped,
-      ...(drops > 0 && { drops }),
-      ...(closed > 0 && { closed }),
-      ...(reconnected > 0 && { reconnected }),
-      ...(openedLate > 0 && { openedLate }),
-      ...(notBack > 0 && { notBack }),
-      ...(reconnectTimes !== undefined && { reconnectTimes }),
-      ...(life !== undefined && { life }),
-      ...(this.targets.length > 0 && { targets: this.targets.map((target) => target.take()) }),
-      ...(Object.keys(phaseTimes).length > 0 && { phaseTimes }),
-      ...(pingsSent > 0 && { pingsSent }),
-      ...(pingsReceived > 0 && { pingsReceived }),
-      ...(droppedOnes.length > 0 && { droppedOnes }),
-      ...(connectTimes === undefined ? {} : { connectTimes }),
+      soFar: { ...soFar },
+      ...happened({
+        life,
+        connectTimes: this.connectTimes.take(false),
+        reconnectTimes: this.reconnectTimes.take(false),
+        phaseTimes: isEmpty(phaseTimes) ? undefined : phaseTimes,
+        targets: isEmpty(targets) ? undefined : targets.map((target) => target.take()),
+        droppedOnes: isEmpty(droppedOnes) ? undefined : droppedOnes,
+      }),
     };
     this.errors = {};
     this.droppedOnes = [];

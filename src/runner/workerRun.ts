@@ -95,19 +95,13 @@ export class WorkerRun implements ConnectionsListener, Driven {
     const connection = (index: number): HubConnection | undefined =>
       members.isOpen(index) ? open.at(index) : undefined;
     this.senders = new EntrySenders(plan, worker, populations, {
-      version: () => members.version(),
+      members,
       connection,
-      isOpen: (index) => members.isOpen(index),
-      members: (group) => members.count(group),
-      idOf: (index) => members.idOf(index),
       framed: endpoint.transport === undefined,
       takesMessages: endpoint.driver === 'sdk',
       ...(this.rest !== undefined && { rest: this.rest }),
       ...(this.persistent !== undefined && { persistent: this.persistent }),
       nowUs,
-      error: (errorClass, text) => {
-        recorder.error(errorClass, text);
-      },
       recorder,
     });
     this.movers = populations.flatMap(({ othersMove }, position) => {
@@ -120,41 +114,25 @@ export class WorkerRun implements ConnectionsListener, Driven {
       });
       return [mover];
     });
-    const { senders: streams } = this;
-    this.receiver = new Receiver(plan, populations, recorder, {
-      members,
-      streams,
-      other: this.handleOther,
-    });
+    const { senders: streams, handleOther: other } = this;
+    this.receiver = new Receiver(plan, populations, recorder, { members, streams, other });
     const { clientTokens } = service ?? {};
     this.connections = new Connections(start, surroundings, recorder, open, clientTokens, this);
     this.life = this.lifeOf(start);
     this.nextTick = Math.floor(nowUs() / tickUs) + 1;
   }
 
-  /** Something came on a connection; see {@link ConnectionsListener}. */
-  received(
-    connection: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    frameBytes: number,
-  ): void {
+  readonly received: ConnectionsListener['received'] = (connection, buffer, start, end, frameBytes) => {
     const nowUs = this.nowUs();
     this.receiver.received(connection, buffer, start, end, frameBytes, nowUs);
     this.loop.inputHandled(nowUs);
-  }
+  };
 
-  message(
-    connection: HubConnection,
-    message: HubMessage,
-    bodyBytes: number,
-    wireBytes: number,
-  ): void {
+  readonly message: ConnectionsListener['message'] = (connection, message, bodyBytes, wireBytes) => {
     const nowUs = this.nowUs();
     this.receiver.message(connection, message, bodyBytes, wireBytes, nowUs);
     this.loop.inputHandled(nowUs);
-  }
+  };
 
   lost(connection: HubConnection): void {
     this.takesNoPart(connection);
@@ -281,7 +259,7 @@ export class WorkerRun implements ConnectionsListener, Driven {
   }
 
   private readonly handleOther = (connection: HubConnection, message: HubMessage): void => {
-    if (message.type === hubMessageType.ping) this.recorder.pingsReceived += 1;
+    if (message.type === hubMessageType.ping) this.recorder.soFar.pingsReceived += 1;
     else if (message.type === hubMessageType.close)
       connection.closeReason = shownText(message.error ?? '');
     else if (
@@ -338,7 +316,7 @@ export class WorkerRun implements ConnectionsListener, Driven {
     const generator = this.selfCheck.take(this.measuring);
     const atUs = this.nowUs();
     const sample = { ...this.recorder.take(this.start.worker, this.nextTick, generator), atUs };
-    this.post({ type: 'sampled', sample, due, ...(flush === undefined ? {} : { flush }) });
+    this.post({ type: 'sampled', sample, due, ...(flush !== undefined && { flush }) });
   }
 
   private close(): void {
@@ -370,12 +348,8 @@ function accessOf(
 ): WorkerAccess | undefined {
   const { service } = endpoint;
   if (service === undefined) return undefined;
-  const failed = ({ errorClass, text }: ServiceFailure): void => {
-    recorder.error(errorClass, text);
-  };
-  const freed = (): void => {
-    loop.wake();
-  };
+  const failed = ({ errorClass, text }: ServiceFailure): void => recorder.error(errorClass, text);
+  const freed = (): void => loop.wake();
   const tokens = new AccessTokens(service, plan.runId);
   const rest = new RestCalls(endpoint, service, tokens, failed, freed);
   const areIssued = service.kind === 'webpubsub' && 'bearer' in service;

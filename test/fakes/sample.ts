@@ -28,7 +28,7 @@ export function workerSampleOf(changes: Partial<WorkerSample> = {}): WorkerSampl
     worker: 0,
     tick: 1,
     atUs: (changes.tick ?? 1) * 1_000_000,
-    connections: { connected: 0, failed: 0, dropped: 0 },
+    connections: { soFar: { connected: 0, failed: 0, dropped: 0 } },
     steps: [],
     generator: { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 },
     errors: {},

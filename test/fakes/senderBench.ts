@@ -3,7 +3,7 @@ import type { Plan } from '../../src/plan/plan';
 import { populationsOf, type Population } from '../../src/plan/population';
 import type { SenderDependencies } from '../../src/runner/send/entrySender';
 import { MessageSender } from '../../src/runner/send/messageSender';
-import { StepRecorder } from '../../src/runner/recorder';
+import { Recorder, StepRecorder } from '../../src/runner/recorder';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../src/wire/message/stamp';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';
@@ -44,20 +44,23 @@ export class SenderBench {
     const isOpen = (index: number): boolean => this.connections[index]!.isOpen;
     const workers = plan.workers.length;
     this.sender = new MessageSender(plan, 0, worker, this.population, {
-      version: () => this.versions.shift() ?? 0,
       connection: (index) => {
         assert.equal(index % workers, worker, 'not a connection of this worker');
         return isOpen(index) ? this.connections[index]!.asHub : undefined;
       },
-      isOpen,
-      members: (group) =>
-        this.connections.filter(({ index }) => {
-          const slots = Array.from({ length: this.population.groupsPerConnection }, (_, slot) =>
-            this.population.groupOf(index, slot),
-          );
-          return isOpen(index) && slots.includes(group);
-        }).length,
-      idOf: (index) => this.ids[index],
+      members: {
+        version: () => this.versions.shift() ?? 0,
+        isOpen,
+        count: (group) =>
+          this.connections.filter(({ index }) => {
+            const slots = Array.from({ length: this.population.groupsPerConnection }, (_, slot) =>
+              this.population.groupOf(index, slot),
+            );
+            return isOpen(index) && slots.includes(group);
+          }).length,
+        idOf: (index) => this.ids[index],
+      },
+      recorder: new Recorder(),
       framed: true,
       nowUs: () => this.nowUs,
       ...more,

@@ -42,15 +42,14 @@ export class StreamBench {
     const populations = populationsOf(plan);
     this.counts = this.recorder.beginStep(1);
     this.sender = new StreamSender(plan, 0, 0, populations[0]!, {
-      version: () => 0,
       connection: (index) => this.openAt(index)?.asHub,
-      isOpen: () => true,
-      members: () => 1,
-      idOf: () => undefined,
+      members: { version: () => 0, isOpen: () => true, count: () => 1, idOf: () => undefined },
       framed: true,
       nowUs: () => this.nowUs,
-      error: (errorClass, text) => this.errors.push(`${errorClass}: ${text}`),
-      recorder: this.recorder,
+      recorder: {
+        delivered: (...delivery) => this.recorder.delivered(...delivery),
+        error: (errorClass, text) => this.errors.push(`${errorClass}: ${text}`),
+      },
     });
     this.receiver = new Receiver(plan, populations, this.recorder, {
       members: { wasMember: () => true },

@@ -19,7 +19,7 @@ export class FakeWorkers implements WorkerHost {
   ends = 0;
   open = 10;
   /** Of each worker. */
-  connections: WorkerSample['connections'] = { connected: 10, failed: 0, dropped: 0 };
+  connections: WorkerSample['connections'] = { soFar: { connected: 10, failed: 0, dropped: 0 } };
   private listener!: WorkerListener;
 
   constructor(

@@ -1,7 +1,8 @@
 import { connectPhases, type ConnectPhase } from '../../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
+import type { JudgedConnections } from '../../base/objectives/objective';
 import { LatencyHistogram } from '../histogram';
-import type { ConnectionSample, WorkerSample, TargetSample } from '../sample';
+import type { ConnectionCounts, ConnectionSample, WorkerSample, TargetSample } from '../sample';
 import type {
   ConnectTimes,
   DroppedConnection,
@@ -23,7 +24,7 @@ export class RunTotals {
   readonly steps: StepTotals[] = [];
   readonly errors: ErrorCounts = {};
   readonly errorExamples: ErrorExample[] = [];
-  private readonly byWorker = new Map<number, ConnectionSample>();
+  private readonly soFar = new Map<number, ConnectionCounts>();
   /** Run time of the latest sample of each worker, microseconds. */
   private readonly sampledUs = new Map<number, number>();
   private readonly connectTimes = new LatencyHistogram();
@@ -55,7 +56,7 @@ export class RunTotals {
 
   add(sample: WorkerSample): void {
     const { worker, connections, generator } = sample;
-    this.byWorker.set(worker, connections);
+    this.soFar.set(worker, connections.soFar);
     this.addConnections(connections);
     connections.targets?.forEach((target, at) => this.targets[at]?.add(worker, target));
     for (const step of sample.steps) this.steps[step.step - 1]?.add(step);
@@ -106,47 +107,44 @@ export class RunTotals {
   /** Connections that are open now: those ever opened, without those that were closed and are not back. */
   get held(): number {
     let held = 0;
-    for (const { connected, reconnected = 0, drops = 0, closed = 0 } of this.byWorker.values())
+    for (const { connected, reconnected = 0, drops = 0, closed = 0 } of this.soFar.values())
       held += connected + reconnected - drops - closed;
     return held;
   }
 
+  private sum(field: keyof ConnectionCounts): number {
+    return [...this.soFar.values()].reduce((total, counts) => total + (counts[field] ?? 0), 0);
+  }
+
+  /** The counts of {@link connections} alone, which take no time. */
+  connectionCounts(): JudgedConnections & Pick<ConnectionSummary, 'connected' | 'reconnected'> {
+    const notBack = this.sum('notBack');
+    return {
+      requested: this.requested,
+      connected: this.sum('connected'),
+      failed: this.sum('failed'),
+      dropped: this.sum('dropped'),
+      reconnected: this.sum('reconnected'),
+      ...(notBack > 0 && { notBack }),
+    };
+  }
+
   connections(): ConnectionSummary {
-    const sum = (
-      field:
-        | 'connected'
-        | 'failed'
-        | 'dropped'
-        | 'drops'
-        | 'closed'
-        | 'reconnected'
-        | 'openedLate'
-        | 'notBack'
-        | 'pingsSent'
-        | 'pingsReceived',
-    ): number =>
-      [...this.byWorker.values()].reduce((total, sample) => total + (sample[field] ?? 0), 0);
-    const connected = sum('connected');
-    const reconnected = sum('reconnected');
-    const notBack = sum('notBack');
-    const life = this.life.summary(sum('drops'), sum('closed'), reconnected);
+    const counts = this.connectionCounts();
+    const { connected, reconnected } = counts;
+    const life = this.life.summary(this.sum('drops'), this.sum('closed'), reconnected);
     const phases = connectPhases.flatMap((phase) => {
       const times = this.phaseTimes.get(phase);
       return times === undefined ? [] : [[phase, timesOf(times)] as const];
     });
     return {
-      requested: this.requested,
-      connected,
-      failed: sum('failed'),
-      dropped: sum('dropped'),
-      reconnected,
-      ...(notBack > 0 && { notBack }),
+      ...counts,
       connectUs: timesOf(this.connectTimes),
       connectPhasesUs: Object.fromEntries(phases),
       ...(this.rampSeconds > 0 && {
-        openedPerSecond: (connected - sum('openedLate')) / this.rampSeconds,
+        openedPerSecond: (connected - this.sum('openedLate')) / this.rampSeconds,
       }),
-      pings: { sent: sum('pingsSent'), received: sum('pingsReceived') },
+      pings: { sent: this.sum('pingsSent'), received: this.sum('pingsReceived') },
       drops: this.drops,
       ...(life !== undefined && { life }),
       ...(this.targets.length > 1 && {
@@ -224,7 +222,7 @@ class TargetTotals {
 
   summary(): TargetSummary {
     const sum = (field: 'connected' | 'failed' | 'dropped' | 'received'): number =>
-      [...this.byWorker.values()].reduce((total, sample) => total + sample[field], 0);
+      [...this.byWorker.values()].reduce((total, sample) => total + sample.soFar[field], 0);
     const connect = this.connectTimes.summary();
     return {
       url: this.url,

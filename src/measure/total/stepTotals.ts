@@ -13,7 +13,7 @@ import {
   type EntrySample,
   type MembershipSample,
 } from '../sample';
-import type { EntryProgress } from '../snapshot';
+import type { EntryProgress, MessageProgress } from '../snapshot';
 import type {
   GeneratorHealth,
   StepConnections,
@@ -61,6 +61,20 @@ class MessageTotals extends StepCounts {
       this.judgedUs = judgedLatency({ expected, received, latencyAtShareUs });
   }
 
+  /** In a step that is going on, `elapsedS` measured seconds long. */
+  messageProgress(senders: number, elapsedS: number): MessageProgress {
+    const { offered, sent, expected, received } = this;
+    const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
+    return {
+      ...{ senders, offered, sent, expected, received },
+      outstanding: Math.max(0, expected - received),
+      sentPerSecond: perSecond(sent),
+      receivedPerSecond: perSecond(received),
+      latencyUs: this.latency.summary(),
+      ...(this.judgedUs && { judgedUs: this.judgedUs }),
+    };
+  }
+
   protected messages(senders: number, seconds: number): MessageSummary {
     const { received, extra } = this.delivered();
     const perSecond = (count: number): number =>
@@ -103,22 +117,9 @@ class EntryTotals extends MessageTotals {
     this.addMessages(sample);
   }
 
-  /** The entry in a step that is going on, `elapsedS` measured seconds long. */
   progress(elapsedS: number): EntryProgress {
-    const { offered, sent, expected, received } = this;
-    const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
-    return {
-      ...this.facts,
-      offered,
-      sent,
-      expected,
-      received,
-      outstanding: Math.max(0, expected - received),
-      sentPerSecond: perSecond(sent),
-      receivedPerSecond: perSecond(received),
-      latencyUs: this.latency.summary(),
-      ...(this.judgedUs && { judgedUs: this.judgedUs }),
-    };
+    const { name, senders } = this.facts;
+    return { name, ...this.messageProgress(senders, elapsedS) };
   }
 
   summary(seconds: number): EntrySummary {

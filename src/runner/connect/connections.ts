@@ -15,7 +15,7 @@ import { ConnectStopwatch } from '../../wire/socket/socket';
 import { SocketAgents } from '../../wire/socket/socketAgents';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
-import { hubMessageType, HubMessageError, type HubMessage } from '../../wire/hub/hubMessage';
+import { hubMessageType, HubMessageError } from '../../wire/hub/hubMessage';
 import type { Clock } from '../machineClock';
 import type { Recorder } from '../recorder';
 import { Ramp } from './ramp';
@@ -32,7 +32,6 @@ export class OpenConnections {
     this.byIndex.delete(index);
   }
 
-  /** The open connection of that index. */
   at(index: number): HubConnection | undefined {
     const connection = this.byIndex.get(index);
     return connection?.isOpen === true ? connection : undefined;
@@ -48,21 +47,7 @@ export class OpenConnections {
 }
 
 /** What the owner of the connections does with them. */
-export interface ConnectionsListener {
-  received(
-    connection: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    frameBytes: number,
-  ): void;
-  /** See {@link HubListener.message}. */
-  message(
-    connection: HubConnection,
-    message: HubMessage,
-    bodyBytes: number,
-    wireBytes: number,
-  ): void;
+export interface ConnectionsListener extends Required<Pick<HubListener, 'received' | 'message'>> {
   lost(connection: HubConnection): void;
   /** The connection could not be opened. */
   failed(index: number): void;
@@ -132,12 +117,8 @@ export class Connections implements HubListener {
         await this.openOne(index, signal, stopwatch);
         return stopwatch.us;
       },
-      opened: (index, tookUs, phases) => {
-        this.recorder.opened(index, tookUs, phases);
-      },
-      retried: (_index, failure) => {
-        this.recorder.error(failure.errorClass, failure.message);
-      },
+      opened: (...opened) => this.recorder.opened(...opened),
+      retried: ({ errorClass, message }) => this.recorder.error(errorClass, message),
       failed: (index, failure) => {
         this.neverOpened.add(index);
         this.recorder.neverOpened(index, failure);
@@ -168,24 +149,24 @@ export class Connections implements HubListener {
     if (this.neverOpened.delete(index)) this.recorder.openedAfterAll(index, tookUs, stopwatch.us);
     else this.recorder.reopened(tookUs);
     this.notBack.delete(index);
-    this.recorder.notBack = this.notBack.size;
+    this.recorder.soFar.notBack = this.notBack.size;
     return connection;
   }
 
   /**
    * A try to open one again has failed. Until a later one succeeds it is not back, unless it counts as failed
-   * or dropped already. Those whose first try is still to come or under way are none of them: with lives that
-   * end all the time there are always some, when a step is over too, and no server is to blame for it.
+   * or dropped already. Those whose first try is not over are not among them: with lives that end all the time
+   * there are always some, and no server is to blame.
    */
   failedAgain(index: number, { errorClass, message }: ConnectFailure): void {
     if (!this.neverOpened.has(index) && !this.everDropped.has(index)) this.notBack.add(index);
-    this.recorder.notBack = this.notBack.size;
+    this.recorder.soFar.notBack = this.notBack.size;
     this.recorder.error(errorClass, message);
   }
 
   /** Closes one by our own will. */
   closeOne(connection: HubConnection): void {
-    this.recorder.closed += 1;
+    this.recorder.soFar.closed += 1;
     this.lifespans.closed(connection.index, this.nowUs());
     this.open.delete(connection.index);
     connection.close();
@@ -196,7 +177,7 @@ export class Connections implements HubListener {
   private async openOne(
     index: number,
     signal: AbortSignal,
-    stopwatch?: ConnectStopwatch,
+    stopwatch: ConnectStopwatch,
   ): Promise<HubConnection> {
     const connection = await connectHub(index, this.context, signal, stopwatch);
     connection.lastReceivedUs = this.nowUs();
@@ -218,7 +199,7 @@ export class Connections implements HubListener {
         connection.drop('timeout', 'the server sent nothing for 30 s, not even a ping');
       else {
         connection.sendMessage(ping);
-        this.recorder.pingsSent += 1;
+        this.recorder.soFar.pingsSent += 1;
       }
     }
   }
@@ -234,27 +215,20 @@ export class Connections implements HubListener {
     for (const connection of this.open) connection.close();
   }
 
-  received(
-    connection: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    frameBytes: number,
-  ): void {
+  readonly received: HubListener['received'] = (connection, buffer, start, end, frameBytes) => {
     try {
       this.listener.received(connection, buffer, start, end, frameBytes);
     } catch (error) {
       if (!(error instanceof HubMessageError)) throw error;
       connection.drop('protocol', error.message);
     }
-  }
+  };
 
-  message(...message: Parameters<ConnectionsListener['message']>): void {
+  readonly message: ConnectionsListener['message'] = (...message) =>
     this.listener.message(...message);
-  }
 
   pinged(): void {
-    this.recorder.pingsSent += 1;
+    this.recorder.soFar.pingsSent += 1;
   }
 
   lost(connection: HubConnection, errorClass: ErrorClass, text: string): void {
@@ -336,23 +310,25 @@ export class Lifespans {
 
   /** Sums over all connections that were ever open, as of now. */
   take(nowUs: number): LifeSample {
-    const [life, down, unavailable] = [0, 1, 2].map(() => new LatencyHistogram());
+    const life = new LatencyHistogram();
+    const down = new LatencyHistogram();
+    const unavailable = new LatencyHistogram();
     let lifeUs = 0;
     let downUs = 0;
     for (const span of this.spans.values()) {
       const spanUs = nowUs - span.firstUs;
       const outUs = span.downUs + (span.downSinceUs === undefined ? 0 : nowUs - span.downSinceUs);
       // In milliseconds and millionths: the histogram ends at an hour of microseconds, and has three digits.
-      life!.record(spanUs / 1000);
-      down!.record(outUs / 1000);
-      unavailable!.record(spanUs > 0 ? (outUs / spanUs) * 1_000_000 : 0);
+      life.record(spanUs / 1000);
+      down.record(outUs / 1000);
+      unavailable.record(spanUs > 0 ? (outUs / spanUs) * 1_000_000 : 0);
       lifeUs += spanUs;
       downUs += outUs;
     }
     return {
-      lifeMs: life!.counts(),
-      downMs: down!.counts(),
-      unavailableMillionths: unavailable!.counts(),
+      lifeMs: life.counts(),
+      downMs: down.counts(),
+      unavailableMillionths: unavailable.counts(),
       lifeUs,
       downUs,
     };

@@ -18,7 +18,7 @@ export interface RampDependencies {
   readonly open: (index: number, signal: AbortSignal) => Promise<PhaseTimes>;
   readonly opened: (index: number, tookUs: number, phases: PhaseTimes) => void;
   /** A connect has failed and will be tried again. */
-  readonly retried?: (index: number, failure: ConnectFailure) => void;
+  readonly retried?: (failure: ConnectFailure) => void;
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
@@ -82,23 +82,17 @@ export class Ramp {
       for (let attempt = 0; ; attempt++) {
         try {
           const phases = await open(index, controller.signal);
-          opened(index, clock.nowUs() - startedUs, phases);
-          return;
+          return opened(index, clock.nowUs() - startedUs, phases);
         } catch (error) {
           if (!(error instanceof ConnectFailure)) throw error;
           const pauseMs =
             error.retryAfterMs ?? firstPauseMs * 2 ** attempt * (0.5 + this.random.next());
           const leftMs = this.plan.connectTimeoutMs - (clock.nowUs() - startedUs) / 1000;
-          if (attempt >= retries || !mayRetry(error) || pauseMs >= leftMs || this.stopped) {
-            failed(index, error);
-            return;
-          }
+          if (attempt >= retries || !mayRetry(error) || pauseMs >= leftMs || this.stopped)
+            return failed(index, error);
           await sleep(pauseMs, controller.signal);
-          if (controller.signal.aborted) {
-            failed(index, error);
-            return;
-          }
-          this.dependencies.retried?.(index, error);
+          if (controller.signal.aborted) return failed(index, error);
+          this.dependencies.retried?.(error);
         }
       }
     } finally {

@@ -155,7 +155,7 @@ export class Conductor implements Run {
       this.plan.connectTimeoutMs > 18_000 ? this.plan.connectTimeoutMs + 1000 : 0,
     );
     const timer = setTimeout(() => {
-      if (this.totals.connections().connected === 0) this.endUnreachable();
+      if (this.totals.connectionCounts().connected === 0) this.endUnreachable();
     }, patienceMs);
     try {
       await this.told('connected');
@@ -164,7 +164,7 @@ export class Conductor implements Run {
       clearTimeout(timer);
       this.totals.rampSeconds += Math.max(0, this.context.nowUs() - atUs) / 1_000_000;
     }
-    if (this.totals.connections().connected === 0) this.endUnreachable();
+    if (this.totals.connectionCounts().connected === 0) this.endUnreachable();
     this.throwIfEnded();
   }
 
@@ -222,7 +222,7 @@ export class Conductor implements Run {
     const open = this.workers.takingPart();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     const { slo } = plan;
-    const now = { ...this.totals.connections(), requested: this.requested };
+    const now = { ...this.totals.connectionCounts(), requested: this.requested };
     totals.verdict = withConnections(totals.judge(slo), now, slo);
     this.emit();
     const last = step.index === plan.steps.length;
@@ -299,7 +299,7 @@ export class Conductor implements Run {
 
   /** Ends the run when the target never answered, or has dropped everything and nothing comes back. */
   private checkTarget(): void {
-    const { requested, connected, failed, dropped } = this.totals.connections();
+    const { requested, connected, failed, dropped } = this.totals.connectionCounts();
     if (this.phase === 'connecting') {
       if (connected === 0 && failed >= Math.min(hopelessConnects, requested)) this.endUnreachable();
     } else if (
@@ -318,7 +318,7 @@ export class Conductor implements Run {
   private endUnreachable(): void {
     this.end('targetLost', () => {
       // More of them may fail until the run is over.
-      const { failed } = this.totals.connections();
+      const { failed } = this.totals.connectionCounts();
       return `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(this.totals.errorExamples)}`;
     });
   }

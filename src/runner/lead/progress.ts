@@ -23,36 +23,20 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   const totalS = plan.measureMs / 1000;
   const passedS = Math.max(0, Math.min(totalS, (sampledUs - measureUs) / 1_000_000));
   const elapsedS = totals.seconds > 0 ? totals.seconds : passedS;
-  const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
-  const { offered, sent, expected, received, duplicated, outOfOrder } = totals;
+  const { duplicated, outOfOrder, payloadBytesIn, payloadBytesOut, entries } = totals;
   const waiting = totals.waiting();
+  const warmupErrors = countOf(totals.warmupErrors);
   return {
     index: plan.index,
-    senders: plan.senders,
+    ...totals.messageProgress(plan.senders, elapsedS),
     over: totals.verdict !== undefined,
     ...(totals.verdict && { verdict: totals.verdict.status }),
-    elapsedS,
-    totalS,
-    offered,
-    sent,
-    expected,
-    received,
-    outstanding: Math.max(0, expected - received),
+    ...{ elapsedS, totalS, duplicated, outOfOrder, payloadBytesIn, payloadBytesOut },
     ...(waiting && { waiting }),
-    duplicated,
-    outOfOrder,
-    sentPerSecond: perSecond(sent),
-    receivedPerSecond: perSecond(received),
-    latencyUs: totals.latency.summary(),
-    ...(totals.judgedUs && { judgedUs: totals.judgedUs }),
     latencyClasses: totals.latency.classCounts(counterEdgesUs),
     errors: countOf(totals.errors),
-    ...(countOf(totals.warmupErrors) > 0 && { warmupErrors: countOf(totals.warmupErrors) }),
-    payloadBytesIn: totals.payloadBytesIn,
-    payloadBytesOut: totals.payloadBytesOut,
-    ...(totals.entries.length > 0 && {
-      entries: totals.entries.map((entry) => entry.progress(elapsedS)),
-    }),
+    ...(warmupErrors > 0 && { warmupErrors }),
+    ...(entries.length > 0 && { entries: entries.map((entry) => entry.progress(elapsedS)) }),
     generator: totals.generator(slo),
   };
 }
@@ -63,14 +47,9 @@ export function connectionProgress(
   takingPart: number,
 ): Snapshot['connections'] {
   const { requested, connected, failed, dropped, reconnected, connectUs } = connections;
-  const again = reconnected > 0 ? { reconnected } : {};
   return {
-    requested,
-    connected,
-    failed,
-    dropped,
-    takingPart,
-    ...again,
+    ...{ requested, connected, failed, dropped, takingPart },
+    ...(reconnected > 0 && { reconnected }),
     connectP99Us: connectUs.p99,
   };
 }

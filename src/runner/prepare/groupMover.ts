@@ -104,7 +104,7 @@ export class GroupMover {
     const counted = dueUs >= step.warmupUs;
     const { membership } = step.recorder;
     if (this.busy.has(index)) {
-      if (counted) membership.skipped += 1;
+      if (counted) membership.skip();
       return;
     }
     this.busy.add(index);

@@ -1,9 +1,9 @@
-import type { ErrorClass } from '../../base/errorClass';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/hub/hubMessage';
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
 import type { EntryRecorder, Recorder } from '../recorder';
+import type { Membership } from '../prepare/sharedMembers';
 import type { Random } from '../../base/random';
 import { ClosedPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
@@ -43,15 +43,10 @@ export interface EntrySender {
 
 /** What the sender needs to know about the connections of the whole run. */
 export interface SenderDependencies {
-  /** Rises whenever a connection begins or ends to take part; see SharedMembers. */
-  readonly version: () => number;
+  /** Who takes part and is reached how. */
+  readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'>;
   /** The worker's own connection of that index; undefined when it does not take part. */
   readonly connection: (index: number) => HubConnection | undefined;
-  /** Receivers of a message that is due now: 1 or 0 for one connection, members for a group (over all entries). */
-  readonly isOpen: (index: number) => boolean;
-  readonly members: (group: number) => number;
-  /** Connection id of any connection of the run, as it stands in a message. */
-  readonly idOf: (index: number) => Buffer | undefined;
   /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
   readonly framed: boolean;
   /** An official client encodes what leaves. */
@@ -62,13 +57,8 @@ export interface SenderDependencies {
   readonly persistent?: PersistentSends;
   /** Run time in microseconds. */
   readonly nowUs: () => number;
-}
-
-/** What streams need besides the connections. */
-export interface StreamDependencies extends SenderDependencies {
-  readonly error: (errorClass: ErrorClass, text: string) => void;
-  /** Counts deliveries that are no messages of their own. */
-  readonly recorder: Pick<Recorder, 'delivered'>;
+  /** Counts errors, and deliveries that are no messages of their own. */
+  readonly recorder: Pick<Recorder, 'delivered' | 'error'>;
 }
 
 /** Who of one worker sends when in a step of one entry. */

@@ -1,4 +1,4 @@
-import type { EntrySender, StreamDependencies } from './entrySender';
+import type { EntrySender, SenderDependencies } from './entrySender';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
@@ -13,7 +13,7 @@ function entrySenderOf(
   position: number,
   worker: number,
   population: Population,
-  dependencies: StreamDependencies,
+  dependencies: SenderDependencies,
 ): EntrySender {
   if (plan.entries[position]!.run.streams !== undefined)
     return new StreamSender(plan, position, worker, population, dependencies);
@@ -31,7 +31,7 @@ export class EntrySenders {
     plan: Plan,
     worker: number,
     populations: readonly Population[],
-    dependencies: StreamDependencies,
+    dependencies: SenderDependencies,
   ) {
     this.senders = populations.map((population, position) =>
       entrySenderOf(plan, position, worker, population, dependencies),

@@ -162,13 +162,13 @@ export class MessageSender implements EntrySender {
     const { dependencies, stamp } = this;
     let connection: HubConnection | undefined;
     // Receivers and send time must stand on the same side of everybody's joining and leaving.
-    for (let version = dependencies.version(), before = -1; before !== version;) {
+    for (let version = dependencies.members.version(), before = -1; before !== version;) {
       before = version;
       if (version !== this.seenVersion) nowUs = dependencies.nowUs();
       this.seenVersion = version;
       connection = dependencies.connection(sender);
       if (connection === undefined || !this.chooseReceiver(sender)) return;
-      version = dependencies.version();
+      version = dependencies.members.version();
     }
     if (connection === undefined) return;
     const open = this.plan.pacing === 'open';
@@ -205,7 +205,7 @@ export class MessageSender implements EntrySender {
     return () => {
       const nowUs = dependencies.nowUs();
       // Who is expected to get it was counted before: nobody may have come or gone since by this time.
-      if (dependencies.version() === seenVersion) stamp.sentUs = nowUs;
+      if (dependencies.members.version() === seenVersion) stamp.sentUs = nowUs;
       const body = template.fill(stamp, undefined, Date.now());
       template.detach();
       return body;
@@ -233,7 +233,7 @@ export class MessageSender implements EntrySender {
         this.receivers = 1;
         return true;
       case 'everyone':
-        this.receivers = dependencies.members(population.firstGroup);
+        this.receivers = dependencies.members.count(population.firstGroup);
         return true;
       case 'group': {
         const slot =
@@ -244,14 +244,14 @@ export class MessageSender implements EntrySender {
           population.groupName(group),
           'latin1',
         );
-        this.receivers = dependencies.members(population.firstGroup + group);
+        this.receivers = dependencies.members.count(population.firstGroup + group);
         return true;
       }
       case 'client': {
         const target = population.fixedTargets?.[sender] ?? this.randomTarget(sender);
         this.target = target;
         this.receiver = this.addressOf(target);
-        this.receivers = dependencies.isOpen(target) ? 1 : 0;
+        this.receivers = dependencies.members.isOpen(target) ? 1 : 0;
         if (population.fixedTargets === undefined) this.stream = target;
         return target !== sender && this.receiver !== undefined;
       }
@@ -260,7 +260,7 @@ export class MessageSender implements EntrySender {
 
   /** What a connection is called in a message: its user's name where a service is asked, else its id. */
   private addressOf(index: number): Buffer | undefined {
-    if ((this.rest ?? this.persistent) === undefined) return this.dependencies.idOf(index);
+    if ((this.rest ?? this.persistent) === undefined) return this.dependencies.members.idOf(index);
     return (this.userNames[index] ??= Buffer.from(userOf(this.plan.runId, index), 'latin1'));
   }
 
@@ -269,7 +269,7 @@ export class MessageSender implements EntrySender {
     let target = sender;
     for (let tries = 0; tries < 20; tries++) {
       target = this.random.below(this.plan.connections);
-      if (target !== sender && this.dependencies.isOpen(target)) return target;
+      if (target !== sender && this.dependencies.members.isOpen(target)) return target;
     }
     return target;
   }
@@ -277,7 +277,7 @@ export class MessageSender implements EntrySender {
   private originOf(sender: number): MessageSource {
     const { origin, namesSender } = this;
     origin.index = sender;
-    if (namesSender) origin.id = this.dependencies.idOf(sender);
+    if (namesSender) origin.id = this.dependencies.members.idOf(sender);
     return origin;
   }
 

@@ -21,6 +21,7 @@ import {
 import { valueOf, type HoleContent } from '../../wire/message/messageValue';
 import { emptyStamp, type Stamp } from '../../wire/message/stamp';
 import { bytesBeyondEstimate } from '../prepare/payloadFiles';
+import type { Membership } from '../prepare/sharedMembers';
 import { digitsOf, ownMessage, payloadBytes, textOfLength } from './messageShape';
 import type { OpenStream } from './openStream';
 
@@ -140,14 +141,6 @@ export class StreamFrames implements StreamMessages {
 
 const value = (number: number): MessageArgument => ({ kind: 'value', value: number });
 
-/** What messages of the user's own need to know about the run. */
-interface OwnStreamDependencies {
-  /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
-  readonly framed: boolean;
-  /** Connection id of any connection of the run, as it stands in a message. */
-  readonly idOf: (index: number) => Buffer | undefined;
-}
-
 /** Streams to and from the user's own method, with the user's own arguments and items. */
 export class OwnStreamFrames implements StreamMessages {
   private readonly call: OwnFrame;
@@ -163,11 +156,11 @@ export class OwnStreamFrames implements StreamMessages {
     plan: Plan,
     entry: PlanEntry,
     { method, direction, own }: StreamShape,
-    private readonly dependencies: OwnStreamDependencies,
+    framed: boolean,
+    private readonly members: Pick<Membership, 'idOf'>,
   ) {
     const codec = codecOf(plan.protocol);
     const layout = streamLayoutOf(plan.protocol);
-    const { framed } = dependencies;
     const opens = { down: direction !== 'upload', up: direction !== 'download' };
     const args = ownArguments(own!.arguments);
     const shape = { method, opens, arguments: ownMessage(args, entry, plan.seed) };
@@ -210,7 +203,7 @@ export class OwnStreamFrames implements StreamMessages {
     const { sender, callId, streamId } = stream;
     stamp.sequence = sent[sender]!++;
     source.index = sender;
-    source.id = this.dependencies.idOf(sender);
+    source.id = this.members.idOf(sender);
     source.callId = callId;
     source.streamId = streamId;
     const template = frame.templateFor(source);
@@ -271,7 +264,7 @@ export class StreamValues implements StreamMessages {
     private readonly plan: Plan,
     entry: PlanEntry,
     private readonly shape: StreamShape,
-    private readonly idOf: (index: number) => Buffer | undefined,
+    private readonly members: Pick<Membership, 'idOf'>,
   ) {
     const { own } = shape;
     this.payload = payloadPicker(entry, plan.seed);
@@ -371,7 +364,7 @@ export class StreamValues implements StreamMessages {
   private ownHoles({ sender, callId, streamId }: OpenStream, sent: Uint32Array): HoleContent {
     const { ownStamp: stamp } = this;
     stamp.sequence = sent[sender]!++;
-    const source = { index: sender, id: this.idOf(sender), callId, streamId };
+    const source = { index: sender, id: this.members.idOf(sender), callId, streamId };
     return { protocol: this.plan.protocol, stamp, nowMs: Date.now(), source };
   }
 }

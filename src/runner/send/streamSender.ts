@@ -27,7 +27,7 @@ import {
   stepPacing,
   type StepPacing,
   type EntrySender,
-  type StreamDependencies,
+  type SenderDependencies,
 } from './entrySender';
 
 /** Items in one go at most, so that receiving is not starved while a backlog is worked off. */
@@ -63,18 +63,19 @@ export class StreamSender implements EntrySender {
     private readonly position: number,
     private readonly worker: number,
     private readonly population: Population,
-    private readonly dependencies: StreamDependencies,
+    private readonly dependencies: SenderDependencies,
   ) {
     const entry = plan.entries[position]!;
     const shape = entry.run.streams!;
+    const { members } = dependencies;
     this.shape = shape;
     if (dependencies.takesMessages === true) {
-      this.frames = this.ends = new StreamValues(plan, entry, shape, dependencies.idOf);
+      this.frames = this.ends = new StreamValues(plan, entry, shape, members);
     } else {
       this.frames =
         shape.own === undefined
           ? new StreamFrames(plan, entry, shape, dependencies.framed)
-          : new OwnStreamFrames(plan, entry, shape, dependencies);
+          : new OwnStreamFrames(plan, entry, shape, dependencies.framed, members);
       this.ends = new StreamEnds(plan, dependencies.framed);
     }
     this.random = randomFor(plan, 'sending', worker, position);
@@ -180,7 +181,7 @@ export class StreamSender implements EntrySender {
     const isMeant = this.counts.itemCame(stream, isStray, payloadBytes, wireBytes, nowUs);
     if (!isMeant) return true;
     const early = this.counts.earlyWords();
-    if (early !== undefined) this.dependencies.error('other', early);
+    if (early !== undefined) this.dependencies.recorder.error('other', early);
     if (stream.came >= stream.wanted) {
       const isCut = shape.direction === 'download' && stream.wanted < shape.items;
       if (stream.state === 'late') this.drop(stream);
@@ -207,7 +208,7 @@ export class StreamSender implements EntrySender {
     if (wrong === undefined && this.shape.direction === 'upload')
       this.counts.answered(stream, nowUs);
     if (stream.state === 'free') return true;
-    if (wrong !== undefined) this.dependencies.error('invocation', wrong);
+    if (wrong !== undefined) this.dependencies.recorder.error('invocation', wrong);
     // Items that are still due are owed, and never sent.
     if (isOwing && wrong !== undefined) stream.state = 'ended';
     else {
@@ -360,7 +361,7 @@ export class StreamSender implements EntrySender {
     ) {
       const { method, own, direction } = this.shape;
       const text = `${method}: a stream was not completed within ${answerUs / 1e6} s of its last item`;
-      this.dependencies.error('timeout', text);
+      this.dependencies.recorder.error('timeout', text);
       const cancels = stream.state === 'answering';
       const { connection } = stream;
       const isLate = own !== undefined && direction !== 'upload' && stream.came < stream.wanted;
@@ -375,7 +376,7 @@ export class StreamSender implements EntrySender {
   private refuse(sending: Sending, firstUs: number, items: number): void {
     this.counts.oweRefused(sending, firstUs, items);
     const text = `${this.shape.method}: ${mostOpenStreams} streams of a connection were open, so no further one was opened`;
-    this.dependencies.error('timeout', text);
+    this.dependencies.recorder.error('timeout', text);
   }
 
   /** Counts what was due and could not be sent in time. */

@@ -169,17 +169,15 @@ describe('duplicates of a step', () => {
 describe('RunTotals', () => {
   it('adds the workers’ connections as they are now, not as they were', () => {
     const totals = new RunTotals(10);
-    const connections = (connected: number, dropped: number): object => ({
-      connected,
-      failed: 1,
-      dropped,
+    const connections = (connected: number, dropped: number) => ({
+      soFar: { connected, failed: 1, dropped },
     });
     for (const [worker, connected, dropped] of [
       [0, 2, 0],
       [1, 3, 0],
       [0, 4, 1],
     ] as const)
-      totals.add(workerSampleOf({ worker, connections: connections(connected, dropped) as never }));
+      totals.add(workerSampleOf({ worker, connections: connections(connected, dropped) }));
     const { requested, connected, failed, dropped } = totals.connections();
     assert.deepEqual([requested, connected, failed, dropped], [10, 7, 2, 1]);
   });
@@ -187,8 +185,8 @@ describe('RunTotals', () => {
   it('tells those that are not back until they are', () => {
     const totals = new RunTotals(10);
     const told = (worker: number, notBack?: number): number | undefined => {
-      const connections = { connected: 5, failed: 0, dropped: 0, ...(notBack && { notBack }) };
-      totals.add(workerSampleOf({ worker, connections }));
+      const soFar = { connected: 5, failed: 0, dropped: 0, ...(notBack && { notBack }) };
+      totals.add(workerSampleOf({ worker, connections: { soFar } }));
       return totals.connections().notBack;
     };
     assert.deepEqual(
@@ -206,7 +204,10 @@ describe('RunTotals', () => {
       totals.add(
         workerSampleOf({
           worker,
-          connections: { connected: 1, failed: 0, dropped: 0, connectTimes: countsOf(us) },
+          connections: {
+            soFar: { connected: 1, failed: 0, dropped: 0 },
+            connectTimes: countsOf(us),
+          },
         }),
       );
     assert.deepEqual(totals.connections().connectUs, { p50: 100, p99: 900, max: 900 });

@@ -293,7 +293,7 @@ describe('Conductor', () => {
   describe('a target that never lets anybody in', () => {
     const failing = (failed: number): Deviations => ({
       connect: (worker) => {
-        workers.connections = { connected: 0, failed, dropped: 0 };
+        workers.connections = { soFar: { connected: 0, failed, dropped: 0 } };
         const errorExamples = [{ errorClass: 'refused', text: 'connect ECONNREFUSED' }];
         workers.sample(worker, { errorExamples });
         return false;
@@ -304,7 +304,7 @@ describe('Conductor', () => {
       start({
         ...failing(10),
         close: () => {
-          workers.connections = { connected: 0, failed: 12, dropped: 0 };
+          workers.connections = { soFar: { connected: 0, failed: 12, dropped: 0 } };
           workers.sample(0);
         },
       });
@@ -336,7 +336,7 @@ describe('Conductor', () => {
     for (const [when, changes, askedMs, atMs] of silences) {
       it(`is given up ${when}`, async () => {
         start({ connect: () => false }, changes, askedMs === undefined ? {} : { askedMs });
-        workers.connections = { connected: 0, failed: 0, dropped: 0 };
+        workers.connections = { soFar: { connected: 0, failed: 0, dropped: 0 } };
         const summary = await ended();
         assert.equal(summary.ending, 'targetLost');
         assert.equal(time.nowMs, atMs);
@@ -346,7 +346,7 @@ describe('Conductor', () => {
 
     it('is given up when all connects are over and none has worked', async () => {
       start();
-      workers.connections = { connected: 0, failed: 3, dropped: 0 };
+      workers.connections = { soFar: { connected: 0, failed: 3, dropped: 0 } };
       assert.equal((await ended(100)).ending, 'targetLost');
     });
   });
@@ -354,7 +354,7 @@ describe('Conductor', () => {
   describe('a target that drops everybody', () => {
     const drop = (worker = 0): void => {
       workers.open = 0;
-      workers.connections = { connected: 10, failed: 0, dropped: 10 };
+      workers.connections = { soFar: { connected: 10, failed: 0, dropped: 10 } };
       workers.sample(worker, {
         errorExamples: [{ errorClass: 'closed', text: 'the server closed the socket' }],
       });
@@ -377,7 +377,7 @@ describe('Conductor', () => {
       start();
       await time.to(measuringMs + 300);
       workers.open = 1;
-      workers.connections = { connected: 10, failed: 0, dropped: 10 };
+      workers.connections = { soFar: { connected: 10, failed: 0, dropped: 10 } };
       workers.sample(0);
       assert.equal((await ended()).ending, 'completed');
     });

@@ -78,13 +78,13 @@ describe('progress of a step', () => {
 describe('progress of connections', () => {
   it('names those that take part, and those that are back only where there are any', () => {
     const totals = new RunTotals(10);
-    const connected = { connected: 9, failed: 1, dropped: 2, connectTimes: countsOf(1000) };
-    totals.add(workerSampleOf({ connections: connected }));
+    const soFar = { connected: 9, failed: 1, dropped: 2 };
+    totals.add(workerSampleOf({ connections: { soFar, connectTimes: countsOf(1000) } }));
     const shown = connectionProgress(totals.connections(), 7);
     assert.deepEqual(shown, {
       ...{ requested: 10, connected: 9, failed: 1, dropped: 2, takingPart: 7, connectP99Us: 1000 },
     });
-    totals.add(workerSampleOf({ tick: 2, connections: { ...connected, reconnected: 2 } }));
+    totals.add(workerSampleOf({ tick: 2, connections: { soFar: { ...soFar, reconnected: 2 } } }));
     assert.equal(connectionProgress(totals.connections(), 9).reconnected, 2);
   });
 });

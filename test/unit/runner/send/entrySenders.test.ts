@@ -7,6 +7,8 @@ import { FakeConnection } from '../../../fakes/connection';
 import { onlyClientFrame } from '../../../fakes/frames';
 import { planOf, shortStep } from '../../../fakes/plan';
 
+const outside = { version: () => 0, isOpen: () => true, idOf: () => undefined };
+
 describe('EntrySenders', () => {
   const parameters = { messageSize: 20, sendingInterval: 100 };
   const entries = [
@@ -21,14 +23,10 @@ describe('EntrySenders', () => {
     const clock = { nowUs: 0 };
     const connections = Array.from({ length: 10 }, (_, at) => new FakeConnection(at));
     const senders = new EntrySenders(plan, 0, populationsOf(plan), {
-      version: () => 0,
       connection: (index) => connections[index]!.asHub,
-      isOpen: () => true,
-      members: () => 10,
-      idOf: () => undefined,
+      members: { ...outside, count: () => 10 },
       framed: true,
-      error: () => assert.fail(),
-      recorder: { delivered: () => assert.fail() },
+      recorder: { delivered: () => assert.fail(), error: () => assert.fail() },
       nowUs: () => clock.nowUs,
     });
     return { senders, recorder: new StepRecorder(1, 3), clock };
@@ -79,14 +77,10 @@ describe('EntrySenders', () => {
     const recorder = new Recorder(0, undefined, 2);
     const connections = [new FakeConnection(0), new FakeConnection(1)];
     const senders = new EntrySenders(plan, 0, populationsOf(plan), {
-      version: () => 0,
       connection: (index) => connections[index]!.asHub,
-      isOpen: () => true,
-      members: () => 2,
-      idOf: () => undefined,
+      members: { ...outside, count: () => 2 },
       framed: true,
-      error: () => assert.fail(),
-      recorder,
+      recorder: Object.assign(recorder, { error: () => assert.fail() }),
       nowUs: () => 150_000,
     });
     const counts = recorder.beginStep(1);
