@@ -75,7 +75,6 @@ export class LatencyHistogram {
     };
   }
 
-  /** Forgets everything recorded. */
   reset(): void {
     this.histogram.reset();
     this.minUs = Infinity;
@@ -83,12 +82,7 @@ export class LatencyHistogram {
     this.sumUs = 0;
   }
 
-  /**
-   * Smallest recorded value that at least `share` of the values do not exceed, in microseconds; 0 when
-   * nothing was recorded.
-   *
-   * @param share 0…1
-   */
+  /** Smallest recorded value, in microseconds, that at least this share (0…1) do not exceed; 0 when there is none. */
   valueAtShare(share: number): number {
     if (this.count === 0) return 0;
     if (share >= 1) return this.maxUs;
@@ -98,11 +92,7 @@ export class LatencyHistogram {
     );
   }
 
-  /**
-   * Values below the first edge, from each edge up to the next, and from the last edge on.
-   *
-   * @param edgesUs rising, in microseconds; a value that shares its place with an edge counts as below
-   */
+  /** Values below the first of the rising edges, from each up to the next, and from the last on; one in the place of an edge is below. */
   classCounts(edgesUs: readonly number[]): number[] {
     const counts = [...edgesUs.map(() => 0), 0];
     const { histogram } = this;

@@ -42,11 +42,7 @@ export function latencyAt(
   return key === 'p999' || key === 'p9999' ? tailUs(summary, key) : summary[key];
 }
 
-/**
- * Why a dash stands where p99.9 belongs; undefined where none does. Nothing received needs no words.
- *
- * @param summaries those that are shown together
- */
+/** Why a dash stands where p99.9 belongs in those shown together; undefined where none does, or nothing came. */
 export function tailReason(summaries: readonly (LatencySummary | undefined)[]): string | undefined {
   const missing = summaries.some(
     (summary) =>

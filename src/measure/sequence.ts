@@ -1,4 +1,3 @@
-/** What the arrival of one sequence number means. */
 export type Arrival = 'first' | 'outOfOrder' | 'duplicate';
 
 /** Skipped numbers kept at most; a target that loses more than that is no longer checked for late ones. */

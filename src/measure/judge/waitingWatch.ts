@@ -31,12 +31,7 @@ export class WaitingWatch {
   private knownUs = 0;
   private received = 0;
 
-  /**
-   * Takes in the counts of a step over all workers.
-   *
-   * @param knownUs run time up to which every arrival is in `received`
-   * @param countedUs run time after which nothing in `expected` was due
-   */
+  /** Every arrival up to `knownUs` (run time) is in `received`; nothing in `expected` was due after `countedUs`. */
   note(knownUs: number, countedUs: number, expected: number, received: number): void {
     [this.knownUs, this.received] = [knownUs, received];
     const last = this.marks.at(-1);

@@ -68,10 +68,7 @@ export class RunTotals {
     this.steps.at(-1)?.watch(Math.min(...times), Math.max(...times));
   }
 
-  /**
-   * Counts an error that no worker has met.
-   * @returns its text as it may be shown
-   */
+  /** Counts an error that no worker has met; returns its text as it may be shown. */
   addError(errorClass: ErrorClass, text: string, count = 1): string {
     addErrors(this.errors, { [errorClass]: count });
     return this.addExample(errorClass, text);

@@ -33,10 +33,7 @@ export class TickMerger {
   private readonly open = new Map<number, OpenTick>();
   private toldUpTo = -1;
 
-  /**
-   * @param workers workers that still deliver
-   * @returns ticks that are now told, in order
-   */
+  /** Returns the ticks that are complete now, in order; `workers` still deliver. */
   add(sample: WorkerSample, due: boolean, workers: number): MergedTick[] {
     if (sample.tick > this.toldUpTo) {
       let tick = this.open.get(sample.tick);

@@ -82,16 +82,22 @@ export class Ramp {
       for (let attempt = 0; ; attempt++) {
         try {
           const phases = await open(index, controller.signal);
-          return opened(index, clock.nowUs() - startedUs, phases);
+          opened(index, clock.nowUs() - startedUs, phases);
+          return;
         } catch (error) {
           if (!(error instanceof ConnectFailure)) throw error;
           const pauseMs =
             error.retryAfterMs ?? firstPauseMs * 2 ** attempt * (0.5 + this.random.next());
           const leftMs = this.plan.connectTimeoutMs - (clock.nowUs() - startedUs) / 1000;
-          if (attempt >= retries || !mayRetry(error) || pauseMs >= leftMs || this.stopped)
-            return failed(index, error);
+          if (attempt >= retries || !mayRetry(error) || pauseMs >= leftMs || this.stopped) {
+            failed(index, error);
+            return;
+          }
           await sleep(pauseMs, controller.signal);
-          if (controller.signal.aborted) return failed(index, error);
+          if (controller.signal.aborted) {
+            failed(index, error);
+            return;
+          }
           this.dependencies.retried?.(error);
         }
       }

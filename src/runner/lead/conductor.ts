@@ -436,7 +436,6 @@ class WorkerReports {
   private readonly reporters = new Map<string, Set<number>>();
   private wake: () => void = () => undefined;
 
-  /** @param alive workers whose report is waited for */
   constructor(private readonly alive: () => ReadonlySet<number>) {}
 
   note(what: string, worker: number): void {
@@ -450,23 +449,19 @@ class WorkerReports {
     this.reporters.delete(what);
   }
 
-  /** Whether all living workers have reported this. */
   has(what: string): boolean {
     const workers = this.reporters.get(what);
     return [...this.alive()].every((worker) => workers?.has(worker) === true);
   }
 
-  /**
-   * Waits until all living workers have reported this, the time is up, or there is nothing to wait for.
-   * @returns whether they have
-   */
+  /** Waits until all living workers have reported this, or nothing is to be waited for; whether they have. */
   async all(what: string, leftMs: () => number, isOver: () => boolean): Promise<boolean> {
     for (let ms = leftMs(); ms > 0 && !this.has(what) && !isOver(); ms = leftMs())
       await this.until(() => this.has(what) || isOver(), Math.min(longestWaitMs, Math.ceil(ms)));
     return this.has(what);
   }
 
-  /** To be called whenever something has changed that {@link until} may be waiting for. */
+  /** Something has changed that {@link until} may be waiting for. */
   changed(): void {
     this.wake();
   }

@@ -10,8 +10,6 @@ import {
 /**
  * The plan with the content of the files its messages are made of, where it names them.
  *
- * @param readFile text of a file named in the scenario
- *
  * @throws ExpectedError `payload-file` when one is empty; what `readFile` throws
  */
 export async function withPayloadFile(

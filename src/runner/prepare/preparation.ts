@@ -82,11 +82,7 @@ export class Preparation {
     return this.invocations.invoke(connection, method, args, answerTimeoutMs);
   }
 
-  /**
-   * Prepares the opened connections that were not prepared before; one that cannot be is given up.
-   *
-   * @param step number of the step that follows
-   */
+  /** Prepares what was opened and not prepared yet for the step of that number; what cannot be is given up. */
   async run(opened: readonly HubConnection[], step: number): Promise<void> {
     if (this.populations.some(({ othersMove }) => othersMove))
       this.movers = new Set(silentUpTo(this.plan, this.populations, step));

@@ -93,7 +93,6 @@ export class MessageSender implements EntrySender {
     this.namesSender = ownCall !== undefined;
   }
 
-  /** Begins a step whose warm-up starts at `startUs` (run time). */
   begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void {
     const { plan, position, worker, population, random } = this;
     this.step = {
@@ -110,7 +109,6 @@ export class MessageSender implements EntrySender {
     this.step = undefined;
   }
 
-  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
   get nextUs(): number {
     const { step } = this;
     if (step === undefined) return Infinity;
@@ -119,11 +117,6 @@ export class MessageSender implements EntrySender {
     return startUs + (this.rest?.takesMessages === false ? endUs + graceUs + 1 : pace.nextDueUs);
   }
 
-  /**
-   * Sends what is due, up to a bound.
-   *
-   * @returns `done` once the step's last message was due, `more` when the bound was reached
-   */
   pump(): 'idle' | 'more' | 'done' {
     const { step } = this;
     if (step === undefined) return 'idle';

@@ -125,12 +125,10 @@ export class SelfCheck {
     this.observer.observe({ entryTypes: ['gc'] });
   }
 
-  /** A timer of this thread fired that much later than asked for. */
   delayed(us: number): void {
     this.loopDelay.record(us);
   }
 
-  /** The thread slept that long where the event loop counts it as busy. */
   napped(us: number): void {
     this.nappedUs += us;
   }

@@ -157,7 +157,6 @@ export class StreamSender implements EntrySender {
     }
   }
 
-  /** An item has come that its stream waited for. */
   arrived(index: number, source: number, sequence: number): void {
     const { wanted, items } = this.shape;
     if (wanted === items) return;
@@ -166,7 +165,6 @@ export class StreamSender implements EntrySender {
     this.cancel(stream);
   }
 
-  /** Takes an item of a stream of the user's own; false when the connection has none. */
   itemCame(
     { index }: HubConnection,
     call: number,
@@ -194,7 +192,6 @@ export class StreamSender implements EntrySender {
     return true;
   }
 
-  /** Takes the completion of a stream; false when it is of another invocation. */
   completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
     const number = callNumber(message.invocationId);
     // A connection sends for one entry only, so that whoever has opened streams on it made the id.
