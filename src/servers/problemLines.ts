@@ -1,18 +1,15 @@
-/** Between two times of telling. */
+/** Between two times of writing. */
 const everyMs = 250;
-/** Sentences told at a time; what is more than that is counted with the last. */
+/** Sentences written at a time; what is more than that is counted with the last. */
 const mostAtOnce = 20;
 
-/** What a server tells the run that has started it: a sentence, and how often it came true. */
+/** What a server reports to the run that has started it: a sentence, and how often it came true. */
 export interface ProblemLine {
   readonly problem: string;
   readonly count: number;
 }
 
-/**
- * Problems of a server on their way to the run that has started it: the same sentence is told once in a
- * while with its count, so that a flood of failures is none of lines.
- */
+/** The same sentence is written once in a while with its count, so that a flood of failures is none of lines. */
 export class ProblemLines {
   private readonly counts = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -26,7 +23,7 @@ export class ProblemLines {
     this.timer ??= setTimeout(() => this.flush(), everyMs);
   }
 
-  /** Tells at once what is left. */
+  /** Writes at once what is left. */
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

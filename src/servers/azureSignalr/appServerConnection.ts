@@ -83,7 +83,7 @@ export class ServerConnection implements AppServerLine {
     return this.state === 'open' || this.state === 'leaving';
   }
 
-  /** Tells the app server of a new client. */
+  /** Announces a new client to the app server. */
   open(client: LineClient): void {
     this.clients.set(client.id, client);
     const { claims, query } = client.identity;

@@ -75,77 +75,6 @@ export interface BenchHubOptions extends BenchHubKnobs {
   readonly tokenLifetimeMs?: number;
 }
 
-/** Longest stall or delay that is accepted: beyond, no client would still be there. */
-const longestMs = 10 * 60_000;
-
-function badFlag(flag: string, text: string, wanted: string): ExpectedError {
-  const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
-  return new ExpectedError('bad-option', `--${flag} ${shown}: ${wanted}.`);
-}
-
-function durationOf(flag: string, text: string, wanted: string): number {
-  const trimmed = text.trim();
-  const ms = /^[0-9]+(\.[0-9]+)?$/.test(trimmed) ? Number(trimmed) : parseDurationMs(trimmed);
-  if (ms === undefined || !(ms <= longestMs)) throw badFlag(flag, text, wanted);
-  return ms;
-}
-
-function countOf(flag: string, text: string, wanted: string): number {
-  const count = /^[0-9]{1,9}$/.test(text.trim()) ? Number(text) : 0;
-  if (count < 1) throw badFlag(flag, text, wanted);
-  return count;
-}
-
-/**
- * `--delay`: milliseconds, or a duration such as `50ms`.
- * @throws ExpectedError `bad-option`
- */
-export function parseDelayMs(text: string): number {
-  return durationOf('delay', text, 'expected a duration up to 10 minutes, such as 50ms');
-}
-
-/**
- * `--stall`: `2s` stalls once for 2 s, 3 s after the first message to deliver arrives; `2s@5s` 5 s after.
- * @throws ExpectedError `bad-option`
- */
-export function parseStall(text: string): Stall {
-  const wanted = 'expected a duration such as 2s, or 2s@5s to stall 5 s after the first message';
-  const [duration = '', after = '3s', more] = text.split('@');
-  const forMs = durationOf('stall', duration, wanted);
-  if (more !== undefined || forMs <= 0) throw badFlag('stall', text, wanted);
-  return { forMs, afterMs: durationOf('stall', after, wanted) };
-}
-
-/**
- * `--drop-every`, `--dup-every`, `--close-after`: a whole number from 1.
- * @throws ExpectedError `bad-option`
- */
-export function parseEvery(flag: 'drop-every' | 'dup-every' | 'close-after', text: string): number {
-  return countOf(flag, text, 'expected a whole number from 1');
-}
-
-/**
- * `--refuse`: `5` refuses the first five connects, `all` every one.
- * @throws ExpectedError `bad-option`
- */
-export function parseRefuse(text: string): number {
-  if (text.trim().toLowerCase() === 'all') return Infinity;
-  return countOf('refuse', text, 'expected a number of connects from 1, or all');
-}
-
-/**
- * `--throttle`: `5` answers the first five connects with 429 and `Retry-After: 1`; `5@3s` asks for 3 s.
- * @throws ExpectedError `bad-option`
- */
-export function parseThrottle(text: string): Throttle {
-  const wanted = 'expected a number of connects from 1, such as 5, or 5@3s with the time to wait';
-  const [count = '', wait = '1s', more] = text.split('@');
-  if (more !== undefined) throw badFlag('throttle', text, wanted);
-  // Retry-After knows whole seconds only.
-  const retryAfterS = Math.ceil(durationOf('throttle', wait, wanted) / 1000);
-  return { count: countOf('throttle', count, wanted), retryAfterS };
-}
-
 /** Texts of the knob flags, keyed as the command line names them in camel case. */
 export interface BenchHubFlags {
   readonly delay?: string | undefined;
@@ -159,28 +88,74 @@ export interface BenchHubFlags {
 }
 
 /**
- * `--dialect`: the name of one of the contracts.
- * @throws ExpectedError `bad-option`
- */
-export function parseDialect(text: string): 'recordLatency' | 'measure' {
-  if (text === 'recordLatency' || text === 'measure') return text;
-  throw badFlag('dialect', text, 'expected recordLatency or measure');
-}
-
-/**
  * All knob flags at once; absent flags stay absent.
  * @throws ExpectedError `bad-option` for the first flag that cannot be read
  */
 export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
   const { delay, stall, dropEvery, dupEvery, closeAfter, refuse, throttle, dialect } = flags;
+  const every = 'expected a whole number from 1';
   return {
-    ...(delay !== undefined && { delayMs: parseDelayMs(delay) }),
-    ...(stall !== undefined && { stall: parseStall(stall) }),
-    ...(dropEvery !== undefined && { dropEvery: parseEvery('drop-every', dropEvery) }),
-    ...(dupEvery !== undefined && { dupEvery: parseEvery('dup-every', dupEvery) }),
-    ...(closeAfter !== undefined && { closeAfter: parseEvery('close-after', closeAfter) }),
-    ...(refuse !== undefined && { refuse: parseRefuse(refuse) }),
-    ...(throttle !== undefined && { throttle: parseThrottle(throttle) }),
-    ...(dialect !== undefined && { dialect: parseDialect(dialect) }),
+    ...(delay !== undefined && {
+      delayMs: durationOf('delay', delay, 'expected a duration up to 10 minutes, such as 50ms'),
+    }),
+    ...(stall !== undefined && { stall: stallOf(stall) }),
+    ...(dropEvery !== undefined && { dropEvery: countOf('drop-every', dropEvery, every) }),
+    ...(dupEvery !== undefined && { dupEvery: countOf('dup-every', dupEvery, every) }),
+    ...(closeAfter !== undefined && { closeAfter: countOf('close-after', closeAfter, every) }),
+    ...(refuse !== undefined && { refuse: refuseOf(refuse) }),
+    ...(throttle !== undefined && { throttle: throttleOf(throttle) }),
+    ...(dialect !== undefined && { dialect: dialectOf(dialect) }),
   };
+}
+
+/** Longest stall or delay that is accepted: beyond, no client would still be there. */
+const longestMs = 10 * 60_000;
+
+function badFlag(flag: string, text: string, wanted: string): ExpectedError {
+  const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  return new ExpectedError('bad-option', `--${flag} ${shown}: ${wanted}.`);
+}
+
+/** Milliseconds, or a duration such as `50ms`. */
+function durationOf(flag: string, text: string, wanted: string): number {
+  const trimmed = text.trim();
+  const ms = /^[0-9]+(\.[0-9]+)?$/.test(trimmed) ? Number(trimmed) : parseDurationMs(trimmed);
+  if (ms === undefined || !(ms <= longestMs)) throw badFlag(flag, text, wanted);
+  return ms;
+}
+
+function countOf(flag: string, text: string, wanted: string): number {
+  const count = /^[0-9]{1,9}$/.test(text.trim()) ? Number(text) : 0;
+  if (count < 1) throw badFlag(flag, text, wanted);
+  return count;
+}
+
+/** `2s` stalls once for 2 s, 3 s after the first message to deliver arrives; `2s@5s` 5 s after. */
+function stallOf(text: string): Stall {
+  const wanted = 'expected a duration such as 2s, or 2s@5s to stall 5 s after the first message';
+  const [duration = '', after = '3s', more] = text.split('@');
+  const forMs = durationOf('stall', duration, wanted);
+  if (more !== undefined || forMs <= 0) throw badFlag('stall', text, wanted);
+  return { forMs, afterMs: durationOf('stall', after, wanted) };
+}
+
+/** `5` refuses the first five connects, `all` every one. */
+function refuseOf(text: string): number {
+  if (text.trim().toLowerCase() === 'all') return Infinity;
+  return countOf('refuse', text, 'expected a number of connects from 1, or all');
+}
+
+/** `5` answers the first five connects with 429 and `Retry-After: 1`; `5@3s` asks for 3 s. */
+function throttleOf(text: string): Throttle {
+  const wanted = 'expected a number of connects from 1, such as 5, or 5@3s with the time to wait';
+  const [count = '', wait = '1s', more] = text.split('@');
+  if (more !== undefined) throw badFlag('throttle', text, wanted);
+  // Retry-After knows whole seconds only.
+  const retryAfterS = Math.ceil(durationOf('throttle', wait, wanted) / 1000);
+  return { count: countOf('throttle', count, wanted), retryAfterS };
+}
+
+function dialectOf(text: string): 'recordLatency' | 'measure' {
+  if (text === 'recordLatency' || text === 'measure') return text;
+  throw badFlag('dialect', text, 'expected recordLatency or measure');
 }
