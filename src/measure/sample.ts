@@ -1,6 +1,7 @@
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
-import type { HistogramCounts } from './histogram';
+import type { HistogramCounts, LatencyHistogram } from './histogram';
+import type { LatencySummary } from './latencySummary';
 import type { DroppedConnection } from './summary';
 
 /** Joins and leaves since the previous sample. */
@@ -158,4 +159,17 @@ export class StepCounts implements Counts {
     for (const name of countNames) this[name] = 0;
     return taken;
   }
+}
+
+/** What all workers together did in one tick. */
+export interface MergedTick {
+  readonly tick: number;
+  readonly offered: number;
+  readonly sent: number;
+  readonly expected: number;
+  readonly received: number;
+  readonly latency: LatencyHistogram;
+  readonly latencyUs: LatencySummary;
+  /** False when a worker's sample did not come in time. */
+  readonly complete: boolean;
 }

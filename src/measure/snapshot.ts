@@ -1,7 +1,14 @@
 import type { ErrorCounts } from '../base/errorClass';
-import type { Waiting } from './judge/waitingWatch';
 import type { JudgedLatency, LatencySummary } from './latencySummary';
 import type { GeneratorHealth, VerdictStatus } from './summary';
+
+/** Deliveries that are waited for, as lower bounds: samples come once a second. */
+export interface Waiting {
+  /** The oldest of them was due at least so long ago, seconds. */
+  readonly oldestS: number;
+  /** Nothing at all has arrived for at least so long while some were due, seconds. */
+  readonly silentS: number;
+}
 
 export type Phase =
   'connecting' | 'preparing' | 'warmup' | 'measuring' | 'draining' | 'closing' | 'done';

@@ -1,7 +1,7 @@
 import { latencyShare, type LatencyMetric } from '../../base/objectives/latency';
 import type { Slo } from '../../base/slo';
 import type { Recovery } from '../summary';
-import type { MergedTick } from '../total/tickMerger';
+import type { MergedTick } from '../sample';
 
 /** Longest list of one step; connections that flap more than that are no recovery. */
 const mostRecoveries = 100;

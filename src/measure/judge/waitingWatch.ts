@@ -1,12 +1,4 @@
-import type { StepProgress } from '../snapshot';
-
-/** Deliveries that are waited for, as lower bounds: samples come once a second. */
-export interface Waiting {
-  /** The oldest of them was due at least so long ago, seconds. */
-  readonly oldestS: number;
-  /** Nothing at all has arrived for at least so long while some were due, seconds. */
-  readonly silentS: number;
-}
+import type { StepProgress, Waiting } from '../snapshot';
 
 /** What less than this is waited for may well be on its way. */
 const leastToldS = 0.5;

@@ -4,7 +4,7 @@ import type { Slo } from '../../base/slo';
 import { LatencyHistogram } from '../histogram';
 import { generatorProblems, judgedAgain, judgeStep } from '../judge/verdict';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
-import { WaitingWatch, type Waiting } from '../judge/waitingWatch';
+import { WaitingWatch } from '../judge/waitingWatch';
 import { judgedLatency, type JudgedLatency } from '../latencySummary';
 import {
   StepCounts,
@@ -13,7 +13,7 @@ import {
   type EntrySample,
   type MembershipSample,
 } from '../sample';
-import type { EntryProgress, MessageProgress } from '../snapshot';
+import type { EntryProgress, MessageProgress, Waiting } from '../snapshot';
 import type {
   GeneratorHealth,
   StepConnections,

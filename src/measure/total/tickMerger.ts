@@ -1,19 +1,5 @@
 import { LatencyHistogram } from '../histogram';
-import type { LatencySummary } from '../latencySummary';
-import type { WorkerSample } from '../sample';
-
-/** What all workers together did in one tick. */
-export interface MergedTick {
-  readonly tick: number;
-  readonly offered: number;
-  readonly sent: number;
-  readonly expected: number;
-  readonly received: number;
-  readonly latency: LatencyHistogram;
-  readonly latencyUs: LatencySummary;
-  /** False when a worker's sample did not come in time. */
-  readonly complete: boolean;
-}
+import type { MergedTick, WorkerSample } from '../sample';
 
 interface OpenTick {
   offered: number;

@@ -6,7 +6,8 @@ import { RecoveryWatch } from '../../measure/judge/recoveryWatch';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { ConnectionSummary } from '../../measure/summary';
 import type { StepTotals } from '../../measure/total/stepTotals';
-import type { RateWindows, MergedTick } from '../../measure/total/tickMerger';
+import type { MergedTick } from '../../measure/sample';
+import type { RateWindows } from '../../measure/total/tickMerger';
 import type { PlanStep, Plan } from '../../plan/plan';
 
 /** The step that is going on, as the main side follows it. */

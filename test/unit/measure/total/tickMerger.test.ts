@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { WorkerSample } from '../../../../src/measure/sample';
-import { TickMerger, type MergedTick } from '../../../../src/measure/total/tickMerger';
+import type { MergedTick } from '../../../../src/measure/sample';
+import { TickMerger } from '../../../../src/measure/total/tickMerger';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
 
 /** What worker `worker` sent and received in a tick. */
