@@ -8,10 +8,12 @@ const Minimizer = require(
   require.resolve('minimizer-webpack-plugin', { paths: [require.resolve('webpack')] }),
 );
 
+const keptNames = { keep_classnames: true, keep_fnames: true };
 const minimizer = new Minimizer({
+  minify: Minimizer.swcMinify,
   extractComments: false,
   // Names stay: a stack a user sends us is worth the few kilobytes.
-  minimizerOptions: { keep_classnames: true, keep_fnames: true, format: { comments: false } },
+  minimizerOptions: { mangle: keptNames, compress: keptNames, format: { comments: false } },
 });
 
 /**
@@ -78,12 +80,11 @@ function bundle({
           test: /\.ts$/,
           exclude: /node_modules/,
           use: {
-            loader: 'ts-loader',
+            loader: 'swc-loader',
             options: {
-              transpileOnly: true,
-              configFile: path.join(__dirname, 'tsconfig.base.json'),
+              jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
               // ES modules let webpack leave out what is not used.
-              compilerOptions: { module: 'esnext', moduleResolution: 'bundler', composite: false },
+              module: { type: 'es6' },
             },
           },
         },

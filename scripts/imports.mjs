@@ -1,6 +1,8 @@
 // Who may import whom: the one place where the direction of the flow is written down for the machine.
 // docs/development.md says the same for people, and a test compares the two.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
+import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cruise } from 'dependency-cruiser';
 
@@ -96,13 +98,6 @@ function folderRules(folder) {
       to: { path: inFolders(closed) },
     });
   }
-  if (typesOnly.includes(folder)) {
-    rules.push({
-      name: `${folder} may import types only`,
-      from,
-      to: { path: inFolders(allowed), dependencyTypesNot: ['type-only'] },
-    });
-  }
   if (pureFolders.includes(folder)) rules.push(...pureRules(folder, from));
   for (const [place, wing] of (wings[folder] ?? []).entries()) {
     const above = wings[folder].slice(place + 1);
@@ -165,14 +160,34 @@ export async function violations(baseDir = process.cwd()) {
     baseDir,
     validate: true,
     tsPreCompilationDeps: true,
+    parser: 'swc',
     doNotFollow: { path: 'node_modules' },
     ruleSet: { forbidden: rules().map((rule) => ({ severity: 'error', ...rule })) },
   });
-  return output.summary.violations.map(({ from, to, rule, cycle }) => ({
+  const against = output.summary.violations.map(({ from, to, rule, cycle }) => ({
     from,
     to: cycle === undefined ? to : cycle.map(({ name }) => name).join(' → '),
     rule: rule.name,
   }));
+  return [...against, ...valueImports(baseDir)];
+}
+
+/** A statement that brings a value from outside of its folder, and from where. */
+const valueFrom = /^(?:import|export) (?!type\b)[^;']*from '((?!\.\/)[^']+)';/gm;
+
+/** Imports of values where only those of types may stand; SWC's parser leaves the two alike. */
+function valueImports(baseDir) {
+  return typesOnly.flatMap((folder) => {
+    const place = path.join(baseDir, 'src', folder);
+    const files = existsSync(place) ? readdirSync(place) : [];
+    return files.flatMap((file) =>
+      [...readFileSync(path.join(place, file), 'utf8').matchAll(valueFrom)].map(([, source]) => ({
+        from: `src/${folder}/${file}`,
+        to: source.startsWith('.') ? `${path.posix.join('src', folder, source)}.ts` : source,
+        rule: `${folder} may import types only`,
+      })),
+    );
+  });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -6,7 +6,7 @@ import { exitCode, packageProgram, root, startNode } from './nodeProgram.mjs';
 /**
  * What suites need. `leaves`: the file that is there when it worked out; a script that
  * succeeds without it has said what cannot be had on this machine. `after`: what must be there first.
- * `soon`: waited for before the others.
+ * `soon`: waited for before the others. `alone`: needs none of the packages, and may begin before them.
  */
 const preparations = {
   compiled: { args: () => [packageProgram('typescript', 'tsc'), '-b'], soon: true },
@@ -16,7 +16,7 @@ const preparations = {
     after: 'compiled',
     leaves: 'out/interop/aspnetcore/.published',
   },
-  vscodeHost: { args: () => ['scripts/setupVscode.mjs'], leaves: 'out/vscodeHost.ready' },
+  vscodeHost: { args: () => ['scripts/setupVscode.mjs'], leaves: 'out/vscodeHost.ready', alone: true },
   vsix: { args: () => ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
 };
 
@@ -38,6 +38,8 @@ export async function inBackground(args, priority = constants.priority.PRIORITY_
   const code = await exitCode(child);
   return { code, said: Buffer.concat(said) };
 }
+
+export const needsNoPackages = (name) => preparations[name].alone === true;
 
 /** Each preparation that was asked for, begun once. */
 const begun = new Map();

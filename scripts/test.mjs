@@ -1,7 +1,7 @@
 // `npm test`: set up, check types, build, check, all suites, one line of totals at the end.
 // With names of suites only those run, after what they need.
 import { runNode } from './nodeProgram.mjs';
-import { inBackground, prepare } from './preparations.mjs';
+import { inBackground, needsNoPackages, prepare } from './preparations.mjs';
 import { noCounts, runSuite, turns } from './suite.mjs';
 
 const names = process.argv.slice(2);
@@ -30,6 +30,8 @@ function add({ name }, report) {
 }
 
 async function run() {
+  const needed = new Set(chosen.flatMap(({ needs }) => needs));
+  for (const name of [...needed].filter(needsNoPackages)) void prepare(name);
   if ((await runNode(['scripts/setup.mjs'])) !== 0) {
     failed('setup');
     return;
@@ -37,7 +39,7 @@ async function run() {
   // Only now are there packages. Sets the seed for all suites.
   await import('./randomSeed.mjs');
   // What takes its time begins now; each suite waits for its own.
-  for (const name of new Set(chosen.flatMap(({ needs }) => needs))) void prepare(name);
+  for (const name of needed) void prepare(name);
   // Tests of code that does not compile would be tests of something older.
   if ((await prepare('compiled')) !== 'ready') {
     failed('compiling');

@@ -1,7 +1,7 @@
 import type { Scenario } from '../scenario/scenario';
 import { openConnection } from './openConnection';
 import { resolveEndpoint, secretsOf } from './resolveEndpoint';
-import { startServerProcess, type ServedThing } from './serverProcess';
+import { disposeAll, startServerProcess, type ServedThing } from './serverProcess';
 import type { OpenTarget, Target, TargetContext, ProblemListener } from './target';
 
 /** The embedded hub on loopback, or the emulator of the scenario's service. */
@@ -18,7 +18,7 @@ export const local: Target = {
         ...opened,
         kind: 'local',
         emulated: true,
-        dispose: () => opened.dispose().finally(dispose),
+        dispose: () => disposeAll(opened, { dispose }),
       };
     } catch (error) {
       await dispose();

@@ -174,3 +174,15 @@ function stop(child: ChildProcess): Promise<void> {
     child.stdin?.end();
   });
 }
+
+/** Disposes of each in order, whatever becomes of those before. */
+export async function disposeAll(
+  ...things: readonly { dispose(): Promise<void> }[]
+): Promise<void> {
+  const [first, ...others] = things;
+  try {
+    await first?.dispose();
+  } finally {
+    if (others.length > 0) await disposeAll(...others);
+  }
+}

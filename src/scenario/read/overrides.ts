@@ -118,7 +118,7 @@ function setValue(
     const next: Node = last ? scalarOf(value) : new YAMLMap();
     const key = new Scalar(name);
     reading.markOverride([key, next], path);
-    const pair = new Pair<unknown, unknown>(key, next);
+    const pair = new Pair(key, next);
     if (known === -1) holder.items.push(pair);
     else holder.items[known] = pair;
     holder = next;

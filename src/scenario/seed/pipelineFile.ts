@@ -258,7 +258,7 @@ function mapOf(keys: Keys): YAMLMap {
 }
 
 const put = (map: YAMLMap, name: string, value: Node): void => {
-  map.items.push(new Pair<unknown, unknown>(new Scalar(name), value));
+  map.items.push(new Pair(new Scalar(name), value));
 };
 
 /** Keys with the nodes they get their values from. */

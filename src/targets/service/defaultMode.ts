@@ -3,7 +3,7 @@ import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import type { AppServerOptions } from '../../servers/appServer/appServer';
 import type { WaySettings } from '../../wire/socket/socket';
-import { startServerProcess } from '../serverProcess';
+import { disposeAll, startServerProcess } from '../serverProcess';
 import { followPasses, appServerVariable, type OpenTarget, type TargetContext } from '../target';
 import { enterService } from './enterService';
 
@@ -36,7 +36,7 @@ export async function openDefaultMode(
     return {
       ...opened,
       endpoint: { ...resolved, urls: servers.urls, skipNegotiation: false },
-      dispose: () => servers.dispose().finally(opened.dispose),
+      dispose: () => disposeAll(servers, opened),
     };
   } catch (error) {
     await opened.dispose();

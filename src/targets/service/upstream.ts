@@ -6,7 +6,7 @@ import type { Scenario, UpstreamSpec } from '../../scenario/scenario';
 import { hostsBeyond } from '../../wire/socket/isLoopback';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
 import { followPasses, upstreamVariable, type OpenTarget, type TargetContext } from '../target';
-import { startServerProcess } from '../serverProcess';
+import { disposeAll, startServerProcess } from '../serverProcess';
 
 /**
  * Refuses a handler that a service elsewhere could never reach. The text of a reference is not known when the file is read.
@@ -56,7 +56,7 @@ export async function withUpstream(
       // A handler that is gone would make the emulator refuse the clients of later runs.
       if (isRegistered) await tellEmulator(opened, (calls) => calls.unregisterHandler());
     } finally {
-      await opened.dispose().finally(handler.dispose);
+      await disposeAll(opened, handler);
     }
   };
   try {

@@ -4,10 +4,10 @@ import { element, setText } from '../element';
 import { timeLabel } from '../wording';
 
 // The library declares these names for compilers that put numbers in their place; ours may not.
-/* eslint-disable @typescript-eslint/no-unsafe-enum-assignment */
+/* eslint-disable typescript/no-unsafe-enum-assignment */
 export const logarithmic = 3 as uPlot.Scale.Distr;
 export const rightSide = 1 as uPlot.Axis.Side;
-/* eslint-enable @typescript-eslint/no-unsafe-enum-assignment */
+/* eslint-enable typescript/no-unsafe-enum-assignment */
 
 /** Room on both sides of a chart over time, CSS pixels: the same in all, so that their times stand in line. */
 export const sideRoom = { left: 62, right: 54 };

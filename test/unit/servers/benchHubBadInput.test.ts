@@ -156,7 +156,9 @@ describe('bench hub given bad input', () => {
     assert.equal(hub.connectionCount, 2);
     slow.socket.resume();
     const got = [await slow.message(), await slow.message()];
-    const blobs = got.map((message) => (message.arguments?.[0] as { blob: string }).blob.length);
+    const blobs = got.map(
+      (message) => (message.arguments?.[0] as { blob: string } | undefined)?.blob.length,
+    );
     assert.deepEqual(blobs, [blob.length, 4]);
   }).timeout(30_000);
 

@@ -140,7 +140,7 @@ describe('Ramp', () => {
     const ride = new Ride(planOf({ connections: 3, arrivingRate: 10_000 }), failing('refused'));
     await ride.run();
     assert.equal(ride.attempts.length, 9);
-    assert.deepEqual(ride.failed.map(([index]) => index).sort(), [0, 1, 2]);
+    assert.deepEqual(ride.failed.map(([index]) => index).sort((a, b) => a - b), [0, 1, 2]);
     assert.ok(ride.failed.every(([, errorClass]) => errorClass === 'refused'));
     const [first, second, third] = ride.attempts.filter(({ index }) => index === 0);
     assert.ok(second!.atMs - first!.atMs >= 99);

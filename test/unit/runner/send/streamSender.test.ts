@@ -47,8 +47,12 @@ describe('StreamSender', () => {
       // At 750, 850 and 950 ms: three of four.
       assert.equal(bench.counts.expected, 4 + 4 + 4 + 3);
       if (streamDirection === 'download') assert.equal(bench.counts.sent, sent);
-      const asked = [0, 1].map((index) => bench.call(index, 1).arguments[1]);
-      if (streamDirection === 'download') assert.deepEqual(asked.sort(), [3, 4]);
+      const asked = [0, 1].map((index) => bench.call(index, 1).arguments[1] as number);
+      if (streamDirection === 'download')
+        assert.deepEqual(
+          asked.sort((a, b) => a - b),
+          [3, 4],
+        );
     }
   });
 
