@@ -1,15 +1,15 @@
-/** What the generator and a number of deliveries can tell at all; the same for checks before and after a run. */
+/** What the generator and a number of deliveries can show at all; the same for checks before and after a run. */
 
 /** Values that must lie beyond a percentile, so that one of them more or less does not move it far. */
 export const leastBeyond = 10;
 
-/** Whether so many values tell what lies at that share of them (0…1): at least ten lie beyond it. */
-export function tellsShare(count: number, share: number): boolean {
+/** Whether so many values show what lies at that share of them (0…1): at least ten lie beyond it. */
+export function showsShare(count: number, share: number): boolean {
   // The allowance makes up for 1 − 0.9999 = 0.0000999999….
   return count * (1 - share) >= leastBeyond - 1e-6;
 }
 
-/** Values from which on a share of them can be told. */
+/** Values from which on they show a share. */
 export const countFor = (share: number): number => Math.ceil(leastBeyond / (1 - share) - 1e-6);
 
 /** Lateness of the sends, as a share of the strictest latency limit, that is still no bottleneck. */

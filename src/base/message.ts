@@ -34,7 +34,7 @@ export type MessageArgument =
   | {
       readonly kind: 'text';
       readonly parts: readonly TextPart[];
-      /** Goes out as bytes instead of text; only MessagePack can tell them apart. */
+      /** Goes out as bytes instead of text; only MessagePack distinguishes them. */
       readonly binary?: boolean;
     }
   | { readonly kind: 'number'; readonly hole: NumberHole };
@@ -74,5 +74,5 @@ export const stampBytes = 54;
 /** Largest payload of one message that a scenario may have. */
 export const largestPayloadBytes = 16 * 1024 * 1024;
 
-/** Largest number of sources (a sender's stream of messages to one audience) that it can tell apart. */
+/** Largest number of sources (a sender's stream of messages to one audience) that it can distinguish. */
 export const largestSource = 2 ** 26;

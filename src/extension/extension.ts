@@ -110,14 +110,14 @@ function relevantChange(
   files: ScenarioFiles,
 ): { readonly event: vscode.Event<void>; dispose(): void } {
   const emitter = new vscode.EventEmitter<void>();
-  const tell = (): void => emitter.fire();
+  const fire = (): void => emitter.fire();
   const sources = vscode.Disposable.from(
-    index.onDidChange(tell),
-    running.onDidChange(tell),
-    secrets.onDidChange(tell),
-    files.onDidChange(tell),
+    index.onDidChange(fire),
+    running.onDidChange(fire),
+    secrets.onDidChange(fire),
+    files.onDidChange(fire),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('signalrBenchmark')) tell();
+      if (change.affectsConfiguration('signalrBenchmark')) fire();
     }),
     emitter,
   );

@@ -177,7 +177,7 @@ const longestText = 1_000_000;
 /** Inflated: at most 9 bytes for each of the 23,552 places of a histogram of ours. */
 const mostInflatedBytes = 23_552 * 9 + 64;
 const mostPlaces = 23_552;
-/** First words of the deflated V2 form and of what is in it; bits 4 to 7 tell the width of numbers. */
+/** First words of the deflated V2 form and of what is in it; bits 4 to 7 are the width of numbers. */
 const deflatedCookie = 0x1c849304;
 const inflatedCookie = 0x1c849303;
 const headerBytes = 40;

@@ -1,4 +1,4 @@
-import { countFor, leastBeyond, tellsShare } from '../base/judging';
+import { countFor, leastBeyond, showsShare } from '../base/judging';
 import { latencyShare, latencyOverExpected, type LatencyMetric } from '../base/objectives/latency';
 import type { JudgedDeliveries } from '../base/objectives/objective';
 import { formatCount } from '../base/units';
@@ -28,9 +28,9 @@ export type JudgedLatency = Readonly<
 const tailShares = { p999: latencyShare['p99.9'], p9999: latencyShare['p99.99'] } as const;
 type Tail = keyof typeof tailShares;
 
-/** p99.9 or p99.99 in microseconds; undefined where there are too few values to tell it. */
+/** p99.9 or p99.99 in microseconds; undefined where there are too few values to show it. */
 export function tailUs(summary: LatencySummary, tail: Tail): number | undefined {
-  return tellsShare(summary.count, tailShares[tail]) ? summary[tail] : undefined;
+  return showsShare(summary.count, tailShares[tail]) ? summary[tail] : undefined;
 }
 
 /** A percentile by its name in a summary; undefined where there are too few values, or none at all. */
@@ -71,17 +71,17 @@ export interface ShownLatency {
   readonly judgedUs?: JudgedLatency;
 }
 
-/** What to show: null where it was lost, undefined where there are too few deliveries to tell it. */
+/** What to show: null where it was lost, undefined where there are too few deliveries to show it. */
 export type ShownPercentiles = Readonly<Record<keyof JudgedLatency, number | null | undefined>>;
 
 /** The percentiles to show, the same everywhere; undefined where nothing was received and nothing judged. */
 export function shownLatency({ latencyUs, judgedUs }: ShownLatency): ShownPercentiles | undefined {
   const received = latencyUs !== undefined && latencyUs.count > 0 ? latencyUs : undefined;
-  const told = judgedUs ?? received;
-  if (told === undefined) return undefined;
+  const shown = judgedUs ?? received;
+  if (shown === undefined) return undefined;
   const tail = (name: Tail): number | null | undefined =>
-    received !== undefined && tailUs(received, name) === undefined ? undefined : told[name];
-  const { p50, p90, p95, p99, max } = told;
+    received !== undefined && tailUs(received, name) === undefined ? undefined : shown[name];
+  const { p50, p90, p95, p99, max } = shown;
   return { p50, p90, p95, p99, p999: tail('p999'), p9999: tail('p9999'), max };
 }
 

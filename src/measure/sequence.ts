@@ -6,7 +6,7 @@ const maximumGaps = 1_000_000;
 const sourceSpan = 2 ** 26;
 
 /**
- * Tells, for each pair of receiver and source, whether a sequence number is new, came late or came
+ * Finds, for each pair of receiver and source, whether a sequence number is new, came late or came
  * twice. A source's numbers for one receiver rise by one over the whole run, from 0. Everything in
  * order costs one look-up; only gaps cost memory, until they are filled.
  */

@@ -10,7 +10,7 @@ export interface PlanOptions {
   /** Worker threads to split the load over; at most one per connection is used. */
   readonly workers: number;
   readonly seed: number;
-  /** Tells this run's messages from those of others, 32 bits; to be drawn anew for each run. */
+  /** Marks this run's messages among those of others, 32 bits; to be drawn anew for each run. */
   readonly runId: number;
 }
 

@@ -77,7 +77,7 @@ export interface Plan extends Pick<
   Scenario,
   'connections' | 'arrivingRate' | 'connectInFlight' | 'connectTimeoutMs' | 'pacing' | 'dialect'
 > {
-  /** Tells this run's messages from those of any other, 32 bits. */
+  /** Marks this run's messages among those of any other, 32 bits. */
   readonly runId: number;
   readonly seed: number;
   /** How connections are spread over several URLs; absent: round robin. */

@@ -17,7 +17,7 @@ export interface ResultFolderOptions {
   /** Text of `scenario.yaml`, without secrets. */
   readonly scenarioText: string;
   readonly startedAt: Date;
-  /** Told once when samples can no longer be written, and when the result cannot be. */
+  /** Called once when samples can no longer be written, and when the result cannot be. */
   onWarning(message: string): void;
 }
 

@@ -19,7 +19,7 @@ import type { ConnectFailure } from '../wire/connect/connectFailure';
 
 /** Different failures kept with their text, for each class. */
 const examplesPerClass = 3;
-/** Dropped connections that one worker tells one by one. */
+/** Dropped connections that one worker reports one by one. */
 const keptDrops = 100;
 
 /** A histogram that exists only while something was recorded since the last sample. */
@@ -50,11 +50,11 @@ class IntervalHistogram {
   }
 }
 
-/** Targets that are told apart: each has histograms in each worker. */
+/** Targets with counts of their own: each has histograms in each worker. */
 const mostTargets = 50;
 
-/** How many of the URLs are told apart: all, or none where there is one or too many. */
-export function toldApart(urls: number): number {
+/** How many of the URLs have counts of their own: all, or none where there is one or too many. */
+export function countedTargets(urls: number): number {
   return urls > 1 && urls <= mostTargets ? urls : 0;
 }
 
@@ -93,7 +93,7 @@ class MembershipRecorder {
   record(joined: boolean, worked: boolean, us: number): void {
     if (worked) (joined ? this.joinLatency : this.leaveLatency).record(us);
     const what = joined ? 'joins' : 'leaves';
-    this.counts[worked ? what : `${what}Failed` as const] += 1;
+    this.counts[worked ? what : (`${what}Failed` as const)] += 1;
   }
 
   /** A move that was due while the connection's previous one was not answered yet. */
@@ -194,7 +194,7 @@ const isEmpty = (counts: object): boolean => Object.keys(counts).length === 0;
 /** Everything one worker counts. */
 export class Recorder {
   readonly steps: StepRecorder[] = [];
-  /** One for each URL, where targets are told apart; else empty. */
+  /** One for each URL, where targets have counts of their own; else empty. */
   readonly targets: readonly TargetRecorder[];
   current: StepRecorder | undefined;
   /** Of the connections. */
@@ -214,7 +214,7 @@ export class Recorder {
   private readonly exampleTexts = new Map<ErrorClass, Set<string>>();
 
   /**
-   * @param targets URLs that are told apart
+   * @param targets URLs with counts of their own
    * @param entries use cases side by side
    */
   constructor(
@@ -225,7 +225,7 @@ export class Recorder {
     this.targets = Array.from({ length: targets }, () => new TargetRecorder());
   }
 
-  /** What is counted for the target of a connection; undefined where targets are not told apart. */
+  /** What is counted for the target of a connection; undefined where it has no counts of its own. */
   target(connection: number): TargetRecorder | undefined {
     return this.targets.length === 0 ? undefined : this.targets[this.targetOf(connection)];
   }

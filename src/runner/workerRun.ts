@@ -19,7 +19,7 @@ import { GroupMover } from './prepare/groupMover';
 import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
-import { Recorder, toldApart } from './recorder';
+import { Recorder, countedTargets } from './recorder';
 import type { Membership } from './prepare/sharedMembers';
 
 const tickUs = 1_000_000;
@@ -75,7 +75,7 @@ export class WorkerRun implements ConnectionsListener, Driven {
     private readonly post: (fact: FromWorker) => void,
   ) {
     const { plan, endpoint, worker } = start;
-    const targets = toldApart(endpoint.urls.length);
+    const targets = countedTargets(endpoint.urls.length);
     const target = (index: number): number => targetOf(plan, targets, index);
     const { clock } = surroundings;
     const nowUs = (): number => clock.nowUs() - start.originUs;
@@ -122,13 +122,24 @@ export class WorkerRun implements ConnectionsListener, Driven {
     this.nextTick = Math.floor(nowUs() / tickUs) + 1;
   }
 
-  readonly received: ConnectionsListener['received'] = (connection, buffer, start, end, frameBytes) => {
+  readonly received: ConnectionsListener['received'] = (
+    connection,
+    buffer,
+    start,
+    end,
+    frameBytes,
+  ) => {
     const nowUs = this.nowUs();
     this.receiver.received(connection, buffer, start, end, frameBytes, nowUs);
     this.loop.inputHandled(nowUs);
   };
 
-  readonly message: ConnectionsListener['message'] = (connection, message, bodyBytes, wireBytes) => {
+  readonly message: ConnectionsListener['message'] = (
+    connection,
+    message,
+    bodyBytes,
+    wireBytes,
+  ) => {
     const nowUs = this.nowUs();
     this.receiver.message(connection, message, bodyBytes, wireBytes, nowUs);
     this.loop.inputHandled(nowUs);
@@ -168,7 +179,7 @@ export class WorkerRun implements ConnectionsListener, Driven {
         break;
       case 'identify':
         this.populations.forEach(({ fixedTargets }, position) => {
-          // A service knows users by their names, a hub connections by the ids that they have told.
+          // A service knows users by their names, a hub connections by the ids that they have sent.
           const byName = this.start.plan.entries[position]!.run.via !== undefined;
           const { members } = this;
           if (fixedTargets !== undefined)

@@ -16,7 +16,7 @@ export class ProblemLines {
 
   constructor(private readonly write: (line: ProblemLine) => void) {}
 
-  tell(text: string): void {
+  report(text: string): void {
     const isKnown = this.counts.has(text) || this.counts.size < mostAtOnce;
     const key = isKnown ? text : [...this.counts.keys()].at(-1)!;
     this.counts.set(key, (this.counts.get(key) ?? 0) + 1);

@@ -17,7 +17,7 @@ export interface TargetQuestions {
     withinMs: number,
   ) => Promise<HubAnswer | undefined>;
   readonly redirectHosts: (endpoint: Endpoint, withinMs: number) => Promise<readonly string[]>;
-  /** Told when the target has been silent for a moment; `over` settles when nothing is waited for any more. */
+  /** Called when the target has been silent for a moment; `over` settles when nothing is waited for any more. */
   readonly waiting?: (url: string, withinMs: number, over: Promise<void>) => void;
 }
 

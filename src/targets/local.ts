@@ -38,16 +38,16 @@ async function openHub(
 }
 
 const servers: Readonly<Record<Scenario['service'], ServedThing>> = {
-  hub: { args: ['hub', '--port', '0'], name: 'embedded hub', tells: 'url' },
+  hub: { args: ['hub', '--port', '0'], name: 'embedded hub', prints: 'url' },
   signalr: {
     args: ['azure-signalr', '--port', '0'],
     name: 'emulator of Azure SignalR Service',
-    tells: 'connectionString',
+    prints: 'connectionString',
   },
   webpubsub: {
     args: ['web-pubsub', '--port', '0'],
     name: 'emulator of Azure Web PubSub',
-    tells: 'connectionString',
+    prints: 'connectionString',
   },
 };
 

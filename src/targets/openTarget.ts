@@ -24,5 +24,5 @@ export async function openTarget(scenario: Scenario, context: TargetContext): Pr
   const name = scenario.target.kind;
   const target = targets.find(({ kind }) => kind === name);
   if (target === undefined) throw new Error(`nothing opens targets of the kind ${name}`);
-  return { ...(await target.open(scenario, { ...context, onProblem: problems.tell })), problems };
+  return { ...(await target.open(scenario, { ...context, onProblem: problems.report })), problems };
 }

@@ -7,17 +7,17 @@ const startMs = 15_000;
 const stopMs = 3000;
 const keptErrorBytes = 4096;
 
-/** What `serve` of this program is asked for, how people call it, and what its first line tells. */
+/** What `serve` of this program is asked for, how people call it, and what its first line has. */
 export interface ServedThing {
   readonly args: readonly string[];
   readonly name: string;
-  readonly tells: 'url' | 'connectionString';
+  readonly prints: 'url' | 'connectionString';
 }
 
 export interface ServerProcessOptions {
   /** What no other user of this machine may read: arguments can be listed. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Told what the server says in further lines (`{"problem":…,"count":…}`), and that it has ended by itself. */
+  /** Gets what the server says in further lines (`{"problem":…,"count":…}`), and that it has ended by itself. */
   readonly onProblem?: ProblemListener | undefined;
 }
 
@@ -25,8 +25,8 @@ export interface ServerProcessOptions {
 export interface ServerProcess {
   /** Its URL or connection string. */
   readonly value: string;
-  /** Tells it something, as JSON in a line of its input, where nobody else can read it. */
-  readonly tell: (message: object) => void;
+  /** Sends it something, as JSON in a line of its input, where nobody else can read it. */
+  readonly send: (message: object) => void;
   readonly dispose: () => Promise<void>;
 }
 
@@ -50,14 +50,14 @@ export async function startServerProcess(
       env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', ...env },
     },
   );
-  // It may have ended by itself: what it would be told does not matter then.
+  // It may have ended by itself: what it would read does not matter then.
   child.stdin.on('error', () => undefined);
   try {
     const process = new ServerLines(child, served, onProblem);
     const value = await process.value;
     return {
       value,
-      tell: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
+      send: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
       dispose: () => {
         process.isWanted = false;
         return stop(child);
@@ -113,10 +113,10 @@ class ServerLines {
     if (typeof problem === 'string') {
       this.onProblem(problem, typeof count === 'number' ? count : 1);
     } else if (this.state === 'starting') {
-      const { tells } = this.served;
-      const value = fields[tells];
+      const { prints } = this.served;
+      const value = fields[prints];
       if (typeof value === 'string') this.started(value);
-      else this.fail(tells === 'url' ? 'it printed no URL' : 'it printed no connection string');
+      else this.fail(prints === 'url' ? 'it printed no URL' : 'it printed no connection string');
     }
   }
 

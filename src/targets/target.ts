@@ -13,7 +13,7 @@ export interface LoadBeyond {
   readonly redirected: boolean;
 }
 
-/** Told a sentence about a server of the run, and how often it came true. */
+/** Gets a sentence about a server of the run, and how often it came true. */
 export type ProblemListener = (text: string, count: number) => void;
 
 /** Sentences that are kept for somebody who does not listen yet. */
@@ -24,12 +24,12 @@ export class TargetProblems {
   private waiting: (readonly [string, number])[] = [];
   private listener: ProblemListener | undefined;
 
-  readonly tell: ProblemListener = (text, count) => {
+  readonly report: ProblemListener = (text, count) => {
     if (this.listener !== undefined) this.listener(text, count);
     else if (this.waiting.length < mostWaiting) this.waiting.push([text, count]);
   };
 
-  /** What was told before comes first. */
+  /** What was reported before comes first. */
   listen(listener: ProblemListener): void {
     this.listener = listener;
     for (const [text, count] of this.waiting.splice(0)) listener(text, count);
@@ -44,7 +44,7 @@ export interface TargetContext {
   readonly serverScript: string;
   /** Reads a file the scenario names, relative to the scenario file. */
   readFile(path: string): Promise<string>;
-  /** Told what goes wrong with a server that was started for the target. */
+  /** Gets what goes wrong with a server that was started for the target. */
   readonly onProblem?: ProblemListener;
   /** Accounts of the editor that is around, if one is. */
   readonly editorAccount?: EditorAccount;
@@ -146,14 +146,14 @@ export interface EntraCredential {
   token(scope: string): Promise<EntraToken>;
 }
 
-/** Tells the newest pass now, since it may have been renewed while somebody started, and each one after it. */
-export function followPasses(passes: Passes | undefined, tell: (pass: SignedInPass) => void): void {
+/** Gives the newest pass now, since it may have been renewed while somebody started, and each one after it. */
+export function followPasses(passes: Passes | undefined, take: (pass: SignedInPass) => void): void {
   if (passes === undefined) return;
-  tell(passes.current);
-  passes.onRenewed(tell);
+  take(passes.current);
+  passes.onRenewed(take);
 }
 
-/** A token that does not tell when it expires is good for so long at least. */
+/** A token that does not say when it expires is good for so long at least. */
 const shortestMs = 5 * 60_000;
 
 /** When a JSON web token expires, in milliseconds since 1970; soon after `nowMs` where it does not say. */

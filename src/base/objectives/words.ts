@@ -13,7 +13,7 @@ export function limitWords(limit: number): string {
 /** Without the crumbs of binary fractions. */
 const percentOf = (share: number): number => Number((share * 100).toFixed(6));
 
-/** `98.4 %` with as many decimals as it takes to tell the share from the limit it missed, and as that has. */
+/** `98.4 %` with as many decimals as it takes to distinguish the share from the limit it missed, and as that has. */
 export function shareWords(share: number, limit: number): string {
   const limitPercent = percentOf(limit);
   const ofLimit = String(limitPercent).split('.')[1]?.length ?? 0;
@@ -24,7 +24,7 @@ export function shareWords(share: number, limit: number): string {
   return `${share * 100} %`;
 }
 
-/** The latency with as many digits as it takes to tell it from the limit it missed. */
+/** The latency with as many digits as it takes to distinguish it from the limit it missed. */
 export function latencyWordsBeside(us: number, limitUs: number): string {
   const short = latencyWords(us);
   if (short !== latencyWords(limitUs)) return short;

@@ -190,8 +190,8 @@ function fullNotes(context: NoteContext): string[] {
   const advised = (servers.count ?? 0) * (servers.serverConnections ?? 0);
   // Two figures on one screen need a word on what each of them is.
   const opened = `A run opens ${counted(serverConnections, 'server connection')}; the guide advises ${figure(advised)} in all.`;
-  const told = advised === 0 || advised === serverConnections;
-  return [`${problem} ${room} has room for both.`, ...(told ? [] : [opened])];
+  const isSaid = advised === 0 || advised === serverConnections;
+  return [`${problem} ${room} has room for both.`, ...(isSaid ? [] : [opened])];
 }
 
 /** Server counts beyond what was tested. */

@@ -114,7 +114,7 @@ async function reporting(
   start: (onProblem: (text: string) => void) => Promise<RunServer>,
 ): Promise<Served> {
   const problems = new ProblemLines((line) => stdout.write(`${JSON.stringify(line)}\n`));
-  const server = await start((text) => problems.tell(redactText(text)));
+  const server = await start((text) => problems.report(redactText(text)));
   return {
     url: server.url,
     onLine: (line) => server.renew(JSON.parse(line) as ServicePass),

@@ -95,7 +95,7 @@ type NamedFolder = Pick<ResultEntry, 'name' | 'id'>;
 
 /**
  * The name wanted for a folder; behind the one that it was made with where no result can be read: nothing
- * else tells when it ran, and what.
+ * else says when it ran, and what.
  */
 export function nameWithOrigin({ name, id }: NamedFolder, wanted: string): string {
   if (id !== undefined) return wanted;

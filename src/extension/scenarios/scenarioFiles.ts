@@ -7,7 +7,7 @@ import { isScenarioText } from '../language/isScenarioText';
 /** Files looked at to find the scenarios of a workspace. */
 const mostFiles = 300;
 
-/** Tells scenario files from other YAML, and finds them. */
+/** Finds scenario files among other YAML. */
 export class ScenarioFiles implements vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<void>();
   readonly onDidChange = this.emitter.event;
@@ -127,22 +127,22 @@ const debounceMs = 200;
 
 /** Keeps the context key for menus of the editor up to date, also while a text becomes a scenario. */
 export function followActiveEditor(files: ScenarioFiles): vscode.Disposable {
-  const tell = (): void => {
+  const update = (): void => {
     const on = files.active() !== undefined;
     void vscode.commands.executeCommand('setContext', 'signalrBenchmark.activeIsScenario', on);
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   const later = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(tell, debounceMs);
+    timer = setTimeout(update, debounceMs);
   };
-  tell();
+  update();
   return vscode.Disposable.from(
-    vscode.window.onDidChangeActiveTextEditor(tell),
+    vscode.window.onDidChangeActiveTextEditor(update),
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
       if (document === vscode.window.activeTextEditor?.document) later();
     }),
-    files.onDidChange(tell),
+    files.onDidChange(update),
     new vscode.Disposable(() => clearTimeout(timer)),
   );
 }

@@ -75,7 +75,7 @@ export class RecoveryWatch {
     }
   }
 
-  /** Deliveries of a second of the run, in order; those of the drain too, which tell what came after all. */
+  /** Deliveries of a second of the run, in order; those of the drain too, which show what came after all. */
   second({ tick, expected, received, latency }: SecondFacts): void {
     if (this.outages.length === 0) return;
     // A latency as long as the limit is within it.

@@ -1,7 +1,7 @@
 import type { StepProgress, Waiting } from '../snapshot';
 
 /** What less than this is waited for may well be on its way. */
-const leastToldS = 0.5;
+const leastShownS = 0.5;
 /** Moments that are remembered: an hour of silence and more. */
 const mostMarks = 4096;
 
@@ -13,7 +13,7 @@ interface Mark {
 }
 
 /**
- * Tells how long deliveries have been waited for, from the counts of the samples alone: when fewer have
+ * Finds how long deliveries have been waited for, from the counts of the samples alone: when fewer have
  * arrived up to now than were due at a moment before, at least one of those is still missing. Which one does
  * not matter, so nothing is remembered of any message.
  */
@@ -40,12 +40,12 @@ export class WaitingWatch {
     const secondsSince = (mark: Mark | undefined): number =>
       Math.max(0, (knownUs - (mark?.atUs ?? knownUs)) / 1_000_000);
     const oldestS = secondsSince(marks[0]);
-    if (oldestS < leastToldS) return undefined;
+    if (oldestS < leastShownS) return undefined;
     return { oldestS, silentS: secondsSince(marks.find((mark) => mark.received === received)) };
   }
 }
 
-/** A wait that the latencies of what has arrived do not tell. */
+/** A wait that the latencies of what has arrived do not show. */
 export interface Stall {
   /** Nothing arrives at all, or what arrives leaves older ones behind. */
   readonly kind: 'silent' | 'behind';

@@ -50,7 +50,7 @@ const csv = (id: string, value: StepColumn['value'], stepOnly?: true): StepColum
 const csvOf = (...names: (keyof StepRow & keyof MessageSummary)[]): StepColumn[] =>
   names.map((name) => csv(name, (row) => (row[name] ?? undefined) as number | undefined));
 
-/** As it was measured. Empty where there are too few deliveries to tell it; with none at all it is 0. */
+/** As it was measured. Empty where there are too few deliveries to show it; with none at all it is 0. */
 const measured = (
   ...names: ('min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max')[]
 ): StepColumn[] =>

@@ -27,14 +27,14 @@ export function verdictSentence(run: JudgedRun): string {
     case 'fail':
       return `✗ failed; ${first}${more}${notRunWords(run)}`;
     case 'invalid':
-      return `⚠ invalid${selfTelling.has(code) ? '' : ', the generator was the bottleneck'}; ${first}${more}${notRunWords(run)}`;
+      return `⚠ invalid${selfExplaining.has(code) ? '' : ', the generator was the bottleneck'}; ${first}${more}${notRunWords(run)}`;
     case 'incomplete':
       return `■ incomplete; ${first}${measured === undefined ? '' : `; ${measured}`}`;
   }
 }
 
 /** Reasons in which the generator has no part. */
-const selfTelling: ReadonlySet<string> = new Set(['nothingSent', 'starved']);
+const selfExplaining: ReadonlySet<string> = new Set(['nothingSent', 'starved']);
 
 /** Of a run that its first bad step has ended: `; steps 2 and 3 were not run`. */
 function notRunWords({ ending, steps, plannedSteps = 0 }: JudgedRun): string {

@@ -16,7 +16,7 @@ import { StepTotals, type StepFacts } from './stepTotals';
 
 /** Failures kept with their text over all workers, for each class. */
 const examplesPerClass = 3;
-/** Dropped connections told one by one. */
+/** Dropped connections reported one by one. */
 const keptDrops = 100;
 
 /** Sums of everything the workers of a run have counted. */
@@ -38,7 +38,7 @@ export class RunTotals {
 
   /**
    * @param shown what may be shown of an error's text
-   * @param targetUrls as they may be shown, where targets are told apart
+   * @param targetUrls as they may be shown, where targets have counts of their own
    */
   constructor(
     private readonly requested: number,
@@ -156,7 +156,7 @@ function timesOf(histogram: LatencyHistogram): ConnectTimes {
   return { p50, p99, max };
 }
 
-/** Sums of what the workers tell about connections that come and go. */
+/** Sums of what the workers report about connections that come and go. */
 export class LifeTotals {
   private readonly reconnectTimes = new LatencyHistogram();
   private readonly lifeMs = new LatencyHistogram();
@@ -175,7 +175,7 @@ export class LifeTotals {
     this.downUs += life.downUs;
   }
 
-  /** Undefined until the workers have told it, at the end of a run whose connections come and go. */
+  /** Undefined until the workers have reported it, at the end of a run whose connections come and go. */
   summary(drops: number, closed: number, reconnects: number): LifeSummary | undefined {
     if (this.lifeMs.count === 0) return undefined;
     const reached = quantilesOf(this.unavailable);
@@ -203,7 +203,7 @@ function quantilesOf(histogram: LatencyHistogram): Quantiles {
   return { p50, p90, p95, p99 };
 }
 
-/** Sums of what the workers tell about one of several targets. */
+/** Sums of what the workers report about one of several targets. */
 class TargetTotals {
   private readonly byWorker = new Map<number, TargetSample>();
   private readonly connectTimes = new LatencyHistogram();

@@ -12,16 +12,16 @@ interface OpenTick {
 }
 
 /**
- * Puts the workers' samples together by their tick, never by their order of arrival. A tick is told
+ * Puts the workers' samples together by their tick, never by their order of arrival. A tick is complete
  * when every worker has delivered it, or, marked incomplete, when one has gone two ticks further.
  */
 export class TickMerger {
   private readonly open = new Map<number, OpenTick>();
-  private toldUpTo = -1;
+  private mergedUpTo = -1;
 
   /** Returns the ticks that are complete now, in order; `workers` still deliver. */
   add(sample: WorkerSample, due: boolean, workers: number): MergedTick[] {
-    if (sample.tick > this.toldUpTo) {
+    if (sample.tick > this.mergedUpTo) {
       let tick = this.open.get(sample.tick);
       if (tick === undefined) {
         const latency = new LatencyHistogram();
@@ -46,15 +46,15 @@ export class TickMerger {
   }
 
   private finished(workers: number, newestTick: number): MergedTick[] {
-    const told: MergedTick[] = [];
+    const merged: MergedTick[] = [];
     for (const [number, tick] of [...this.open].sort(([a], [b]) => a - b)) {
       const complete = tick.done.size >= workers;
       if (!complete && number > newestTick - 2) break;
       this.open.delete(number);
-      this.toldUpTo = number;
-      told.push({ ...tick, tick: number, latencyUs: tick.latency.summary(), complete });
+      this.mergedUpTo = number;
+      merged.push({ ...tick, tick: number, latencyUs: tick.latency.summary(), complete });
     }
-    return told;
+    return merged;
   }
 }
 
@@ -80,7 +80,7 @@ interface MeasuredTime {
 export class RateWindows {
   private windows: Window[] = [];
 
-  /** Measuring of the next step begins at `fromS`. Ticks are told at most two seconds late, so two are kept. */
+  /** Measuring of the next step begins at `fromS`. Ticks come at most two seconds late, so two are kept. */
   begin(fromS: number): void {
     const next = { fromS, sentS: Infinity, drainedS: Infinity };
     this.windows = [...this.windows.slice(-1), next];

@@ -47,7 +47,7 @@ const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 
 
 /**
  * The engine without its pacing: on each connection one echo is always on its way, and each that comes
- * back sends the next. It tells what a message costs the generator, with everything a run counts.
+ * back sends the next. It shows what a message costs the generator, with everything a run counts.
  */
 export class RoundTrips implements HubListener {
   /** Latency of each round trip, for whoever wants it. */

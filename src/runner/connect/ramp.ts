@@ -14,7 +14,7 @@ const gatePollMs = 5;
 
 export interface RampDependencies {
   readonly clock: Clock;
-  /** Opens one connection; tells how its time was split. */
+  /** Opens one connection; gives how its time was split. */
   readonly open: (index: number, signal: AbortSignal) => Promise<PhaseTimes>;
   readonly opened: (index: number, tookUs: number, phases: PhaseTimes) => void;
   /** A connect has failed and will be tried again. */

@@ -34,7 +34,7 @@ export interface ConductorContext {
   readonly secrets: readonly string[];
   /** Run time in microseconds. */
   readonly nowUs: () => number;
-  /** URLs that are told apart, as they may be shown. */
+  /** URLs with counts of their own, as they may be shown. */
   readonly targetUrls: readonly string[];
   readonly target: RunSummary['target'];
   /** Of the servers that were started for the run. */
@@ -58,8 +58,8 @@ const leadUs = 100_000;
 const drainPollMs = 25;
 /** From the end of a step until every worker has said that its last message left; backlogs take a second. */
 const sendingUs = 1_500_000;
-/** From the end of a drain until every worker has told what it had received by then. */
-const tellingUs = 1_000_000;
+/** From the end of a drain until every worker has reported what it had received by then. */
+const reportingUs = 1_000_000;
 const closeMs = 3000;
 
 /** Leads a run through its phases: connect, prepare, step by step warm up, measure and drain, close. */
@@ -77,7 +77,7 @@ export class Conductor implements Run {
   private readonly recovery: RecoveryPolling;
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
-  /** Asked at the end: what a server has told of it may come a moment later. */
+  /** Asked at the end: what a server reports of it may come a moment later. */
   private endingMessage: (() => string) | undefined;
   /** The latest sentence of a server that was started for the run. */
   private problem: string | undefined;
@@ -87,7 +87,7 @@ export class Conductor implements Run {
   private requested = 0;
   private lastSampleUs = 0;
   private flushes = 0;
-  /** The tick told last; snapshots in between belong to it. */
+  /** The tick reported last; snapshots in between belong to it. */
   private lastTick = 0;
 
   constructor(
@@ -110,11 +110,11 @@ export class Conductor implements Run {
     this.reports = new WorkerReports(() => workers.alive);
     this.recovery = new RecoveryPolling(plan, plan.slo, context.nowUs, () => workers.takingPart());
     context.problems?.listen((text, count) => {
-      this.tellProblem('ownServer', text, count);
+      this.reportProblem('ownServer', text, count);
     });
     context.passes?.onRenewed((pass) => this.workers.order({ type: 'renewed', pass }));
     context.passes?.onProblem((text) => {
-      this.tellProblem('unauthorized', text);
+      this.reportProblem('unauthorized', text);
     });
     this.finished = this.conduct();
   }
@@ -126,7 +126,7 @@ export class Conductor implements Run {
 
   private async conduct(): Promise<RunSummary> {
     try {
-      await this.told('ready');
+      await this.reported('ready');
       const othersMove = this.plan.entries.some((entry) => entry.run.othersMove === true);
       for (const step of this.plan.steps) {
         const connections = step.connections ?? this.plan.connections;
@@ -159,7 +159,7 @@ export class Conductor implements Run {
       if (this.totals.connectionCounts().connected === 0) this.endUnreachable();
     }, patienceMs);
     try {
-      await this.told('connected');
+      await this.reported('connected');
       await this.flush();
     } finally {
       clearTimeout(timer);
@@ -174,7 +174,7 @@ export class Conductor implements Run {
     this.enter('preparing');
     this.reports.forget('prepared');
     this.workers.order({ type: 'prepare', step });
-    await this.told('prepared');
+    await this.reported('prepared');
     this.workers.order({ type: 'identify' });
     await this.flush();
     this.throwIfEnded();
@@ -205,7 +205,7 @@ export class Conductor implements Run {
     const cpu = new CpuMeter();
     try {
       await this.reached(endUs);
-      await this.told('stepSent', endUs + sendingUs);
+      await this.reported('stepSent', endUs + sendingUs);
       totals.seconds = step.measureMs / 1000;
     } catch (error) {
       totals.seconds = this.measuredSeconds();
@@ -236,8 +236,8 @@ export class Conductor implements Run {
     const untilUs = this.context.nowUs() + drainMs * 1000;
     this.workers.order({ type: 'drain', index: totals.facts.index, untilUs });
     for (;;) {
-      const isTold = await this.flush(untilUs + tellingUs);
-      if (!isTold || totals.received >= totals.expected || this.context.nowUs() >= untilUs) return;
+      const inTime = await this.flush(untilUs + reportingUs);
+      if (!inTime || totals.received >= totals.expected || this.context.nowUs() >= untilUs) return;
       await this.reached(Math.min(untilUs, this.context.nowUs() + drainPollMs * 1000));
     }
   }
@@ -268,7 +268,7 @@ export class Conductor implements Run {
   }
 
   /** Counts and shows what went wrong beside the workers. */
-  private tellProblem(errorClass: ErrorClass, text: string, count?: number): void {
+  private reportProblem(errorClass: ErrorClass, text: string, count?: number): void {
     if (this.phase === 'done') return;
     const shown = this.totals.addError(errorClass, text, count);
     if (shown === this.problem) return;
@@ -335,12 +335,12 @@ export class Conductor implements Run {
     if (this.ending !== undefined) throw new EndedEarly();
   }
 
-  /** Whether all workers have told this, in time; leaves when the run has ended meanwhile. */
-  private async told(what: string, untilUs = Infinity): Promise<boolean> {
+  /** Whether all workers have reported this, in time; leaves when the run has ended meanwhile. */
+  private async reported(what: string, untilUs = Infinity): Promise<boolean> {
     const leftMs = (): number => (untilUs - this.context.nowUs()) / 1000;
-    const isTold = await this.reports.all(what, leftMs, () => this.ending !== undefined);
+    const inTime = await this.reports.all(what, leftMs, () => this.ending !== undefined);
     this.throwIfEnded();
-    return isTold;
+    return inTime;
   }
 
   /** Settles at a moment of run time; leaves when the run has ended meanwhile. */
@@ -354,9 +354,9 @@ export class Conductor implements Run {
   private async flush(untilUs?: number): Promise<boolean> {
     const flush = (this.flushes += 1);
     this.workers.order({ type: 'flush', flush });
-    const isTold = await this.told(`flush ${flush}`, untilUs);
+    const inTime = await this.reported(`flush ${flush}`, untilUs);
     this.reports.forget(`flush ${flush}`);
-    return isTold;
+    return inTime;
   }
 
   private measuredSeconds(): number {

@@ -11,7 +11,7 @@ import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
 import { addressCount } from '../../scenario/target/targetKinds';
 
-/** What the machine allows one process; null where the system does not tell. */
+/** What the machine allows one process; null where the system does not say. */
 export interface MachineLimits {
   readonly cores: number;
   readonly fileDescriptors: number | null;

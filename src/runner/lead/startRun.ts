@@ -19,7 +19,7 @@ import {
   type MemberMemory,
   type ThreadStart,
 } from '../prepare/sharedMembers';
-import { toldApart } from '../recorder';
+import { countedTargets } from '../recorder';
 import { Conductor, type Run } from './conductor';
 
 export interface RunDependencies {
@@ -64,7 +64,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
     ...(target.passes !== undefined && { passes: target.passes }),
     nowUs: () => clock.nowUs() - originUs,
     problems: target.problems,
-    targetUrls: urls.slice(0, toldApart(urls.length)).map(shownUrl),
+    targetUrls: urls.slice(0, countedTargets(urls.length)).map(shownUrl),
     target: {
       kind: target.kind,
       url: target.url,

@@ -11,13 +11,13 @@ import type { Membership } from './sharedMembers';
 /** Connections of a worker that are being prepared at the same time. */
 const atOnce = 100;
 const answerTimeoutMs = 10_000;
-/** Client methods by which hubs tell ids. */
+/** Client methods by which hubs send ids. */
 const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];
 
 /** What the use cases need of each connection before its first step: nothing, its id, its groups. */
 export class Preparation {
   private readonly invocations = new Invocations();
-  /** Ids that hubs told by OnConnected or ConnectionId, and who waits for one. */
+  /** Ids that hubs sent by OnConnected or ConnectionId, and who waits for one. */
   private readonly ids = new Map<number, string>();
   private readonly waiting = new Map<number, () => void>();
   private readonly needsId: boolean;
@@ -163,16 +163,16 @@ export class Preparation {
       this.ids.set(connection.index, outcome.result);
       return undefined;
     }
-    // Older hubs tell the id by a callback only.
+    // Older hubs send the id by a callback only.
     const byCall = idMethods.callback;
     const called = await this.invocations.invoke(connection, byCall, [], answerTimeoutMs);
     if (!called.ok) return failureOf(byCall, called);
-    return (await this.idIsTold(connection, answerTimeoutMs))
+    return (await this.idArrives(connection, answerTimeoutMs))
       ? undefined
       : new ConnectFailure('timeout', `${byCall}: no id within ${answerTimeoutMs / 1000} s`);
   }
 
-  private idIsTold(connection: HubConnection, withinMs: number): Promise<boolean> {
+  private idArrives(connection: HubConnection, withinMs: number): Promise<boolean> {
     if (this.ids.has(connection.index)) return Promise.resolve(true);
     return new Promise((resolve) => {
       const settle = (): void => {

@@ -25,7 +25,7 @@ export interface DeliveryPattern {
   problemOf?(message: HubMessage): string | undefined;
   /** Keeps the client method of a message that is no such delivery, but brings what this run has sent. */
   keepName?(message: HubMessage): void;
-  /** The hub called those instead, and no such delivery has come; each is told once, in words for people. */
+  /** The hub called those instead, and no such delivery has come; each is named once, in words for people. */
   wrongNames?(): string[];
   /** Takes over how the latest delivery looked whose stamp had to be searched. */
   learn?(buffer: Buffer, start: number, stampAt: number): void;
@@ -117,7 +117,7 @@ function dictionaryPattern(): DeliveryPattern {
  * Calls of a client method with the stamp somewhere in their arguments; what stands before it may change
  * from one to the next.
  *
- * @param runId tells our stamps from any other text
+ * @param runId marks our stamps among any other text
  */
 export function callbackPattern(codec: HubCodec, callback: string, runId: number): DeliveryPattern {
   const head = codec.callStart(callback);
@@ -126,10 +126,10 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
   const markerBytes = Buffer.from(marker, 'latin1');
   /** Behind the message's first byte, as in the latest delivery. */
   let offset = head.length;
-  /** Whether the callback has come; until then what came instead, and how many of it are told. */
+  /** Whether the callback has come; until then what came instead, and how many of it are named. */
   let called = false;
   const others = new Set<string>();
-  let told = 0;
+  let named = 0;
   const isCallback = (message: HubMessage): message is Invocation =>
     message.type === hubMessageType.invocation && message.target.toLowerCase() === name;
   return {
@@ -160,9 +160,9 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
       if (!others.has(target) && stampWithin(args, marker, 0) !== undefined) others.add(target);
     },
     wrongNames: () => {
-      const untold = called ? [] : [...others].slice(told);
-      told = others.size;
-      return untold.map((other) => `the hub called ${shownText(other)}, not ${callback}`);
+      const unnamed = called ? [] : [...others].slice(named);
+      named = others.size;
+      return unnamed.map((other) => `the hub called ${shownText(other)}, not ${callback}`);
     },
   };
 }

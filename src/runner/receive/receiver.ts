@@ -220,7 +220,7 @@ export class Receiver {
     const shape = this.streams[entry];
     const counted = step.entries[entry] ?? step;
     const { index } = connection;
-    // A completion that only tells of errors is no delivery.
+    // A completion that only reports an error is no delivery.
     if (population !== undefined && !this.isBroughtByPattern(entry)) return;
     const meant =
       population !== undefined &&

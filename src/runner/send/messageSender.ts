@@ -136,7 +136,7 @@ export class MessageSender implements EntrySender {
         this.giveUp(step);
         return 'done';
       }
-      // The wait for a socket of ours is the generator's lateness, which its slip tells.
+      // The wait for a socket of ours is the generator's lateness, which its slip shows.
       if (this.rest?.takesMessages === false) return 'idle';
       this.sendOne(step, pace.take(elapsedUs), dueUs, nowUs, unixMs);
       nowUs = this.dependencies.nowUs();

@@ -24,7 +24,7 @@ export interface MessageMaker {
   shape(sizeBytes: number, asks: boolean): MessageShape;
   /**
    * Whether the first message of each sender asks, so that the hub's complaint about a method is heard:
-   * who sends without asking is never told of errors.
+   * who sends without asking hears of no error.
    */
   readonly firstAsks: boolean;
 }

@@ -25,7 +25,7 @@ export class OpenStream {
   /**
    * `sending`: items are still due; `ended`: the same, but the hub has ended it; `answering`: only the
    * completion is outstanding; `cancelled`: the same, and whatever it says is right; `late`: it was given up,
-   * but items may still come that only this place can tell apart.
+   * but items may still come that only this place can distinguish.
    */
   state: 'free' | 'sending' | 'ended' | 'answering' | 'cancelled' | 'late' = 'free';
   connection: HubConnection | undefined;
@@ -47,7 +47,7 @@ export class OpenStream {
   nextSequence = 0;
   /** When the last thing was sent. */
   sentUs = 0;
-  /** Items that came, of those that are told apart by their order; and when those left that wait for theirs. */
+  /** Items that came, of those that only their order distinguishes; and when those left that wait for theirs. */
   came = 0;
   readonly leftUs: number[] = [];
   /** Its answer was counted. */
@@ -160,7 +160,7 @@ export class StreamCounts {
   readonly delayUs: number;
   /** How long before its time an item of the user's own has come, at most. */
   private earliestUs = 0;
-  private isEarlyTold = false;
+  private isEarlyReported = false;
 
   constructor(
     private readonly shape: StreamShape,
@@ -267,7 +267,7 @@ export class StreamCounts {
     const isMeant = !isStray && came < (goesUp ? Math.min(wanted, position) : wanted);
     const { recorder, measureUs, index } = stream.step!;
     if (!isMeant) {
-      // What a hub still makes when the step is over was not asked for, but nobody could tell it so before.
+      // What a hub still makes when the step is over was not asked for, but nobody could stop it before.
       const isCutOff = !isStray && !goesUp && came < shape.wanted;
       if (isCutOff) stream.came += 1;
       else if (nowUs >= measureUs) {
@@ -287,10 +287,10 @@ export class StreamCounts {
     return true;
   }
 
-  /** What to tell people, once, of a pause that is written too long and hides latency; else undefined. */
+  /** What to report, once, of a pause that is written too long and hides latency; else undefined. */
   earlyWords(): string | undefined {
-    if (this.isEarlyTold || this.earliestUs < mostEarlyUs) return undefined;
-    this.isEarlyTold = true;
+    if (this.isEarlyReported || this.earliestUs < mostEarlyUs) return undefined;
+    this.isEarlyReported = true;
     const early = Math.round(this.earliestUs / 1000);
     return `${this.shape.method}: an item came ${early} ms before it was due; streamingItemSendDelay is longer than the pause of the method, so that latencies are too short`;
   }
@@ -307,7 +307,7 @@ export function wrongEnd(
   { method, direction, own }: StreamShape,
   isOwing: boolean,
 ): string | undefined {
-  // .NET may end a cancelled stream with an error; that of a late one was told.
+  // .NET may end a cancelled stream with an error; that of a late one was reported.
   if (state === 'cancelled' || state === 'late') return undefined;
   if (typeof error === 'string') return shownText(error);
   if (own !== undefined && direction !== 'upload') {

@@ -309,7 +309,7 @@ export class StreamSender implements EntrySender {
       this.drop(stream);
       return;
     }
-    // Nothing but its place among the items of an open stream tells one of the user's own from the other.
+    // Nothing but its place among the items of an open stream distinguishes one of the user's own from the other.
     stream.wanted = Math.min(stream.wanted, stream.position);
     const isOver = direction === 'download' && (own === undefined || stream.came >= stream.wanted);
     this.unqueue(stream);

@@ -3,7 +3,7 @@ import {
   finestLimitUs,
   leastBeyond,
   mostSlipShare,
-  tellsShare,
+  showsShare,
   leavingUs,
 } from '../../base/judging';
 import { latencyMetrics, latencyShare } from '../../base/objectives/latency';
@@ -203,9 +203,9 @@ function checkTails(checked: Checked): void {
   if (expected === 0) return;
   for (const metric of ['p99.9', 'p99.99'] as const) {
     const share = latencyShare[metric];
-    if (scenario.slo.latencyUs[metric] === undefined || tellsShare(expected, share)) continue;
+    if (scenario.slo.latencyUs[metric] === undefined || showsShare(expected, share)) continue;
     const finest = latencyMetrics
-      .filter((one) => one !== 'max' && tellsShare(expected, latencyShare[one]))
+      .filter((one) => one !== 'max' && showsShare(expected, latencyShare[one]))
       .at(-1);
     const enough =
       finest === undefined ? 'That is too few for any percentile' : `It has enough for ${finest}`;

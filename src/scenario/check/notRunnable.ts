@@ -11,7 +11,7 @@ import { configPlace, entryPlace, type Checked } from './checked';
 interface Obstacle {
   /** One sentence with what to do; undefined where the scenario can be run. */
   readonly sentence: (scenario: Scenario) => string | undefined;
-  /** Keys of `config` it is about, the most telling first. */
+  /** Keys of `config` it is about, the most revealing first. */
   readonly keys: readonly string[];
 }
 

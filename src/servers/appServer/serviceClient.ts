@@ -163,7 +163,7 @@ const digitZero = 0x30;
 /** `{"type":` is how our JSON messages begin. */
 const typeAt = 8;
 
-/** What the service is told about a hub message of ours, which begins at `start`. */
+/** What the service hears about a hub message of ours, which begins at `start`. */
 export function hubDataType(bytes: Buffer, start: number, end: number): number {
   const second = bytes[start + 1];
   if (bytes[start] === openBrace && (second === quote || second === closeBrace)) {

@@ -22,7 +22,7 @@ export interface ServerConnectionHost {
   opened(connection: ServerConnection): void;
   received(connection: ServerConnection, message: ServiceMessage): void;
   /**
-   * Told once; its clients are still in {@link ServerConnection.clients}.
+   * Reported once; its clients are still in {@link ServerConnection.clients}.
    *
    * @param openMs how long it was open; absent when it never was
    */
@@ -68,7 +68,7 @@ export class ServerConnection implements ClientLine {
   private state: 'handshake' | 'open' | 'over' = 'handshake';
   private isMuted = false;
   private isHeldUp = false;
-  /** Whether a message that could not be read was told of. */
+  /** Whether a message that could not be read was reported. */
   private hasPuzzled = false;
   private flushing: NodeJS.Immediate | undefined;
   private openedMs = 0;

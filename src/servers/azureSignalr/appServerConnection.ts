@@ -189,7 +189,7 @@ export class ServerConnection implements AppServerLine {
   private closed({ connectionId, errorMessage }: ServiceMessageOf<5>): void {
     const own = this.clients.get(connectionId);
     if (own === undefined) {
-      // Whoever manages the hub may close any client; the app server of the client is told.
+      // Whoever manages the hub may close any client; the app server of the client hears of it.
       const reason = errorMessage === '' ? undefined : errorMessage;
       this.hub.clients.get(connectionId)?.close(reason);
     } else {

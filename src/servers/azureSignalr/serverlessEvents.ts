@@ -8,7 +8,7 @@ import type { HubTransport } from '../http/webSocketTransport';
 import { expiryMs, handshakeTimeoutMs, type ClientIdentity } from './clientIdentity';
 import type { ServiceClient } from './serviceHub';
 
-/** What the webhooks are told of serverless clients, and what these hear back. */
+/** What the webhooks hear of serverless clients, and what these get back. */
 export class ServerlessEvents {
   /** Events sent, and those without a good answer. */
   readonly counts = { sent: 0, failed: 0 };

@@ -10,7 +10,7 @@ import {
 import { claimPairs, type ClientIdentity } from './clientIdentity';
 import type { UpstreamTemplate } from '../service/emulatorOptions';
 
-/** Something that happened to a client and that a webhook is told. */
+/** Something that happened to a client and that a webhook hears of. */
 export interface UpstreamEvent {
   readonly category: 'connections' | 'messages';
   /** `connected`, `disconnected`, or the hub method. */

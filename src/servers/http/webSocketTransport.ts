@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
 import { serverFrame } from '../hubProtocol/serverFrame';
 
-/** What a WebSocket tells besides; a transport of another kind cannot. */
+/** What a WebSocket reports besides; a transport of another kind cannot. */
 export interface SocketOwner extends TransportOwner {
   /** @param code of the close frame, 1006 without one */
   gone(code?: number): void;
@@ -48,7 +48,7 @@ export class WebSocketTransport implements HubTransport {
     socket.on('close', (code) => owner.gone(code));
   }
 
-  /** Told when all was read that had to wait. */
+  /** Called when all was read that had to wait. */
   onDrain(listener: () => void): void {
     this.raw.on('drain', listener);
   }
@@ -93,12 +93,12 @@ export class WebSocketTransport implements HubTransport {
   }
 }
 
-/** What a transport tells the connection it carries. */
+/** What a transport reports to the connection it carries. */
 export interface TransportOwner {
   arrived(data: Buffer, isBinary: boolean): void;
   /** Whether anything more may be written; closes the connection when it may not. */
   hasRoom(): boolean;
-  /** The transport is no more; told once. */
+  /** The transport is no more; reported once. */
   gone(): void;
 }
 

@@ -44,7 +44,7 @@ export interface BenchHubKnobs {
   /** `--throttle` */
   readonly throttle?: Throttle;
   /**
-   * `--dialect`: only the methods and callbacks of that contract. Absent: those of both, told apart by
+   * `--dialect`: only the methods and callbacks of that contract. Absent: those of both, distinguished by
    * their arguments, and the greeting of `recordLatency`.
    */
   readonly dialect?: 'recordLatency' | 'measure';

@@ -43,7 +43,7 @@ const uploadFailed = "An unexpected error occurred invoking 'StreamingUpload' on
 /**
  * The streams of one connection. Items of `StreamingEcho` go back after the call's delay, one after the
  * other. When too much waits, {@link isFull} asks the connection to read nothing more, and the
- * connection is told to go on once there is room.
+ * connection is asked to go on once there is room.
  */
 export class ConnectionStreams implements OpenStreams {
   private readonly calls = new Map<string, UpStream>();

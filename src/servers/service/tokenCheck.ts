@@ -11,7 +11,7 @@ export type TokenOutcome =
 
 /**
  * What a service thinks of a token of Microsoft Entra ID: accepted, none of its own, or of somebody without a
- * role. Nobody but a test can tell on this machine.
+ * role. Only a test can check that on this machine.
  */
 export type SignInCheck = (token: string) => 'accepted' | 'unauthorized' | 'forbidden';
 

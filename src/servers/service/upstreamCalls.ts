@@ -36,7 +36,7 @@ const maxSockets = 256;
 
 type Outcome = UpstreamAnswer | { readonly isStale: true };
 
-/** The requests with which an emulator tells the application of events, over sockets that stay open. */
+/** The requests with which an emulator notifies the application of events, over sockets that stay open. */
 export class UpstreamCalls {
   private readonly agents = {
     'http:': new HttpAgent({ keepAlive: true, maxSockets }),

@@ -38,7 +38,7 @@ export interface Application {
   /** Undefined after a sign-in. */
   readonly accessKey: string | undefined;
   readonly calls: RestCalls;
-  /** Told why an event was not answered as it should be. */
+  /** Gets why an event was not answered as it should be. */
   readonly onProblem: (text: string) => void;
 }
 

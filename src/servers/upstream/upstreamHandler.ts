@@ -15,7 +15,7 @@ import { answerHubEvent, isSigned, wrongSignature, type Application } from './hu
 /** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 
-/** What the process that runs the load tells the handler's. */
+/** What the process that runs the load sends to the handler's. */
 interface HandlerSettings {
   readonly endpoint: Endpoint;
   readonly service: ServiceAccess;
@@ -53,7 +53,7 @@ export interface UpstreamHandler {
  *
  * @param endpoint how to reach the service's REST API
  * @param port 0 takes any free one
- * @param onProblem told why an event was not answered as it should be
+ * @param onProblem gets why an event was not answered as it should be
  * @param publicHost under which a service elsewhere reaches it: that of a tunnel
  * @throws ExpectedError `port-taken` or `port-refused`
  */

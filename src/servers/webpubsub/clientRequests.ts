@@ -76,7 +76,7 @@ export function carryOut(context: ClientContext, client: Client, message: Client
       client.send({ type: 'streamClosed', streamId: message.streamId, error: errors.noStreams });
       break;
     case 'cancelInvocation':
-      // The handler has the event already; its answer is still told.
+      // The handler has the event already; its answer is still reported.
       break;
   }
 }

@@ -168,7 +168,7 @@ export class EventQueue {
   private bytes = 0;
   private isBusy = false;
 
-  /** @param onFull told when nothing more should come, and when it may again */
+  /** @param onFull called when nothing more should come, and when it may again */
   constructor(private readonly onFull: (isFull: boolean) => void) {}
 
   /** @param handle must not reject */

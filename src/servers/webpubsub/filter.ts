@@ -86,7 +86,7 @@ class Parser {
   private at = 0;
   private depth = 0;
   private readonly tokens: readonly FilterToken[];
-  /** The first name that nothing has. It is no mistake of syntax: those are told first. */
+  /** The first name that nothing has. It is no mistake of syntax: those are reported first. */
   private unknown: FilterError | undefined;
 
   constructor(private readonly filter: string) {
@@ -227,7 +227,7 @@ class Parser {
 }
 
 /**
- * A filter that is not understood. Its message tells what and where, in the words of the service: it reads
+ * A filter that is not understood. Its message says what and where, in the words of the service: it reads
  * filters with the OData library of .NET, which counts positions from 0 and stops behind what it read last.
  */
 export class FilterError extends Error {

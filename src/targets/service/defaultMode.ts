@@ -55,7 +55,7 @@ const wayOf = ({ ca, clientCertificate, proxies, insecureTls }: Endpoint): WaySe
 /** What a run says about its app servers. */
 export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
 
-const served = { args: ['app-server'], name: 'app server', tells: 'url' } as const;
+const served = { args: ['app-server'], name: 'app server', prints: 'url' } as const;
 
 /**
  * Starts `count` app servers with the same settings, each in a process of its own.
@@ -85,7 +85,7 @@ async function startAppServers(
     urls: running.map(({ value }) => value),
     /** From now on they make their tokens with this pass. */
     renew: (pass: ServicePass) => {
-      for (const each of running) each.tell(pass);
+      for (const each of running) each.send(pass);
     },
     dispose,
   };

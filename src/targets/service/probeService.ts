@@ -40,7 +40,7 @@ export async function probeService(
   }
 }
 
-/** The host of an emulator or a gateway does not tell which service it is, which matters to a sign-in. */
+/** The host of an emulator or a gateway does not show which service it is, which matters to a sign-in. */
 async function openAny(connection: ServiceConnection, context: TargetContext): Promise<OpenTarget> {
   const { scenario } = parseScenario('mode: simple\n');
   const open = (kind: 'signalr' | 'webpubsub'): Promise<OpenTarget> => {

@@ -23,7 +23,7 @@ export function refuseUnreachable(
 
 /**
  * Hosts the application's side of a service for the time of a run: clients' messages come to it as HTTP
- * requests. An emulator on this machine is told where the handler is; for a service of Azure the user has
+ * requests. An emulator on this machine learns where the handler is; for a service of Azure the user has
  * configured `upstream.publicUrl` there, which leads to the handler's port.
  *
  * @throws ExpectedError when the handler cannot start, or the emulator does not take it
@@ -42,19 +42,19 @@ export async function withUpstream(
     {
       args: ['upstream', '--port', String(scenario.upstream?.port ?? 0)],
       name: 'upstream handler',
-      tells: 'url',
+      prints: 'url',
     },
     {
       env: { [upstreamVariable]: JSON.stringify({ endpoint, service, publicHost }) },
       onProblem: context.onProblem,
     },
   );
-  followPasses(opened.passes, handler.tell);
+  followPasses(opened.passes, handler.send);
   let isRegistered = false;
   const dispose = async (): Promise<void> => {
     try {
       // A handler that is gone would make the emulator refuse the clients of later runs.
-      if (isRegistered) await tellEmulator(opened, (calls) => calls.unregisterHandler());
+      if (isRegistered) await callEmulator(opened, (calls) => calls.unregisterHandler());
     } finally {
       await disposeAll(opened, handler);
     }
@@ -87,7 +87,7 @@ const unchecked =
   'After a sign-in the upstream handler cannot check the signatures of events, which need an access key: whoever knows its public URL can make it send. Keep the URL secret, and close the tunnel after the run.';
 
 async function register(opened: OpenTarget, url: string): Promise<void> {
-  const failure = await tellEmulator(opened, (calls) => calls.registerHandler(url));
+  const failure = await callEmulator(opened, (calls) => calls.registerHandler(url));
   if (failure === undefined) return;
   throw new ExpectedError(
     'upstream',
@@ -96,7 +96,7 @@ async function register(opened: OpenTarget, url: string): Promise<void> {
 }
 
 /** A single call to the emulator, which settles with why it was not taken. */
-async function tellEmulator(
+async function callEmulator(
   { endpoint }: OpenTarget,
   call: (calls: RestCalls) => Promise<ServiceFailure | undefined>,
 ): Promise<ServiceFailure | undefined> {

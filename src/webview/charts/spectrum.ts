@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { tellsShare } from '../../base/judging';
+import { showsShare } from '../../base/judging';
 import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/latency';
 import { fill } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
@@ -89,7 +89,7 @@ function noteOf(
   { tailNote, ofArrived }: PanelStrings,
 ): Pick<TableView, 'note'> {
   return noted(
-    !tellsShare(latencyUs.count, latencyShare['p99.99']) && tailNote,
+    !showsShare(latencyUs.count, latencyShare['p99.99']) && tailNote,
     judgedUs && ofArrived,
   );
 }
@@ -111,7 +111,7 @@ export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
       share: latencyShare[metric],
       latencyUs: Math.max(1, summary[summaryKeys[metric]]),
     }))
-    .filter(({ share }) => share < 0.999 || tellsShare(summary.count, share))
+    .filter(({ share }) => share < 0.999 || showsShare(summary.count, share))
     .filter(({ share }) => share < highest);
   return [
     { share: 0, latencyUs: Math.max(1, summary.min) },

@@ -41,7 +41,7 @@ export function connectionsTable({ result, strings }: ShownRun): TableView {
         : [[strings.openedPerSecond, rateWords(openedPerSecond), '', '']]),
       ...(pings === undefined
         ? []
-        : [[strings.pingsTold, [pings.sent, pings.received].map(counted).join(' / '), '', '']]),
+        : [[strings.pingCounts, [pings.sent, pings.received].map(counted).join(' / '), '', '']]),
     ],
     textColumns: [0],
   };
@@ -65,7 +65,7 @@ function lifeRows(life: LifeSummary, strings: PanelStrings): string[][] {
   ];
   const ms = (value: number): string => latencyOrDash(value * 1000, strings.noValue);
   return [
-    [strings.livesTold, counts.join(' / '), '', ''],
+    [strings.lifeCounts, counts.join(' / '), '', ''],
     row(strings.reconnectTime, reconnectUs, (us) => latencyOrDash(us, strings.noValue)),
     row(strings.lifeSpan, lifeSpanMs, ms),
     row(strings.downTime, downMs, ms),
@@ -103,7 +103,7 @@ export function connectionSentences({ result, strings }: ShownRun): string[] {
   const targets = (result?.connections.targets ?? []).map(
     ({ url, connected, failed, dropped, received, connectUs, latencyUs }) =>
       fill(
-        strings.targetTold,
+        strings.targetLine,
         url,
         ...[connected, failed, dropped, received].map(counted),
         latencyOrDash(connected > 0 ? connectUs.p99 : undefined, strings.noValue),

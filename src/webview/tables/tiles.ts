@@ -64,12 +64,12 @@ function numbersOf(state: ShownRun): StepNumbers | undefined {
   const done = decisiveStep(state);
   if (done) return { ...done, offeredPerSecond: done.offered / Math.max(1e-9, done.seconds) };
   if (state.result) return undefined;
-  const step = latestStep(state.snapshots, tellsRate);
+  const step = latestStep(state.snapshots, showsRate);
   return step && { ...step, offeredPerSecond: step.offered / Math.max(1e-9, step.elapsedS) };
 }
 
 /** In the first moments of a step a message more or less would make another rate. */
-const tellsRate = ({ elapsedS, totalS }: StepProgress): boolean =>
+const showsRate = ({ elapsedS, totalS }: StepProgress): boolean =>
   elapsedS > 0 && elapsedS >= Math.min(shortestRateS, totalS);
 
 function p99Tile(numbers: StepNumbers | undefined, { run, strings }: ShownRun): Tile {

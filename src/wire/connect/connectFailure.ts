@@ -128,7 +128,7 @@ export function classOfStatus(status: number, fallback: Request): ErrorClass {
   return fallback;
 }
 
-/** Class of a server's closing a connection, told by the text it gave. */
+/** Class of a server's closing a connection, by the text it gave. */
 export function classOfClosing(text: string): 'slowConsumer' | 'closed' {
   return /too slow|slow ?(consumer|client)|send buffer|waiting to be (sent|read)|were waiting/i.test(
     text,

@@ -11,7 +11,7 @@ import { connectHub, numberedEndpoint } from './connectHub';
 import { negotiate } from './negotiate';
 import { asProbe } from './probeMark';
 
-/** A method of a hub, as far as its answer to a call tells. */
+/** A method of a hub, as far as its answer to a call shows. */
 export interface ProbedMethod {
   readonly name: string;
   readonly present: boolean;
@@ -24,7 +24,7 @@ export type HubProbe =
       readonly reachable: true;
       readonly methods: readonly ProbedMethod[];
       /**
-       * `recordLatency` when the hub greets or tells ids as that dialect does, `measure` when it has the
+       * `recordLatency` when the hub greets or sends ids as that dialect does, `measure` when it has the
        * methods of that one instead; `methods` are those of the dialect, of the first when unknown.
        */
       readonly dialect?: HubDialect;

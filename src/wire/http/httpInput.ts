@@ -23,7 +23,7 @@ export interface InputOwner {
 
 /** The receiving half of a connection over an HTTP transport. */
 export interface HttpInput {
-  /** @param stopwatch is told the phases of its socket */
+  /** @param stopwatch gets the phases of its socket */
   open(stopwatch?: ConnectStopwatch): void;
   destroy(): void;
 }

@@ -43,7 +43,7 @@ export class HttpOutbox implements ChannelOwner {
     }
   }
 
-  /** Tells the server that the connection ends, behind the POST that is on its way, and lets go. */
+  /** Ends the connection at the server, behind the POST that is on its way, and lets go. */
   end(): void {
     this.ending = true;
     this.waiting = [];

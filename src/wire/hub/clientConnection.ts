@@ -5,7 +5,7 @@ import type { HubMessage } from './hubMessage';
 import type { HubCodec } from './hubCodec';
 import { jsonCodec } from './codecs';
 
-/** What an open connection tells. One listener serves all connections of a worker. */
+/** What an open connection reports. One listener serves all connections of a worker. */
 export interface HubListener {
   /**
    * One WebSocket message, one event or the answer to one poll: one or more hub messages, each with what
@@ -31,7 +31,7 @@ export interface HubListener {
   ): void;
   /** A connection that keeps itself alive has sent a ping. */
   pinged?(connection: HubConnection): void;
-  /** The connection is gone without our asking; told once. */
+  /** The connection is gone without our asking; reported once. */
   lost(connection: HubConnection, errorClass: ErrorClass, text: string): void;
   /** A connection that can be recovered has lost its socket; `recovered` or `lost` follows. */
   interrupted?(connection: HubConnection, errorClass: ErrorClass, text: string): void;
@@ -51,11 +51,11 @@ export interface HubConnectionOptions {
 export interface HubConnection {
   /** Index of the connection among all of the run. */
   readonly index: number;
-  /** What the hub knows it by, as far as negotiating told. */
+  /** What the hub knows it by, as far as negotiating showed. */
   readonly connectionId: string | undefined;
   /** When something last came from the server, in the clock of the owner, which sets it. */
   lastReceivedUs: number;
-  /** Text of a hub Close message, told when the connection ends after it. */
+  /** Text of a hub Close message, reported when the connection ends after it. */
   closeReason: string | undefined;
   /** Code of the server's close frame, where there was one. */
   readonly closeCode?: number | undefined;
@@ -75,15 +75,15 @@ export interface HubConnection {
    * @returns its bytes on the wire, NaN where nobody can see them
    */
   sendMessage(message: HubMessage): number;
-  /** Closes in order; the listener is not told. */
+  /** Closes in order; the listener is not notified. */
   close(): void;
-  /** Lets go of the sockets at once; the listener is not told. */
+  /** Lets go of the sockets at once; the listener is not notified. */
   destroy(): void;
-  /** Gives the connection up for the given reason, which the listener or the opener is told. */
+  /** Gives the connection up for the given reason, which the listener or the opener gets. */
   drop(errorClass: ErrorClass, text: string): void;
 }
 
-/** What all client connections have in common: they open once and come to one end, which is told once. */
+/** What all client connections have in common: they open once and come to one end, which is reported once. */
 export abstract class ClientConnection implements HubConnection {
   lastReceivedUs = 0;
   closeReason: string | undefined;
@@ -164,7 +164,7 @@ export abstract class ClientConnection implements HubConnection {
     this.destroy();
   }
 
-  /** Ends the connection, and tells whoever opens it or, once it is open, the listener. */
+  /** Ends the connection, and notifies whoever opens it or, once it is open, the listener. */
   protected fail(failure: ConnectFailure): void {
     if (this.state === 'closed') return;
     const { settle } = this;

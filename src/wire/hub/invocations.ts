@@ -23,7 +23,7 @@ export class Invocations {
     args: readonly unknown[],
     timeoutMs: number,
   ): Promise<InvocationOutcome> {
-    // Nothing would ever be told about a connection that is gone already.
+    // Nothing would ever be heard of a connection that is gone already.
     if (!connection.isOpen) return Promise.resolve(lost);
     return new Promise((resolve) => {
       const invocationId = String((this.lastId += 1));
@@ -39,7 +39,7 @@ export class Invocations {
         clearTimeout(timer);
         resolve(outcome);
       };
-      // It stays after its time is over: a late completion is told apart from those of others.
+      // It stays after its time is over: a late completion is not taken for those of others.
       this.pending.set(key, { settle });
       const message = {
         type: hubMessageType.invocation,

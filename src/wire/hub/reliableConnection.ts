@@ -130,7 +130,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
       if (isKnown) return;
     }
     this.listener.received(this, buffer, start, end, bytes);
-    // The socket tells its end in the words the service has given us.
+    // The socket reports its end in the words the service has given us.
     socket.closeReason = this.closeReason;
   }
 
@@ -169,7 +169,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
         ...[index, where, endpoint, this, options, signal, stopwatch],
       );
       if (this.stopped) socket.destroy();
-      // Its end may have been told before this.
+      // Its end may have been reported before this.
       else if (socket.isOpen) this.opened(socket);
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;

@@ -158,8 +158,8 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     this.closeCode = code;
     // A close frame is answered by one with the same code (RFC 6455, 5.5.1).
     this.farewell = code;
-    const told = this.closeReason ?? '';
-    const text = shownText(told === '' ? reason : told);
+    const given = this.closeReason ?? '';
+    const text = shownText(given === '' ? reason : given);
     this.drop(classOfClosing(text), `closed with code ${code}${text === '' ? '' : `: ${text}`}`);
   }
 

@@ -57,7 +57,7 @@ export interface ContractMessage {
   readonly toGroup?: boolean;
   /** Payload text; its bytes as UTF-8 are the message size. */
   readonly blob: string;
-  /** The payload goes out as bytes instead of text; only MessagePack can tell them apart. */
+  /** The payload goes out as bytes instead of text; only MessagePack distinguishes them. */
   readonly binary?: boolean;
 }
 

@@ -50,7 +50,7 @@ const membershipS = 24 * 3600;
 /** Longest answer that is read: a token, or a key. */
 const maximumAnswerBytes = 64 * 1024;
 
-/** What calls are told that can no longer be made. */
+/** The failure of calls that can no longer be made. */
 const runIsOver: ServiceFailure = { errorClass: 'closed', text: 'REST: the run is over' };
 
 interface Call {
@@ -83,13 +83,13 @@ export class RestCalls {
   private throttled = false;
   private pauseTimer: NodeJS.Timeout | undefined;
   private closed = false;
-  private readonly told = (failure: ServiceFailure | undefined): void => {
+  private readonly settled = (failure: ServiceFailure | undefined): void => {
     if (failure !== undefined) this.refused(failure);
   };
 
   /**
-   * @param refused is told why a message was not accepted
-   * @param freed is told that {@link takesMessages} has become true
+   * @param refused gets why a message was not accepted
+   * @param freed is called when {@link takesMessages} has become true
    */
   constructor(
     endpoint: Endpoint,
@@ -123,7 +123,7 @@ export class RestCalls {
    * @param body makes the body when the call leaves; not called when it never does
    */
   send(receiver: RestReceiver, body: () => Buffer): void {
-    this.begin({ ...this.sendingTo(receiver), body, settle: this.told });
+    this.begin({ ...this.sendingTo(receiver), body, settle: this.settled });
   }
 
   /** Sends a message; settles when the service has answered. */
@@ -187,14 +187,14 @@ export class RestCalls {
     return isKey ? { id, text } : unreadable('key');
   }
 
-  /** Tells an emulator where events of the hub go; the services themselves have no such call. */
+  /** Registers where events of the hub go with an emulator; the services themselves have no such call. */
   registerHandler(url: string): Promise<ServiceFailure | undefined> {
     const systemEvents = this.access.kind === 'webpubsub' ? { systemEvents: [] } : {};
     const body = Buffer.from(JSON.stringify({ url, ...systemEvents }), 'utf8');
     return this.call({ method: 'PUT', path: this.handlerPath, body });
   }
 
-  /** Tells an emulator that the handler of the hub is going. */
+  /** Takes the handler of the hub back. */
   unregisterHandler(): Promise<ServiceFailure | undefined> {
     return this.call({ method: 'DELETE', path: this.handlerPath });
   }

@@ -141,7 +141,7 @@ export class PubSubSdkConnection extends ClientConnection {
     this.client.stop();
   }
 
-  /** The client's own reader and writer, with a view of what its events do not tell: pongs, farewells, lengths. */
+  /** The client's own reader and writer, with a view of what its events do not report: pongs, farewells, lengths. */
   private watched(inner: WebPubSubClientProtocol): WebPubSubClientProtocol {
     return {
       name: inner.name,

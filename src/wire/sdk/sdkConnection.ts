@@ -37,7 +37,7 @@ import { SdkProtocol, type SdkProtocolOwner } from './sdkProtocol';
 
 /** What a server may put into one event or one answer, as for our own connections. */
 const maximumBatchBytes = 16 * 1024 * 1024;
-/** After a failed send the server may still be telling the reason. */
+/** After a failed send the server may still be sending the reason. */
 const reasonWaitMs = 1000;
 
 const transports = {
@@ -228,10 +228,10 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     if (this.state === 'connecting') this.becomeOpen();
   }
 
-  /** One of the client's parts has failed; what becomes of the connection is usually told afterwards. */
+  /** One of the client's parts has failed; what becomes of the connection is usually reported afterwards. */
   private failed(failure: ConnectFailure): ConnectFailure {
     this.failure ??= failure;
-    // The client does not tell of a send that failed.
+    // The client does not report a send that failed.
     if (this.state === 'open') this.timer ??= setTimeout(() => this.fail(failure), reasonWaitMs);
     return failure;
   }
@@ -289,7 +289,7 @@ class SdkCalls {
       case hubMessageType.invocation: {
         const { target, invocationId } = message;
         const args = this.argumentsOf(message);
-        // What fails on the way is told by the transport, what the hub answers by the reader.
+        // What fails on the way is reported by the transport, what the hub answers by the reader.
         if (invocationId === undefined) hub.send(target, ...args).catch(ignore);
         else protocol.invoking(invocationId, () => hub.invoke(target, ...args)).catch(ignore);
         break;

@@ -171,7 +171,7 @@ function bearer(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }
 
-/** The client knows its own errors; everything else is told with our classes. */
+/** The client knows its own errors; everything else has our classes. */
 function failureOf(error: Error, purpose: Purpose, url: URL, signal: AbortSignal): Error {
   if (error instanceof ConnectFailure || error instanceof AbortError) return error;
   // It asks again when a poll was held for too long.

@@ -29,7 +29,7 @@ export interface SdkProtocolOwner {
 
 /**
  * The official client's own reader and writer, one message at a time, with a view of everything that
- * passes: its callbacks tell neither methods nobody has registered, nor pings and closes, nor lengths.
+ * passes: its callbacks report neither methods nobody has registered, nor pings and closes, nor lengths.
  */
 export class SdkProtocol implements IHubProtocol {
   readonly name: string;

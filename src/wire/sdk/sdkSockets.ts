@@ -23,7 +23,7 @@ export interface SdkClosing {
   readonly reason: string;
 }
 
-/** RFC 6455, 7.4.1: told where no close frame came. */
+/** RFC 6455, 7.4.1: reported where no close frame came. */
 const abnormalClosure = 1006;
 
 /**
@@ -76,7 +76,7 @@ function openWebSocket(
     maxPayload: way.maximumBytes,
     createConnection: () => {
       const raw = openSocket(hub, way.endpoint, way.stopwatch);
-      // Once it is open, `ws` tells of a broken socket only that it was closed.
+      // Once it is open, `ws` reports of a broken socket only that it was closed.
       raw.on('error', (error) => way.failed(failureOfSocket(error)));
       return raw;
     },
@@ -184,7 +184,7 @@ class SdkEventSource implements InputOwner {
   }
 }
 
-/** What is given to the official client for one connection in place of its own sockets, and what they tell. */
+/** What is given to the official client for one connection in place of its own sockets, and what they report. */
 export interface SdkWay {
   readonly endpoint: Endpoint;
   /** Sockets for HTTP requests, shared by the connections of a worker. */

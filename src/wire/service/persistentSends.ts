@@ -83,14 +83,14 @@ export class PersistentSends implements HubListener {
   private failure: ServiceFailure = { errorClass: 'closed', text: 'server connection: not open' };
 
   /**
-   * @param told learns why the connection could not be opened, or is no more, and of each message that it cost
+   * @param report learns why the connection could not be opened, or is no more, and of each message that it cost
    * @param backOffMs wait after the first failure; doubles up to a minute
    */
   constructor(
     private readonly endpoint: Endpoint,
     { restUrl, hub }: ServiceAccess,
     private readonly tokens: AccessTokens,
-    private readonly told: (failure: ServiceFailure) => void,
+    private readonly report: (failure: ServiceFailure) => void,
     private readonly backOffMs = 1000,
   ) {
     this.url = new URL(`${restUrl}/server/?hub=${encodeURIComponent(hub)}`);
@@ -133,7 +133,7 @@ export class PersistentSends implements HubListener {
   }
 
   /**
-   * Hands a frame to the open connection. Where there is none the message is lost, and told as an error of the class
+   * Hands a frame to the open connection. Where there is none the message is lost, and reported as an error of the class
    * of what the connection was lost by.
    *
    * @returns whether the bytes were taken at once; otherwise they must not be changed any more
@@ -141,7 +141,7 @@ export class PersistentSends implements HubListener {
   send(frame: Buffer): boolean {
     if (this.connection?.isOpen === true) return this.connection.send(frame);
     const { errorClass, text } = this.failure;
-    this.told({ errorClass, text: `message not sent: ${text}` });
+    this.report({ errorClass, text: `message not sent: ${text}` });
     return true;
   }
 
@@ -212,7 +212,7 @@ export class PersistentSends implements HubListener {
   private failed(errorClass: ErrorClass, text: string, retryAfterMs = 0): void {
     if (this.closed) return;
     this.failure = { errorClass, text: `server connection: ${text}` };
-    this.told(this.failure);
+    this.report(this.failure);
     const backOffMs = Math.min(longestBackOffMs, this.backOffMs * 2 ** this.failures);
     this.failures = Math.min(this.failures + 1, 16);
     clearTimeout(this.retry);

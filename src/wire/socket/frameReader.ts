@@ -73,10 +73,10 @@ export class FrameReader {
       this.frame(chunk, at, frameEnd, listener);
       at = frameEnd;
     }
-    if (this.pingBuffer !== undefined) this.tellPing(this.pingBuffer, listener);
+    if (this.pingBuffer !== undefined) this.reportPing(this.pingBuffer, listener);
   }
 
-  private tellPing(buffer: Buffer, listener: FrameListener): void {
+  private reportPing(buffer: Buffer, listener: FrameListener): void {
     this.pingBuffer = undefined;
     if (!listener.stopped) listener.onPing(buffer.subarray(this.pingStart, this.pingEnd));
   }

@@ -96,10 +96,10 @@ export function decoded(text: string): string {
   }
 }
 
-/** A tunnel that can be written to before it is open; tells so by the event `connect`. */
+/** A tunnel that can be written to before it is open; then it emits `connect`. */
 export class TunnelStream extends Duplex {
   private tunnel: Socket | undefined;
-  private silence: { readonly ms: number; readonly told: () => void } | undefined;
+  private silence: { readonly ms: number; readonly listener: () => void } | undefined;
   private readonly giveUp = new AbortController();
 
   constructor(
@@ -114,7 +114,7 @@ export class TunnelStream extends Duplex {
       (tunnel) => {
         this.tunnel = tunnel;
         const { silence } = this;
-        if (silence !== undefined) tunnel.setTimeout(silence.ms, silence.told);
+        if (silence !== undefined) tunnel.setTimeout(silence.ms, silence.listener);
         tunnel.on('data', (chunk: Buffer) => {
           if (!this.push(chunk)) tunnel.pause();
         });
@@ -154,7 +154,7 @@ export class TunnelStream extends Duplex {
 
   /** As that of a socket: nothing happened for so long. */
   setTimeout(timeoutMs: number, listener: () => void = () => undefined): this {
-    this.silence = { ms: timeoutMs, told: listener };
+    this.silence = { ms: timeoutMs, listener };
     this.tunnel?.setTimeout(timeoutMs, listener);
     return this;
   }

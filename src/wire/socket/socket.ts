@@ -79,7 +79,7 @@ export function openSocket(
   return socket;
 }
 
-/** Tells the phases of a socket. An address that is no name is not looked up, and leaves no listener behind. */
+/** Reports the phases of a socket. An address that is no name is not looked up, and leaves no listener behind. */
 function timeSocket(
   socket: net.Socket,
   tunnel: TunnelStream | undefined,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { countFor, tellsShare } from '../../../src/base/judging';
+import { countFor, showsShare } from '../../../src/base/judging';
 import {
   latencyAt,
   tailReason,
@@ -13,8 +13,8 @@ const summary = (count: number): LatencySummary => ({
 
 describe('tails', () => {
   it('are told where at least ten values lie beyond', () => {
-    assert.deepEqual([tellsShare(9_999, 0.999), tellsShare(10_000, 0.999)], [false, true]);
-    assert.deepEqual([tellsShare(99_999, 0.9999), tellsShare(100_000, 0.9999)], [false, true]);
+    assert.deepEqual([showsShare(9_999, 0.999), showsShare(10_000, 0.999)], [false, true]);
+    assert.deepEqual([showsShare(99_999, 0.9999), showsShare(100_000, 0.9999)], [false, true]);
     assert.deepEqual([countFor(0.999), countFor(0.9999)], [10_000, 100_000]);
     assert.deepEqual(
       [tailUs(summary(50_000), 'p999'), tailUs(summary(50_000), 'p9999')],

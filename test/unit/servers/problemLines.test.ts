@@ -5,8 +5,8 @@ describe('problem lines', () => {
   it('tell the same sentence once with its count, and of a flood of others only the first twenty', () => {
     const lines: ProblemLine[] = [];
     const problems = new ProblemLines((line) => lines.push(line));
-    for (let index = 0; index < 300; index++) problems.tell('the same');
-    for (let index = 0; index < 100; index++) problems.tell(`another ${index}`);
+    for (let index = 0; index < 300; index++) problems.report('the same');
+    for (let index = 0; index < 100; index++) problems.report(`another ${index}`);
     assert.equal(lines.length, 0);
     problems.flush();
     assert.deepEqual(lines[0], { problem: 'the same', count: 300 });
@@ -21,7 +21,7 @@ describe('problem lines', () => {
 
   it('are told a moment later by themselves', async () => {
     const line = await new Promise<ProblemLine>((resolve) => {
-      new ProblemLines(resolve).tell('soon');
+      new ProblemLines(resolve).report('soon');
     });
     assert.deepEqual(line, { problem: 'soon', count: 1 });
   });

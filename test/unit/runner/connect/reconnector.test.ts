@@ -3,8 +3,10 @@ import type { PlanLife } from '../../../../src/plan/plan';
 import { Reconnector } from '../../../../src/runner/connect/connectionLife';
 import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
 import { planOf } from '../../../fakes/plan';
+import { VirtualTime } from '../../../fakes/virtualTime';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+let time: VirtualTime;
 const life: PlanLife = { repair: true, policy: 'atOnce', delayMs: 30 };
 
 /** A reconnector whose connects do what the test wants, with what it did. */
@@ -14,7 +16,6 @@ class Bench {
   inFlight = 0;
   mostInFlight = 0;
   readonly reconnector: Reconnector;
-  private readonly startMs = performance.now();
 
   constructor(
     open: (index: number, signal: AbortSignal, tries: number) => Promise<boolean>,
@@ -22,9 +23,9 @@ class Bench {
   ) {
     const plan = planOf({ connectInFlight: 3, arrivingRate: 50 });
     this.reconnector = new Reconnector(plan, { ...life, ...changes }, 0, {
-      nowUs: () => performance.now() * 1000,
+      nowUs: () => time.nowUs(),
       open: async (index, signal) => {
-        this.tries.push({ index, atMs: performance.now() - this.startMs });
+        this.tries.push({ index, atMs: time.nowMs });
         this.mostInFlight = Math.max(this.mostInFlight, (this.inFlight += 1));
         try {
           return await open(index, signal, this.tries.length);
@@ -36,19 +37,23 @@ class Bench {
     });
   }
 
-  async until(count: number): Promise<void> {
-    while (this.tries.length < count) await sleep(2);
+  get triedAtMs(): number[] {
+    return this.tries.map(({ atMs }) => atMs);
   }
 }
 
 describe('Reconnector', () => {
+  beforeEach(() => (time = new VirtualTime().install()));
+  afterEach(() => time.restore());
+
   it('opens all again, never more at once than the plan allows', async () => {
     const bench = new Bench(async () => {
       await sleep(3);
       return true;
     });
     for (let index = 0; index < 20; index++) bench.reconnector.down(index);
-    await bench.until(20);
+    await time.to(1000);
+    assert.equal(bench.tries.length, 20);
     assert.equal(bench.mostInFlight, 3);
     assert.equal(new Set(bench.tries.map(({ index }) => index)).size, 20);
     assert.deepEqual(bench.failures, []);
@@ -60,23 +65,16 @@ describe('Reconnector', () => {
       return true;
     });
     bench.reconnector.down(7);
-    await bench.until(4);
-    const [, second, third, fourth] = bench.tries.map(({ atMs }) => atMs);
-    assert.ok(third! - second! >= 119, `${third! - second!} ms`);
-    assert.ok(fourth! - third! >= 29, `${fourth! - third!} ms`);
+    await time.to(60_000);
+    assert.deepEqual(bench.triedAtMs, [0, 30, 150, 180]);
     assert.deepEqual(bench.failures, ['throttled', 'throttled', 'throttled']);
-    await sleep(60);
-    assert.equal(bench.tries.length, 4);
   });
 
   it('exchanges at the rate of the ramp', async () => {
     const bench = new Bench(async () => true);
     for (let index = 0; index < 4; index++) bench.reconnector.exchange(index);
-    await bench.until(4);
-    // Not from the first, which may come late.
-    bench.tries.forEach(({ atMs }, position) => {
-      assert.ok(atMs >= position * 20 - 3, `${position} came at ${atMs} ms`);
-    });
+    await time.to(1000);
+    assert.deepEqual(bench.triedAtMs, [20, 40, 60, 80]);
   });
 
   it('stops: what is opening is given up, what waits does not begin', async () => {
@@ -88,9 +86,10 @@ describe('Reconnector', () => {
       { policy: 'atOnce' },
     );
     for (let index = 0; index < 5; index++) bench.reconnector.down(index);
-    await bench.until(3);
+    await time.to(0);
+    assert.equal(bench.inFlight, 3);
     bench.reconnector.stop();
-    await sleep(30);
+    await time.to(60_000);
     assert.equal(bench.inFlight, 0);
     assert.equal(bench.tries.length, 3);
     assert.deepEqual(bench.failures, []);

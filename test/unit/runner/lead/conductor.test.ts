@@ -474,7 +474,7 @@ describe('Conductor', () => {
       const problems = new TargetProblems();
       start({}, {}, { secrets: ['s3cret'], problems });
       await time.to(measuringMs);
-      problems.tell('the app server said s3cret', 2);
+      problems.report('the app server said s3cret', 2);
       assert.equal(snapshots.at(-1)?.problem, 'the app server said (redacted)');
       const summary = await ended();
       assert.deepEqual(summary.errors, { ownServer: 2 });
