@@ -113,8 +113,8 @@ export async function startRawHub(options: RawHubOptions = {}): Promise<RawHub> 
   };
   const server =
     options.secure === true
-      ? tls.createServer(tlsServerOptions(options.clientCertificate), accept)
-      : net.createServer(accept);
+      ? tls.createServer({ ...tlsServerOptions(options.clientCertificate), noDelay: true }, accept)
+      : net.createServer({ noDelay: true }, accept);
   server.on('connection', (socket: net.Socket) => sockets.add(socket));
   server.on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');

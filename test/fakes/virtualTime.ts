@@ -18,9 +18,10 @@ const names = [
 type Timers = Record<(typeof names)[number], unknown>;
 const real = Object.fromEntries(names.map((name) => [name, globalThis[name]])) as Timers;
 const nextTurn = globalThis.setImmediate;
+const realNow = performance.now.bind(performance);
 
 /**
- * A clock that a test moves by hand, and the timers of this process by it: between {@link install} and
+ * A clock that a test moves by hand, and timers and `performance.now` of this process by it: between {@link install} and
  * {@link restore} no time passes but that of {@link to}.
  */
 export class VirtualTime implements Clock {
@@ -43,11 +44,13 @@ export class VirtualTime implements Clock {
       clearImmediate: clear,
     };
     Object.assign(globalThis, fakes);
+    performance.now = () => this.nowMs;
     return this;
   }
 
   restore(): void {
     Object.assign(globalThis, real);
+    performance.now = realNow;
     this.timers.clear();
   }
 
@@ -67,6 +70,12 @@ export class VirtualTime implements Clock {
   /** Timers that are waited for. */
   get pending(): number {
     return this.timers.size;
+  }
+
+  /** Until something waits for a timer of at least that long: sockets go on by themselves meanwhile. */
+  async waitedFor(ms: number): Promise<void> {
+    const isDue = (timer: Timer): boolean => timer.atUs >= this.us + ms * 1000;
+    while (![...this.timers].some(isDue)) await this.settle();
   }
 
   /** Goes on to that moment, timer by timer in their order; all promises settle in between. */

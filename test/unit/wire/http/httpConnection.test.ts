@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpTransport } from '../../../../src/base/endpoint';
 import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
 import { ConnectStopwatch } from '../../../../src/wire/socket/socket';
@@ -8,6 +11,7 @@ import { endpointOf } from '../../../fakes/endpoint';
 import { answer, HttpHub, type HeldRequest } from '../../../fakes/httpHub';
 import { certificate } from '../../../fakes/rawHub';
 import { RecordingListener } from '../../../fakes/recordingListener';
+import { VirtualTime } from '../../../fakes/virtualTime';
 
 const eventStream = { 'Content-Type': 'text/event-stream' };
 const noTime = { maximumMessageBytes: 100_000, maximumUnsentBytes: 10_000 };
@@ -19,8 +23,10 @@ describe('HttpConnection', () => {
   let connections: HttpConnection[];
   let renewals: number;
   let renew: () => Promise<string | undefined>;
+  let time: VirtualTime;
 
   beforeEach(async () => {
+    time = new VirtualTime().install();
     hub = new HttpHub();
     listener = new RecordingListener();
     connections = [];
@@ -29,6 +35,7 @@ describe('HttpConnection', () => {
     await hub.listen();
   });
   afterEach(() => {
+    time.restore();
     for (const connection of connections) connection.destroy();
     return hub.dispose();
   });
@@ -122,7 +129,8 @@ describe('HttpConnection', () => {
     assert.equal(first.body, message('a').toString());
     connection.send(message('b'));
     connection.send(message('c'));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Long enough for a request to arrive.
+    await sleep(50);
     assert.equal(hub.held, 0);
     answer(first);
     const second = await hub.next('POST');
@@ -212,6 +220,9 @@ describe('HttpConnection', () => {
       const { connection } = await streaming();
       connection.send(message('a'));
       answer(await hub.next('POST'), status);
+      // The reason may still come over the stream.
+      await time.waitedFor(1000);
+      await time.to(1000);
       assert.equal((await listener.lostOnce).errorClass, errorClass);
       assert.match(listener.losses[0]!.text, new RegExp(`^send: .* answered ${status}`));
       listener = new RecordingListener();
@@ -233,7 +244,8 @@ describe('HttpConnection', () => {
     const { connection, stream } = await streaming();
     connection.send(message('a'));
     answer(await hub.next('POST'), 404);
-    setTimeout(() => stream.response.end('data: {"type":7,"error":"Too long."}\x1e\r\n\r\n'), 50);
+    await time.waitedFor(1000);
+    stream.response.end('data: {"type":7,"error":"Too long."}\x1e\r\n\r\n');
     assert.deepEqual(await listener.lostOnce, {
       errorClass: 'closed',
       text: 'the server ended the connection: Too long.',
@@ -311,13 +323,16 @@ describe('HttpConnection', () => {
   });
 
   it('sends over a new socket when the server has closed the idle one', async () => {
-    hub.server.keepAliveTimeout = 1;
+    const sockets: Socket[] = [];
+    hub.server.on('connection', (socket) => sockets.push(socket));
     const { connection } = await streaming();
-    // Node waits a second longer than it says.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const [, idle] = sockets;
+    idle!.destroy();
+    await once(idle!, 'close');
     connection.send(message('a'));
     const sent = await hub.next('POST');
     assert.equal(sent.body, message('a').toString());
+    assert.equal(sent.response.socket, sockets[2]);
     answer(sent);
     assert.equal(connection.isOpen, true);
   });

@@ -23,6 +23,7 @@ import type { Connected, DataMessage } from '../../../../src/wire/webpubsub/pubS
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
 import { until } from '../../../fakes/until';
+import { VirtualTime } from '../../../fakes/virtualTime';
 
 /** Remembers losses of sockets too. */
 class ReliableListener extends RecordingListener {
@@ -81,7 +82,10 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
     /** What the next upgrades are refused with. */
     const refusals: number[] = [];
 
+    let time: VirtualTime;
+
     beforeEach(async () => {
+      time = new VirtualTime().install();
       sockets.length = sent.length = refusals.length = 0;
       listener = new ReliableListener();
       server = createServer();
@@ -111,6 +115,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       connection?.destroy();
       for (const { socket } of sockets) socket.terminate();
       server.close();
+      time.restore();
     });
 
     async function open(): Promise<ReliableConnection> {
@@ -131,6 +136,8 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       const client = await open();
       assert.equal(client.connectionId, 'c 1');
       for (let id = 1; id <= 203; id++) say(sockets[0]!.socket, data(id));
+      await until('the messages', () => sent.length === 1 && listener.texts.length === 203);
+      await time.to(1000);
       await until('the sending', () => sent.length === 2);
       const ids = sent.map((each) => (each as { sequenceId: number }).sequenceId);
       assert.deepEqual([ids, listener.texts.length], [[200, 203], 203]);
@@ -150,6 +157,8 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
         ...{ type: 1, invocationId: '1', target: 'JoinGroup', arguments: ['g'] },
       });
       assert.equal(client.send(clientFrame(codec.opcode, late)), false);
+      await time.waitedFor(500);
+      await time.to(1500);
       await until('the sending', () => sent.length === 2);
       assert.deepEqual(sent, [join, { type: 'sequenceAck', sequenceId: 7 }]);
       const [, { request, socket } = assert.fail()] = sockets;
@@ -167,6 +176,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
         listener.texts,
         [7, 8].map((id) => data(id).toString('latin1')),
       );
+      await time.to(2500);
       await until('the acknowledgement', () => sent.length === 3);
       assert.deepEqual(sent[2], { type: 'sequenceAck', sequenceId: 8 });
       assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
