@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { estimate } from '../../../src/capacity/estimate';
+import type { EstimateInput } from '../../../src/capacity/model';
+import { sr2023 } from '../../../src/capacity/tables/resolved';
 import { estimateVector, readVectors } from './vectors';
 
 /** Numbers within 1e-4, everything else equal; only the fields of `expected` are compared. */
@@ -47,22 +49,44 @@ describe('estimate: vectors', () => {
   }
 });
 
-describe('estimate: time', () => {
-  it('takes less than a millisecond', () => {
-    const input = {
-      product: 'signalr',
-      connections: 5000,
-      useCases: [
-        { kind: 'send_to_group', senders: 300, intervalS: 1, messageBytes: 2048, groupMembers: 10 },
-        { kind: 'send_to_connection', senders: 500, intervalS: 1, messageBytes: 2048 },
-        { kind: 'broadcast', senders: 1, intervalS: 10, messageBytes: 4096 },
-      ],
-    } as const;
-    const times = Array.from({ length: 200 }, () => {
-      const start = process.hrtime.bigint();
-      estimate(input);
-      return Number(process.hrtime.bigint() - start) / 1e6;
-    }).sort((a, b) => a - b);
-    assert.ok(times[100]! < 1, `median ${times[100]} ms`);
+/** How often an estimate asks for a table of the guide. */
+function lookUps(input: EstimateInput): number {
+  const { tables } = sr2023;
+  let count = 0;
+  const counted = new Proxy(tables, {
+    get: (target, name) => {
+      count += 1;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  Object.assign(sr2023, { tables: counted });
+  try {
+    estimate(input);
+  } finally {
+    Object.assign(sr2023, { tables });
+  }
+  return count;
+}
+
+describe('estimate: work', () => {
+  /** So many times the use cases, each with that part of the load. */
+  const split = (parts: number): EstimateInput => ({
+    product: 'signalr',
+    connections: 5000,
+    useCases: Array.from({ length: parts }, (): EstimateInput['useCases'] => {
+      const each = { intervalS: 1, messageBytes: 2048 };
+      return [
+        { kind: 'send_to_group', senders: 300 / parts, groupMembers: 10, ...each },
+        { kind: 'send_to_connection', senders: 500 / parts, ...each },
+        { kind: 'broadcast', senders: 1, intervalS: 10 * parts, messageBytes: 4096 },
+      ];
+    }).flat(),
+  });
+
+  it('is at most 300 look-ups in tables, and grows no faster than the use cases', () => {
+    const once = lookUps(split(1));
+    assert.equal(estimate(split(10)).unit, estimate(split(1)).unit);
+    assert.ok(once > 0 && once <= 300, `${once} look-ups`);
+    assert.ok(lookUps(split(10)) <= 10 * once);
   });
 });
