@@ -56,7 +56,7 @@ export async function open({ url, connections, protocol, batch, blob, nowUs, rec
   const context = {
     endpoint,
     agents: new SocketAgents(endpoint, 1),
-    tokens: new AccessTokens(endpoint.service),
+    tokens: new AccessTokens(endpoint.service, 0, ['joinGroups', 'sendToGroups']),
     listener: listener(received),
     options: { ...limits, codec },
   };

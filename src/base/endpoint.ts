@@ -1,3 +1,5 @@
+import type { AzureService } from './services';
+
 /** Everything a connection needs to get in, with all references resolved. Never stored, never shown. */
 export interface Endpoint {
   /** `http:` or `https:` hub URLs. */
@@ -32,7 +34,7 @@ export type ServiceAccess = ServiceHub & ServicePass;
 
 /** A hub of a service, for those who know how to get in. */
 export interface ServiceHub {
-  readonly kind: 'signalr' | 'webpubsub';
+  readonly kind: AzureService;
   readonly hub: string;
   /** `http(s)://host` without a port: what access tokens are made out to. */
   readonly audience: string;

@@ -68,6 +68,10 @@ export type WireProtocol =
   | 'webpubsubProtobuf'
   | 'webpubsubReliableProtobuf';
 
+/** Whether clients speak a hub protocol; else it is one of Azure Web PubSub. */
+export const isHubProtocol = (protocol: WireProtocol): boolean =>
+  protocol === 'json' || protocol === 'messagepack';
+
 /** Bytes that every message carries to be recognised by, see `wire/stamp.ts`. */
 export const stampBytes = 54;
 

@@ -1,6 +1,7 @@
+import type { AzureService } from '../base/services';
 import type { TrafficKind, Traffic } from '../usecases/useCase';
 
-export type Product = 'signalr' | 'webpubsub';
+export type Product = AzureService;
 export const signalrEditions = ['sr2023', 'later'] as const;
 /** Edition of the SignalR guide to compute with; the two are never mixed. */
 export type Edition = (typeof signalrEditions)[number];

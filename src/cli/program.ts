@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ExpectedError } from '../base/expectedError';
+import { azureServices, usualService } from '../base/services';
 import { signalrEditions, type Edition } from '../capacity/model';
 import { groupShapes } from '../capacity/start/startingFile';
 import { redactText } from '../results/redact';
@@ -149,8 +150,8 @@ const addInit: Add = (program, { io, carryOut }) => {
     .addOption(
       init
         .createOption('--service <name>', 'service whose published tables count')
-        .choices(['signalr', 'webpubsub'])
-        .default('signalr'),
+        .choices(azureServices)
+        .default(usualService),
     )
     .addOption(
       init

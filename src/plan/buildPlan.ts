@@ -1,3 +1,4 @@
+import { services } from '../base/services';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { silentRounds, stepsOf } from '../scenario/steps';
 import type { Parameters } from '../usecases/parameters';
@@ -37,6 +38,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const inFlight = split(Math.max(workers, connectInFlight), workers);
   const life = lifeOf(scenario);
   const rounds = silentRounds(scenario);
+  const { speaksHub } = services[scenario.service];
   const steps = stepsOf(scenario).map(({ index, senders, perEntry }) => ({
     index,
     ...(perEntry.length > 1 ? { senders: sumOf(perEntry), perEntry } : { senders }),
@@ -59,9 +61,8 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     connectInFlight,
     connectTimeoutMs: scenario.connectTimeoutMs,
     pacing: scenario.pacing,
-    protocol:
-      scenario.service === 'webpubsub' ? bySubprotocol[scenario.subprotocol] : scenario.protocol,
-    ...(scenario.service === 'webpubsub' && scenario.acks === 'all' && { acks: 'all' as const }),
+    protocol: speaksHub ? scenario.protocol : bySubprotocol[scenario.subprotocol],
+    ...(!speaksHub && scenario.acks === 'all' && { acks: 'all' as const }),
     dialect: scenario.dialect,
     entries: scenario.entries.map(planEntryOf),
     steps,

@@ -1,4 +1,5 @@
 import type { RunSummary, Verdict } from '../measure/summary';
+import { isAzure, type Service } from '../base/services';
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
 import type { Scenario } from '../scenario/scenario';
@@ -36,10 +37,10 @@ export type Emulated = 'embeddedHub' | 'emulator';
  */
 export function emulatedBy(
   { kind, emulated }: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>>,
-  service: string,
+  service: Service,
 ): Emulated | undefined {
   if (emulated !== true) return undefined;
-  return service === 'hub' && (kind === undefined || behindOf({ kind }) !== 'service')
+  return !isAzure(service) && (kind === undefined || behindOf({ kind }) !== 'service')
     ? 'embeddedHub'
     : 'emulator';
 }

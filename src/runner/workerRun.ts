@@ -1,6 +1,9 @@
+import { isHubProtocol } from '../base/message';
+import { services } from '../base/services';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { targetOf } from '../plan/draws';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
+import { permissionsOf } from '../usecases/useCase';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
 import type { HubConnection } from '../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../wire/hub/hubMessage';
@@ -236,8 +239,8 @@ export class WorkerRun implements ConnectionsListener, Driven {
   /** Clients of Azure SignalR Service have no hub to ask when there is no app server; plain ones cannot ask. */
   private joinFor(): ConstructorParameters<typeof Preparation>[3] {
     const { rest } = this;
-    const { endpoint, plan } = this.start;
-    const asks = endpoint.service?.kind === 'webpubsub' && plan.protocol !== 'webpubsubNone';
+    const { plan } = this.start;
+    const asks = !isHubProtocol(plan.protocol) && plan.protocol !== 'webpubsubNone';
     if (rest === undefined || asks) return undefined;
     return (index, group) => rest.changeGroup('PUT', index, group);
   }
@@ -361,9 +364,10 @@ function accessOf(
   if (service === undefined) return undefined;
   const failed = ({ errorClass, text }: ServiceFailure): void => recorder.error(errorClass, text);
   const freed = (): void => loop.wake();
-  const tokens = new AccessTokens(service, plan.runId);
+  const permissions = plan.entries.flatMap(({ run }) => permissionsOf(run));
+  const tokens = new AccessTokens(service, plan.runId, permissions);
   const rest = new RestCalls(endpoint, service, tokens, failed, freed);
-  const areIssued = service.kind === 'webpubsub' && 'bearer' in service;
+  const areIssued = 'bearer' in service && !services[service.kind].lendsKey;
   const persists = plan.entries.some((entry) => entry.run.via === 'persistent');
   return {
     tokens,

@@ -1,4 +1,5 @@
 import { isMap, isScalar, type Document } from 'yaml';
+import { azureServices, services } from '../base/services';
 import { isRest } from '../usecases/useCase';
 import { buildScenario, readSlo } from './read/buildScenario';
 import { checkDialect, reportNotRunnable } from './check/notRunnable';
@@ -15,7 +16,7 @@ import type { Problem } from './problem';
 import { pipelineAsScenario, pipelineIn } from './seed/pipelineFile';
 import { readEntries } from './read/readEntries';
 import { createReading, type Place, type Reading } from './text/scenarioReading';
-import { readSection, sectionOf, textIn, type Section } from './read/readSection';
+import { choiceIn, readSection, sectionOf, type Section } from './read/readSection';
 import { readTarget } from './read/readTarget';
 import type { Scenario } from './scenario';
 import { sloKeys, topKeys } from './keys/scenarioKeys';
@@ -92,9 +93,10 @@ function readScenario(reading: Reading, top: Section): Checked {
   const slo = readSection(reading, 'slo', sloKeys(), top.written.get('slo'));
   const entries = readEntries(reading, top);
   const rest = entries.some(({ useCase }) => isRest(useCase));
+  const service = choiceIn(config, 'service', azureServices);
   const { target, written } = readTarget(reading, config, {
     rest,
-    preferConnectionString: rest || textIn(config, 'service') === 'webpubsub',
+    preferConnectionString: rest || (service !== undefined && !services[service].speaksHub),
   });
   const limits = readSlo(reading, slo, config);
   const scenario = buildScenario(reading, { top, config, entries, target, slo: limits });

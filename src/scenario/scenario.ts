@@ -1,6 +1,6 @@
+import type { Service } from '../base/services';
 import type { Slo } from '../base/slo';
 import type { Parameters } from '../usecases/parameters';
-import type { Service } from '../usecases/useCase';
 import type { ConfigFields } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';
 

@@ -1,3 +1,4 @@
+import { isAzure, services } from '../base/services';
 import type { Scenario } from '../scenario/scenario';
 import { openConnection } from './openConnection';
 import { resolveEndpoint, secretsOf } from './resolveEndpoint';
@@ -12,7 +13,7 @@ export const local: Target = {
     const { serverScript, onProblem } = context;
     const { value, dispose } = await startLocalServer(service, serverScript, onProblem);
     try {
-      if (service === 'hub') return { ...(await openHub(value, scenario, context)), dispose };
+      if (!isAzure(service)) return { ...(await openHub(value, scenario, context)), dispose };
       const opened = await openConnection(value, scenario, context);
       return {
         ...opened,
@@ -37,19 +38,13 @@ async function openHub(
   return { kind: 'local', emulated: true, endpoint, secrets, url, hostsBeyond: [] };
 }
 
-const servers: Readonly<Record<Scenario['service'], ServedThing>> = {
-  hub: { args: ['hub', '--port', '0'], name: 'embedded hub', prints: 'url' },
-  signalr: {
-    args: ['azure-signalr', '--port', '0'],
-    name: 'emulator of Azure SignalR Service',
-    prints: 'connectionString',
-  },
-  webpubsub: {
-    args: ['web-pubsub', '--port', '0'],
-    name: 'emulator of Azure Web PubSub',
-    prints: 'connectionString',
-  },
-};
+function servedFor(service: Scenario['service']): ServedThing {
+  if (!isAzure(service))
+    return { args: ['hub', '--port', '0'], name: 'embedded hub', prints: 'url' };
+  const { emulator, name } = services[service];
+  const args = [emulator, '--port', '0'];
+  return { args, name: `emulator of ${name}`, prints: 'connectionString' };
+}
 
 /** The embedded hub or an emulator, see {@link startServerProcess}. */
 export function startLocalServer(
@@ -57,5 +52,5 @@ export function startLocalServer(
   serverScript: string,
   onProblem?: ProblemListener,
 ): ReturnType<typeof startServerProcess> {
-  return startServerProcess(serverScript, servers[service], { onProblem });
+  return startServerProcess(serverScript, servedFor(service), { onProblem });
 }

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { emulatorHeader } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
+import { azureServiceOf } from '../base/services';
 import type { Scenario } from '../scenario/scenario';
 import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import { serviceEndpointProblem } from '../scenario/target/hubUrl';
@@ -43,9 +44,7 @@ function openReferred(
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
-  const { service } = scenario;
-  const known = { ...scenario, service: service === 'hub' ? ('signalr' as const) : service };
-  return openConnection(text, known, context);
+  return openConnection(text, { ...scenario, service: azureServiceOf(scenario.service) }, context);
 }
 
 /** An answer from this machine takes a millisecond; one that does not come must not hold up a run. */

@@ -1,3 +1,4 @@
+import type { AzureService } from '../base/services';
 import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import { serviceConnection } from './openConnection';
 import type { ServiceProbe } from './service/probeService';
@@ -32,7 +33,7 @@ export async function probeConnection(
  * @throws ExpectedError `local-hub` when it does not start
  */
 export async function probeEmulator(
-  service: 'signalr' | 'webpubsub',
+  service: AzureService,
   context: TargetContext,
 ): Promise<ServiceProbe> {
   const { value, dispose } = await startLocalServer(service, context.serverScript);

@@ -1,4 +1,5 @@
 import { membershipMethods } from '../base/message';
+import type { ClientPermission, Service } from '../base/services';
 import { largestGroup, numberOf, type Parameters, type ParameterSpec } from './parameters';
 import type { LeavingSize, PayloadSize } from './payloadSizes';
 import { itemsDown, type StreamDirection, type StreamShape } from './streams';
@@ -94,12 +95,18 @@ export const isRest = ({ run }: UseCase): boolean => run.via !== undefined;
 export const runsUpstream = ({ run }: UseCase): boolean =>
   run.message !== undefined || run.audience === 'nobody';
 
+/** What its clients must be allowed where they join and send to groups by themselves. */
+export const permissionsOf = ({ preparation, audience, via }: HubRun): ClientPermission[] => [
+  ...(preparation === 'joinGroups' ? (['joinGroups'] as const) : []),
+  ...(audience === 'group' && via === undefined ? (['sendToGroups'] as const) : []),
+];
+
+/** Whether it runs against a hub without a service. */
+export const runsOnHub = ({ services }: UseCase): boolean => services.includes('hub');
+
 /** Whether an application behind Azure Web PubSub has to answer: not where clients send to a group. */
 export const needsApplication = ({ run }: UseCase): boolean =>
   run.message !== undefined && run.via === undefined && run.audience !== 'group';
-
-/** What a scenario is run against, as far as the estimate and the use case need to know. */
-export type Service = 'hub' | 'signalr' | 'webpubsub';
 
 /** Kinds of traffic that the published tables distinguish. */
 export type TrafficKind =

@@ -1,6 +1,7 @@
-import { isRest, type ServiceLoad } from '../load/serviceLoad';
+import { services } from '../../base/services';
+import type { ServiceLoad } from '../load/serviceLoad';
 import type { PublishedTable, TableName } from '../tables/publishedEdition';
-import { tableOf } from '../tables/tables';
+import { isRest, tableOf } from '../tables/tables';
 import type { Demand } from './search';
 
 /** App servers (web apps for ASP.NET) for a size; both null where nothing is published. */
@@ -17,9 +18,9 @@ const webAppRow: Readonly<Partial<Record<TableName, TableName>>> = {
   send_to_connection: 'echo',
 };
 
-/** Loads that go through app servers: default mode of SignalR only. */
+/** Loads that go through app servers. */
 export const servedLoads = ({ edition, loads }: Demand): readonly ServiceLoad[] =>
-  edition.product === 'signalr' ? loads.filter(({ kind }) => !isRest(kind)) : [];
+  services[edition.product].appServers === 'none' ? [] : loads.filter(({ kind }) => !isRest(kind));
 
 /** Whether the edition counts the servers of this stack at all. */
 export function countsServers({ edition, stack }: Demand): boolean {

@@ -1,9 +1,9 @@
 import type { Scenario } from '../../scenario/scenario';
 import { meanOf } from '../../usecases/payloadSizes';
-import { isRest, type ServiceLoad } from '../load/serviceLoad';
+import type { ServiceLoad } from '../load/serviceLoad';
 import type { BilledMessages, Billing, Estimate, Product } from '../model';
 import { offers } from '../tables/resolved';
-import { rounded } from '../tables/tables';
+import { guides, rounded } from '../tables/tables';
 import { figure, unitWords } from '../wording';
 
 /** What is counted as one message. Source: "Billing model of Azure Web PubSub", and "Messages and connections in Azure SignalR Service". */
@@ -57,8 +57,7 @@ function meanPieces(
 
 /** On its way a message of a client leaves the service once more: to an app server or an event handler. */
 function toApplication(product: Product, { kind, inMessages }: ServiceLoad): number {
-  const goes = product === 'signalr' ? !isRest(kind) : kind === 'upstream_echo';
-  return goes ? inMessages : 0;
+  return guides[product].toApplication.includes(kind) ? inMessages : 0;
 }
 
 /** Messages a day that the scenario's size includes; that of the estimate where it names none. */

@@ -1,7 +1,8 @@
+import { azureServiceOf } from '../../base/services';
 import { formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { stepsOf } from '../../scenario/steps';
-import { applicationOf, assumptionsOf, entryTraffic, productOf } from '../load/loadOf';
+import { applicationOf, assumptionsOf, entryTraffic } from '../load/loadOf';
 import type { Carried, MeasuredLoad, StepStatus } from './recommend';
 import { trafficLoad } from '../load/serviceLoad';
 import { figure } from '../wording';
@@ -46,7 +47,7 @@ export function measuredLoadOf(
   if (step === undefined) return { problem: `The scenario has no step ${index}.` };
   const found = entryTraffic(scenario, step);
   if ('problem' in found) return found;
-  const product = productOf(scenario);
+  const product = azureServiceOf(scenario.service);
   const isHeldBack = holdsBack(scenario, measured);
   const perSecond = (count: number): number => (seconds > 0 ? count / seconds : 0);
   return {

@@ -1,10 +1,11 @@
-import type { Estimate, EstimateInput, NeighbourUse, Product } from '../model';
+import type { Estimate, EstimateInput, NeighbourUse } from '../model';
 import type { ServiceLoad } from '../load/serviceLoad';
 import type { Direction, PublishedEdition, TableName } from '../tables/publishedEdition';
 import {
   baseMessageBytes,
   connectionLimit,
   connectionSource,
+  guides,
   limitAt,
   rounded,
   sourceOf,
@@ -27,12 +28,6 @@ export const tolerance = 1e-9;
  * of KB and MB (docs/capacity.md, I-20).
  */
 const roundingSlack = 1.024;
-
-/** Rows that the guides call the most a size takes in and sends out. */
-const ceilings: Readonly<Record<Product, { in: TableName; out: TableName }>> = {
-  signalr: { in: 'echo', out: 'broadcast' },
-  webpubsub: { in: 'upstream_echo', out: 'big_group' },
-};
 
 /** What is to be placed, and how full a size may be. */
 export interface Demand extends Traffic {
@@ -92,7 +87,7 @@ const withinHeadroom = (
 
 /** The guides' own method: bandwidths added and held under two ceilings; blind to routing cost. */
 function fitsGuideSum({ edition, loads, headroom }: Demand, unit: number): boolean {
-  const top = ceilings[edition.product];
+  const top = guides[edition.product].ceilings;
   const allowed = headroom * baseMessageBytes * (1 + tolerance);
   const inbound = loads.reduce((sum, load) => sum + load.inBandwidth, 0);
   const outbound = loads.reduce((sum, load) => sum + load.outBandwidth, 0);

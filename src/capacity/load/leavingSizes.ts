@@ -1,4 +1,5 @@
 import { callbacks } from '../../base/message';
+import { services } from '../../base/services';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { groupParameters } from '../../usecases/parameters';
 import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';
@@ -42,7 +43,7 @@ export function leavingSizes(
     binary: entry.parameters['payload'] === 'binary',
     receiver: receiverBytes(scenario, entry, useCase.name, run),
   };
-  const legs = scenario.service === 'webpubsub' ? pubSubLegs : hubLegs;
+  const legs = services[scenario.service].speaksHub ? hubLegs : pubSubLegs;
   return sizes.map((size) => ({ ...size, ...legs(scenario, words, size.bytes) }));
 }
 

@@ -1,12 +1,14 @@
+import { azureServiceOf, isAzure } from '../../base/services';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/target/serverConnections';
 import { payloadOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import type { Traffic } from '../../usecases/useCase';
-import type { EstimateInput, Product } from '../model';
+import type { EstimateInput } from '../model';
+import { guides } from '../tables/tables';
 import { leavingSizes } from './leavingSizes';
-import { connectionsOnly, kindsOf, sizesOf } from './serviceLoad';
+import { connectionsOnly, sizesOf } from './serviceLoad';
 
 /**
  * The input of the estimate for a scenario: its last step, the heaviest one. What the published tables
@@ -24,7 +26,7 @@ export function loadOf(
   if (last === undefined) return { problem: 'The scenario has no step to estimate.' };
   const found = entryTraffic(scenario, last);
   if ('problem' in found) return found;
-  const product = productOf(scenario);
+  const product = azureServiceOf(scenario.service);
   const traffic = found.sending.map((sending) => sending.traffic);
   return {
     input: {
@@ -55,7 +57,7 @@ export function assumptionsOf(
 ): string[] {
   const used = scenario.entries.flatMap(({ name }) => findUseCase(name) ?? []);
   const sentences: string[] = [];
-  if (scenario.service === 'hub') {
+  if (!isAzure(scenario.service)) {
     sentences.push('A plain hub has no Units: compared with Azure SignalR in default mode.');
   }
   if (scenario.transport !== 'Websockets') {
@@ -83,17 +85,13 @@ interface SendingEntry {
   readonly traffic: Traffic;
 }
 
-/** Product whose tables a scenario is compared with; a plain hub counts as Azure SignalR. */
-export function productOf(scenario: Pick<Scenario, 'service'>): Product {
-  return scenario.service === 'webpubsub' ? 'webpubsub' : 'signalr';
-}
-
 /** Traffic of each entry that sends in a step; the others contribute connections only. */
 export function entryTraffic(
   scenario: Parameters<typeof leavingSizes>[0] & Pick<Scenario, 'connections'>,
   step: StepSenders,
 ): EntryTraffic {
   const { connections, entries, service } = scenario;
+  const guide = guides[azureServiceOf(service)];
   const sending: SendingEntry[] = [];
   for (const [position, entry] of entries.entries()) {
     const useCase = findUseCase(entry.name);
@@ -102,10 +100,8 @@ export function entryTraffic(
     if (senders === 0) continue;
     const traffic = useCase.traffic(entry.parameters, { connections, senders }, service);
     if (traffic === undefined) continue;
-    if (!kindsOf[productOf(scenario)].includes(traffic.kind)) {
-      const guide = productOf(scenario) === 'webpubsub' ? 'Web PubSub' : 'SignalR';
-      return { problem: `The ${guide} guide has no table for ${useCase.name}.` };
-    }
+    if (!guide.kinds.includes(traffic.kind))
+      return { problem: `The ${guide.name} guide has no table for ${useCase.name}.` };
     const { sizes, meanBytes } = payloadOf(entry.parameters);
     // A limit that holds for each message is lost in the mean.
     const several = sizes.length > 1 && { messageSizes: sizes };

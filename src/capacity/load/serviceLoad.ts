@@ -3,7 +3,7 @@ import { meanOf, type LeavingSize, type PayloadSize } from '../../usecases/paylo
 import type { Traffic, TrafficKind } from '../../usecases/useCase';
 import type { Product } from '../model';
 import type { TableName } from '../tables/publishedEdition';
-import { checkNumber, inputError } from '../tables/tables';
+import { checkNumber, guides, inputError, isRest } from '../tables/tables';
 import { bandwidthWords, counted, figure, messageSizeWords } from '../wording';
 
 /** Traffic of one use case, nominal or measured, as the service sees it. */
@@ -37,23 +37,6 @@ export interface ServiceLoad {
 export const floorBytes = 1024;
 /** Groups below this many members have the routing cost of small groups; same guide, opening note. */
 const smallGroupBelow = 20;
-
-const restKinds: readonly TrafficKind[] = [
-  'rest_broadcast',
-  'rest_send_to_user',
-  'rest_send_to_group',
-];
-
-/** Kinds that the guide of each product has tables for. */
-export const kindsOf: Readonly<Record<Product, readonly TrafficKind[]>> = {
-  signalr: ['echo', 'broadcast', 'send_to_group', 'send_to_connection', ...restKinds],
-  webpubsub: ['send_to_group', 'upstream_echo', ...restKinds],
-};
-
-/** Whether the senders are REST callers, which need no connection and no app server. */
-export function isRest(kind: TrafficKind): boolean {
-  return restKinds.includes(kind);
-}
 
 /** Sizes of the payloads of a use case; one size is several of which there is one. */
 export function sizesOf({
@@ -94,7 +77,8 @@ export const isGroup = (kind: TrafficKind): boolean =>
 /** Table for a kind of traffic; `members` matters for the group kinds only. */
 export function tableFor(product: Product, kind: TrafficKind, members: number): TableName {
   if (kind !== 'send_to_group' && kind !== 'rest_send_to_group') return kind;
-  if (members === 1 && product === 'signalr') return 'send_to_connection';
+  if (members === 1 && guides[product].kinds.includes('send_to_connection'))
+    return 'send_to_connection';
   return members < smallGroupBelow ? 'small_group' : 'big_group';
 }
 
@@ -128,7 +112,7 @@ export function checkSenders(
   product: Product,
   { kind, senders }: Pick<Traffic, 'kind' | 'senders'>,
 ): number {
-  if (!kindsOf[product].includes(kind)) throw inputError('kind is not known for this product');
+  if (!guides[product].kinds.includes(kind)) throw inputError('kind is not known for this product');
   return checkNumber(senders, 'senders', { whole: true, zeroAllowed: true });
 }
 
@@ -204,12 +188,7 @@ function receiverWords(kind: TrafficKind, receivers: number): string {
   return counted(receivers, isGroup(kind) ? 'member' : 'receiver');
 }
 
-/** Connections that send nothing, as the estimate needs a use case: the plainest one of each product, without senders. */
+/** Connections that send nothing, as the estimate needs a use case: the plainest one, without senders. */
 export function connectionsOnly(product: Product): Traffic {
-  return {
-    kind: product === 'webpubsub' ? 'upstream_echo' : 'echo',
-    senders: 0,
-    intervalS: 1,
-    messageBytes: 2048,
-  };
+  return { kind: guides[product].plainest, senders: 0, intervalS: 1, messageBytes: 2048 };
 }

@@ -1,4 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
+import { services, type AzureService } from '../../base/services';
 import { formatCount } from '../../base/units';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { UseCase } from '../../usecases/useCase';
@@ -6,11 +7,12 @@ import { estimate } from '../estimate';
 import type { Estimate } from '../model';
 import { startingFile, type GroupShape, type StartingValues } from './startingFile';
 import { loadOf } from '../load/loadOf';
-import { offers, sr2023, wps } from '../tables/resolved';
+import { offers } from '../tables/resolved';
+import { connectionLimit, editionOf } from '../tables/tables';
 
 /** What a set-up is made for. */
 export interface PresetChoice {
-  readonly service: 'signalr' | 'webpubsub';
+  readonly service: AzureService;
   readonly unit: number;
   /** For use cases with groups; small when absent. */
   readonly groups?: GroupShape;
@@ -46,7 +48,7 @@ export function presetUnits(service: PresetChoice['service']): readonly number[]
 
 /** Sizes the guides have columns for. */
 export function guideUnits(service: PresetChoice['service']): readonly number[] {
-  return (service === 'webpubsub' ? wps : sr2023).listedUnits;
+  return editionOf(service, undefined).listedUnits;
 }
 
 /** Connections that are left to the workers, which send over one each. */
@@ -65,10 +67,10 @@ export function presetOf(useCase: UseCase, choice: PresetChoice): Preset {
     throw new ExpectedError('preset', `There is no Unit ${unit}. Sizes are ${units.join(', ')}.`);
   }
   if (!useCase.services.includes(service)) {
-    const name = service === 'webpubsub' ? 'Azure Web PubSub' : 'Azure SignalR Service';
-    throw new ExpectedError('preset', `${useCase.name} does not exist on ${name}.`);
+    const message = `${useCase.name} does not exist on ${services[service].name}.`;
+    throw new ExpectedError('preset', message);
   }
-  const allowed = unit * (service === 'webpubsub' ? wps : sr2023).connectionsPerUnit;
+  const allowed = connectionLimit(editionOf(service, undefined), unit);
   const connections = useCase.run.via === 'persistent' ? allowed - lastingConnections : allowed;
   const most = mostSenders(useCase, choice, connections);
   if (most === undefined) {

@@ -1,6 +1,7 @@
+import { azureServiceOf, isAzure, services, type Service } from '../../base/services';
 import { formatCount } from '../../base/units';
 import type { ParameterSpec } from '../../usecases/parameters';
-import { needsApplication, type Service, type UseCase } from '../../usecases/useCase';
+import { needsApplication, runsOnHub, type UseCase } from '../../usecases/useCase';
 
 /** What differs between the files that a person begins with. */
 export interface StartingValues {
@@ -61,14 +62,15 @@ function senderLines({ baseSending, step, sendingSteps }: StartingValues): strin
 }
 
 function targetLines(useCase: UseCase, service: Service): string[] {
-  if (service === 'webpubsub' || !useCase.services.includes('hub')) {
-    const pubSub = service === 'webpubsub';
+  const azure = azureServiceOf(service);
+  const { speaksHub, appServers, variable, name } = services[azure];
+  if (!speaksHub || !runsOnHub(useCase)) {
     return [
       '  # Connection string of the service. Secrets do not belong in files: ${secret:name} is kept by',
       '  # the editor, ${env:NAME} is a variable of the environment.',
-      `  connectionString: \${env:${pubSub ? 'AZURE_WEBPUBSUB' : 'AZURE_SIGNALR'}}`,
-      `  service: ${pubSub ? 'webpubsub' : 'signalr'}`,
-      ...(pubSub && needsApplication(useCase)
+      `  connectionString: \${env:${variable}}`,
+      `  service: ${azure}`,
+      ...(appServers === 'none' && needsApplication(useCase)
         ? [
             '  # Who echoes is an application behind the service: your own, or the one of the run, which the service',
             '  # has to reach by a public URL:',
@@ -80,11 +82,11 @@ function targetLines(useCase: UseCase, service: Service): string[] {
   return [
     '  # local is the embedded hub. For your own, write its URL: http://localhost:5050/signalrbench',
     '  target: local',
-    ...(service === 'signalr'
+    ...(isAzure(service)
       ? [
-          '  # For Azure SignalR Service, write these two lines in its place:',
-          '  # connectionString: ${env:AZURE_SIGNALR}',
-          '  # service: signalr',
+          `  # For ${name}, write these two lines in its place:`,
+          `  # connectionString: \${env:${variable}}`,
+          `  # service: ${service}`,
         ]
       : []),
   ];

@@ -1,4 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
+import { azureServices } from '../../base/services';
+import type { TrafficKind } from '../../usecases/useCase';
 import { signalrEditions, type Edition, type Product, type TableSource } from '../model';
 import type { Direction, PublishedEdition, PublishedTable, TableName } from './publishedEdition';
 import { later, sr2023, wps } from './resolved';
@@ -6,27 +8,66 @@ import { later, sr2023, wps } from './resolved';
 /** Size of a message behind every table, bytes. */
 export const baseMessageBytes = 2048;
 
+const restKinds: readonly TrafficKind[] = [
+  'rest_broadcast',
+  'rest_send_to_user',
+  'rest_send_to_group',
+];
+
+/** Whether the senders are REST callers, which need no connection and no app server. */
+export const isRest = (kind: TrafficKind): boolean => restKinds.includes(kind);
+
+/** What differs between the guides of the products. */
+interface Guide {
+  readonly name: string;
+  /** The one to compute with comes first. */
+  readonly editions: readonly PublishedEdition[];
+  /** Kinds of traffic that it has tables for. */
+  readonly kinds: readonly TrafficKind[];
+  /** Of these the ones whose messages leave the service once more, to an app server or an event handler. */
+  readonly toApplication: readonly TrafficKind[];
+  /** Stands for connections that send nothing. */
+  readonly plainest: TrafficKind;
+  /** Rows that it calls the most a size takes in and sends out. */
+  readonly ceilings: { readonly in: TableName; readonly out: TableName };
+}
+
+const hubKinds = ['echo', 'broadcast', 'send_to_group', 'send_to_connection'] as const;
+
+export const guides: Readonly<Record<Product, Guide>> = {
+  signalr: {
+    name: 'SignalR',
+    editions: [sr2023, later],
+    kinds: [...hubKinds, ...restKinds],
+    toApplication: hubKinds,
+    plainest: 'echo',
+    ceilings: { in: 'echo', out: 'broadcast' },
+  },
+  webpubsub: {
+    name: 'Web PubSub',
+    editions: [wps],
+    kinds: ['send_to_group', 'upstream_echo', ...restKinds],
+    toApplication: ['upstream_echo'],
+    plainest: 'upstream_echo',
+    ceilings: { in: 'upstream_echo', out: 'big_group' },
+  },
+};
+
 /**
  * The edition to compute with.
- * @throws ExpectedError `estimate-input` for an unknown product or edition, and for an edition of
- * Web PubSub, which has only one.
+ * @throws ExpectedError `estimate-input` for an unknown product or edition, and for an edition
+ * where there is only one.
  */
 export function editionOf(product: Product, edition: Edition | undefined): PublishedEdition {
-  if (product === 'webpubsub') {
-    if (edition !== undefined) throw inputError('edition must not be given for webpubsub');
-    return wps;
-  }
   // Input may come from untyped data, so the type alone is not believed.
-  if (!['signalr'].includes(product)) throw inputError('product must be signalr or webpubsub');
-  switch (edition) {
-    case undefined:
-    case 'sr2023':
-      return sr2023;
-    case 'later':
-      return later;
-    default:
-      throw inputError(`edition must be ${signalrEditions.join(' or ')}`);
-  }
+  if (!azureServices.includes(product))
+    throw inputError(`product must be ${azureServices.join(' or ')}`);
+  const { editions } = guides[product];
+  if (edition === undefined) return editions[0]!;
+  if (editions.length === 1) throw inputError(`edition must not be given for ${product}`);
+  const found = editions.find(({ name }) => name === edition);
+  if (found === undefined) throw inputError(`edition must be ${signalrEditions.join(' or ')}`);
+  return found;
 }
 
 /** The edition of the same guide whose sizes go on where those of this one end. */
@@ -34,9 +75,7 @@ export function longerEdition({
   product,
   candidates,
 }: PublishedEdition): PublishedEdition | undefined {
-  return [sr2023, later, wps].find(
-    (other) => other.product === product && other.candidates.at(-1)! > candidates.at(-1)!,
-  );
+  return guides[product].editions.find((other) => other.candidates.at(-1)! > candidates.at(-1)!);
 }
 
 /** A table of the edition; asking for one it does not have is a defect of ours. */

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
+import { services } from '../../base/services';
 import type { GroupShape } from '../../capacity/start/startingFile';
 import { presetOf, type PresetChoice } from '../../capacity/start/preset';
 import { fileProblem } from '../../results/resultFolder';
@@ -29,9 +30,10 @@ export async function initCommand(
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
   const { unit, service, groups, force = false } = flags;
-  // On Azure Web PubSub the first that needs nobody's application.
+  // Where a run has no app servers, the first that needs nobody's application.
+  const answersItself = services[service].appServers === 'ofRun';
   const usual = useCases.find(
-    (one) => one.services.includes(service) && !(service === 'webpubsub' && needsApplication(one)),
+    (one) => one.services.includes(service) && (answersItself || !needsApplication(one)),
   )!;
   const { useCase = usual.name } = flags;
   const { text } = presetOf(useCaseNamed(useCase), { unit, service, groups });

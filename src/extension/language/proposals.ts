@@ -1,3 +1,4 @@
+import { usualService } from '../../base/services';
 import type { Translate } from '../../base/text';
 import { presetOf } from '../../capacity/start/preset';
 import { offers } from '../../capacity/tables/resolved';
@@ -8,7 +9,7 @@ import { writtenNumber } from '../../scenario/text/numberText';
 import { placeholderWords } from '../../usecases/ownArguments';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
-import type { UseCase } from '../../usecases/useCase';
+import { runsOnHub, type UseCase } from '../../usecases/useCase';
 import type { Analysis } from './analyseScenario';
 
 /** One proposal at the cursor. */
@@ -115,7 +116,7 @@ function numbers(
   if (typed !== '') return [];
   if (spec.name === 'unit') {
     const needed = estimate?.unit;
-    const sizes = offers[estimate?.product ?? 'signalr'].units[scenario?.sku ?? 'premium'];
+    const sizes = offers[estimate?.product ?? usualService].units[scenario?.sku ?? 'premium'];
     const first = needed == null ? [] : [needed];
     return [...new Set([...first, ...sizes])].map((size) =>
       value(String(size), size === needed ? t('smallest that fits') : undefined),
@@ -220,10 +221,9 @@ const groups = 100;
 function scenarioTemplate(useCase: UseCase): string {
   let place = 0;
   const field = (value: string): string => `\${${++place}:${value}}`;
-  const rest = !useCase.services.includes('hub');
-  const target = rest
-    ? `connectionString: \\\${secret:${field('connection')}}`
-    : `target: ${field('local')}`;
+  const target = runsOnHub(useCase)
+    ? `target: ${field('local')}`
+    : `connectionString: \\\${secret:${field('connection')}}`;
   return [
     `# ${useCase.summary}`,
     'config:',
@@ -283,7 +283,7 @@ export function presetCompletions(
     .flatMap((useCase) =>
       units.map((unit) => ({
         label: `${useCase.name}, Unit ${unit}`,
-        text: presetOf(useCase, { service: 'signalr', unit }).text,
+        text: presetOf(useCase, { service: usualService, unit }).text,
         summary: useCase.summary,
       })),
     );

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { isAzure } from '../../base/services';
 import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
 import { trusted } from '../questions';
@@ -120,8 +121,9 @@ async function exampleItems(folder: string): Promise<ScenarioItem[]> {
   const examples = await exampleScenarios(folder);
   return examples.map(({ file, summary, service, overrides }) => ({
     label: path.basename(file),
-    description:
-      service === 'hub' ? vscode.l10n.t('on the embedded hub') : vscode.l10n.t('on the emulator'),
+    description: isAzure(service)
+      ? vscode.l10n.t('on the emulator')
+      : vscode.l10n.t('on the embedded hub'),
     detail: summary,
     chosen: { uri: vscode.Uri.file(file), overrides },
   }));

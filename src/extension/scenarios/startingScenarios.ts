@@ -5,9 +5,10 @@ import { startingFile } from '../../capacity/start/startingFile';
 import type { SetKey } from '../../results/scenarioCopy';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
+import { isAzure, usualService } from '../../base/services';
 import type { Scenario } from '../../scenario/scenario';
 import { useCases } from '../../usecases/registry';
-import type { UseCase } from '../../usecases/useCase';
+import { runsOnHub, type UseCase } from '../../usecases/useCase';
 
 /** An example that runs on any machine. */
 export interface ExampleScenario {
@@ -39,7 +40,7 @@ function exampleOf(file: string, text: string): ExampleScenario[] {
   const { service, target } = scenario;
   const overrides = [
     { path: 'config.target', value: 'local' },
-    ...(service === 'hub' ? [] : [{ path: 'config.service', value: service }]),
+    ...(isAzure(service) ? [{ path: 'config.service', value: service }] : []),
   ];
   return [{ file, summary, service, overrides: behindOf(target) === 'ownServer' ? [] : overrides }];
 }
@@ -64,7 +65,7 @@ const connections = 200;
 /** A small load for any machine; groups of ten are the small group of the performance guides. */
 function templateText(useCase: UseCase): string {
   return startingFile(useCase, {
-    service: useCase.services.includes('hub') ? 'hub' : 'signalr',
+    service: runsOnHub(useCase) ? 'hub' : usualService,
     connections,
     arrivingRate: connections,
     baseSending: connections / 2,

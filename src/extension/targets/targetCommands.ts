@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isAzure } from '../../base/services';
 import { formatCount } from '../../base/units';
 import { noticeText, redactUrl } from '../../results/redact';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -106,7 +107,7 @@ export async function testTarget(argument: unknown, services: Services): Promise
         const reference = await services.secrets.referencesOf([text]);
         const { serverScript } = services;
         const context = { reference, serverScript, editorAccount, readFile: readScenarioFile };
-        if (node.kind === 'local' && node.service !== 'hub')
+        if (node.kind === 'local' && isAzure(node.service))
           return probeEmulator(node.service, context);
         const probed = await probeTarget(text, context, probeParts, (host) =>
           confirmRedirect(host, name),

@@ -1,3 +1,4 @@
+import { azureServices, services, usualService, isAzure } from '../../base/services';
 import type { Translate } from '../../base/text';
 import { redacted, redactUrl } from '../../results/redact';
 import type { SetKey } from '../../results/scenarioCopy';
@@ -16,9 +17,10 @@ const mostHubs = 20;
 /** Local hub and emulators, hubs used last, then what is kept by name. */
 export function targetNodes(hubs: readonly string[], secrets: readonly string[]): TargetNode[] {
   return [
-    { kind: 'local', service: 'hub' },
-    { kind: 'local', service: 'signalr' },
-    { kind: 'local', service: 'webpubsub' },
+    ...(['hub', ...azureServices] as const).map((service): TargetNode => ({
+      kind: 'local',
+      service,
+    })),
     ...hubs.map((url): TargetNode => ({ kind: 'hub', url })),
     ...[...secrets].sort().map((name): TargetNode => ({ kind: 'secret', name })),
   ];
@@ -26,14 +28,14 @@ export function targetNodes(hubs: readonly string[], secrets: readonly string[])
 
 /**
  * Whether a scenario of a service can run there. What is kept by name may be anything; the hub of a
- * scenario without a service may as well be behind the emulator of Azure SignalR.
+ * scenario without a service may as well be behind the emulator of the usual service.
  */
 export function fitsService(node: TargetNode, service: Scenario['service']): boolean {
   switch (node.kind) {
     case 'local':
-      return node.service === service || (node.service === 'signalr' && service === 'hub');
+      return node.service === service || (node.service === usualService && !isAzure(service));
     case 'hub':
-      return service !== 'webpubsub';
+      return services[service].speaksHub;
     case 'secret':
       return true;
   }

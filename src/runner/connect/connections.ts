@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
+import { services } from '../../base/services';
 import { LatencyHistogram } from '../../measure/histogram';
 import type { LifeSample } from '../../measure/sample';
 import { targetOf } from '../../plan/draws';
@@ -268,7 +269,7 @@ export class Connections implements HubListener {
 
 /** Loads the official client for an endpoint, which few runs need. */
 async function loadSdk(endpoint: Endpoint): Promise<OpenConnection> {
-  if (endpoint.service?.kind === 'webpubsub') {
+  if (endpoint.service !== undefined && !services[endpoint.service.kind].speaksHub) {
     const { pubSubSdkOpener } = await import(
       /* webpackChunkName: "sdkPubSub" */ '../../wire/sdk/pubSubSdkConnection.js'
     );

@@ -1,4 +1,4 @@
-import { callbacks, type WireProtocol } from '../../base/message';
+import { callbacks, isHubProtocol, type WireProtocol } from '../../base/message';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import { shownText } from '../../wire/connect/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
@@ -78,7 +78,7 @@ const noPattern: DeliveryPattern = { usualStamp: () => -1, stampIn: () => undefi
 /** The callback whose beginning differs from message to message; empty when it is always the same. */
 function callbackOf({ dialect, protocol }: Plan): string {
   // Messages of Web PubSub name their group before they come to the dictionary.
-  if (protocol.startsWith('webpubsub')) return callbacks.recordLatency;
+  if (!isHubProtocol(protocol)) return callbacks.recordLatency;
   return dialect === 'measure' ? callbacks.measure : '';
 }
 

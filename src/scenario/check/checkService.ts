@@ -1,3 +1,4 @@
+import { isAzure, services } from '../../base/services';
 import {
   connectionLimit,
   connectRateLimit,
@@ -19,9 +20,10 @@ export function checkService(checked: Checked): void {
   const { kind, service, target } = checked.scenario;
   if (kind === 'resultparser') return;
   reportIdleKeys(checked);
-  if (service === 'hub') return;
+  if (!isAzure(service)) return;
   checkHubName(checked);
-  if (service === 'signalr' && behindOf(target) !== 'userHub') checkMode(checked);
+  if (services[service].appServers === 'ofRun' && behindOf(target) !== 'userHub')
+    checkMode(checked);
   checkConnectRate(checked);
   checkServerConnections(checked);
 }
@@ -40,8 +42,8 @@ function reportIdleKeys({ reading, config, scenario }: Checked): void {
 
 function whyNoAppServers(scenario: Scenario): string | undefined {
   const { service, target, upstream } = scenario;
-  if (service === 'hub') return 'with a hub without a service';
-  if (service === 'webpubsub') return 'with Azure Web PubSub';
+  const { appServers, name } = services[service];
+  if (appServers !== 'ofRun') return `with ${name}`;
   if (behindOf(target) === 'userHub') return 'where the target is the URL of your own app server';
   if (upstream !== undefined) return 'with `upstream`, which takes their place';
   return isServerless(scenario) ? 'with use cases of the REST API, which need none' : undefined;

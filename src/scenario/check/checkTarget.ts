@@ -1,3 +1,4 @@
+import { azureServices, isAzure, serviceOfHost, services } from '../../base/services';
 import { isRest } from '../../usecases/useCase';
 import type { ReadEntry } from '../read/readEntries';
 import { placeOfValue, type Written } from '../read/readValue';
@@ -8,18 +9,12 @@ import {
   isLocalEndpoint,
   readConnectionString,
 } from '../target/connectionString';
-import { hostOf, isLoopbackHost, serviceOfHost } from '../target/hubUrl';
+import { hostOf, isLoopbackHost } from '../target/hubUrl';
 import { referencesIn } from '../target/references';
 import { behindOf, connectionStringOf } from '../target/targetKinds';
 import { writing, type Place } from '../text/scenarioReading';
 import { entryPlace, startPlace, writtenPlace, type Checked } from './checked';
 import { reportLiteralTokens } from './secrets';
-
-const serviceNames = {
-  hub: 'a hub without a service',
-  signalr: 'Azure SignalR Service',
-  webpubsub: 'Azure Web PubSub',
-} as const;
 
 /** Checks the target, whose key is `written`, against the service and the use cases. */
 export function checkTarget(checked: Checked, written: Written | undefined): void {
@@ -31,7 +26,7 @@ export function checkTarget(checked: Checked, written: Written | undefined): voi
   for (const read of checked.entries) {
     const { useCase } = read;
     if (!read.named || useCase.services.includes(scenario.service)) continue;
-    const message = `${useCase.name} does not exist on ${serviceNames[scenario.service]}.`;
+    const message = `${useCase.name} does not exist on ${services[scenario.service].name}.`;
     reading.report('error', 'use-case-service', entryPlace(checked, read), message);
   }
   checkServiceHost(checked, place);
@@ -55,11 +50,12 @@ function checkKind(checked: Checked, place: Place): void {
   }
   if (behind === 'ownServer') return;
   const rest = checked.entries.find(({ useCase, named }) => named && isRest(useCase));
-  if (rest !== undefined || service === 'webpubsub') {
+  if (rest !== undefined || !services[service].speaksHub) {
     reportNeeded(checked, rest, place);
   } else if (target === undefined) {
-    const used =
-      service === 'signalr' ? 'the emulator of Azure SignalR Service' : 'the embedded local hub';
+    const used = isAzure(service)
+      ? `the emulator of ${services[service].name}`
+      : 'the embedded local hub';
     const message = `The file names no target, so ${used} is used. Write target: local to say so, or a hub URL.`;
     reading.report('info', 'no-target', place, message);
   }
@@ -70,7 +66,7 @@ function reportNeeded(checked: Checked, rest: ReadEntry | undefined, place: Plac
   const { reading, config, scenario } = checked;
   const message =
     rest === undefined
-      ? 'Azure Web PubSub needs a connection string: write connectionString, for example ${secret:webpubsub}, or target: local for the emulator.'
+      ? `${services[scenario.service].name} needs a connection string: write connectionString, for example \${secret:${scenario.service}}, or target: local for the emulator.`
       : `${rest.useCase.name} sends through the REST API of a service: write its connectionString, for example \${secret:signalr}, or target: local for the emulator.`;
   const cause =
     rest === undefined ? writtenPlace(reading, config, 'service') : entryPlace(checked, rest);
@@ -83,7 +79,7 @@ function checkServiceHost({ reading, config, scenario }: Checked, place: Place):
   const other = serviceOfHost((text && endpointHost(text)) ?? '');
   if (other === undefined || other === scenario.service) return;
   const written = writtenPlace(reading, config, 'service');
-  const message = `The connection string belongs to ${serviceNames[other]}: write service: ${other}, or another connection string.`;
+  const message = `The connection string belongs to ${services[other].name}: write service: ${other}, or another connection string.`;
   reading.report('error', 'service-host', written ?? place, message, writing(written && other));
 }
 
@@ -141,7 +137,8 @@ export function signInRefusal(
   }
   const host = hostOf(endpoint) ?? '';
   if (serviceOfHost(host) !== undefined) return undefined;
-  const message = `${host} is no host of Azure SignalR Service or Azure Web PubSub, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${hostsVariable}.`;
+  const names = azureServices.map((service) => services[service].name).join(' or ');
+  const message = `${host} is no host of ${names}, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${hostsVariable}.`;
   return { why: 'host', message };
 }
 

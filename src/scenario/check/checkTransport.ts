@@ -1,3 +1,4 @@
+import { services } from '../../base/services';
 import { useCases } from '../../usecases/registry';
 import { isRest, type UseCase } from '../../usecases/useCase';
 import { writing } from '../text/scenarioReading';
@@ -6,21 +7,21 @@ import { configPlace, writtenPlace, type Checked } from './checked';
 /** Checks transport, protocol and negotiation against each other. */
 export function checkTransport(checked: Checked): void {
   const { service, transport, protocol, skipNegotiation } = checked.scenario;
+  const { name, negotiates, speaksHub } = services[service];
   const report = (key: string, code: string, message: string, instead: string): void =>
     checked.reading.report('error', code, configPlace(checked, key), message, writing(instead));
   if (skipNegotiation && transport !== 'Websockets') {
     const message = `Only Websockets can be opened without negotiate, not ${transport}. Set skipNegotiation to false.`;
     report('skipNegotiation', 'skip-negotiation', message, 'false');
   }
-  if (service === 'webpubsub' && transport !== 'Websockets') {
-    const message = `Azure Web PubSub has WebSockets only, not ${transport}: remove it, or write service: signalr.`;
+  if (!negotiates && transport !== 'Websockets') {
+    const message = `${name} has WebSockets only, not ${transport}: remove it, or write service: signalr.`;
     report('transport', 'transport-service', message, 'Websockets');
   }
   if (protocol !== 'messagepack') {
     checkBinaryPayloads(checked);
-  } else if (service === 'webpubsub') {
-    const message =
-      'Clients of Azure Web PubSub have a subprotocol, not a hub protocol: remove it, or write service: signalr.';
+  } else if (!speaksHub) {
+    const message = `Clients of ${name} have a subprotocol, not a hub protocol: remove it, or write service: signalr.`;
     report('protocol', 'protocol-service', message, 'json');
   } else if (transport === 'ServerSentEvents') {
     const message =
@@ -30,10 +31,9 @@ export function checkTransport(checked: Checked): void {
 }
 
 function checkBinaryPayloads({ reading, entries, scenario }: Checked): void {
-  const message =
-    scenario.service === 'webpubsub'
-      ? 'JSON has no form for bytes: write payload: random.'
-      : 'JSON has no form for bytes: write protocol: messagepack under config, or payload: random.';
+  const message = services[scenario.service].speaksHub
+    ? 'JSON has no form for bytes: write protocol: messagepack under config, or payload: random.'
+    : 'JSON has no form for bytes: write payload: random.';
   for (const { entry, parameters } of entries) {
     const written = writtenPlace(reading, parameters, 'payload');
     if (entry.parameters['payload'] !== 'binary' || written === undefined) continue;
@@ -48,9 +48,12 @@ function checkBinaryPayloads({ reading, entries, scenario }: Checked): void {
 export function checkSubprotocol(checked: Checked): void {
   const { reading, config, entries, scenario } = checked;
   const { service, subprotocol } = scenario;
+  const { speaksHub } = services[service];
+  const sendsToGroup = ({ services: known, run }: UseCase): boolean =>
+    known.includes(service) && run.audience === 'group';
   const place = writtenPlace(reading, config, 'subprotocol');
   const acks = writtenPlace(reading, config, 'acks');
-  if (acks !== undefined && service !== 'webpubsub') {
+  if (acks !== undefined && speaksHub) {
     const message =
       'Only Azure Web PubSub acknowledges messages: remove it, or write service: webpubsub.';
     reading.report('error', 'acks-service', acks, message);
@@ -59,7 +62,7 @@ export function checkSubprotocol(checked: Checked): void {
       'Plain WebSockets have no acknowledgements: remove it, or take another subprotocol.';
     reading.report('error', 'acks-subprotocol', acks, message);
   }
-  if (place !== undefined && service !== 'webpubsub') {
+  if (place !== undefined && speaksHub) {
     const message =
       'Only clients of Azure Web PubSub have a subprotocol: remove it, or write service: webpubsub.';
     reading.report('error', 'subprotocol-service', place, message);
@@ -74,6 +77,3 @@ export function checkSubprotocol(checked: Checked): void {
     reading.report('error', 'subprotocol-use-case', at, message, writing('json'));
   }
 }
-
-const sendsToGroup = ({ services, run }: UseCase): boolean =>
-  services.includes('webpubsub') && run.audience === 'group';

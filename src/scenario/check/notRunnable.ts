@@ -1,4 +1,5 @@
 import { largestSource, stampBytes } from '../../base/message';
+import { services } from '../../base/services';
 import { payloadOf, type PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import { sourcesOfStreams } from '../../usecases/streams';
@@ -26,8 +27,10 @@ const obstacles: readonly Obstacle[] = [
   },
   {
     sentence: ({ service, driver, subprotocol }) =>
-      service === 'webpubsub' && driver === 'sdk' && !['json', 'reliableJson'].includes(subprotocol)
-        ? `The official client of Azure Web PubSub knows subprotocol json and reliableJson, not ${subprotocol}: take one of them, or leave driver out.`
+      !services[service].speaksHub &&
+      driver === 'sdk' &&
+      !['json', 'reliableJson'].includes(subprotocol)
+        ? `The official client of ${services[service].name} knows subprotocol json and reliableJson, not ${subprotocol}: take one of them, or leave driver out.`
         : undefined,
     keys: ['subprotocol', 'driver'],
   },

@@ -1,3 +1,4 @@
+import { azureServices } from '../../base/services';
 import { referencePattern } from '../target/references';
 import type { KeySpec } from './keySpec';
 
@@ -63,7 +64,7 @@ export const configSpecs = {
   },
   service: {
     type: 'choice',
-    choices: ['signalr', 'webpubsub'],
+    choices: azureServices,
     defaultText:
       'found from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
     summary: 'Which service the target is; write it for emulators and with `target: local`.',

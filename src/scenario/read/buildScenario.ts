@@ -1,7 +1,14 @@
 import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
+import {
+  azureServices,
+  serviceOfHost,
+  services,
+  usualService,
+  type Service,
+} from '../../base/services';
 import { sloOf, type Slo } from '../../base/slo';
 import { formatShare } from '../../base/units';
-import { hubRunOf, isRest, type Service, type UseCase } from '../../usecases/useCase';
+import { hubRunOf, isRest, type UseCase } from '../../usecases/useCase';
 import {
   configKeys,
   fieldOf,
@@ -10,7 +17,6 @@ import {
   type ConfigFields,
 } from '../keys/configKeys';
 import { kinds, type Scenario, type ScenarioEntry, type UpstreamSpec } from '../scenario';
-import { serviceOfHost } from '../target/hubUrl';
 import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Reading } from '../text/scenarioReading';
 import type { ReadEntry } from './readEntries';
@@ -104,11 +110,13 @@ function serviceOf(
   target: TargetSpec | undefined,
   entries: readonly ReadEntry[],
 ): Service {
-  const written = choiceIn(config, 'service', ['signalr', 'webpubsub']);
+  const written = choiceIn(config, 'service', azureServices);
   if (written !== undefined) return written;
-  if (hostsOf(target).some((host) => serviceOfHost(host) === 'webpubsub')) return 'webpubsub';
+  const known = hostsOf(target).flatMap((host) => serviceOfHost(host) ?? []);
+  const notOfHubs = known.find((service) => !services[service].speaksHub);
+  if (notOfHubs !== undefined) return notOfHubs;
   const rest = entries.some(({ useCase }) => isRest(useCase));
-  return rest || behindOf(target) === 'service' ? 'signalr' : 'hub';
+  return rest || behindOf(target) === 'service' ? usualService : 'hub';
 }
 
 function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefined {

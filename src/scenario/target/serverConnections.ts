@@ -1,3 +1,4 @@
+import { services } from '../../base/services';
 import { findUseCase } from '../../usecases/registry';
 import { isRest } from '../../usecases/useCase';
 import type { Scenario } from '../scenario';
@@ -23,8 +24,9 @@ type Served = Pick<
  */
 export function serverConnectionsOf(scenario: Served): number | undefined {
   const { service, target, entries, connections, appServers, serverConnections } = scenario;
-  if (service === 'webpubsub') return 0;
-  if (service !== 'signalr' || behindOf(target) === 'userHub') return undefined;
+  const whose = services[service].appServers;
+  if (whose === 'none') return 0;
+  if (whose === 'ofUser' || behindOf(target) === 'userHub') return undefined;
   if (!isServerless(scenario)) return appServers * serverConnections;
   const persists = entries.some(({ name }) => findUseCase(name)?.run.via === 'persistent');
   // How many workers this machine has by itself is not known here.

@@ -1,6 +1,7 @@
 import type { SignedInPass, Endpoint, ServiceHub } from '../../base/endpoint';
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
+import { services, type AzureTraits } from '../../base/services';
 import type { EntraSignIn } from '../../scenario/target/connectionString';
 import { AccessTokens } from '../../wire/connect/accessTokens';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
@@ -99,17 +100,11 @@ export interface SignInWays {
   readonly secrets: string[];
 }
 
-/** Sources: "Authorize access with Microsoft Entra ID" of either service; @azure/web-pubsub. */
-const scopes = {
-  signalr: 'https://signalr.azure.com/.default',
-  webpubsub: 'https://webpubsub.azure.com/.default',
-} as const;
-
 /** Longer than each of the ways to sign in may take, all together. */
 const answerMs = 60_000;
 
 /** What the application is going to do at the service. */
-export type SignInPurpose = 'appServer' | 'rest';
+export type SignInPurpose = keyof AzureTraits['identityRoles'];
 
 /**
  * Signs in for a hub, and sees whether the service lets the identity do what the run needs.
@@ -134,7 +129,7 @@ export async function openSignIn(
   };
   let mustCheck = true;
   return SignIn.open({
-    token: tokenSource(signIn, scopes[hub.kind], context.editorAccount, credential),
+    token: tokenSource(signIn, services[hub.kind].scope, context.editorAccount, credential),
     passFor: (bearer) => {
       const checks = mustCheck && purpose === 'rest';
       mustCheck = false;
@@ -168,6 +163,7 @@ async function withCalls(
   checks: boolean,
 ): Promise<SignedInPass> {
   const { bearer, kind } = access;
+  const { lendsKey } = services[kind];
   const calls = new RestCalls(endpoint, access, new AccessTokens(access), () => undefined);
   const good = <T extends object | string>(answer: T | ServiceFailure): T => {
     if (typeof answer === 'object' && 'errorClass' in answer)
@@ -175,11 +171,11 @@ async function withCalls(
     return answer;
   };
   try {
-    const key = kind === 'signalr' ? { signingKey: good(await calls.signingKey()) } : {};
+    const key = lendsKey ? { signingKey: good(await calls.signingKey()) } : {};
     if (checks) {
       const absent = await calls.groupExists('signalr-bench-sign-in');
       if (absent !== undefined && absent.errorClass !== 'notFound') good(absent);
-      if (kind === 'webpubsub') good(await calls.clientToken(0));
+      if (!lendsKey) good(await calls.clientToken(0));
     }
     return { bearer, ...key };
   } finally {
@@ -187,30 +183,21 @@ async function withCalls(
   }
 }
 
-/** Lets an identity both borrow a key and make REST calls. */
-export const restRole = 'SignalR Service Owner';
-const roles = {
-  appServer: 'SignalR App Server (or SignalR Service Owner)',
-  rest: restRole,
-} as const;
-
 function refusal(
   { errorClass, text }: ServiceFailure,
   { kind, restUrl }: ServiceHub,
   purpose: SignInPurpose,
 ): ExpectedError {
   const { host } = new URL(restUrl);
+  const { name, identityRoles } = services[kind];
   const said = text.replace(/\.$/, '');
-  if (errorClass === 'notFound') {
-    const name = kind === 'webpubsub' ? 'Azure Web PubSub' : 'Azure SignalR Service';
+  if (errorClass === 'notFound')
     return new ExpectedError('service', `${host} answers, but not as ${name} (${said}).`);
-  }
   if (errorClass !== 'unauthorized')
     return new ExpectedError('target-unreachable', `${host} cannot be signed in to: ${said}.`);
-  const role = kind === 'webpubsub' ? 'Web PubSub Service Owner' : roles[purpose];
   return new ExpectedError(
     'sign-in',
-    `${host} does not let in who is signed in (${said}): assign the role ${role} to the identity in the access control of the resource, which may take up to 30 minutes to have effect, and see that the tenant is the resource's own.`,
+    `${host} does not let in who is signed in (${said}): assign the role ${identityRoles[purpose]} to the identity in the access control of the resource, which may take up to 30 minutes to have effect, and see that the tenant is the resource's own.`,
   );
 }
 

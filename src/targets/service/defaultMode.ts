@@ -1,4 +1,5 @@
 import type { Endpoint, ServicePass } from '../../base/endpoint';
+import { azureServiceOf } from '../../base/services';
 import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import type { AppServerOptions } from '../../servers/appServer/appServer';
@@ -19,7 +20,11 @@ export async function openDefaultMode(
   context: TargetContext,
 ): Promise<OpenTarget> {
   const { clientEndpoint, serverEndpoint, audience } = connection;
-  const entrance = { kind: 'signalr', path: '/', purpose: 'appServer' } as const;
+  const entrance = {
+    kind: azureServiceOf(scenario.service),
+    path: '/',
+    purpose: 'appServer',
+  } as const;
   const { resolved, pass, opened } = await enterService(entrance, connection, scenario, context);
   const settings = {
     service: { clientEndpoint, serverEndpoint, audience, ...pass },

@@ -1,5 +1,6 @@
 import type { Endpoint, ServiceHub, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
+import { services, type AzureService } from '../../base/services';
 import { withoutEnd } from '../../base/text';
 import { hostsVariable, signInRefusal } from '../../scenario/check/checkTarget';
 import type { Scenario } from '../../scenario/scenario';
@@ -11,7 +12,7 @@ import type { OpenTarget, TargetContext } from '../target';
 
 /** Which hub, and what for. */
 interface ServiceEntrance {
-  readonly kind: ServiceHub['kind'];
+  readonly kind: AzureService;
   /** Of the hub below the clients' endpoint. */
   readonly path: string;
   readonly purpose: SignInPurpose;
@@ -42,8 +43,7 @@ export async function enterService(
 }> {
   const clients = placeOf(clientEndpoint);
   const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
-  // Azure SignalR Service has hubs in lower case; what is asked for by another name may not be found.
-  const hubName = kind === 'signalr' ? scenario.hub.toLowerCase() : scenario.hub;
+  const hubName = services[kind].hubName(scenario.hub);
   const hub = { kind, hub: hubName, audience, restUrl: placeOf(serverEndpoint) };
   const secrets = secretsOf(resolved);
   const url = `${clients} (hub ${scenario.hub})`;
@@ -81,7 +81,7 @@ export async function enterService(
  * @throws ExpectedError as {@link enterService}
  */
 export async function serviceTarget(
-  kind: ServiceHub['kind'],
+  kind: AzureService,
   connection: ServiceConnection,
   path: string,
   scenario: Scenario,
@@ -94,7 +94,7 @@ export async function serviceTarget(
   const endpoint = {
     ...resolved,
     service: { ...hub, ...pass },
-    ...(kind === 'webpubsub' && { skipNegotiation: true }),
+    ...(!services[kind].negotiates && { skipNegotiation: true }),
   };
   return { ...opened, endpoint };
 }

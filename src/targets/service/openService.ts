@@ -1,8 +1,8 @@
 import { ExpectedError } from '../../base/expectedError';
+import { azureServiceOf, serviceOfHost, services } from '../../base/services';
 import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { isServerless } from '../../scenario/target/serverConnections';
-import { serviceOfHost } from '../../scenario/target/hubUrl';
 import { findUseCase } from '../../usecases/registry';
 import { needsApplication } from '../../usecases/useCase';
 import type { OpenTarget, TargetContext } from '../target';
@@ -27,27 +27,25 @@ export async function openService(
       `The connection string belongs to the other service: write \`service: ${other}\` into the scenario, since the text of a reference is not known when the file is read.`,
     );
   }
-  return service === 'webpubsub' || isServerless(scenario)
+  return services[service].appServers === 'none' || isServerless(scenario)
     ? openByTokens(connection, scenario, context)
     : openDefaultMode(connection, scenario, context);
 }
 
 /**
- * A hub that clients reach with tokens of our making: of Azure Web PubSub, or of Azure SignalR Service without app
- * servers. What they send goes to our application where the file says so or an emulator has to echo.
+ * A hub that clients reach with tokens of our making, without app servers of the run. What they send goes to our application where the file says so or an emulator has to echo.
  */
 async function openByTokens(
   connection: ServiceConnection,
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
-  const isPubSub = scenario.service === 'webpubsub';
-  const hub = encodeURIComponent(isPubSub ? scenario.hub : scenario.hub.toLowerCase());
-  const kind = isPubSub ? 'webpubsub' : 'signalr';
-  const path = isPubSub ? `/client/hubs/${hub}` : `/client/?hub=${hub}`;
+  const kind = azureServiceOf(scenario.service);
+  const { appServers, hubName, clientPath } = services[kind];
+  const path = clientPath(encodeURIComponent(hubName(scenario.hub)));
   const isOurs = scenario.upstream !== undefined;
   const echoes = scenario.entries.some(({ name }) => needsApplication(findUseCase(name)!));
-  const needsUpstream = isPubSub ? echoes : isOurs;
+  const needsUpstream = appServers === 'none' ? echoes : isOurs;
   if (needsUpstream && isOurs) refuseUnreachable(connection, scenario.upstream);
   const opened = await serviceTarget(kind, connection, path, scenario, context);
   const starts = needsUpstream && (isOurs || opened.hostsBeyond.length === 0);

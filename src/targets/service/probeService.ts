@@ -1,11 +1,10 @@
 import type { ErrorClass } from '../../base/errorClass';
 import { ExpectedError } from '../../base/expectedError';
+import { azureServices, serviceOfHost, services, type AzureService } from '../../base/services';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { parseScenario } from '../../scenario/parseScenario';
-import { serviceOfHost } from '../../scenario/target/hubUrl';
 import type { Endpoint } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
-import { restRole } from '../entra/signIn';
 import { serviceTarget } from './enterService';
 import type { OpenTarget, TargetContext } from '../target';
 
@@ -43,16 +42,17 @@ export async function probeService(
 /** The host of an emulator or a gateway does not show which service it is, which matters to a sign-in. */
 async function openAny(connection: ServiceConnection, context: TargetContext): Promise<OpenTarget> {
   const { scenario } = parseScenario('mode: simple\n');
-  const open = (kind: 'signalr' | 'webpubsub'): Promise<OpenTarget> => {
-    const purpose = kind === 'signalr' ? 'appServer' : 'rest';
+  const open = (kind: AzureService): Promise<OpenTarget> => {
+    const purpose = services[kind].lendsKey ? 'appServer' : 'rest';
     return serviceTarget(kind, connection, '/', scenario!, context, purpose);
   };
-  if (serviceOfHost(new URL(connection.audience).hostname) === 'webpubsub')
-    return open('webpubsub');
+  const known = serviceOfHost(new URL(connection.audience).hostname);
+  if (known !== undefined) return open(known);
+  const [first, other] = azureServices;
   try {
-    return await open('signalr');
+    return await open(first);
   } catch (error) {
-    if (error instanceof ExpectedError && error.code === 'service') return open('webpubsub');
+    if (error instanceof ExpectedError && error.code === 'service') return open(other);
     throw error;
   }
 }
@@ -72,7 +72,8 @@ async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
     const unhealthy = await calls.health();
     const connectMs = performance.now() - startedMs;
     if (unhealthy?.errorClass === 'notFound') {
-      const message = 'it answers, but not as Azure SignalR Service or Azure Web PubSub';
+      const names = azureServices.map((each) => services[each].name).join(' or ');
+      const message = `it answers, but not as ${names}`;
       return { url, reachable: false, errorClass: 'notFound', message };
     }
     const signedIn = 'bearer' in service;
@@ -81,7 +82,8 @@ async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
       return { url, reachable: true, signedIn, connectMs };
     }
     if (unhealthy === undefined && signedIn && failure.errorClass === 'unauthorized') {
-      return { url, reachable: true, signedIn, connectMs, missingRestRole: restRole };
+      const missingRestRole = services[service.kind].identityRoles.rest;
+      return { url, reachable: true, signedIn, connectMs, missingRestRole };
     }
     const { errorClass, text, status } = failure;
     const message = (status === undefined ? undefined : refusals[status]) ?? text;

@@ -40,12 +40,8 @@ export interface UnitsView {
 export function unitsViewOf(state: ShownRun): UnitsView {
   const { run, result, strings } = state;
   const product = (result?.recommendation ?? run.estimate)?.product;
-  const title =
-    product === 'webpubsub'
-      ? strings.unitsWebPubSub
-      : product === 'signalr'
-        ? strings.unitsSignalr
-        : strings.units;
+  const titles = { signalr: strings.unitsSignalr, webpubsub: strings.unitsWebPubSub } as const;
+  const title = product === undefined ? strings.units : titles[product];
   const invalid = generatorWasBottleneck(state);
   if (invalid || (result && !result.recommendation)) {
     const why = result?.recommendationProblem ?? `${strings.bottleneck} ${strings.bottleneckWhy}`;

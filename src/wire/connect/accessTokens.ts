@@ -1,13 +1,11 @@
 import { SignJWT } from 'jose';
 import type { ServiceAccess, ServicePass } from '../../base/endpoint';
+import { services, type ClientPermission } from '../../base/services';
 
 /** A token is signed anew this long before its end, so that clocks may differ. */
 const renewS = 300;
 /** Tokens of REST paths that are kept. */
 const maximumKept = 100_000;
-
-/** Roles of a Web PubSub client that may join any group and publish to any. */
-export const webPubSubRoles = ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup'];
 
 /** User id under which a connection of the run is known to the service; the run's id keeps concurrent runs apart. */
 export const userOf = (runId: number, index: number): string =>
@@ -31,16 +29,24 @@ export interface ClientTokens {
  */
 export class AccessTokens implements ClientTokens {
   readonly areIssued = false;
+  /** Of the clients: what the run needs, for any group. */
+  readonly roles: readonly string[];
   private pass: ServicePass;
   private signer: TokenSigner;
   private readonly kept = new Map<string, { readonly token: string; readonly expiresS: number }>();
 
-  /** @param runId of the plan; without, users are those of no run */
+  /**
+   * @param runId of the plan; without, users are those of no run
+   * @param permissions of the clients, as often as somebody needs them
+   */
   constructor(
     private readonly access: ServiceAccess,
     private readonly runId = 0,
+    permissions: readonly ClientPermission[] = [],
     private readonly nowS: () => number = () => Math.floor(Date.now() / 1000),
   ) {
+    const { roles } = services[access.kind];
+    this.roles = [...new Set(permissions.flatMap((permission) => roles?.[permission] ?? []))];
     this.pass = access;
     this.signer = new TokenSigner(access);
   }
@@ -59,10 +65,11 @@ export class AccessTokens implements ClientTokens {
 
   forClient(index: number): Promise<string> {
     const { kind, audience, hub } = this.access;
-    const user = this.userOf(index);
-    return kind === 'signalr'
-      ? this.sign(`${audience}/client/?hub=${hub}`, { nameid: user })
-      : this.sign(`${audience}/client/hubs/${hub}`, { sub: user, role: webPubSubRoles });
+    const { clientPath, userClaim } = services[kind];
+    return this.sign(audience + clientPath(hub), {
+      [userClaim]: this.userOf(index),
+      ...(this.roles.length > 0 && { role: this.roles }),
+    });
   }
 
   /** The token of a server connection to Azure SignalR Service. */

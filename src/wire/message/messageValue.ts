@@ -1,4 +1,10 @@
-import type { HoleKind, MessageArgument, NumberHole, WireProtocol } from '../../base/message';
+import {
+  isHubProtocol,
+  type HoleKind,
+  type MessageArgument,
+  type NumberHole,
+  type WireProtocol,
+} from '../../base/message';
 import { hubMessageType, type HubMessage } from '../hub/hubMessage';
 import { holeDigits, type MessageShape } from './messageLayout';
 import { ticksOf, type MessageSource } from './messageTemplate';
@@ -49,7 +55,7 @@ function invocationOf(shape: MessageShape, holes: HoleContent): HubMessage {
   const { method: target, answered } = shape;
   const values = shape.arguments.map((argument) => valueOf(argument, holes));
   // Web PubSub names the group besides the data, and numbers what is to be acknowledged.
-  const isPubSub = holes.protocol.startsWith('webpubsub');
+  const isPubSub = !isHubProtocol(holes.protocol);
   const toGroup = isPubSub && target === 'SendToGroup';
   return {
     type: hubMessageType.invocation,

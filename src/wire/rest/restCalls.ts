@@ -1,12 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint, ServiceAccess, SigningKey } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import {
-  AccessTokens,
-  webPubSubRoles,
-  tokenLifeS,
-  type ClientTokens,
-} from '../connect/accessTokens';
+import { services, type AzureService } from '../../base/services';
+import { AccessTokens, tokenLifeS, type ClientTokens } from '../connect/accessTokens';
 import {
   classOfStatus,
   classOfSystemError,
@@ -32,11 +28,6 @@ export type RestReceiver =
   | { readonly kind: 'connection'; readonly id: string }
   | { readonly kind: 'group'; readonly group: string };
 
-/**
- * Stable versions with every call that is made here, to which newer ones would add nothing: "REST API reference" of
- * either service. `:generateToken` came with 2022-11-01.
- */
-const apiVersions = { signalr: '2022-11-01', webpubsub: '2024-12-01' } as const;
 /** Sockets of one worker; HTTP/1.1 has one call at a time on each, so that they carry this many calls in a round trip. */
 export const maximumSockets = 256;
 /** Calls that may wait; more means that the service does not keep up. */
@@ -99,7 +90,7 @@ export class RestCalls {
     private readonly freed: () => void = () => undefined,
   ) {
     this.base = new URL(access.restUrl);
-    this.query = `api-version=${apiVersions[access.kind]}`;
+    this.query = `api-version=${services[access.kind].apiVersion}`;
     this.hubPath = `/api/hubs/${encodeURIComponent(access.hub)}`;
     this.agents = new SocketAgents(endpoint, maximumSockets);
   }
@@ -132,8 +123,8 @@ export class RestCalls {
   }
 
   /**
-   * Puts a connection, or the user of one of the run, into a group, or takes it out. Azure SignalR Service would remember
-   * a user for a year, who is forgotten after a day here.
+   * Puts a connection, or the user of one of the run, into a group, or takes it out. A user whom the service would
+   * remember for a year is forgotten after a day here.
    */
   changeGroup(
     method: 'PUT' | 'DELETE',
@@ -145,7 +136,7 @@ export class RestCalls {
       typeof member === 'number'
         ? `${this.receiverPath({ kind: 'user', index: member })}/${groupPath}`
         : `${this.hubPath}/${groupPath}/connections/${encodeURIComponent(member)}`;
-    const isRemembered = this.access.kind === 'signalr' && typeof member === 'number';
+    const isRemembered = services[this.access.kind].remembersUsers && typeof member === 'number';
     const query = isRemembered && method === 'PUT' ? `ttl=${membershipS}&` : undefined;
     return this.call({ method, path, ...(query !== undefined && { query }) });
   }
@@ -170,7 +161,7 @@ export class RestCalls {
       userId: this.tokens.userOf(index),
       minutesToExpire: String(tokenLifeS / 60),
     });
-    for (const role of webPubSubRoles) query.append('role', role);
+    for (const role of this.tokens.roles) query.append('role', role);
     const path = `${this.hubPath}/:generateToken`;
     const asked = await this.ask({ method: 'POST', path, query: `${query.toString()}&` }, signal);
     if ('failure' in asked) return asked.failure;
@@ -189,8 +180,8 @@ export class RestCalls {
 
   /** Registers where events of the hub go with an emulator; the services themselves have no such call. */
   registerHandler(url: string): Promise<ServiceFailure | undefined> {
-    const systemEvents = this.access.kind === 'webpubsub' ? { systemEvents: [] } : {};
-    const body = Buffer.from(JSON.stringify({ url, ...systemEvents }), 'utf8');
+    const { handlerEvents } = services[this.access.kind];
+    const body = Buffer.from(JSON.stringify({ url, ...handlerEvents }), 'utf8');
     return this.call({ method: 'PUT', path: this.handlerPath, body });
   }
 
@@ -409,16 +400,15 @@ function reasonIn(answer: string): string {
   return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';
 }
 
-/**
- * The body of a send: an invocation of the callback for Azure SignalR Service, the payload for Web PubSub.
- */
+/** The body of a send: an invocation of the callback where clients speak a hub protocol, else the payload. */
 export const restLayout =
-  (kind: ServiceAccess['kind']) =>
+  (kind: AzureService) =>
   (shape: MessageShape, lengths: HoleLengths): MessageLayout => {
     const pieces = new JsonPieces(lengths);
-    if (kind === 'signalr') pieces.raw(`{"target":${JSON.stringify(shape.method)},"arguments":[`);
+    const { speaksHub } = services[kind];
+    if (speaksHub) pieces.raw(`{"target":${JSON.stringify(shape.method)},"arguments":[`);
     pieces.list(shape.arguments);
-    if (kind === 'signalr') pieces.raw(']}');
+    if (speaksHub) pieces.raw(']}');
     return pieces.layout();
   };
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { kindsOf } from '../../../src/capacity/load/serviceLoad';
+import { guides } from '../../../src/capacity/tables/tables';
 import type { EstimateInput, EstimateOptions } from '../../../src/capacity/model';
 import type { Traffic } from '../../../src/usecases/useCase';
 
@@ -11,7 +11,7 @@ export interface Sample {
 
 const traffic = (product: 'signalr' | 'webpubsub', connections: number): fc.Arbitrary<Traffic> =>
   fc.record({
-    kind: fc.constantFrom(...kindsOf[product]),
+    kind: fc.constantFrom(...guides[product].kinds),
     senders: fc.integer({ min: 0, max: Math.min(connections, 20_000) }),
     intervalS: fc.constantFrom(0.1, 0.5, 1, 5, 60),
     messageBytes: fc.constantFrom(1, 100, 1024, 1500, 2048, 4096, 65_536),

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { decodeJwt, jwtVerify } from 'jose';
 import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
 import type { ServiceAccess } from '../../../../src/base/endpoint';
+import { findUseCase } from '../../../../src/usecases/registry';
+import { permissionsOf } from '../../../../src/usecases/useCase';
 
 const access = {
   kind: 'signalr',
@@ -23,17 +25,27 @@ describe('access tokens', () => {
     assert.ok(payload.exp! > Date.now() / 1000 + 3600);
   });
 
-  it('of clients of Web PubSub may join and send', async () => {
-    const tokens = new AccessTokens({ ...access, kind: 'webpubsub' });
-    const payload = decodeJwt(await tokens.forClient(0));
-    assert.equal(payload.aud, 'http://localhost/client/hubs/chat');
-    assert.equal(payload.sub, 'user_0_0');
-    assert.deepEqual(payload['role'], ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup']);
+  it('of clients of Web PubSub may join and send where the run does, and nothing else', async () => {
+    const pubSub = { ...access, kind: 'webpubsub' } as const;
+    const rolesFor = async (name: string): Promise<unknown> => {
+      const permissions = permissionsOf(findUseCase(name)!.run);
+      const tokens = new AccessTokens(pubSub, 0, [...permissions, ...permissions]);
+      const payload = decodeJwt(await tokens.forClient(0));
+      assert.equal(payload.aud, 'http://localhost/client/hubs/chat');
+      assert.equal(payload.sub, 'user_0_0');
+      return payload['role'];
+    };
+    const [join, send] = ['webpubsub.joinLeaveGroup', 'webpubsub.sendToGroup'];
+    assert.deepEqual(await rolesFor('sendToGroup'), [join, send]);
+    assert.deepEqual(await rolesFor('restSendToGroup'), [join]);
+    assert.equal(await rolesFor('echo'), undefined);
+    const ofSignalr = new AccessTokens(access, 0, ['joinGroups', 'sendToGroups']);
+    assert.equal(decodeJwt(await ofSignalr.forClient(0))['role'], undefined);
   });
 
   it('of a REST path are signed once, and anew before they expire', async () => {
     let nowS = 1_000_000;
-    const tokens = new AccessTokens(access, 0, () => nowS);
+    const tokens = new AccessTokens(access, 0, [], () => nowS);
     const first = await tokens.forRest('/api/hubs/chat/:send');
     assert.equal(decodeJwt(first).aud, 'http://localhost/api/hubs/chat/:send');
     nowS = decodeJwt(first).exp! - 301;

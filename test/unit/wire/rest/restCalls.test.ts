@@ -51,7 +51,11 @@ describe('REST calls', () => {
     const restUrl = `http://127.0.0.1:${port}`;
     const access = { kind, hub: 'chat', audience: 'http://127.0.0.1', restUrl, accessKey: 'k' };
     calls = new RestCalls(
-      ...([endpointOf(restUrl), access, new AccessTokens(access, 0xc0ffee)] as const),
+      ...([
+        endpointOf(restUrl),
+        access,
+        new AccessTokens(access, 0xc0ffee, ['joinGroups', 'sendToGroups']),
+      ] as const),
       (failure) => failures.push(failure),
       () => (freed += 1),
     );

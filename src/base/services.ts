@@ -1,0 +1,111 @@
+/** The services of Azure, in the order in which they are tried where nothing says which one it is. */
+export const azureServices = ['signalr', 'webpubsub'] as const;
+export type AzureService = (typeof azureServices)[number];
+/** What a scenario is run against; `hub` is one without a service. */
+export type Service = 'hub' | AzureService;
+
+/** What a client must be allowed to do by itself, where no hub does it for the client. */
+export type ClientPermission = 'joinGroups' | 'sendToGroups';
+
+/** What differs between hubs with and without a service. */
+interface Traits {
+  /** For people, as it stands in a sentence. */
+  readonly name: string;
+  /** Clients speak a hub protocol, and are called back; else a subprotocol of Web PubSub, and get bare data. */
+  readonly speaksHub: boolean;
+  /** A negotiate goes before the connection, and there are other transports than WebSockets. */
+  readonly negotiates: boolean;
+  /** Who has the hub methods: app servers that a run starts in default mode, those of the user, or event handlers. */
+  readonly appServers: 'ofRun' | 'ofUser' | 'none';
+}
+
+/** What differs between the services of Azure. */
+export interface AzureTraits extends Traits {
+  /** In any cloud of Azure. Source: "Private link: private DNS zone values". */
+  readonly hosts: RegExp;
+  /** Variable of the environment that examples take for the connection string. */
+  readonly variable: string;
+  /** What `serve` calls the emulator. */
+  readonly emulator: string;
+  /** The name under which the service knows a hub. */
+  readonly hubName: (written: string) => string;
+  /** Where the clients of a hub come in; their tokens are made out to it. */
+  readonly clientPath: (hub: string) => string;
+  readonly userClaim: string;
+  /** Absent: clients need no role for anything. */
+  readonly roles?: Readonly<Record<ClientPermission, string>>;
+  /**
+   * Stable version with every call that is made here, to which newer ones would add nothing: "REST API
+   * reference" of either service. `:generateToken` came with 2022-11-01.
+   */
+  readonly apiVersion: string;
+  /** A user who joins a group stays in it for a year, unless the call says how long. */
+  readonly remembersUsers: boolean;
+  /** Body with which an emulator is to send the handler what clients send, and nothing else. */
+  readonly handlerEvents: Readonly<Record<string, unknown>>;
+  /** To who has signed in it lends a key that signs clients' tokens; else it issues them itself. */
+  readonly lendsKey: boolean;
+  /** Sources: "Authorize access with Microsoft Entra ID" of either service; @azure/web-pubsub. */
+  readonly scope: string;
+  /** What an identity needs for what it is going to do. */
+  readonly identityRoles: Readonly<Record<'appServer' | 'rest', string>>;
+}
+
+/** The one place that says what is what; everything else asks here and never for a name. */
+export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTraits>> = {
+  hub: { name: 'a hub without a service', speaksHub: true, negotiates: true, appServers: 'ofUser' },
+  signalr: {
+    name: 'Azure SignalR Service',
+    speaksHub: true,
+    negotiates: true,
+    appServers: 'ofRun',
+    hosts: /\.(service\.signalr\.net|signalr\.azure\.(us|cn))$/i,
+    variable: 'AZURE_SIGNALR',
+    emulator: 'azure-signalr',
+    // What is asked for by another name may not be found.
+    hubName: (written) => written.toLowerCase(),
+    clientPath: (hub) => `/client/?hub=${hub}`,
+    userClaim: 'nameid',
+    apiVersion: '2022-11-01',
+    remembersUsers: true,
+    handlerEvents: {},
+    lendsKey: true,
+    scope: 'https://signalr.azure.com/.default',
+    identityRoles: {
+      appServer: 'SignalR App Server (or SignalR Service Owner)',
+      // Lets an identity both borrow a key and make REST calls.
+      rest: 'SignalR Service Owner',
+    },
+  },
+  webpubsub: {
+    name: 'Azure Web PubSub',
+    speaksHub: false,
+    negotiates: false,
+    appServers: 'none',
+    hosts: /\.webpubsub\.azure\.(com|us|cn)$/i,
+    variable: 'AZURE_WEBPUBSUB',
+    emulator: 'web-pubsub',
+    hubName: (written) => written,
+    clientPath: (hub) => `/client/hubs/${hub}`,
+    userClaim: 'sub',
+    roles: { joinGroups: 'webpubsub.joinLeaveGroup', sendToGroups: 'webpubsub.sendToGroup' },
+    apiVersion: '2024-12-01',
+    remembersUsers: false,
+    handlerEvents: { systemEvents: [] },
+    lendsKey: false,
+    scope: 'https://webpubsub.azure.com/.default',
+    identityRoles: { appServer: 'Web PubSub Service Owner', rest: 'Web PubSub Service Owner' },
+  },
+};
+
+/** What a connection string leads to where nothing says otherwise, and what a hub without a service counts as. */
+export const usualService: AzureService = 'signalr';
+
+export const isAzure = (service: Service): service is AzureService => service !== 'hub';
+
+export const azureServiceOf = (service: Service): AzureService =>
+  isAzure(service) ? service : usualService;
+
+/** The service a host belongs to; undefined for a gateway, a domain of somebody's own or an emulator. */
+export const serviceOfHost = (host: string): AzureService | undefined =>
+  azureServices.find((service) => services[service].hosts.test(host));
