@@ -11,10 +11,11 @@ export type ClientPermission = 'joinGroups' | 'sendToGroups';
 interface Traits {
   /** For people, as it stands in a sentence. */
   readonly name: string;
-  /** Clients speak a hub protocol, and are called back; else a subprotocol of Web PubSub, and get bare data. */
+  /**
+   * Clients negotiate, speak a hub protocol over any transport and are called back; else they speak a
+   * subprotocol of Web PubSub, over WebSockets alone, and get bare data.
+   */
   readonly speaksHub: boolean;
-  /** A negotiate goes before the connection, and there are other transports than WebSockets. */
-  readonly negotiates: boolean;
   /** Who has the hub methods: app servers that a run starts in default mode, those of the user, or event handlers. */
   readonly appServers: 'ofRun' | 'ofUser' | 'none';
 }
@@ -53,11 +54,10 @@ export interface AzureTraits extends Traits {
 
 /** The one place that says what is what; everything else asks here and never for a name. */
 export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTraits>> = {
-  hub: { name: 'a hub without a service', speaksHub: true, negotiates: true, appServers: 'ofUser' },
+  hub: { name: 'a hub without a service', speaksHub: true, appServers: 'ofUser' },
   signalr: {
     name: 'Azure SignalR Service',
     speaksHub: true,
-    negotiates: true,
     appServers: 'ofRun',
     hosts: /\.(service\.signalr\.net|signalr\.azure\.(us|cn))$/i,
     variable: 'AZURE_SIGNALR',
@@ -80,7 +80,6 @@ export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTrai
   webpubsub: {
     name: 'Azure Web PubSub',
     speaksHub: false,
-    negotiates: false,
     appServers: 'none',
     hosts: /\.webpubsub\.azure\.(com|us|cn)$/i,
     variable: 'AZURE_WEBPUBSUB',

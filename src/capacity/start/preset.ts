@@ -46,11 +46,6 @@ export function presetUnits(service: PresetChoice['service']): readonly number[]
   return offers[service].units.premium;
 }
 
-/** Sizes the guides have columns for. */
-export function guideUnits(service: PresetChoice['service']): readonly number[] {
-  return editionOf(service, undefined).listedUnits;
-}
-
 /** Connections that are left to the workers, which send over one each. */
 const lastingConnections = 10;
 

@@ -7,14 +7,14 @@ import { configPlace, writtenPlace, type Checked } from './checked';
 /** Checks transport, protocol and negotiation against each other. */
 export function checkTransport(checked: Checked): void {
   const { service, transport, protocol, skipNegotiation } = checked.scenario;
-  const { name, negotiates, speaksHub } = services[service];
+  const { name, speaksHub } = services[service];
   const report = (key: string, code: string, message: string, instead: string): void =>
     checked.reading.report('error', code, configPlace(checked, key), message, writing(instead));
   if (skipNegotiation && transport !== 'Websockets') {
     const message = `Only Websockets can be opened without negotiate, not ${transport}. Set skipNegotiation to false.`;
     report('skipNegotiation', 'skip-negotiation', message, 'false');
   }
-  if (!negotiates && transport !== 'Websockets') {
+  if (!speaksHub && transport !== 'Websockets') {
     const message = `${name} has WebSockets only, not ${transport}: remove it, or write service: signalr.`;
     report('transport', 'transport-service', message, 'Websockets');
   }

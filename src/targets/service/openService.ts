@@ -1,13 +1,20 @@
+import type { Endpoint, ServiceHub, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { azureServiceOf, serviceOfHost, services } from '../../base/services';
+import { azureServiceOf, serviceOfHost, services, type AzureService } from '../../base/services';
+import { withoutEnd } from '../../base/text';
+import { hostsVariable, signInRefusal } from '../../scenario/check/checkTarget';
 import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { isServerless } from '../../scenario/target/serverConnections';
+import type { AppServerOptions } from '../../servers/appServer/appServer';
 import { findUseCase } from '../../usecases/registry';
 import { needsApplication } from '../../usecases/useCase';
-import type { OpenTarget, TargetContext } from '../target';
-import { openDefaultMode } from './defaultMode';
-import { serviceTarget } from './enterService';
+import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
+import type { WaySettings } from '../../wire/socket/socket';
+import { openSignIn, type SignInPurpose } from '../entra/signIn';
+import { resolveEndpoint, secretsOf } from '../resolveEndpoint';
+import { disposeAll, startServerProcess } from '../serverProcess';
+import { appServerVariable, followPasses, type OpenTarget, type TargetContext } from '../target';
 import { refuseUnreachable, withUpstream } from './upstream';
 
 /**
@@ -32,9 +39,7 @@ export async function openService(
     : openDefaultMode(connection, scenario, context);
 }
 
-/**
- * A hub that clients reach with tokens of our making, without app servers of the run. What they send goes to our application where the file says so or an emulator has to echo.
- */
+/** Without app servers: what clients send goes to our application where the file says so or an emulator has to echo. */
 async function openByTokens(
   connection: ServiceConnection,
   scenario: Scenario,
@@ -50,4 +55,199 @@ async function openByTokens(
   const opened = await serviceTarget(kind, connection, path, scenario, context);
   const starts = needsUpstream && (isOurs || opened.hostsBeyond.length === 0);
   return starts ? withUpstream(opened, scenario, context) : opened;
+}
+
+/**
+ * A hub of Azure SignalR Service in default mode: clients negotiate with app servers that are started for
+ * the run, and go on to the service.
+ *
+ * @throws ExpectedError as {@link enterService}, and when an app server does not start
+ */
+async function openDefaultMode(
+  connection: ServiceConnection,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<OpenTarget> {
+  const { clientEndpoint, serverEndpoint, audience } = connection;
+  const kind = azureServiceOf(scenario.service);
+  const entrance = { kind, path: '/', purpose: 'appServer' } as const;
+  const { resolved, pass, opened } = await enterService(entrance, connection, scenario, context);
+  const settings = {
+    service: { clientEndpoint, serverEndpoint, audience, ...pass },
+    hub: scenario.hub,
+    serverConnections: scenario.serverConnections,
+    ...(scenario.serverStickyMode !== undefined && { stickyMode: scenario.serverStickyMode }),
+    // All clients are those of the run.
+    protocols: [scenario.protocol],
+    ...wayOf(resolved),
+  };
+  try {
+    const servers = await startAppServers(context, settings, scenario.appServers);
+    followPasses(opened.passes, servers.renew);
+    return {
+      ...opened,
+      endpoint: { ...resolved, urls: servers.urls, skipNegotiation: false },
+      dispose: () => disposeAll(servers, opened),
+    };
+  } catch (error) {
+    await opened.dispose();
+    throw error;
+  }
+}
+
+/** Server connections go the way of the clients. */
+const wayOf = ({ ca, clientCertificate, proxies, insecureTls }: Endpoint): WaySettings => ({
+  insecureTls,
+  ...(ca !== undefined && { ca }),
+  ...(clientCertificate !== undefined && { clientCertificate }),
+  ...(proxies !== undefined && { proxies }),
+});
+
+/** What a run says about its app servers. */
+export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
+
+const served = { args: ['app-server'], name: 'app server', prints: 'url' } as const;
+
+/**
+ * Starts `count` app servers with the same settings, each in a process of its own.
+ * @returns hub URLs where clients negotiate, one per process; `dispose` takes leave of the service
+ * @throws ExpectedError `local-hub` with why one of them did not start; none is left then
+ */
+async function startAppServers(
+  { serverScript, onProblem }: TargetContext,
+  settings: AppServerSettings,
+  count: number,
+) {
+  const env = { [appServerVariable]: JSON.stringify(settings) };
+  const starting = Array.from({ length: count }, () =>
+    startServerProcess(serverScript, served, { env, onProblem }),
+  );
+  const outcomes = await Promise.allSettled(starting);
+  const running = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const dispose = async (): Promise<void> => {
+    await Promise.all(running.map((each) => each.dispose()));
+  };
+  const failed = outcomes.find((each) => each.status === 'rejected');
+  if (failed !== undefined) {
+    await dispose();
+    throw failed.reason;
+  }
+  return {
+    urls: running.map(({ value }) => value),
+    /** From now on they make their tokens with this pass. */
+    renew: (pass: ServicePass) => {
+      for (const each of running) each.send(pass);
+    },
+    dispose,
+  };
+}
+
+/** Which hub, and what for. */
+interface ServiceEntrance {
+  readonly kind: AzureService;
+  /** Of the hub below the clients' endpoint. */
+  readonly path: string;
+  readonly purpose: SignInPurpose;
+}
+
+/** A URL that more is to be written behind, without a user name or password. */
+function placeOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + withoutEnd(pathname, '/');
+}
+
+/**
+ * Everything that targets on a service have in common: endpoint, key or sign-in, and what must not be shown.
+ * @throws ExpectedError when the endpoint cannot be resolved; `not-confirmed`; `sign-in` when nobody can be signed in or the
+ *   service does not let in who is; `connection-string` when the host must not see a sign-in
+ */
+async function enterService(
+  { kind, path, purpose }: ServiceEntrance,
+  { clientEndpoint, serverEndpoint, audience, accessKey, signIn }: ServiceConnection,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<{
+  /** With the URL of the clients' hub, without the service. */
+  readonly resolved: Endpoint;
+  readonly hub: ServiceHub;
+  readonly pass: ServicePass;
+  readonly opened: Omit<OpenTarget, 'endpoint'>;
+}> {
+  const clients = placeOf(clientEndpoint);
+  const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
+  const hubName = services[kind].hubName(scenario.hub);
+  const hub = { kind, hub: hubName, audience, restUrl: placeOf(serverEndpoint) };
+  const secrets = secretsOf(resolved);
+  const url = `${clients} (hub ${scenario.hub})`;
+  const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);
+  // Whoever signs in, or starts app servers, already reaches the service.
+  const agreed = hosts.length > 0 && (await context.agree?.({ hosts, url, redirected: false }));
+  if (hosts.length > 0 && agreed === false)
+    throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+  const opened = {
+    kind: 'connectionString',
+    secrets,
+    url,
+    hostsBeyond: hosts,
+    agreed: agreed === true,
+    // No service of Azure has this machine for its own address; a tunnel to one leaves `Endpoint` as it is.
+    ...(isLoopback(audience) && { emulated: true as const }),
+  } as const;
+  if (signIn === undefined) {
+    const key = accessKey ?? '';
+    secrets.push(key, encodeURIComponent(key));
+    const dispose = (): Promise<void> => Promise.resolve();
+    return { resolved, hub, pass: { accessKey: key }, opened: { ...opened, dispose } };
+  }
+  const { clientSecret } = signIn;
+  if (clientSecret !== undefined) secrets.push(clientSecret, encodeURIComponent(clientSecret));
+  checkSignInHosts([serverEndpoint], scenario, context.reference('env', hostsVariable));
+  const passes = await openSignIn(signIn, { hub, endpoint: resolved, purpose }, context, secrets);
+  const dispose = async (): Promise<void> => passes.dispose();
+  return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };
+}
+
+/**
+ * A hub that clients reach with tokens of their own making.
+ * @param purpose what an identity has to be allowed, when somebody signs in
+ * @throws ExpectedError as {@link enterService}
+ */
+export async function serviceTarget(
+  kind: AzureService,
+  connection: ServiceConnection,
+  path: string,
+  scenario: Scenario,
+  context: TargetContext,
+  purpose: SignInPurpose = 'rest',
+): Promise<OpenTarget> {
+  const entrance = { kind, path, purpose } as const;
+  const entered = await enterService(entrance, connection, scenario, context);
+  const { resolved, hub, pass, opened } = entered;
+  const endpoint = {
+    ...resolved,
+    service: { ...hub, ...pass },
+    ...(!services[kind].speaksHub && { skipNegotiation: true }),
+  };
+  return { ...opened, endpoint };
+}
+
+/**
+ * Refuses to show a token of Microsoft Entra ID to a stranger, who might act for the person: the host comes from a file.
+ * @param allowed further hosts, from {@link hostsVariable}
+ * @throws ExpectedError `connection-string`
+ */
+export function checkSignInHosts(
+  urls: readonly string[],
+  trust: Pick<Scenario, 'insecureTls' | 'caFile'>,
+  allowed: string | undefined,
+): void {
+  const known = (allowed ?? '').split(',').map((host) => host.trim().toLowerCase());
+  for (const url of urls) {
+    if (isLoopback(url)) continue;
+    const { href, hostname } = new URL(url);
+    const refusal = signInRefusal(href, trust);
+    if (refusal === undefined) continue;
+    if (refusal.why === 'host' && known.includes(hostname.toLowerCase())) continue;
+    throw new ExpectedError('connection-string', refusal.message);
+  }
 }

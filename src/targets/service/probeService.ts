@@ -5,7 +5,7 @@ import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Endpoint } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
-import { serviceTarget } from './enterService';
+import { serviceTarget } from './openService';
 import type { OpenTarget, TargetContext } from '../target';
 
 /** What a service says to somebody with a connection string. `url` has no secrets. */

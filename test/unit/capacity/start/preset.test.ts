@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { estimate } from '../../../../src/capacity/estimate';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
+import { editionOf } from '../../../../src/capacity/tables/tables';
 import { groupShapes } from '../../../../src/capacity/start/startingFile';
-import {
-  guideUnits,
-  presetOf,
-  presetUnits,
-  type PresetChoice,
-} from '../../../../src/capacity/start/preset';
+import { presetOf, presetUnits, type PresetChoice } from '../../../../src/capacity/start/preset';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { lastSenders } from '../../../../src/scenario/steps';
 import { findUseCase, useCases } from '../../../../src/usecases/registry';
@@ -53,7 +49,7 @@ describe('presets', () => {
             assert.equal(unitOf(preset.text), unit, preset.text);
           }
         }
-        assert.ok(made >= guideUnits(service).length, `${made} presets`);
+        assert.ok(made >= editionOf(service, undefined).listedUnits.length, `${made} presets`);
       });
     }
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { checkSignInHosts } from '../../../../src/targets/service/enterService';
+import { checkSignInHosts } from '../../../../src/targets/service/openService';
 
 const trust = { insecureTls: false };
 

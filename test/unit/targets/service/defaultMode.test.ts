@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AppServerSettings } from '../../../../src/targets/service/defaultMode';
+import type { AppServerSettings } from '../../../../src/targets/service/openService';
 import { appServerVariable } from '../../../../src/targets/target';
 import { openTarget } from '../../../../src/targets/openTarget';
 import { certificate, certificateKey } from '../../../fakes/rawHub';
