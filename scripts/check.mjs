@@ -4,7 +4,15 @@ import { packageProgram, runNode } from './nodeProgram.mjs';
 
 const checks = [
   ['types', [packageProgram('typescript', 'tsc'), '-b']],
-  ['lint', [packageProgram('oxlint'), '--type-aware', '--report-unused-disable-directives', '--deny-warnings']],
+  [
+    'lint',
+    [
+      packageProgram('oxlint'),
+      '--type-aware',
+      '--report-unused-disable-directives',
+      '--deny-warnings',
+    ],
+  ],
   ['imports', ['scripts/imports.mjs']],
   ['format', ['scripts/format.mjs', '--check']],
   ['generated schema', ['scripts/writeSchema.mjs', '--check']],

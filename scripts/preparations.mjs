@@ -16,7 +16,11 @@ const preparations = {
     after: 'compiled',
     leaves: 'out/interop/aspnetcore/.published',
   },
-  vscodeHost: { args: () => ['scripts/setupVscode.mjs'], leaves: 'out/vscodeHost.ready', alone: true },
+  vscodeHost: {
+    args: () => ['scripts/setupVscode.mjs'],
+    leaves: 'out/vscodeHost.ready',
+    alone: true,
+  },
   vsix: { args: () => ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
 };
 

@@ -75,7 +75,10 @@ describe('connections that only stand', function () {
       assert.equal(run.ending, 'completed');
       assert.equal(run.connections.dropped, 5);
       const dropped = run.connections.drops ?? [];
-      assert.deepEqual(dropped.map(({ connection }) => connection).sort((a, b) => a - b), [1, 3, 5, 7, 9]);
+      assert.deepEqual(
+        dropped.map(({ connection }) => connection).sort((a, b) => a - b),
+        [1, 3, 5, 7, 9],
+      );
       for (const { atS, openS, errorClass, text } of dropped) {
         assert.ok(openS > 0 && openS <= atS, `${openS} s of ${atS} s`);
         assert.ok(errorClass === 'closed' || errorClass === 'reset', errorClass);

@@ -129,9 +129,12 @@ export class MessageTemplate {
   /** Fills the holes, see {@link fill}, and sends the frame; returns its length. */
   sendTo(
     to: { send(frame: Buffer): boolean },
-    ...content: readonly [Stamp, Uint8Array | undefined, number, MessageSource]
+    stamp: Stamp,
+    receiver: Uint8Array | undefined,
+    nowMs: number,
+    source?: MessageSource,
   ): number {
-    if (!to.send(this.fill(...content))) this.detach();
+    if (!to.send(this.fill(stamp, receiver, nowMs, source))) this.detach();
     return this.bytes.length;
   }
 
