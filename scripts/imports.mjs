@@ -57,6 +57,7 @@ export const wings = {
   scenario: ['target', 'text', 'keys', 'read', 'check', 'seed'],
   capacity: ['tables', 'load', 'judge', 'start'],
   measure: ['judge', 'total', 'show'],
+  wire: ['socket', 'message', 'webpubsub', 'hub', 'http', 'connect', 'rest', 'service', 'sdk'],
   runner: ['connect', 'prepare', 'send', 'receive', 'calibrate', 'lead'],
   results: ['counters'],
   session: ['export'],

@@ -15,7 +15,7 @@ import {
   type TargetSample,
   type WorkerSample,
 } from '../measure/sample';
-import type { ConnectFailure } from '../wire/connect/connectFailure';
+import type { ConnectFailure } from '../wire/connectFailure';
 
 /** Different failures kept with their text, for each class. */
 const examplesPerClass = 3;

@@ -7,7 +7,7 @@ import { behindOf } from '../scenario/target/targetKinds';
 import type { LoadBeyond, OpenTarget } from '../targets/target';
 import type { HubRun } from '../usecases/useCase';
 import type { HubAnswer } from '../wire/connect/probeHub';
-import { shownUrl } from '../wire/connect/connectFailure';
+import { shownUrl } from '../wire/connectFailure';
 
 /** Ways to ask a hub something; all that is asked at once shares one time-out. */
 export interface TargetQuestions {

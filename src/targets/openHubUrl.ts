@@ -5,7 +5,7 @@ import { azureServiceOf } from '../base/services';
 import type { Scenario } from '../scenario/scenario';
 import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import { serviceEndpointProblem } from '../scenario/target/hubUrl';
-import { shownUrl } from '../wire/connect/connectFailure';
+import { shownUrl } from '../wire/connectFailure';
 import { hostsBeyond, isLoopback } from '../wire/socket/isLoopback';
 import { resolveEndpoint, resolveText, secretsOf } from './resolveEndpoint';
 import { openConnection } from './openConnection';

@@ -1,9 +1,9 @@
 import type { ErrorClass } from '../../src/base/errorClass';
-import { ConnectFailure } from '../../src/wire/connect/connectFailure';
+import { ConnectFailure } from '../../src/wire/connectFailure';
 import type { ConnectContext, OpenConnection } from '../../src/wire/connect/connectHub';
 import { jsonCodec } from '../../src/wire/hub/codecs';
 import type { HubConnection, HubListener } from '../../src/wire/hub/clientConnection';
-import type { HubMessage, Invocation } from '../../src/wire/hub/hubMessage';
+import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';
 import { onlyClientFrame } from './frames';
 
 /** A connection that hands what it sends to a hub of the test, and the hub's messages to its listener. */

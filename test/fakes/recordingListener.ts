@@ -1,5 +1,5 @@
 import type { ErrorClass } from '../../src/base/errorClass';
-import { readHubMessage, type HubMessage } from '../../src/wire/hub/hubMessage';
+import { readHubMessage, type HubMessage } from '../../src/wire/message/hubMessage';
 import type { HubConnection, HubListener } from '../../src/wire/hub/clientConnection';
 
 export interface Loss {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { payloadsIn } from '../../src/servers/hubProtocol/serverFrame';
-import { hubMessageType } from '../../src/wire/hub/hubMessage';
+import { hubMessageType } from '../../src/wire/message/hubMessage';
 import { jsonProtocol } from '../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../src/servers/hubProtocol/messagePackProtocol';
 import { ServiceFrames } from '../../src/wire/service/serviceStream';

@@ -5,7 +5,7 @@ import { Receiver } from '../../src/runner/receive/receiver';
 import { Recorder, type StepRecorder } from '../../src/runner/recorder';
 import { StreamSender } from '../../src/runner/send/streamSender';
 import { jsonCodec } from '../../src/wire/hub/codecs';
-import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/hub/hubMessage';
+import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/message/hubMessage';
 import type { Parameters } from '../../src/usecases/parameters';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';

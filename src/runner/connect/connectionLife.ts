@@ -2,7 +2,7 @@ import { leavingUs } from '../../base/judging';
 import { reconnectDelayMs } from '../../plan/arrivals';
 import { randomFor } from '../../plan/draws';
 import type { Plan, PlanLife } from '../../plan/plan';
-import { ConnectFailure } from '../../wire/connect/connectFailure';
+import { ConnectFailure } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 
 /** What comes and goes, and who has to know. Times are run time in microseconds. */

@@ -6,7 +6,7 @@ import type { LifeSample } from '../../measure/sample';
 import { targetOf } from '../../plan/draws';
 import type { WorkerStart } from '../../protocol/worker';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
-import type { ConnectFailure } from '../../wire/connect/connectFailure';
+import type { ConnectFailure } from '../../wire/connectFailure';
 import {
   connectHub,
   type ConnectContext,
@@ -16,7 +16,7 @@ import { ConnectStopwatch } from '../../wire/socket/socket';
 import { SocketAgents } from '../../wire/socket/socketAgents';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
-import { hubMessageType, HubMessageError } from '../../wire/hub/hubMessage';
+import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
 import type { Clock } from '../machineClock';
 import type { Recorder } from '../recorder';
 import { Ramp } from './ramp';

@@ -4,7 +4,7 @@ import { Arrivals } from '../../plan/arrivals';
 import { split } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
 import { randomFor } from '../../plan/draws';
-import { ConnectFailure, mayRetry } from '../../wire/connect/connectFailure';
+import { ConnectFailure, mayRetry } from '../../wire/connectFailure';
 
 /** Tries after the first one. */
 const retries = 2;

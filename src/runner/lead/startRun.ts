@@ -11,7 +11,7 @@ import type {
   WorkerListener,
 } from '../../protocol/worker';
 import type { OpenTarget } from '../../targets/target';
-import { shownUrl } from '../../wire/connect/connectFailure';
+import { shownUrl } from '../../wire/connectFailure';
 import { machineClock } from '../machineClock';
 import {
   memberMemory,

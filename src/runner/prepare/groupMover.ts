@@ -3,7 +3,7 @@ import type { ErrorClass } from '../../base/errorClass';
 import { Pace } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
-import { shownText } from '../../wire/connect/connectFailure';
+import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { InvocationOutcome } from '../../wire/hub/invocations';
 import type { StepRecorder } from '../recorder';

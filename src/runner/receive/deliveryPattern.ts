@@ -1,9 +1,9 @@
 import { callbacks, isHubProtocol, type WireProtocol } from '../../base/message';
 import type { Plan, PlanEntry } from '../../plan/plan';
-import { shownText } from '../../wire/connect/connectFailure';
+import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { isAt, type HubCodec } from '../../wire/hub/hubCodec';
-import { hubMessageType, type HubMessage, type Invocation } from '../../wire/hub/hubMessage';
+import { isAt, type HubCodec } from '../../wire/message/hubCodec';
+import { hubMessageType, type HubMessage, type Invocation } from '../../wire/message/hubMessage';
 import {
   itemDigits,
   itemKey,

@@ -3,10 +3,10 @@ import type { Plan } from '../../plan/plan';
 import { entryOfSource, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { HubCodec, Span } from '../../wire/hub/hubCodec';
+import type { HubCodec, Span } from '../../wire/message/hubCodec';
 import { codecOf } from '../../wire/hub/codecs';
 import type { StreamShape } from '../../usecases/streams';
-import type { HubMessage } from '../../wire/hub/hubMessage';
+import type { HubMessage } from '../../wire/message/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
 import {
   deliveryPatternsOf,

@@ -1,5 +1,5 @@
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion } from '../../wire/hub/hubMessage';
+import type { Completion } from '../../wire/message/hubMessage';
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
 import type { EntryRecorder, Recorder } from '../recorder';

@@ -2,7 +2,7 @@ import type { EntrySender, SenderDependencies } from './entrySender';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion } from '../../wire/hub/hubMessage';
+import type { Completion } from '../../wire/message/hubMessage';
 import { MessageSender } from './messageSender';
 import type { StepRecorder } from '../recorder';
 import { StreamSender } from './streamSender';

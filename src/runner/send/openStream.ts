@@ -1,8 +1,8 @@
 import type { Population } from '../../plan/population';
 import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
-import { shownText } from '../../wire/connect/connectFailure';
+import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion } from '../../wire/hub/hubMessage';
+import type { Completion } from '../../wire/message/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
 import { readHex, writeHex, type Stamp } from '../../wire/message/stamp';
 import type { EntryRecorder, Recorder } from '../recorder';

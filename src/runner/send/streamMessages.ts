@@ -5,8 +5,8 @@ import { argumentBytes, ownArguments, type OwnArgument } from '../../usecases/ow
 import type { StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/hub/codecs';
-import type { HubCodec } from '../../wire/hub/hubCodec';
-import { hubMessageType } from '../../wire/hub/hubMessage';
+import type { HubCodec } from '../../wire/message/hubCodec';
+import { hubMessageType } from '../../wire/message/hubMessage';
 import {
   recordLatencyShape,
   streamLayoutOf,

@@ -3,7 +3,7 @@ import type { Population } from '../../plan/population';
 import { randomFor } from '../../plan/draws';
 import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion } from '../../wire/hub/hubMessage';
+import type { Completion } from '../../wire/message/hubMessage';
 import { emptyStamp } from '../../wire/message/stamp';
 import {
   StreamValues,

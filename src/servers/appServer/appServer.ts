@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import { ExpectedError } from '../../base/expectedError';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
-import { shownText } from '../../wire/connect/connectFailure';
+import { shownText } from '../../wire/connectFailure';
 import type { ServicePass } from '../../base/endpoint';
 import type { WaySettings } from '../../wire/socket/socket';
 import {

@@ -15,7 +15,7 @@ import { payloadEnd, payloadStart } from '../hubProtocol/serverFrame';
 import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { prefixBytes } from '../../wire/message/messagePackFraming';
-import { hubMessageType } from '../../wire/hub/hubMessage';
+import { hubMessageType } from '../../wire/message/hubMessage';
 
 /** The server connection through which a client comes. */
 export interface ClientLine extends Pick<ServiceOutput, 'payloads'> {

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket, type ClientOptions } from 'ws';
-import { ConnectFailure, retryAfterMs } from '../../wire/connect/connectFailure';
+import { ConnectFailure, retryAfterMs } from '../../wire/connectFailure';
 import { clientFrame, opcode } from '../../wire/socket/frame';
-import { HubMessageError } from '../../wire/hub/hubMessage';
+import { HubMessageError } from '../../wire/message/hubMessage';
 import { ServiceFrames, ServiceOutput } from '../../wire/service/serviceStream';
 import {
   serverConnectionType,

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
-import { HubMessageError } from '../../wire/hub/hubMessage';
+import { HubMessageError } from '../../wire/message/hubMessage';
 import { ServiceFrames, ServiceOutput } from '../../wire/service/serviceStream';
 import {
   serverConnectionType,

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
-import { recordSeparator } from '../../wire/hub/hubMessage';
-import { skipSpace, stringAt, walk } from '../../wire/hub/jsonScan';
+import { recordSeparator } from '../../wire/message/hubMessage';
+import { skipSpace, stringAt, walk } from '../../wire/message/jsonScan';
 import { answerJson, pathAndQuery, readBody } from '../http/loopbackServer';
 import { noMoreGroups } from '../hub/hubGroups';
 import { jsonProtocol } from '../hubProtocol/jsonProtocol';

@@ -1,4 +1,4 @@
-import { recordSeparator } from '../../wire/hub/hubMessage';
+import { recordSeparator } from '../../wire/message/hubMessage';
 import { opcode } from '../../wire/socket/frame';
 import { encodeText } from '../../wire/message/messagePackWriter';
 import { ByteRest } from '../../wire/socket/byteRest';

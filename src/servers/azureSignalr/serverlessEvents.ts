@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
-import { hubMessageType } from '../../wire/hub/hubMessage';
+import { hubMessageType } from '../../wire/message/hubMessage';
 import type { UpstreamAnswer } from '../service/upstreamCalls';
 import type { Upstream, UpstreamEvent } from './signalrUpstream';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';

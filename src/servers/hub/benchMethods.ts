@@ -1,7 +1,7 @@
 import { ConnectionStreams, type StreamHost } from './connectionStreams';
 import type { HubConnection } from './hubConnection';
 import { callbacks } from '../../base/message';
-import { hubMessageType } from '../../wire/hub/hubMessage';
+import { hubMessageType } from '../../wire/message/hubMessage';
 import {
   invocationFrames,
   encodedOnce,

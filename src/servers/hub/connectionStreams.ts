@@ -1,6 +1,6 @@
 import type { HubConnection, OpenStreams } from './hubConnection';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
-import { hubMessageType } from '../../wire/hub/hubMessage';
+import { hubMessageType } from '../../wire/message/hubMessage';
 import { performance } from 'node:perf_hooks';
 
 /** What streams need from their hub. */

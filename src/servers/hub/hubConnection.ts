@@ -8,7 +8,7 @@ import {
   handshakeTimedOut,
 } from '../hubProtocol/protocols';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
-import { hubMessageType } from '../../wire/hub/hubMessage';
+import { hubMessageType } from '../../wire/message/hubMessage';
 import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
 
 /** What a connection needs from its hub. */

@@ -1,6 +1,6 @@
 import { callbacks } from '../../base/message';
-import { encodeHubMessage, hubMessageType, recordSeparator } from '../../wire/hub/hubMessage';
-import { skipSpace, stringAt, stringMember, walk } from '../../wire/hub/jsonScan';
+import { encodeHubMessage, hubMessageType, recordSeparator } from '../../wire/message/hubMessage';
+import { skipSpace, stringAt, stringMember, walk } from '../../wire/message/jsonScan';
 import { MessagePackExtension } from '../../wire/message/messagePackReader';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/byteRest';

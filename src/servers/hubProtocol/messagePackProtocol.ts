@@ -1,5 +1,5 @@
 import { callbacks } from '../../base/message';
-import { hubMessageType, HubMessageError } from '../../wire/hub/hubMessage';
+import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
 import {
   bodyLengthAt,
   lengthPrefix,

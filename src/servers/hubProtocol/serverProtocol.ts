@@ -1,4 +1,4 @@
-import { hubMessageType, type HubMessage as WrittenMessage } from '../../wire/hub/hubMessage';
+import { hubMessageType, type HubMessage as WrittenMessage } from '../../wire/message/hubMessage';
 import type { ByteRest } from '../../wire/socket/byteRest';
 import { opcode } from '../../wire/socket/frame';
 import { carryingFrame, serverFrame } from './serverFrame';

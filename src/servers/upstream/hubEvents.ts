@@ -5,8 +5,8 @@ import { withoutEnd } from '../../base/text';
 import { hubMethods } from '../../usecases/registry';
 import type { HubDeed } from '../../usecases/useCase';
 import { codecOf } from '../../wire/hub/codecs';
-import type { HubCodec } from '../../wire/hub/hubCodec';
-import { hubMessageType, HubMessageError, type Invocation } from '../../wire/hub/hubMessage';
+import type { HubCodec } from '../../wire/message/hubCodec';
+import { hubMessageType, HubMessageError, type Invocation } from '../../wire/message/hubMessage';
 import type { RestCalls, RestReceiver, ServiceFailure } from '../../wire/rest/restCalls';
 
 /** What a bench method does: whom the dictionary goes to, or an answer to the caller. */

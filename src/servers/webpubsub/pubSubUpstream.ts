@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isJson } from '../../wire/hub/jsonScan';
+import { isJson } from '../../wire/message/jsonScan';
 import { isLoopbackHost } from '../../wire/socket/isLoopback';
 import type { DataType, Payload } from '../../wire/webpubsub/pubSubMessage';
 import {

@@ -5,9 +5,10 @@ import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { SocketAgents } from '../socket/socketAgents';
 import type { ClientTokens } from './accessTokens';
-import { StatusFailure } from './connectFailure';
+import { StatusFailure } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
-import { negotiate, withQuery, type Negotiated } from './negotiate';
+import { negotiate, withQuery } from './negotiate';
+import type { Negotiated } from '../socket/upgrade';
 
 /** How connections of one worker are opened. */
 export interface ConnectContext {

@@ -7,25 +7,12 @@ import {
   StatusFailure,
   textOfSystemError,
   shownUrl,
-} from './connectFailure';
-import { Cookies } from './cookies';
+} from '../connectFailure';
+import { Cookies } from '../socket/cookies';
 import type { Endpoint } from '../../base/endpoint';
 import { isLoopback } from '../socket/isLoopback';
 import { bodyOf, type SocketAgents } from '../socket/socketAgents';
-
-/** Where and how to open the socket, after all redirects. */
-export interface Negotiated {
-  /** `http:` or `https:` URL of the hub, with its query and the connection's id. */
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly accessToken?: string | undefined;
-  /** Fetches a new token where an answer to negotiate gave this one, which may expire. */
-  readonly renew?: () => Promise<string | undefined>;
-  /** What servers have set on the way here; absent when nobody was asked. */
-  readonly cookies?: Cookies;
-  /** What the hub knows the connection by; absent when nobody was asked. */
-  readonly connectionId?: string;
-}
+import type { Negotiated } from '../socket/upgrade';
 
 /** Time a hub gets to give a new token. */
 const renewalMs = 10_000;

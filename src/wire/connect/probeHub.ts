@@ -2,11 +2,11 @@ import { idMethods, type ContractMethods, type HubDialect } from '../../base/mes
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import type { HubConnection, HubListener } from '../hub/clientConnection';
-import type { Span } from '../hub/hubCodec';
-import { hubMessageType } from '../hub/hubMessage';
+import type { Span } from '../message/hubCodec';
+import { hubMessageType } from '../message/hubMessage';
 import { Invocations, type InvocationOutcome } from '../hub/invocations';
 import { SocketAgents } from '../socket/socketAgents';
-import { ConnectFailure, LeavesLoopback, shownText } from './connectFailure';
+import { ConnectFailure, LeavesLoopback, shownText } from '../connectFailure';
 import { connectHub, numberedEndpoint } from './connectHub';
 import { negotiate } from './negotiate';
 import { asProbe } from './probeMark';

@@ -1,14 +1,9 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Endpoint } from '../../base/endpoint';
-import {
-  classOfSystemError,
-  ConnectFailure,
-  textOfSystemError,
-  shownUrl,
-} from '../connect/connectFailure';
-import type { Negotiated } from '../connect/negotiate';
-import type { HubCodec } from '../hub/hubCodec';
+import { classOfSystemError, ConnectFailure, textOfSystemError, shownUrl } from '../connectFailure';
+import type { Negotiated } from '../socket/upgrade';
+import type { HubCodec } from '../message/hubCodec';
 import { opcode } from '../socket/frame';
 import type { ConnectStopwatch } from '../socket/socket';
 import { SocketAgents } from '../socket/socketAgents';

@@ -4,14 +4,14 @@ import {
   type HubConnectionOptions,
   type HubListener,
 } from '../hub/clientConnection';
-import { classOfClosing, ConnectFailure, shownText } from '../connect/connectFailure';
+import { classOfClosing, ConnectFailure, shownText } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
 import { handshakeEnd } from '../hub/webSocketConnection';
-import { HubMessageError, type HubMessage } from '../hub/hubMessage';
+import { HubMessageError, type HubMessage } from '../message/hubMessage';
 import { EventStreamInput, PollInput, type HttpInput, type InputOwner } from './httpInput';
 import { HttpOutbox } from './httpOutbox';
 import { HttpRequests } from './httpChannel';
-import type { Negotiated } from '../connect/negotiate';
+import type { Negotiated } from '../socket/upgrade';
 
 /** What a server may put into one event or one answer: ASP.NET Core stops at 64 KB and the message beyond. */
 const maximumBatchBytes = 16 * 1024 * 1024;

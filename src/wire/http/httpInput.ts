@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
-import { ConnectFailure } from '../connect/connectFailure';
+import { ConnectFailure } from '../connectFailure';
 import { ByteRest } from '../socket/byteRest';
 import type { ConnectStopwatch } from '../socket/socket';
 import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';

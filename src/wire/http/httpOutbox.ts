@@ -1,4 +1,4 @@
-import { ConnectFailure, shownText, StatusFailure, shownUrl } from '../connect/connectFailure';
+import { ConnectFailure, shownText, StatusFailure, shownUrl } from '../connectFailure';
 import type { Endpoint } from '../../base/endpoint';
 import type { IncomingMessage } from 'node:http';
 import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';

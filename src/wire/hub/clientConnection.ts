@@ -1,8 +1,8 @@
 import type { ErrorClass } from '../../base/errorClass';
-import { ConnectFailure, shownUrl } from '../connect/connectFailure';
+import { ConnectFailure, shownUrl } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
-import type { HubMessage } from './hubMessage';
-import type { HubCodec } from './hubCodec';
+import type { HubMessage } from '../message/hubMessage';
+import type { HubCodec } from '../message/hubCodec';
 import { jsonCodec } from './codecs';
 
 /** What an open connection reports. One listener serves all connections of a worker. */

@@ -7,7 +7,7 @@ import {
   readHubMessage,
   recordSeparator,
   textIn,
-} from './hubMessage';
+} from '../message/hubMessage';
 import { jsonLayout, messagePackLayout } from '../message/messageLayout';
 import { bodyLengthAt, prefixBytes } from '../message/messagePackFraming';
 import {
@@ -25,7 +25,7 @@ import {
 } from '../webpubsub/webPubSubCodec';
 import { stampLength } from '../message/stamp';
 
-import { isAt, type HubCodec } from './hubCodec';
+import { isAt, type HubCodec } from '../message/hubCodec';
 
 const cutOff = 'a hub message is cut off';
 

@@ -1,4 +1,4 @@
-import { hubMessageType, type Completion } from './hubMessage';
+import { hubMessageType, type Completion } from '../message/hubMessage';
 import type { HubConnection } from './clientConnection';
 
 /** The hub's answer to an invocation, or why there is none. */

@@ -5,13 +5,13 @@ import {
   type HubConnectionOptions,
   type HubListener,
 } from './clientConnection';
-import { ConnectFailure } from '../connect/connectFailure';
+import { ConnectFailure } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
-import type { Recoverable, RecoveryForm } from './hubCodec';
+import type { Recoverable, RecoveryForm } from '../message/hubCodec';
 import { WebSocketConnection } from './webSocketConnection';
-import type { HubMessage } from './hubMessage';
-import type { Negotiated } from '../connect/negotiate';
+import type { HubMessage } from '../message/hubMessage';
+import type { Negotiated } from '../socket/upgrade';
 
 /** The service keeps 1000 messages or 16 MB that nobody has acknowledged, and then closes for good. */
 const ackCount = 200;

@@ -1,10 +1,5 @@
 import type * as net from 'node:net';
-import {
-  classOfClosing,
-  ConnectFailure,
-  failureOfSocket,
-  shownText,
-} from '../connect/connectFailure';
+import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
 import { ClientConnection, type HubConnectionOptions, type HubListener } from './clientConnection';
 import { connectSocket, type ConnectStopwatch, type SocketOwner } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
@@ -16,8 +11,8 @@ import {
   recordSeparator,
   textIn,
   type HubMessage,
-} from './hubMessage';
-import type { Negotiated } from '../connect/negotiate';
+} from '../message/hubMessage';
+import type { Negotiated } from '../socket/upgrade';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from '../socket/upgrade';
 
 /** State that is needed only until the connection is open. */

@@ -1,5 +1,5 @@
 import type { HoleKind, MessageArgument, TextPart, WireProtocol } from '../../base/message';
-import { hubMessageType } from '../hub/hubMessage';
+import { hubMessageType } from './hubMessage';
 import { lengthPrefix } from './messagePackFraming';
 import {
   arrayHead,

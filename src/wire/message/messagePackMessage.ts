@@ -1,4 +1,4 @@
-import { hubMessageType, HubMessageError, type HubMessage } from '../hub/hubMessage';
+import { hubMessageType, HubMessageError, type HubMessage } from './hubMessage';
 import { framed } from './messagePackFraming';
 import {
   readArrayHead,

@@ -1,4 +1,4 @@
-import { HubMessageError } from '../hub/hubMessage';
+import { HubMessageError } from './hubMessage';
 
 /**
  * Reading of MessagePack, as far as hostile bytes allow: nothing is believed that cannot stand in the

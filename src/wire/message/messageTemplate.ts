@@ -1,4 +1,4 @@
-import type { HubCodec } from '../hub/hubCodec';
+import type { HubCodec } from './hubCodec';
 import { clientFrame, clientHeaderLength } from '../socket/frame';
 import type { Hole, HoleLengths, MessageLayout, MessageShape } from './messageLayout';
 import { stampLength, writeStamp, type Stamp } from './stamp';

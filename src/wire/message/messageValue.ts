@@ -5,7 +5,7 @@ import {
   type NumberHole,
   type WireProtocol,
 } from '../../base/message';
-import { hubMessageType, type HubMessage } from '../hub/hubMessage';
+import { hubMessageType, type HubMessage } from './hubMessage';
 import { holeDigits, type MessageShape } from './messageLayout';
 import { ticksOf, type MessageSource } from './messageTemplate';
 import { stampLength, writeStamp, type Stamp } from './stamp';

@@ -10,7 +10,7 @@ import {
   textOfSystemError,
   shownText,
   ConnectFailure,
-} from '../connect/connectFailure';
+} from '../connectFailure';
 import { jsonCodec } from '../hub/codecs';
 import {
   JsonPieces,

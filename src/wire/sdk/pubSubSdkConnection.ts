@@ -6,7 +6,7 @@ import {
   type WebPubSubClientProtocol,
 } from '@azure/web-pubsub-client';
 import { ClientConnection } from '../hub/clientConnection';
-import { hubMessageType, type HubMessage, type Invocation } from '../hub/hubMessage';
+import { hubMessageType, type HubMessage, type Invocation } from '../message/hubMessage';
 import {
   classOfClosing,
   ConnectFailure,
@@ -14,7 +14,7 @@ import {
   shownText,
   StatusFailure,
   shownUrl,
-} from '../connect/connectFailure';
+} from '../connectFailure';
 import type { ConnectContext, OpenConnection } from '../connect/connectHub';
 import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';

@@ -14,7 +14,7 @@ import {
   StatusFailure,
   textOfSystemError,
   shownUrl,
-} from '../connect/connectFailure';
+} from '../connectFailure';
 import { addCookies, isRedirect, readNegotiation, redirectedHub } from '../connect/negotiate';
 import type { SdkWay } from './sdkSockets';
 

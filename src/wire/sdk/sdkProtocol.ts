@@ -6,9 +6,9 @@ import {
   type TransferFormat,
 } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import { shownText, ConnectFailure } from '../connect/connectFailure';
-import type { HubCodec, Span } from '../hub/hubCodec';
-import { hubMessageType, type HubMessage } from '../hub/hubMessage';
+import { shownText, ConnectFailure } from '../connectFailure';
+import type { HubCodec, Span } from '../message/hubCodec';
+import { hubMessageType, type HubMessage } from '../message/hubMessage';
 import type { SdkWay } from './sdkSockets';
 
 /** One whole message. */

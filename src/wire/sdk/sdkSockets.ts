@@ -7,8 +7,8 @@ import {
   shownText,
   StatusFailure,
   shownUrl,
-} from '../connect/connectFailure';
-import type { Cookies } from '../connect/cookies';
+} from '../connectFailure';
+import type { Cookies } from '../socket/cookies';
 import { addCookies } from '../connect/negotiate';
 import { HttpRequests } from '../http/httpChannel';
 import { EventStreamInput, type InputOwner } from '../http/httpInput';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorClass } from '../../base/errorClass';
 import type { AccessTokens } from '../connect/accessTokens';
-import { ConnectFailure, shownText } from '../connect/connectFailure';
+import { ConnectFailure, shownText } from '../connectFailure';
 import type { Endpoint, ServiceAccess } from '../../base/endpoint';
-import type { HubCodec } from '../hub/hubCodec';
+import type { HubCodec } from '../message/hubCodec';
 import { messagePackCodec } from '../hub/codecs';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { HubConnection, HubListener } from '../hub/clientConnection';
-import { HubMessageError } from '../hub/hubMessage';
+import { HubMessageError } from '../message/hubMessage';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
 import {
   jsonLayout,

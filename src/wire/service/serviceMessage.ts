@@ -1,4 +1,4 @@
-import { HubMessageError } from '../hub/hubMessage';
+import { HubMessageError } from '../message/hubMessage';
 import { framed } from '../message/messagePackFraming';
 import {
   readArrayHead,

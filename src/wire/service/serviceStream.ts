@@ -1,4 +1,4 @@
-import { HubMessageError } from '../hub/hubMessage';
+import { HubMessageError } from '../message/hubMessage';
 import { bodyLengthAt, maximumPrefixBytes, prefixBytes } from '../message/messagePackFraming';
 import { arrayHead, encodeText } from '../message/messagePackWriter';
 import { ByteRest } from '../socket/byteRest';

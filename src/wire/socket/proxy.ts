@@ -8,7 +8,7 @@ import {
   ConnectFailure,
   shownText,
   textOfSystemError,
-} from '../connect/connectFailure';
+} from '../connectFailure';
 import { isLoopbackHost } from './isLoopback';
 
 /** The proxy on the way to a URL; undefined where the way is direct, as always to this machine. */

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { ConnectFailure } from '../connect/connectFailure';
+import { ConnectFailure } from '../connectFailure';
 import { openSocket, type ConnectStopwatch, type WaySettings } from './socket';
 
 /** What an agent is given for a socket: options of the request, with what ours add. */

@@ -1,10 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { ConnectFailure, shownText, StatusFailure, shownUrl } from '../connect/connectFailure';
-import type { Negotiated } from '../connect/negotiate';
+import { ConnectFailure, shownText, StatusFailure, shownUrl } from '../connectFailure';
+import type { Cookies } from './cookies';
 
 const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 /** Longest head of an upgrade answer. */
 export const maximumHeadBytes = 16 * 1024;
+
+/** Where and how to open the socket, after all redirects. */
+export interface Negotiated {
+  /** `http:` or `https:` URL of the hub, with its query and the connection's id. */
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly accessToken?: string | undefined;
+  /** Fetches a new token where an answer to negotiate gave this one, which may expire. */
+  readonly renew?: () => Promise<string | undefined>;
+  /** What servers have set on the way here; absent when nobody was asked. */
+  readonly cookies?: Cookies;
+  /** What the hub knows the connection by; absent when nobody was asked. */
+  readonly connectionId?: string;
+}
+
 /** A WebSocket upgrade: the request's bytes and what the answer must contain. */
 export interface UpgradeRequest {
   readonly bytes: string;

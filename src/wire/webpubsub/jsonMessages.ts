@@ -1,4 +1,4 @@
-import { skipSpace, stringAt, walk } from '../hub/jsonScan';
+import { skipSpace, stringAt, walk } from '../message/jsonScan';
 import {
   isDataType,
   maxWireId,

@@ -1,4 +1,4 @@
-import { isJson } from '../hub/jsonScan';
+import { isJson } from '../message/jsonScan';
 import { bytesHead, bytesIn, field, idIn, textIn, utf8In, visitFields } from './protobufFields';
 import {
   dataTypes,

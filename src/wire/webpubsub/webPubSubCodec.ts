@@ -1,6 +1,6 @@
 import { callbacks, membershipMethods } from '../../base/message';
 import { opcode } from '../socket/frame';
-import type { HubCodec, Recoverable } from '../hub/hubCodec';
+import type { HubCodec, Recoverable } from '../message/hubCodec';
 import {
   hubMessageType,
   HubMessageError,
@@ -8,7 +8,7 @@ import {
   type Completion,
   type HubMessage,
   type Invocation,
-} from '../hub/hubMessage';
+} from '../message/hubMessage';
 import {
   firstMessageAckId,
   JsonPieces,

@@ -5,7 +5,7 @@ import { populationsOf } from '../../../src/plan/population';
 import { Receiver } from '../../../src/runner/receive/receiver';
 import { Recorder } from '../../../src/runner/recorder';
 import { messagePackCodec } from '../../../src/wire/hub/codecs';
-import { HubMessageError, type HubMessage } from '../../../src/wire/hub/hubMessage';
+import { HubMessageError, type HubMessage } from '../../../src/wire/message/hubMessage';
 import { framed } from '../../../src/wire/message/messagePackFraming';
 import {
   arrayHead,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { HubMessage } from '../../../src/wire/hub/hubMessage';
+import type { HubMessage } from '../../../src/wire/message/hubMessage';
 import { planOf } from '../../fakes/plan';
 import { startUs, StreamBench } from '../../fakes/streamBench';
 

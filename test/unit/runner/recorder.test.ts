@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Recorder } from '../../../src/runner/recorder';
-import { ConnectFailure } from '../../../src/wire/connect/connectFailure';
+import { ConnectFailure } from '../../../src/wire/connectFailure';
 
 const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
 

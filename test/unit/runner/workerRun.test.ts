@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConnectFailure } from '../../../src/wire/connect/connectFailure';
+import { ConnectFailure } from '../../../src/wire/connectFailure';
 import { planOf, shortStep } from '../../fakes/plan';
 import { WorkerBench } from '../../fakes/workerBench';
 

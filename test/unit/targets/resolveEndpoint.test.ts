@@ -6,7 +6,7 @@ import type { TargetSpec } from '../../../src/scenario/target/targetKinds';
 import { openTarget } from '../../../src/targets/openTarget';
 import { resolveEndpoint } from '../../../src/targets/resolveEndpoint';
 import { secretVariable, type OpenTarget, type TargetContext } from '../../../src/targets/target';
-import { shownUrl } from '../../../src/wire/connect/connectFailure';
+import { shownUrl } from '../../../src/wire/connectFailure';
 import { scenarioWith } from '../capacity/scenarios';
 
 const values: Readonly<Record<string, string>> = {

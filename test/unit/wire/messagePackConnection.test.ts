@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { opcode } from '../../../src/wire/socket/frame';
-import type { Span } from '../../../src/wire/hub/hubCodec';
+import type { Span } from '../../../src/wire/message/hubCodec';
 import { messagePackCodec } from '../../../src/wire/hub/codecs';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import type { HubConnection, HubListener } from '../../../src/wire/hub/clientConnection';
-import type { HubMessage } from '../../../src/wire/hub/hubMessage';
+import type { HubMessage } from '../../../src/wire/message/hubMessage';
 import { Invocations } from '../../../src/wire/hub/invocations';
 import { endpointOf } from '../../fakes/endpoint';
 import { serverFrame } from '../../fakes/frames';

@@ -12,7 +12,7 @@ import {
   type HoleLengths,
   type MessageShape,
 } from '../../../../src/wire/message/messageLayout';
-import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
+import type { HubCodec } from '../../../../src/wire/message/hubCodec';
 import { codecOf, jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonMessages';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { leavingUs } from '../../../../src/base/judging';
 import type { PlanLife } from '../../../../src/plan/plan';
 import { ConnectionLife } from '../../../../src/runner/connect/connectionLife';
-import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
+import { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { FakeConnection } from '../../../fakes/connection';
 import { planOf } from '../../../fakes/plan';
 import { VirtualTime } from '../../../fakes/virtualTime';

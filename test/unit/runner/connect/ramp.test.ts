@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ErrorClass } from '../../../../src/base/errorClass';
 import { Ramp } from '../../../../src/runner/connect/ramp';
-import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
+import { ConnectFailure } from '../../../../src/wire/connectFailure';
 import type { Plan } from '../../../../src/plan/plan';
 import { planOf } from '../../../fakes/plan';
 import { VirtualTime } from '../../../fakes/virtualTime';

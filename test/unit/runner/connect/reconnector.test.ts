@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PlanLife } from '../../../../src/plan/plan';
 import { Reconnector } from '../../../../src/runner/connect/connectionLife';
-import { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
+import { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { planOf } from '../../../fakes/plan';
 import { VirtualTime } from '../../../fakes/virtualTime';
 

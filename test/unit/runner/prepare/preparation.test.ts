@@ -4,7 +4,7 @@ import { populationsOf } from '../../../../src/plan/population';
 import { Preparation } from '../../../../src/runner/prepare/preparation';
 import { memberMemory, SharedMembers } from '../../../../src/runner/prepare/sharedMembers';
 import type { HubListener } from '../../../../src/wire/hub/clientConnection';
-import type { HubMessage, Invocation } from '../../../../src/wire/hub/hubMessage';
+import type { HubMessage, Invocation } from '../../../../src/wire/message/hubMessage';
 import { HubSide, HubSideConnection } from '../../../fakes/hubSide';
 import { planOf, shortStep } from '../../../fakes/plan';
 import { VirtualTime } from '../../../fakes/virtualTime';

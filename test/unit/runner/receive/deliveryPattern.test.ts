@@ -4,9 +4,9 @@ import {
   completionPattern,
   deliveryPatternsOf,
 } from '../../../../src/runner/receive/deliveryPattern';
-import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
+import type { HubCodec } from '../../../../src/wire/message/hubCodec';
 import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
-import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
+import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { emptyStamp, readStamp, stampLength, writeStamp } from '../../../../src/wire/message/stamp';
 import { planOf } from '../../../fakes/plan';
 

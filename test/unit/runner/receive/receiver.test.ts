@@ -6,7 +6,7 @@ import { populationsOf } from '../../../../src/plan/population';
 import type { Plan } from '../../../../src/plan/plan';
 import { Receiver } from '../../../../src/runner/receive/receiver';
 import { Recorder, type StepRecorder } from '../../../../src/runner/recorder';
-import { HubMessageError, type HubMessage } from '../../../../src/wire/hub/hubMessage';
+import { HubMessageError, type HubMessage } from '../../../../src/wire/message/hubMessage';
 import {
   emptyStamp,
   stampKey,

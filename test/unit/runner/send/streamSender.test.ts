@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { HubMessage, StreamItem } from '../../../../src/wire/hub/hubMessage';
+import type { HubMessage, StreamItem } from '../../../../src/wire/message/hubMessage';
 import { emptyStamp, readStamp } from '../../../../src/wire/message/stamp';
 import { startUs, StreamBench } from '../../../fakes/streamBench';
 

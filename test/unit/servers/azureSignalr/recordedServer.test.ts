@@ -9,7 +9,7 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../../../src/wire/service/serviceMessage';
-import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
+import { HubMessageError } from '../../../../src/wire/message/hubMessage';
 import { bodyLengthAt, prefixBytes } from '../../../../src/wire/message/messagePackFraming';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';

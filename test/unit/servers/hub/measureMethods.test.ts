@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
-import type { Span } from '../../../../src/wire/hub/hubCodec';
+import type { Span } from '../../../../src/wire/message/hubCodec';
 import { clientFrame } from '../../../../src/wire/socket/frame';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
-import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
+import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { endpointOf } from '../../../fakes/endpoint';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ConnectFailure, mayRetry } from '../../../../src/wire/connect/connectFailure';
+import { ConnectFailure, mayRetry } from '../../../../src/wire/connectFailure';
 import { connectHub, type ConnectContext } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { SocketAgents } from '../../../../src/wire/socket/socketAgents';

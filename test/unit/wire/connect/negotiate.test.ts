@@ -2,13 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import {
-  ConnectFailure,
-  LeavesLoopback,
-  mayRetry,
-} from '../../../../src/wire/connect/connectFailure';
+import { ConnectFailure, LeavesLoopback, mayRetry } from '../../../../src/wire/connectFailure';
 import type { Endpoint } from '../../../../src/base/endpoint';
-import { negotiate, type Negotiated } from '../../../../src/wire/connect/negotiate';
+import { negotiate } from '../../../../src/wire/connect/negotiate';
+import type { Negotiated } from '../../../../src/wire/socket/upgrade';
 import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { endpointOf } from '../../../fakes/endpoint';
 

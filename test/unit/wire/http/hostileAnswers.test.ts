@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { IncomingMessage } from 'node:http';
-import type { ConnectFailure } from '../../../../src/wire/connect/connectFailure';
+import type { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { HttpChannel } from '../../../../src/wire/http/httpChannel';
 import { endpointOf } from '../../../fakes/endpoint';
 

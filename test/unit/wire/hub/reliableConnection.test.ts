@@ -6,7 +6,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { clientFrame, opcode } from '../../../../src/wire/socket/frame';
 import { ReliableConnection } from '../../../../src/wire/hub/reliableConnection';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
-import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
+import type { HubCodec } from '../../../../src/wire/message/hubCodec';
 import {
   reliableProtobufWebPubSubCodec,
   reliableWebPubSubCodec,

@@ -7,9 +7,9 @@ import {
   type MessageLayout,
   type MessageShape,
 } from '../../../../src/wire/message/messageLayout';
-import type { HubCodec } from '../../../../src/wire/hub/hubCodec';
+import type { HubCodec } from '../../../../src/wire/message/hubCodec';
 import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
-import type { StreamInvocation } from '../../../../src/wire/hub/hubMessage';
+import type { StreamInvocation } from '../../../../src/wire/message/hubMessage';
 import {
   holeLengths,
   MessageTemplate,

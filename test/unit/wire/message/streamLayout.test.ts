@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Span } from '../../../../src/wire/hub/hubCodec';
+import type { Span } from '../../../../src/wire/message/hubCodec';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import {
   itemDigits,

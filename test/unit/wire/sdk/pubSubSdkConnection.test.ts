@@ -8,7 +8,7 @@ import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
-import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
+import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { pubSubSdkOpener } from '../../../../src/wire/sdk/pubSubSdkConnection';
 import { endpointOf } from '../../../fakes/endpoint';

@@ -5,7 +5,7 @@ import { opcode } from '../../../../src/wire/socket/frame';
 import type { WireProtocol } from '../../../../src/base/message';
 import { codecOf } from '../../../../src/wire/hub/codecs';
 import type { HubConnection, HubListener } from '../../../../src/wire/hub/clientConnection';
-import type { HubMessage } from '../../../../src/wire/hub/hubMessage';
+import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
 import { sdkOpener } from '../../../../src/wire/sdk/sdkConnection';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
+import { HubMessageError } from '../../../../src/wire/message/hubMessage';
 import { ServiceFrames } from '../../../../src/wire/service/serviceStream';
 import {
   serviceType,

@@ -5,8 +5,8 @@ import {
   mayRetry,
   retryAfterMs,
   shownText,
-} from '../../../../src/wire/connect/connectFailure';
-import { Cookies } from '../../../../src/wire/connect/cookies';
+} from '../../../../src/wire/connectFailure';
+import { Cookies } from '../../../../src/wire/socket/cookies';
 import { checkUpgradeAnswer, upgradeRequest } from '../../../../src/wire/socket/upgrade';
 
 const url = new URL('http://user:pw@hub.test:81/a%20b/hub?id=secret&x=1');

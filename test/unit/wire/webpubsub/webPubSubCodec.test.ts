@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { HubMessageError } from '../../../../src/wire/hub/hubMessage';
+import { HubMessageError } from '../../../../src/wire/message/hubMessage';
 import { recordLatencyShape, firstMessageAckId } from '../../../../src/wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { emptyStamp, stampLength } from '../../../../src/wire/message/stamp';

@@ -1,7 +1,7 @@
 import type { WireProtocol } from '../../base/message';
 import type { opcode } from '../socket/frame';
 import type { HubMessage } from './hubMessage';
-import type { HoleLengths, MessageLayout, MessageShape } from '../message/messageLayout';
+import type { HoleLengths, MessageLayout, MessageShape } from './messageLayout';
 
 /** Where one hub message stands in a buffer: its body, and where the next message begins. */
 export interface Span {

@@ -1,6 +1,6 @@
 import { maxHeaderSize } from 'node:http';
-import type { ErrorClass } from '../../base/errorClass';
-import { visibleLine } from '../../base/text';
+import type { ErrorClass } from '../base/errorClass';
+import { visibleLine } from '../base/text';
 
 /** Why a connection could not be opened. */
 export class ConnectFailure extends Error {

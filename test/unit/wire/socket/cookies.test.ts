@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cookies } from '../../../../src/wire/connect/cookies';
+import { Cookies } from '../../../../src/wire/socket/cookies';
 
 const negotiate = new URL('https://example.test/app/hub/negotiate?negotiateVersion=1');
 const hub = new URL('https://example.test/app/hub?id=1');

@@ -8,7 +8,7 @@ import {
   readHandshakeAnswer,
   readHubMessage,
   type HubMessage,
-} from '../../../../src/wire/hub/hubMessage';
+} from '../../../../src/wire/message/hubMessage';
 
 const theirs = new JsonHubProtocol();
 const separator = '\x1e';

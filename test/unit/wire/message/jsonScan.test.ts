@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { SeededRandom } from '../../../fakes/seededBytes';
-import { isJson } from '../../../../src/wire/hub/jsonScan';
+import { isJson } from '../../../../src/wire/message/jsonScan';
 
 describe('JSON scanner', () => {
   /** Whether JSON.parse takes it; no white space of other kinds comes into these texts. */
