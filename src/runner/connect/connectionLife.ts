@@ -110,6 +110,8 @@ export class ConnectionLife {
     const connections = this.dependencies.opened();
     if (!this.storming) {
       this.storming = true;
+      // Where a busy machine notices it late, what is under way has its time all the same.
+      this.stormUs = Math.max(this.stormUs, nowUs + leavingUs);
       for (const { index } of connections) this.dependencies.leave(index);
     }
     if (nowUs < this.stormUs) return;

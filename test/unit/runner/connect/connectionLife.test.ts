@@ -150,6 +150,17 @@ describe('ConnectionLife', () => {
     assert.deepEqual(at('reopen'), [1700, 1700, 1700]);
   });
 
+  it('leaves what is under way its time, even where the drop is noticed late', async () => {
+    make({ dropAllAfterMs: 1000 });
+    await time.to(1450);
+    life.beginStep(500_000, 5_000_000);
+    await time.to(4000);
+    const at = (what: string): number[] =>
+      events.filter((event) => event.includes(what)).map((event) => Number(event.split(' ')[0]));
+    assert.deepEqual(at('leave'), [1500, 1500, 1500]);
+    assert.deepEqual(at('close'), Array(3).fill(1500 + leavingMs));
+  });
+
   it('does not drop them, when that would be after the step', async () => {
     make({ dropAllAfterMs: 1000 });
     life.beginStep(500_000, 1_400_000);
