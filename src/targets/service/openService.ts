@@ -52,7 +52,7 @@ async function openByTokens(
   const echoes = scenario.entries.some(({ name }) => needsApplication(findUseCase(name)!));
   const needsUpstream = appServers === 'none' ? echoes : isOurs;
   if (needsUpstream && isOurs) refuseUnreachable(connection, scenario.upstream);
-  const opened = await serviceTarget(kind, connection, path, scenario, context);
+  const opened = await serviceTarget([kind, path, 'rest'], connection, scenario, context);
   const starts = needsUpstream && (isOurs || opened.hostsBeyond.length === 0);
   return starts ? withUpstream(opened, scenario, context) : opened;
 }
@@ -69,8 +69,7 @@ async function openDefaultMode(
   context: TargetContext,
 ): Promise<OpenTarget> {
   const { clientEndpoint, serverEndpoint, audience } = connection;
-  const kind = azureServiceOf(scenario.service);
-  const entrance = { kind, path: '/', purpose: 'appServer' } as const;
+  const entrance: Entrance = [azureServiceOf(scenario.service), '/', 'appServer'];
   const { resolved, pass, opened } = await enterService(entrance, connection, scenario, context);
   const settings = {
     service: { clientEndpoint, serverEndpoint, audience, ...pass },
@@ -142,13 +141,8 @@ async function startAppServers(
   };
 }
 
-/** Which hub, and what for. */
-interface ServiceEntrance {
-  readonly kind: AzureService;
-  /** Of the hub below the clients' endpoint. */
-  readonly path: string;
-  readonly purpose: SignInPurpose;
-}
+/** Which service, where clients come in below its endpoint, and what an identity has to be allowed. */
+type Entrance = readonly [kind: AzureService, path: string, purpose: SignInPurpose];
 
 /** A URL that more is to be written behind, without a user name or password. */
 function placeOf(url: string): string {
@@ -162,7 +156,7 @@ function placeOf(url: string): string {
  *   service does not let in who is; `connection-string` when the host must not see a sign-in
  */
 async function enterService(
-  { kind, path, purpose }: ServiceEntrance,
+  [kind, path, purpose]: Entrance,
   { clientEndpoint, serverEndpoint, audience, accessKey, signIn }: ServiceConnection,
   scenario: Scenario,
   context: TargetContext,
@@ -207,26 +201,19 @@ async function enterService(
   return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };
 }
 
-/**
- * A hub that clients reach with tokens of their own making.
- * @param purpose what an identity has to be allowed, when somebody signs in
- * @throws ExpectedError as {@link enterService}
- */
+/** A hub that clients reach with tokens of their own making. @throws ExpectedError as {@link enterService} */
 export async function serviceTarget(
-  kind: AzureService,
+  entrance: Entrance,
   connection: ServiceConnection,
-  path: string,
   scenario: Scenario,
   context: TargetContext,
-  purpose: SignInPurpose = 'rest',
 ): Promise<OpenTarget> {
-  const entrance = { kind, path, purpose } as const;
   const entered = await enterService(entrance, connection, scenario, context);
   const { resolved, hub, pass, opened } = entered;
   const endpoint = {
     ...resolved,
     service: { ...hub, ...pass },
-    ...(!services[kind].speaksHub && { skipNegotiation: true }),
+    ...(!services[hub.kind].speaksHub && { skipNegotiation: true }),
   };
   return { ...opened, endpoint };
 }

@@ -44,7 +44,7 @@ async function openAny(connection: ServiceConnection, context: TargetContext): P
   const { scenario } = parseScenario('mode: simple\n');
   const open = (kind: AzureService): Promise<OpenTarget> => {
     const purpose = services[kind].lendsKey ? 'appServer' : 'rest';
-    return serviceTarget(kind, connection, '/', scenario!, context, purpose);
+    return serviceTarget([kind, '/', purpose], connection, scenario!, context);
   };
   const known = serviceOfHost(new URL(connection.audience).hostname);
   if (known !== undefined) return open(known);
