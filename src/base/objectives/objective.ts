@@ -1,3 +1,4 @@
+/** Objectives of a run: each file reads one key under `slo`, judges by it and words it. */
 /** Deliveries of a step, as far as objectives judge them. */
 export interface JudgedDeliveries {
   readonly expected: number;

@@ -1,3 +1,4 @@
+/** Judges a demand by the published limits: the size, what binds it, and every sentence about it. */
 import { appServersAt, noServers, type AppServers } from './appServers';
 import {
   bindingOf,

@@ -1,3 +1,4 @@
+/** What a scenario asks of a service: messages and bytes per second, by the forms in which they cross the wire. */
 import { azureServiceOf, isAzure } from '../../base/services';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { stepsOf, type StepSenders } from '../../scenario/steps';

@@ -1,3 +1,4 @@
+/** Files to begin with: set-ups whose load just fits a size. */
 import { ExpectedError } from '../../base/expectedError';
 import { services, type AzureService } from '../../base/services';
 import { formatCount } from '../../base/units';

@@ -1,3 +1,4 @@
+/** The published limits: tables of each edition of the guides, and values between their sizes. */
 import { ExpectedError } from '../../base/expectedError';
 import { azureServices } from '../../base/services';
 import type { TrafficKind } from '../../usecases/useCase';

@@ -1,3 +1,4 @@
+/** The commands, a file each: flags in, an exit code out. This one runs a scenario. */
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+/** What the terminal shows: a run while it goes on, its last screen, and the tables of both. */
 import { latencyWords } from '../../base/objectives/words';
 import type { ErrorClass, ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';

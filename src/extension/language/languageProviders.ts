@@ -1,3 +1,4 @@
+/** What the editor shows in scenario files: one analysis of each text, and providers that show parts of it. */
 import * as vscode from 'vscode';
 import { secretInFile } from '../../scenario/check/secrets';
 import type { Problem } from '../../scenario/problem';

@@ -1,3 +1,4 @@
+/** The panel of a run: one session feeds the page, from a run that goes on or from a stored one. */
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { decodeHistogram } from '../../measure/histogram';

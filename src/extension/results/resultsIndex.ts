@@ -1,3 +1,4 @@
+/** Stored runs in the editor: an index of their folders, and the list made from it. */
 import { existsSync } from 'node:fs';
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+/** Runs of the editor: from the questions before one to its panel, status and result. */
 import { behindOf } from '../../scenario/target/targetKinds';
 import path from 'node:path';
 import * as vscode from 'vscode';

@@ -1,3 +1,4 @@
+/** Scenario files of the workspace: which they are, and new ones to start from. */
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { maximumCharacters } from '../../scenario/problem';

@@ -1,3 +1,4 @@
+/** Places that load can go to: a list without secrets, and the store of the secrets. */
 import { azureServices, services, usualService, isAzure } from '../../base/services';
 import type { Translate } from '../../base/text';
 import { redacted, redactUrl } from '../../results/redact';

@@ -1,3 +1,4 @@
+/** Judges steps and runs by counts and percentiles, and gives each verdict its reasons. */
 import { mostSlipShare } from '../../base/judging';
 import type {
   JudgedConnections,

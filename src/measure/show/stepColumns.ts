@@ -1,3 +1,4 @@
+/** How measured steps are shown: columns and sentences that every shell shares. */
 import { countOf } from '../../base/errorClass';
 import { formatCount, formatShare, formatBytes } from '../../base/units';
 import { shownLatency, latencyAt, type ShownPercentiles } from '../latencySummary';

@@ -1,3 +1,4 @@
+/** Sums of what all workers have counted: by run, by step and by second. */
 import { connectPhases, type ConnectPhase } from '../../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
 import type { JudgedConnections } from '../../base/objectives/objective';

@@ -1,3 +1,4 @@
+/** Counter files of the Azure SignalR benchmark: written from our runs, and summed up. */
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readSamples, type StoredRun } from '../readResult';

@@ -1,3 +1,4 @@
+/** What the engine itself costs: echoes in a closed loop, without pacing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Endpoint } from '../../base/endpoint';
 import type { WireProtocol } from '../../base/message';

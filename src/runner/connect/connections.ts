@@ -1,3 +1,4 @@
+/** Connections of one worker: opened at the rate of the ramp, lost, ended and opened again. */
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { services } from '../../base/services';

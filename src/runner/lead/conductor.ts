@@ -1,3 +1,4 @@
+/** The lead of a run: orders to all workers, their reports put together, and a verdict on each step. */
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter, type Event } from '../../base/event';
 import { hideSecrets } from '../../base/text';

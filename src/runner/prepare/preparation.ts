@@ -1,3 +1,4 @@
+/** What connections need before they send: ids, groups, calls of their own, and who belongs to which group. */
 import { idMethods, membershipMethods } from '../../base/message';
 import type { Plan } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';

@@ -1,3 +1,4 @@
+/** Deliveries: recognised without parsing where they look as usual, matched to their stamp, counted. */
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan } from '../../plan/plan';
 import { entryOfSource, type Population } from '../../plan/population';

@@ -1,3 +1,4 @@
+/** Checks of a scenario that was read: each file one subject, every problem with its place. */
 import type { ReadEntry } from '../read/readEntries';
 import type { Section } from '../read/readSection';
 import { placeOfValue } from '../read/readValue';

@@ -1,3 +1,4 @@
+/** Which keys scenario files have: one table for the reader, the schema, completion and help. */
 import type { ParameterSpec } from '../../usecases/parameters';
 
 /**

@@ -1,3 +1,4 @@
+/** Reads sections of the text into a scenario, with a problem for each value that is none. */
 import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
 import {
   azureServices,

@@ -1,3 +1,4 @@
+/** Files of the Azure SignalR benchmark: read as the scenarios they describe. */
 import { Document, isMap, isScalar, Pair, Scalar, YAMLMap, YAMLSeq, type Node } from 'yaml';
 import { formatCount } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';

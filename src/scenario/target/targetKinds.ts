@@ -1,3 +1,4 @@
+/** What stands behind `target` and `connectionString`, and which parts of them are secret. */
 import { endpointHost, isOneReference, looksLikeConnectionString } from './connectionString';
 import { hostOf } from './hubUrl';
 

@@ -1,3 +1,4 @@
+/** The text of a scenario: YAML read within bounds, with a place for every value, and edits of it. */
 import { Composer, CST, Lexer, Parser, type Document, type YAMLError } from 'yaml';
 import { maximumCharacters, tooLarge, type Problem } from '../problem';
 

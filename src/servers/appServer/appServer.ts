@@ -1,3 +1,4 @@
+/** An app server: serves a hub to clients that Azure SignalR Service hands over, by the service protocol. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';

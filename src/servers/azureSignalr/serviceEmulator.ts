@@ -1,3 +1,4 @@
+/** An emulator of Azure SignalR Service: clients, app servers, REST calls and webhooks, in either mode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';

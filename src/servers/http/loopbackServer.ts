@@ -1,3 +1,4 @@
+/** How servers are reached: an HTTP server on loopback, and SignalR connections over each transport. */
 import {
   createServer,
   STATUS_CODES,

@@ -1,3 +1,4 @@
+/** The embedded hub: methods of both bench contracts, with faults and delays on request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { largestPayloadBytes } from '../../base/message';

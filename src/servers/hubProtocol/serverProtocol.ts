@@ -1,3 +1,4 @@
+/** The SignalR hub protocol as servers speak it, in JSON and MessagePack. */
 import { hubMessageType, type HubMessage as WrittenMessage } from '../../wire/message/hubMessage';
 import type { ByteRest } from '../../wire/socket/byteRest';
 import { opcode } from '../../wire/socket/frame';

@@ -1,3 +1,4 @@
+/** What both emulators share: keys and tokens, routes, quotas and calls of upstream handlers. */
 import { SignJWT } from 'jose';
 import { ConnectionServer, loopbackHost, type Terminable } from '../http/loopbackServer';
 import { ConnectionQuota } from './connectionQuota';

@@ -1,3 +1,4 @@
+/** The side of the application: answers the events that a service sends over HTTP. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';

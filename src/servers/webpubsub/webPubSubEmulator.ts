@@ -1,3 +1,4 @@
+/** An emulator of Azure Web PubSub: clients of each subprotocol, REST calls and event handlers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';

@@ -1,3 +1,4 @@
+/** Stored runs in other formats, for people and for other programs. */
 import { jsonDocument } from '../../base/text';
 import { ExpectedError } from '../../base/expectedError';
 import type { StoredRun } from '../../results/readResult';

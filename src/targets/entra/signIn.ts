@@ -1,3 +1,4 @@
+/** Signing in with Microsoft Entra ID: where tokens come from, their renewal, and why there is none. */
 import type { SignedInPass, Endpoint, ServiceHub } from '../../base/endpoint';
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';

@@ -1,3 +1,4 @@
+/** Use cases, a file each: who sends, what is called, and who receives it. This is the simplest. */
 import { callOf, messageTraffic, type HubMethod, type UseCase } from '../useCase';
 import { messageParameters } from '../parameters';
 

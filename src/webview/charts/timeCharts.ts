@@ -1,3 +1,4 @@
+/** Charts of the panel: what is drawn comes first, drawing it is a frame for all. */
 import { countOf } from '../../base/errorClass';
 import { fill } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';

@@ -1,3 +1,4 @@
+/** Tables, tiles and cards of the panel, made from snapshots and result. */
 import { countOf, errorClasses } from '../../base/errorClass';
 import { formatCount, formatShare } from '../../base/units';
 import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';

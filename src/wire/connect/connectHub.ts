@@ -1,3 +1,4 @@
+/** The way to a hub: negotiate, tokens and redirects, then a connection of the right kind. */
 import type { Endpoint } from '../../base/endpoint';
 import { HttpConnection } from '../http/httpConnection';
 import type { HubConnection, HubConnectionOptions, HubListener } from '../hub/clientConnection';

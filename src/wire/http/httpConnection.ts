@@ -1,3 +1,4 @@
+/** Hub connections over server-sent events and long polling: one way in, one way out. */
 import type { HttpTransport, Endpoint } from '../../base/endpoint';
 import {
   ClientConnection,

@@ -1,3 +1,4 @@
+/** Open connections to a hub over WebSockets, what every connection has in common, and the choice of codec. */
 import type { ErrorClass } from '../../base/errorClass';
 import { ConnectFailure, shownUrl } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';

@@ -1,3 +1,4 @@
+/** Hub messages as data and as bytes: encoded once, so that sending one only fills in what changes. */
 import type { HubCodec } from './hubCodec';
 import { clientFrame, clientHeaderLength } from '../socket/frame';
 import type { Hole, HoleLengths, MessageLayout, MessageShape } from './messageLayout';

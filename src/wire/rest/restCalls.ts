@@ -1,3 +1,4 @@
+/** Messages to clients by the REST API of a service. */
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint, ServiceAccess, SigningKey } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';

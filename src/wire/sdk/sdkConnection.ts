@@ -1,3 +1,4 @@
+/** Connections by the official clients (`driver: sdk`), behind the interface of our own. */
 import {
   HttpTransportType,
   HubConnectionBuilder,

@@ -1,3 +1,4 @@
+/** The service protocol of Azure SignalR: its messages and stream, and connections that only send. */
 import { randomUUID } from 'node:crypto';
 import type { ErrorClass } from '../../base/errorClass';
 import type { AccessTokens } from '../connect/accessTokens';

@@ -1,3 +1,4 @@
+/** Sockets: direct or by a proxy, with TLS, HTTP agents, and the frames of WebSockets on them. */
 import * as dns from 'node:dns';
 import * as net from 'node:net';
 import * as tls from 'node:tls';

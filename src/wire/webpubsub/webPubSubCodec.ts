@@ -1,3 +1,4 @@
+/** Subprotocols of Azure Web PubSub: messages in JSON and Protobuf, as hub messages and back. */
 import { callbacks, membershipMethods } from '../../base/message';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../message/hubCodec';
