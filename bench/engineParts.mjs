@@ -18,8 +18,10 @@ export const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 
 export function counting(plan, other = () => {}) {
   const recorder = new Recorder();
   const step = recorder.beginStep(1);
+  let nowUs = 100;
   const populations = populationsOf(plan);
   const receiver = new Receiver(plan, populations, recorder, {
+    nowUs: () => nowUs,
     members: { wasMember: () => true },
     other,
   });
@@ -31,7 +33,8 @@ export function counting(plan, other = () => {}) {
     /** Reads what has come; returns how many deliveries it was. */
     count(connection, buffer, start, end, frameBytes, now) {
       const before = step.received;
-      receiver.received(connection, buffer, start, end, frameBytes, now);
+      nowUs = now;
+      receiver.received(connection, buffer, start, end, frameBytes);
       if (step.duplicated + step.extra + step.outOfOrder > 0) throw new Error('not exactly once');
       return step.received - before;
     },

@@ -32,7 +32,7 @@ function broadcast(count) {
     writeStamp(bytes, stampAt, stamp);
     stamp.sequence += 1;
     for (const connection of connections)
-      receiver.received(connection, bytes, 0, bytes.length, bytes.length + 4, 100);
+      receiver.received(connection, bytes, 0, bytes.length, bytes.length + 4);
   }
 }
 

@@ -2,8 +2,7 @@
 // Only the pacing is left out: each item that comes back sends the next, and ten make a stream.
 import { closedPlan } from '../../out/src/runner/calibrate/roundTrips.js';
 import { StreamPlaces } from '../../out/src/runner/send/openStream.js';
-import { StreamFrames } from '../../out/src/runner/send/streamMessages.js';
-import { StreamEnds } from '../../out/src/runner/send/streamMessages.js';
+import { StreamMessages } from '../../out/src/runner/send/streamMessages.js';
 import { counting, openAll } from '../engineParts.mjs';
 import { itemsPerStream } from '../stamp.mjs';
 
@@ -19,8 +18,7 @@ export async function open(options) {
   const [entry] = plan.entries;
   const { step, stamp, populations, count } = counting(plan);
   const [{ sourcesPerSender }] = populations;
-  const frames = new StreamFrames(plan, entry, entry.run.streams, true);
-  const ends = new StreamEnds(plan, true);
+  const frames = new StreamMessages(plan, entry, entry.run.streams, { framed: true });
   const states = Array.from({ length: connections }, (_, index) => ({
     places: new StreamPlaces(index),
   }));
@@ -29,7 +27,7 @@ export async function open(options) {
     const { index } = connection;
     const state = states[index];
     if (state.stream !== undefined && state.stream.position === itemsPerStream) {
-      ends.end(state.stream);
+      frames.end(state.stream);
       state.places.release(state.stream);
       state.stream = undefined;
     }
@@ -37,7 +35,7 @@ export async function open(options) {
       state.stream = state.places.take();
       state.stream.connection = connection;
       state.stream.renew();
-      frames.open(state.stream);
+      frames.open(state.stream, stamp);
     }
     const { stream } = state;
     stamp.source = index * sourcesPerSender + stream.place;

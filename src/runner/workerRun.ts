@@ -11,12 +11,7 @@ import { shownText } from '../wire/connectFailure';
 import { IssuedTokens, RestCalls, type ServiceFailure } from '../wire/rest/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
 import { ConnectionLife } from './connect/connectionLife';
-import {
-  Connections,
-  type ConnectionsListener,
-  type WorkerSockets,
-  OpenConnections,
-} from './connect/connections';
+import { Connections, type WorkerSockets, OpenConnections } from './connect/connections';
 import { EntrySenders } from './send/entrySenders';
 import { GroupMover } from './prepare/groupMover';
 import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
@@ -46,7 +41,7 @@ interface StepWindow {
  * One worker's part of a run, callable without a thread: takes orders, posts facts. It owns its
  * connections, sends what is due on them and counts what comes back.
  */
-export class WorkerRun implements ConnectionsListener, Driven {
+export class WorkerRun implements Driven {
   private readonly populations: readonly Population[];
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
@@ -118,43 +113,21 @@ export class WorkerRun implements ConnectionsListener, Driven {
       return [mover];
     });
     const { senders: streams, handleOther: other } = this;
-    this.receiver = new Receiver(plan, populations, recorder, { members, streams, other });
+    const handled = (atUs: number): void => loop.inputHandled(atUs);
+    const receiving = { nowUs, members, streams, other, handled };
+    const receiver = (this.receiver = new Receiver(plan, populations, recorder, receiving));
     const { clientTokens } = service ?? {};
-    this.connections = new Connections(start, surroundings, recorder, open, clientTokens, this);
+    this.connections = new Connections(start, surroundings, recorder, open, clientTokens, {
+      received: receiver.received,
+      message: receiver.message,
+      failed: (index) => this.life?.lost(index),
+      lost: (one) => {
+        this.takesNoPart(one);
+        this.life?.lost(one.index);
+      },
+    });
     this.life = this.lifeOf(start);
     this.nextTick = Math.floor(nowUs() / tickUs) + 1;
-  }
-
-  readonly received: ConnectionsListener['received'] = (
-    connection,
-    buffer,
-    start,
-    end,
-    frameBytes,
-  ) => {
-    const nowUs = this.nowUs();
-    this.receiver.received(connection, buffer, start, end, frameBytes, nowUs);
-    this.loop.inputHandled(nowUs);
-  };
-
-  readonly message: ConnectionsListener['message'] = (
-    connection,
-    message,
-    bodyBytes,
-    wireBytes,
-  ) => {
-    const nowUs = this.nowUs();
-    this.receiver.message(connection, message, bodyBytes, wireBytes, nowUs);
-    this.loop.inputHandled(nowUs);
-  };
-
-  lost(connection: HubConnection): void {
-    this.takesNoPart(connection);
-    this.life?.lost(connection.index);
-  }
-
-  failed(index: number): void {
-    this.life?.lost(index);
   }
 
   /** When there is something to do again; see {@link PacingLoop}. */

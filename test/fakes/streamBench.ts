@@ -52,6 +52,7 @@ export class StreamBench {
       },
     });
     this.receiver = new Receiver(plan, populations, this.recorder, {
+      nowUs: () => this.nowUs,
       members: { wasMember: () => true },
       streams: {
         arrived: (_entry, index, source, sequence) => this.sender.arrived(index, source, sequence),
@@ -99,7 +100,7 @@ export class StreamBench {
   hubSendsText(index: number, text: string): void {
     const bytes = Buffer.from(text);
     const connection = this.connections[index]!.asHub;
-    this.receiver.received(connection, bytes, 0, bytes.length, bytes.length, this.nowUs);
+    this.receiver.received(connection, bytes, 0, bytes.length, bytes.length);
   }
 
   /** What the hub would give back of the items that a connection has sent. */

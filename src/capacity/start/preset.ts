@@ -117,17 +117,17 @@ function mostSenders(
     const load = loadOf({ ...scenario!, baseSending: senders, step: 0, sendingSteps: 1 });
     return 'problem' in load ? undefined : estimate(load.input);
   };
-  const fits = (senders: number): boolean => estimated(senders)?.unit === choice.unit;
   const one = estimated(1);
   if (one?.unit !== choice.unit) return undefined;
-  // Utilisation grows with the senders; where it does so evenly, the guess is right.
-  const guess = Math.max(1, Math.min(connections, Math.floor(1 / one.traffic_utilisation)));
-  let [least, most] = fits(guess) ? [guess, connections] : [1, guess - 1];
-  if (least === guess && guess < connections && !fits(guess + 1)) return guess;
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2);
-    if (fits(middle)) least = middle;
-    else most = middle - 1;
+  let [least, most, use] = [1, connections, one.traffic_utilisation];
+  // Utilisation grows with the senders, mostly evenly: then a guess by the last one is right. Where it does not,
+  // every other look halves what is left.
+  for (let look = 0; least < most; look++) {
+    const even = Math.max(least + 1, Math.min(most, Math.floor(least / use)));
+    const senders = look % 2 === 0 ? even : Math.ceil((least + most) / 2);
+    const found = estimated(senders);
+    if (found?.unit === choice.unit) [least, use] = [senders, found.traffic_utilisation];
+    else most = senders - 1;
   }
   return least;
 }

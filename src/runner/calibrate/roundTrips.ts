@@ -55,7 +55,7 @@ export class RoundTrips implements HubListener {
   onRoundTrip: (us: number) => void = () => undefined;
   private readonly step;
   private readonly agents;
-  private readonly receiver: Receiver;
+  readonly received: HubListener['received'];
   private readonly template: MessageTemplate;
   private readonly stamp = emptyStamp();
   private readonly clock = machineClock();
@@ -77,10 +77,13 @@ export class RoundTrips implements HubListener {
     this.codec = codecOf(protocol);
     const recorder = new Recorder();
     this.step = recorder.beginStep(1);
-    this.receiver = new Receiver(plan, populationsOf(plan), recorder, {
+    const receiver = new Receiver(plan, populationsOf(plan), recorder, {
+      nowUs: () => this.nowUs(),
       members: { wasMember: () => true },
       other: () => undefined,
+      handled: (nowUs, connection) => this.handled(nowUs, connection),
     });
+    this.received = receiver.received;
     this.agents = new SocketAgents(endpoint, connections);
     const framed = endpoint.transport === undefined;
     this.template = MessageTemplate.of(
@@ -122,15 +125,7 @@ export class RoundTrips implements HubListener {
     this.agents.destroy();
   }
 
-  received(
-    connection: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    frameBytes: number,
-  ): void {
-    const nowUs = this.nowUs();
-    this.receiver.received(connection, buffer, start, end, frameBytes, nowUs);
+  private handled(nowUs: number, connection: HubConnection): void {
     if (this.step.received === this.counted) return;
     this.counted = this.step.received;
     this.onRoundTrip(nowUs - this.sentUs[connection.index]!);

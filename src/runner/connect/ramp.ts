@@ -11,6 +11,8 @@ const retries = 2;
 const firstPauseMs = 200;
 /** How often a ramp mode is asked whether it goes on. */
 const gatePollMs = 5;
+/** Timers bear no month. */
+const longestSleepMs = 60_000;
 
 export interface RampDependencies {
   readonly clock: Clock;
@@ -29,7 +31,7 @@ export interface RampDependencies {
  * take the place of the rate where one is named.
  */
 export class Ramp {
-  private stopped = false;
+  private readonly stopping = new AbortController();
   /** Connects of the round at hand that are over. */
   private over = 0;
   private readonly inFlight = new Set<AbortController>();
@@ -58,8 +60,8 @@ export class Ramp {
     for (let index = first, begun = 0; index < to; index += workers, begun++) {
       if (gate !== undefined) await this.permitted(gate, begun, startUs);
       else await this.until(startUs + ((index - from) / plan.arrivingRate) * 1_000_000);
-      while (this.inFlight.size >= connectInFlight && !this.stopped) await this.nextSettled();
-      if (this.stopped) break;
+      while (this.inFlight.size >= connectInFlight && !this.isStopped) await this.nextSettled();
+      if (this.isStopped) break;
       pending.push(this.connect(index));
     }
     await Promise.all(pending);
@@ -67,9 +69,13 @@ export class Ramp {
 
   /** Gives up everything that is not open yet. */
   stop(): void {
-    this.stopped = true;
+    this.stopping.abort();
     for (const controller of this.inFlight) controller.abort();
     this.wake?.();
+  }
+
+  private get isStopped(): boolean {
+    return this.stopping.signal.aborted;
   }
 
   private async connect(index: number): Promise<void> {
@@ -89,7 +95,7 @@ export class Ramp {
           const pauseMs =
             error.retryAfterMs ?? firstPauseMs * 2 ** attempt * (0.5 + this.random.next());
           const leftMs = this.plan.connectTimeoutMs - (clock.nowUs() - startedUs) / 1000;
-          if (attempt >= retries || !mayRetry(error) || pauseMs >= leftMs || this.stopped) {
+          if (attempt >= retries || !mayRetry(error) || pauseMs >= leftMs || this.isStopped) {
             failed(index, error);
             return;
           }
@@ -121,8 +127,8 @@ export class Ramp {
     await this.until(startUs);
     for (;;) {
       const elapsedMs = (this.dependencies.clock.nowUs() - startUs) / 1000;
-      if (this.stopped || gate.mayHaveBegun(elapsedMs, this.over) > begun) return;
-      await sleep(gatePollMs);
+      if (this.isStopped || gate.mayHaveBegun(elapsedMs, this.over) > begun) return;
+      await sleep(gatePollMs, this.stopping.signal);
     }
   }
 
@@ -136,8 +142,8 @@ export class Ramp {
   }
 
   private async until(atUs: number): Promise<void> {
-    for (let leftUs = atUs - this.dependencies.clock.nowUs(); leftUs > 0 && !this.stopped;) {
-      await sleep(Math.min(500, Math.ceil(leftUs / 1000)));
+    for (let leftUs = atUs - this.dependencies.clock.nowUs(); leftUs > 0 && !this.isStopped;) {
+      await sleep(Math.min(longestSleepMs, Math.ceil(leftUs / 1000)), this.stopping.signal);
       leftUs = atUs - this.dependencies.clock.nowUs();
     }
   }

@@ -1,5 +1,5 @@
 import { callbacks, isHubProtocol, type WireProtocol } from '../../base/message';
-import type { Plan, PlanEntry } from '../../plan/plan';
+import type { Plan } from '../../plan/plan';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { isAt, type HubCodec } from '../../wire/message/hubCodec';
@@ -9,7 +9,7 @@ import {
   itemKey,
   streamLayoutOf,
   streamIdLength,
-  type Hole,
+  type MessageLayout,
 } from '../../wire/message/messageLayout';
 import { stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
 import type { TakeItem } from '../send/entrySender';
@@ -17,6 +17,8 @@ import { callNumber, callNumberAt } from '../send/openStream';
 
 /** What the deliveries of a run look like, and where their stamp stands. */
 export interface DeliveryPattern {
+  /** What brings such deliveries. Names of client methods are the same in any case: several patterns may read one. */
+  readonly kind: string;
   /** Where the stamp stands in the body of a message that looks as usual; −1 when it may be another one. */
   usualStamp(buffer: Buffer, start: number, end: number): number;
   /** The stamp's text in a message that was parsed as a whole; undefined when it is no such delivery. */
@@ -31,49 +33,28 @@ export interface DeliveryPattern {
   learn?(buffer: Buffer, start: number, stampAt: number): void;
 }
 
-/** What brings an entry's deliveries: items, whatever they are, completions, or a callback by its name. */
-type Bringer = 'stream' | 'ownStream' | 'completion' | { readonly callback: string };
-
-function bringerOf(plan: Plan, entry: PlanEntry): Bringer {
-  const { ownCall, streams } = entry.run;
-  if (streams !== undefined) return streams.own === undefined ? 'stream' : 'ownStream';
-  if (ownCall?.reply === 'completion') return 'completion';
-  return { callback: ownCall?.callback ?? callbackOf(plan) };
-}
-
 /** The pattern of each entry's deliveries; the same object where they look the same. */
 export function deliveryPatternsOf(plan: Plan, codec: HubCodec): DeliveryPattern[] {
   const patterns = new Map<string, DeliveryPattern>();
-  return plan.entries.map((entry) => {
-    const bringer = bringerOf(plan, entry);
-    const key = JSON.stringify(bringer);
-    let pattern = patterns.get(key);
-    if (pattern === undefined) {
-      if (bringer === 'stream') pattern = new StreamItemPattern(plan.protocol);
-      else if (bringer === 'ownStream') pattern = noPattern;
-      else if (bringer === 'completion') pattern = completionPattern(codec);
-      else if (bringer.callback === '') pattern = dictionaryPattern();
-      else pattern = callbackPattern(codec, bringer.callback, plan.runId);
-      patterns.set(key, pattern);
-    }
+  return plan.entries.map(({ run: { ownCall, streams } }) => {
+    const callback = ownCall?.callback ?? callbackOf(plan);
+    const [key, make] = ((): [string, () => DeliveryPattern] => {
+      if (streams?.own !== undefined) return ['own streams', () => noPattern];
+      if (streams !== undefined) return ['streams', () => new StreamItemPattern(plan.protocol)];
+      if (ownCall?.reply === 'completion') return ['completion', () => completionPattern(codec)];
+      if (callback === '') return ['dictionary', dictionaryPattern];
+      return [`callback ${callback}`, () => callbackPattern(codec, callback, plan.runId)];
+    })();
+    const pattern = patterns.get(key) ?? make();
+    patterns.set(key, pattern);
     return pattern;
   });
 }
 
-/**
- * What brings each entry's deliveries, as text: names of client methods are the same in any case, so that
- * several patterns may read the same one.
- */
-export function deliveryKindsOf(plan: Plan): string[] {
-  return plan.entries.map((entry) => {
-    const bringer = bringerOf(plan, entry);
-    if (typeof bringer === 'string') return bringer;
-    return `callback ${bringer.callback || callbacks.recordLatency}`.toLowerCase();
-  });
-}
-
 /** Where nothing that comes has a stamp; see {@link OwnItems}. */
-const noPattern: DeliveryPattern = { usualStamp: () => -1, stampIn: () => undefined };
+const noPattern: DeliveryPattern = {
+  ...{ kind: 'a stream of its own', usualStamp: () => -1, stampIn: () => undefined },
+};
 
 /** The callback whose beginning differs from message to message; empty when it is always the same. */
 function callbackOf({ dialect, protocol }: Plan): string {
@@ -88,6 +69,7 @@ const dictionaryCallback = callbacks.recordLatency.toLowerCase();
 function dictionaryPattern(): DeliveryPattern {
   let prefix: Buffer | undefined;
   return {
+    kind: dictionaryCallback,
     usualStamp: (buffer, start, end) =>
       prefix !== undefined &&
       end - start >= prefix.length + stampLength &&
@@ -103,12 +85,8 @@ function dictionaryPattern(): DeliveryPattern {
         message.target.toLowerCase() !== dictionaryCallback
       )
         return undefined;
-      const [dictionary] = message.arguments;
-      if (typeof dictionary !== 'object' || dictionary === null) return undefined;
-      const text = (dictionary as Readonly<Record<string, unknown>>)[stampKey];
-      return typeof text === 'string' && text.length === stampLength && text.startsWith(stampMarker)
-        ? text
-        : undefined;
+      const text = textUnder(message.arguments[0], stampKey);
+      return text?.length === stampLength && text.startsWith(stampMarker) ? text : undefined;
     },
   };
 }
@@ -133,6 +111,7 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
   const isCallback = (message: HubMessage): message is Invocation =>
     message.type === hubMessageType.invocation && message.target.toLowerCase() === name;
   return {
+    kind: name,
     usualStamp: (buffer, start, end) => {
       if (end - start < head.length + stampLength || !isAt(buffer, start, head)) return -1;
       called = true;
@@ -195,6 +174,8 @@ function stampWithin(value: unknown, marker: string, depth: number): string | un
 /** Completions without error: the stamp is the invocation's id, so no server can lose it. */
 export function completionPattern(codec: HubCodec): DeliveryPattern {
   return {
+    // No client method has a name with a blank.
+    kind: 'a completion',
     usualStamp: codec.answeredStamp,
     stampIn: (message) =>
       message.type === hubMessageType.completion &&
@@ -207,6 +188,7 @@ export function completionPattern(codec: HubCodec): DeliveryPattern {
 
 /** Items of streams: those that come back as they went, and those that the hub has made and numbered. */
 export class StreamItemPattern implements DeliveryPattern {
+  readonly kind = 'a stream';
   /** Number of the latest item among those that its hub has made; −1 when it has none. */
   itemNumber = -1;
   /** How items usually begin, the latest way first. */
@@ -217,13 +199,13 @@ export class StreamItemPattern implements DeliveryPattern {
 
   constructor(protocol: WireProtocol) {
     const { echoed, numbered } = streamLayoutOf(protocol);
-    this.patterns = [new ItemPattern(echoed), new ItemPattern(numbered)];
+    this.patterns = [ItemPattern.of(echoed), ItemPattern.of(numbered)];
   }
 
   usualStamp(buffer: Buffer, start: number, end: number): number {
     for (const pattern of this.patterns) {
       if (!pattern.matches(buffer, start, end - stampLength)) continue;
-      this.itemNumber = pattern.numberIn(buffer, start) ?? -1;
+      this.itemNumber = pattern.numberIn(buffer, start);
       return start + pattern.length;
     }
     return -1;
@@ -240,9 +222,18 @@ export class StreamItemPattern implements DeliveryPattern {
     return text;
   }
 
+  /** Only where id and number stand before the stamp in this order. */
   learn(buffer: Buffer, start: number, stampAt: number): void {
-    const pattern = itemPatternOf(buffer, start, stampAt, this.id, this.digits);
-    if (pattern !== undefined) this.patterns = [pattern, ...this.patterns.slice(-2)];
+    const { id, digits } = this;
+    // The buffer it comes from is used again.
+    const body = Buffer.from(buffer.subarray(start, stampAt));
+    const idAt = body.indexOf(id, 0, 'latin1');
+    if (idAt < 0 || id.length !== streamIdLength) return;
+    const numberAt =
+      digits === undefined ? -1 : body.indexOf(digits, idAt + streamIdLength, 'latin1');
+    if (digits !== undefined && (numberAt < 0 || digits.length !== itemDigits)) return;
+    const pattern = new ItemPattern(body, idAt, numberAt);
+    this.patterns = [pattern, ...this.patterns.slice(-2)];
   }
 }
 
@@ -257,18 +248,22 @@ function textUnder(dictionary: unknown, key: string): string | undefined {
 class ItemPattern {
   /** Where a stamp would begin, from the beginning of the message. */
   readonly length: number;
-  /** Where the id of the call begins. */
-  readonly idAt: number;
-  /** Where the item's number begins; −1 in a pattern that has none. */
-  private readonly numberAt: number;
-  private readonly body: Buffer;
+
+  /**
+   * @param idAt where the id of the call begins
+   * @param numberAt where the item's number begins; −1 in a pattern that has none
+   */
+  constructor(
+    private readonly body: Buffer,
+    readonly idAt: number,
+    private readonly numberAt = -1,
+  ) {
+    this.length = body.length;
+  }
 
   /** @param holes the id is the first one, the number the second */
-  constructor({ body, holes }: { readonly body: Buffer; readonly holes: readonly Place[] }) {
-    this.body = body;
-    this.length = body.length;
-    this.idAt = holes[0]!.at;
-    this.numberAt = holes[1]?.at ?? -1;
+  static of({ body, holes: [id, number] }: MessageLayout): ItemPattern {
+    return new ItemPattern(body, id!.at, number?.at);
   }
 
   /** Whether the message that begins at `start` looks so. */
@@ -283,36 +278,10 @@ class ItemPattern {
     return true;
   }
 
-  /** Number of the item in a message that matches; −1 when it is none, undefined in a pattern without. */
-  numberIn(buffer: Buffer, start: number): number | undefined {
-    return this.numberAt < 0 ? undefined : readHex(buffer, start + this.numberAt, itemDigits);
+  /** Number of the item in a message that matches; −1 when it is none, or the pattern has none. */
+  numberIn(buffer: Buffer, start: number): number {
+    return this.numberAt < 0 ? -1 : readHex(buffer, start + this.numberAt, itemDigits);
   }
-}
-
-type Place = Pick<Hole, 'at'>;
-
-/**
- * The pattern of an item that was read in another way.
- *
- * @param stampAt where its stamp begins
- * @param digits its number, where it has one
- * @returns undefined when id and number do not stand before the stamp in this order
- */
-function itemPatternOf(
-  buffer: Buffer,
-  start: number,
-  stampAt: number,
-  id: string,
-  digits: string | undefined,
-): ItemPattern | undefined {
-  // The buffer it comes from is used again.
-  const body = Buffer.from(buffer.subarray(start, stampAt));
-  const idAt = body.indexOf(id, 0, 'latin1');
-  if (idAt < 0 || id.length !== streamIdLength) return undefined;
-  if (digits === undefined) return new ItemPattern({ body, holes: [{ at: idAt }] });
-  const numberAt = body.indexOf(digits, idAt + streamIdLength, 'latin1');
-  if (numberAt < 0 || digits.length !== itemDigits) return undefined;
-  return new ItemPattern({ body, holes: [{ at: idAt }, { at: numberAt }] });
 }
 
 /** Finds items of the user's own streams by the ids of their calls: there is no stamp in what they hold. */
@@ -326,7 +295,7 @@ export class OwnItems {
     private readonly follower: { readonly itemCame: TakeItem },
   ) {
     const { begins, endBytes } = streamLayoutOf(protocol);
-    this.pattern = new ItemPattern(begins);
+    this.pattern = ItemPattern.of(begins);
     this.envelopeBytes = this.pattern.length + endBytes;
   }
 
@@ -353,7 +322,7 @@ export class OwnItems {
     wireBytes: number,
     nowUs: number,
   ): boolean {
-    if (message.type !== 2) return false;
+    if (message.type !== hubMessageType.streamItem) return false;
     const call = callNumber(message.invocationId);
     return this.tryTake(connection, call, bodyBytes, wireBytes, nowUs);
   }

@@ -3,7 +3,7 @@ import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan } from '../../plan/plan';
 import { entryOfSource, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
-import type { HubConnection } from '../../wire/hub/clientConnection';
+import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
 import { codecOf } from '../../wire/hub/codecs';
 import type { StreamShape } from '../../usecases/streams';
@@ -11,7 +11,6 @@ import type { HubMessage } from '../../wire/message/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
 import {
   deliveryPatternsOf,
-  deliveryKindsOf,
   StreamItemPattern,
   OwnItems,
   type DeliveryPattern,
@@ -22,20 +21,22 @@ import type { TakeItem } from '../send/entrySender';
 
 /** Whom the receiver asks and whom it hands on to. */
 export interface ReceiverContext {
+  /** Run time in microseconds. */
+  readonly nowUs: () => number;
   readonly members: Pick<Membership, 'wasMember'>;
   /** Any hub message that is no delivery of this run. */
   readonly other: (connection: HubConnection, message: HubMessage) => void;
+  /** Everything is counted of what came at that time. */
+  readonly handled?: (nowUs: number, connection: HubConnection) => void;
   /** Follows the streams that are open; absent where there are none. */
-  readonly streams?: StreamFollower;
+  readonly streams?: {
+    /** A delivery of an entry has come, from a source counted within the entry. */
+    arrived(entry: number, index: number, source: number, sequence: number): void;
+    readonly itemCame: TakeItem;
+  };
 }
 
-/** Who has opened streams and waits for what comes back in them. */
-export interface StreamFollower {
-  /** A delivery of an entry has come, from a source counted within the entry. */
-  arrived(entry: number, index: number, source: number, sequence: number): void;
-  /** Takes an item of the user's own streams; see {@link TakeItem}. */
-  readonly itemCame: TakeItem;
-}
+type Listening = Required<Pick<HubListener, 'received' | 'message'>>;
 
 /** What a counter of 32 bits can follow; no sender gets there. */
 const highestSequence = 0x7ffffffe;
@@ -44,16 +45,13 @@ const highestSequence = 0x7ffffffe;
  * Turns received bytes into counts. A delivery that looks like the ones before it is recognised by its
  * first bytes and its stamp is read in place; everything else is parsed as a whole.
  */
-export class Receiver {
+export class Receiver implements Listening {
   private readonly codec: HubCodec;
   /** Of each entry; the same object where they look the same. */
   private readonly patternOf: readonly DeliveryPattern[];
   private readonly patterns: readonly DeliveryPattern[];
-  private readonly kinds: readonly string[];
-  /** Form of the delivery at hand. */
-  private pattern: DeliveryPattern | undefined;
-  /** The message at hand. */
   private readonly span: Span = { start: 0, end: 0, next: 0 };
+  /** Of the message at hand; one for all, so that nothing is allocated. */
   private readonly stamp = emptyStamp();
   private readonly tracker: SequenceTracker;
   /** Of each entry. */
@@ -72,7 +70,6 @@ export class Receiver {
     this.codec = codecOf(plan.protocol);
     this.patternOf = deliveryPatternsOf(plan, this.codec);
     this.patterns = [...new Set(this.patternOf)];
-    this.kinds = deliveryKindsOf(plan);
     this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
     this.streams = plan.entries.map((entry) => entry.run.streams);
     const follower = context.streams;
@@ -81,45 +78,32 @@ export class Receiver {
     this.tracker = new SequenceTracker(Math.ceil(plan.connections / plan.workers.length));
   }
 
-  /** Reads one WebSocket message that arrived at `nowUs` (run time). */
-  received(
-    connection: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    frameBytes: number,
-    nowUs: number,
-  ): void {
+  readonly received: Listening['received'] = (connection, buffer, start, end, frameBytes) => {
+    const nowUs = this.context.nowUs();
     connection.lastReceivedUs = nowUs;
     let headerBytes = frameBytes - (end - start);
     const { codec, span, ownItems } = this;
     for (let at = start; at < end && !connection.stopped; at = span.next) {
       codec.find(buffer, at, end, span);
       const wireBytes = span.next - at + headerBytes;
-      if (ownItems?.takeUsual(connection, buffer, span.start, span.end, wireBytes, nowUs)) {
-        // It is counted there.
-      } else if (
-        this.isUsual(buffer, span.start, span.end) ||
-        this.isUnusual(connection, buffer, wireBytes, nowUs)
-      ) {
-        this.count(connection, nowUs, wireBytes);
-      }
       headerBytes = 0;
+      if (ownItems?.takeUsual(connection, buffer, span.start, span.end, wireBytes, nowUs)) continue;
+      const pattern =
+        this.usual(buffer, span.start, span.end) ??
+        this.unusual(connection, buffer, span.start, span.end, wireBytes, nowUs);
+      if (pattern !== undefined) this.count(connection, pattern, nowUs, wireBytes);
     }
-  }
+    this.context.handled?.(nowUs, connection);
+  };
 
   /** Takes one message that an official client has read. */
-  message(
-    connection: HubConnection,
-    message: HubMessage,
-    bodyBytes: number,
-    wireBytes: number,
-    nowUs: number,
-  ): void {
+  readonly message: Listening['message'] = (connection, message, bodyBytes, wireBytes) => {
+    const nowUs = this.context.nowUs();
     connection.lastReceivedUs = nowUs;
-    if (this.stampOf(connection, message, bodyBytes, wireBytes, nowUs) !== undefined)
-      this.count(connection, nowUs, wireBytes);
-  }
+    const found = this.parsed(connection, message, bodyBytes, wireBytes, nowUs);
+    if (found !== undefined) this.count(connection, found.pattern, nowUs, wireBytes);
+    this.context.handled?.(nowUs, connection);
+  };
 
   /** Counts as errors, once each, what hubs called in place of a callback that has never come. */
   reportWrongNames(): void {
@@ -127,48 +111,45 @@ export class Receiver {
       for (const text of pattern.wrongNames?.() ?? []) this.recorder.error('other', text);
   }
 
-  /** Whether the message looks as expected and carries a stamp, which is then in `this.stamp`. */
-  private isUsual(buffer: Buffer, start: number, end: number): boolean {
+  /** The pattern of a message that looks as expected and carries a stamp, which is then read. */
+  private usual(buffer: Buffer, start: number, end: number): DeliveryPattern | undefined {
     for (const pattern of this.patterns) {
       const at = pattern.usualStamp(buffer, start, end);
-      if (at < 0 || !readStamp(buffer, at, this.stamp)) continue;
-      this.pattern = pattern;
-      return true;
+      if (at >= 0 && readStamp(buffer, at, this.stamp)) return pattern;
     }
-    return false;
+    return undefined;
   }
 
   /** The same for a message that looks different; what is no delivery is handed on. */
-  private isUnusual(
+  private unusual(
     connection: HubConnection,
     buffer: Buffer,
+    start: number,
+    end: number,
     wireBytes: number,
     nowUs: number,
-  ): boolean {
-    const { start, end } = this.span;
+  ): DeliveryPattern | undefined {
     const message = this.codec.read(buffer, start, end);
-    if (message === undefined) return false;
-    const text = this.stampOf(connection, message, end - start, wireBytes, nowUs);
-    if (text === undefined) return false;
-    const stampAt = buffer.indexOf(text, start, 'latin1');
-    if (stampAt >= start && stampAt < end) this.pattern?.learn?.(buffer, start, stampAt);
-    return true;
+    const found = message && this.parsed(connection, message, end - start, wireBytes, nowUs);
+    if (found === undefined) return undefined;
+    const stampAt = buffer.indexOf(found.text, start, 'latin1');
+    if (stampAt >= start && stampAt < end) found.pattern.learn?.(buffer, start, stampAt);
+    return found.pattern;
   }
 
-  /** Text of the stamp in a delivery, which is then in `this.stamp`; what is no delivery is handed on. */
-  private stampOf(
+  /** The same for a message as data, with the text of its stamp. */
+  private parsed(
     connection: HubConnection,
     message: HubMessage,
     bodyBytes: number,
     wireBytes: number,
     nowUs: number,
-  ): string | undefined {
+  ): { readonly pattern: DeliveryPattern; readonly text: string } | undefined {
     if (this.ownItems?.take(connection, message, bodyBytes, wireBytes, nowUs)) return undefined;
     for (const pattern of this.patterns) {
       const text = pattern.stampIn(message);
-      if (text === undefined || !readStamp(Buffer.from(text, 'latin1'), 0, this.stamp)) continue;
-      this.pattern = pattern;
-      return text;
+      if (text !== undefined && readStamp(Buffer.from(text, 'latin1'), 0, this.stamp))
+        return { pattern, text };
     }
     for (const pattern of this.patterns) {
       const problem = pattern.problemOf?.(message);
@@ -179,38 +160,13 @@ export class Receiver {
     return undefined;
   }
 
-  /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */
-  private moveToItem({ wanted, delayMs }: StreamShape, counted: EntryRecorder): boolean {
-    const { stamp, pattern } = this;
-    const itemNumber = pattern instanceof StreamItemPattern ? pattern.itemNumber : -1;
-    if (itemNumber < 0) return false;
-    const laterUs = itemNumber * delayMs * 1000;
-    stamp.sequence += itemNumber;
-    stamp.intendedUs += laterUs;
-    stamp.sentUs += laterUs;
-    stamp.warmup = stamp.intendedUs < counted.measureUs;
-    return itemNumber < wanted && stamp.intendedUs <= counted.untilUs;
-  }
-
-  /** Payload of the delivery whose stamp was just read, as its sender has chosen it. */
-  private payloadOf(entry: number, receiver: number): number {
-    const { stamp } = this;
-    const { audience, fixedTargets } = this.populations[entry]!;
-    const payload = this.payloads[entry]!;
-    const stream = audience === 'client' && fixedTargets === undefined ? receiver : 0;
-    return payload.sizes[payload.pick(stamp.source, stream, stamp.sequence)]!;
-  }
-
-  /** Whether the pattern that has taken the message reads what brings this entry's deliveries. */
-  private isBroughtByPattern(entry: number): boolean {
-    const { pattern, patternOf, kinds } = this;
-    if (patternOf[entry] === pattern) return true;
-    const other = patternOf.findIndex((each) => each === pattern);
-    return kinds[other] === kinds[entry];
-  }
-
   /** Counts the delivery whose stamp was just read. */
-  private count(connection: HubConnection, nowUs: number, wireBytes: number): void {
+  private count(
+    connection: HubConnection,
+    pattern: DeliveryPattern,
+    nowUs: number,
+    wireBytes: number,
+  ): void {
     const { stamp, recorder } = this;
     if (stamp.runId !== this.plan.runId) return;
     const step = recorder.steps[stamp.step];
@@ -222,12 +178,12 @@ export class Receiver {
     const counted = step.entries[entry] ?? step;
     const { index } = connection;
     // A completion that only reports an error is no delivery.
-    if (population !== undefined && !this.isBroughtByPattern(entry)) return;
+    if (population !== undefined && this.patternOf[entry]!.kind !== pattern.kind) return;
     const meant =
       population !== undefined &&
       population.isReceiver(stamp.source - population.firstSource, index) &&
       this.context.members.wasMember(index, stamp.sentUs, population.othersMove) &&
-      (shape?.direction !== 'download' || this.moveToItem(shape, counted)) &&
+      (shape?.direction !== 'download' || this.moveToItem(shape, pattern, counted)) &&
       stamp.sequence <= highestSequence;
     const arrival = meant ? this.tracker.arrived(index, stamp.source, stamp.sequence) : 'first';
     if (meant && shape !== undefined && shape.wanted < shape.items) {
@@ -245,5 +201,31 @@ export class Receiver {
       if (arrival === 'outOfOrder') counted.outOfOrder += 1;
       recorder.delivered(stamp.step, counted, index, stamp.intendedUs, stamp.sentUs, nowUs);
     }
+  }
+
+  /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */
+  private moveToItem(
+    { wanted, delayMs }: StreamShape,
+    pattern: DeliveryPattern,
+    counted: EntryRecorder,
+  ): boolean {
+    const { stamp } = this;
+    const itemNumber = pattern instanceof StreamItemPattern ? pattern.itemNumber : -1;
+    if (itemNumber < 0) return false;
+    const laterUs = itemNumber * delayMs * 1000;
+    stamp.sequence += itemNumber;
+    stamp.intendedUs += laterUs;
+    stamp.sentUs += laterUs;
+    stamp.warmup = stamp.intendedUs < counted.measureUs;
+    return itemNumber < wanted && stamp.intendedUs <= counted.untilUs;
+  }
+
+  /** Bytes of the delivery whose stamp was just read, as its sender has chosen them. */
+  private payloadOf(entry: number, receiver: number): number {
+    const { stamp } = this;
+    const { audience, fixedTargets } = this.populations[entry]!;
+    const payload = this.payloads[entry]!;
+    const stream = audience === 'client' && fixedTargets === undefined ? receiver : 0;
+    return payload.sizes[payload.pick(stamp.source, stream, stamp.sequence)]!;
   }
 }

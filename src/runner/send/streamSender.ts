@@ -5,13 +5,7 @@ import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/message/hubMessage';
 import { emptyStamp } from '../../wire/message/stamp';
-import {
-  StreamValues,
-  OwnStreamFrames,
-  StreamFrames,
-  StreamEnds,
-  type StreamMessages,
-} from './streamMessages';
+import { StreamMessages } from './streamMessages';
 import {
   callNumber,
   StreamPlaces,
@@ -52,7 +46,6 @@ export class StreamSender implements EntrySender {
   private readonly places = new Map<number, StreamPlaces>();
   private readonly shape: StreamShape;
   private readonly frames: StreamMessages;
-  private readonly ends: Pick<StreamEnds, 'end' | 'cancel'>;
   private readonly stamp = emptyStamp();
   private readonly counts: StreamCounts;
   private readonly random;
@@ -67,17 +60,8 @@ export class StreamSender implements EntrySender {
   ) {
     const entry = plan.entries[position]!;
     const shape = entry.run.streams!;
-    const { members } = dependencies;
     this.shape = shape;
-    if (dependencies.takesMessages === true) {
-      this.frames = this.ends = new StreamValues(plan, entry, shape, members);
-    } else {
-      this.frames =
-        shape.own === undefined
-          ? new StreamFrames(plan, entry, shape, dependencies.framed)
-          : new OwnStreamFrames(plan, entry, shape, dependencies.framed, members);
-      this.ends = new StreamEnds(plan, dependencies.framed);
-    }
+    this.frames = new StreamMessages(plan, entry, shape, dependencies);
     this.random = randomFor(plan, 'sending', worker, position);
     this.counts = new StreamCounts(shape, dependencies.recorder);
     this.stamp.runId = plan.runId;
@@ -240,7 +224,7 @@ export class StreamSender implements EntrySender {
     this.due.push(stream);
     stream.isAnswered = false;
     if (shape.direction === 'download') this.request(stream, nowUs);
-    else this.counts.sentBytes(stream, firstUs, this.frames.open(stream));
+    else this.counts.sentBytes(stream, firstUs, this.frames.open(stream, this.stamp));
     this.itemIsDue(stream, nowUs);
   }
 
@@ -249,7 +233,7 @@ export class StreamSender implements EntrySender {
     const { stamp, population, counts, frames } = this;
     fillItemStamp(stamp, population, stream, 0, counts.delayUs, nowUs);
     stream.nextSequence += stream.wanted;
-    counts.sentBytes(stream, stream.firstUs, frames.request(stream, stamp));
+    counts.sentBytes(stream, stream.firstUs, frames.open(stream, stamp));
     counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
@@ -274,7 +258,7 @@ export class StreamSender implements EntrySender {
       this.await(stream, 'answering');
       if (this.shape.direction === 'download') return;
       stream.sentUs = nowUs;
-      this.counts.sentBytes(stream, itemUs, this.ends.end(stream));
+      this.counts.sentBytes(stream, itemUs, this.frames.end(stream));
     }
   }
 
@@ -296,7 +280,7 @@ export class StreamSender implements EntrySender {
     this.counts.oweWhatCame(stream);
     this.unqueue(stream);
     this.await(stream, 'cancelled');
-    this.ends.cancel(stream, stream.connection!);
+    this.frames.cancel(stream, stream.connection!);
   }
 
   /** Gives up what is not yet due of a stream; what is comes all the same. */
@@ -314,8 +298,8 @@ export class StreamSender implements EntrySender {
     const isOver = direction === 'download' && (own === undefined || stream.came >= stream.wanted);
     this.unqueue(stream);
     this.await(stream, isOver ? 'cancelled' : 'answering');
-    if (isOver) this.ends.cancel(stream, connection);
-    else if (direction === 'both') this.ends.end(stream);
+    if (isOver) this.frames.cancel(stream, connection);
+    else if (direction === 'both') this.frames.end(stream);
   }
 
   private unqueue(stream: OpenStream): void {
@@ -365,7 +349,7 @@ export class StreamSender implements EntrySender {
       this.unqueue(stream);
       if (isLate) stream.state = 'late';
       else this.places.get(stream.sender)!.release(stream);
-      if (cancels && connection?.isOpen === true) this.ends.cancel(stream, connection);
+      if (cancels && connection?.isOpen === true) this.frames.cancel(stream, connection);
     }
   }
 

@@ -78,6 +78,7 @@ class Bench {
   readonly step = this.recorder.beginStep(1);
   readonly others: HubMessage[] = [];
   private readonly receiver = new Receiver(plan, populationsOf(plan), this.recorder, {
+    nowUs: () => 1000,
     members: { wasMember: () => true },
     other: (_connection, message) => this.others.push(message),
   });
@@ -88,7 +89,7 @@ class Bench {
     shared.fill(0x91);
     bytes.copy(shared, 9);
     const connection = new FakeConnection(to).asHub;
-    this.receiver.received(connection, shared, 9, 9 + bytes.length, bytes.length + 4, 1000);
+    this.receiver.received(connection, shared, 9, 9 + bytes.length, bytes.length + 4);
     shared.fill(0x23);
   }
 

@@ -224,6 +224,16 @@ describe('Ramp', () => {
     assert.deepEqual([ride.attempts.length, ride.failed], [1, [[0, 'throttled']]]);
   });
 
+  it('does not sit out the time to the next connect when it is stopped', async () => {
+    const plan = planOf({ connections: 2, arrivingRate: 0.01 });
+    const ride = new Ride(plan, async () => undefined);
+    const running = ride.start();
+    await time.to(20);
+    ride.ramp.stop();
+    await time.until(running, 0);
+    assert.deepEqual([ride.opened, ride.failed], [[0], []]);
+  });
+
   it('lets a defect through instead of counting it', async () => {
     const ride = new Ride(planOf({ connections: 1 }), async () => {
       throw new TypeError('a defect');

@@ -51,12 +51,14 @@ class Bench {
   readonly step: StepRecorder;
   readonly others: HubMessage[] = [];
   readonly away = new Set<number>();
+  private nowUs = 0;
   private readonly receiver: Receiver;
 
   constructor(plan: Plan = planOf()) {
     this.recorder = new Recorder(0, undefined, plan.entries.length);
     this.step = this.recorder.beginStep(1);
     this.receiver = new Receiver(plan, populationsOf(plan), this.recorder, {
+      nowUs: () => this.nowUs,
       members: { wasMember: (index) => !this.away.has(index) },
       other: (_connection, message) => this.others.push(message),
     });
@@ -70,10 +72,11 @@ class Bench {
   }
 
   bytes(connection: FakeConnection, bytes: Buffer, nowUs = 1000): void {
+    this.nowUs = nowUs;
     shared.fill(separator).write('{"type":1');
     bytes.copy(shared, 9);
     const end = 9 + bytes.length;
-    this.receiver.received(connection.asHub, shared, 9, end, bytes.length + 4, nowUs);
+    this.receiver.received(connection.asHub, shared, 9, end, bytes.length + 4);
     shared.fill('#');
   }
 
