@@ -1,7 +1,6 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Result } from '../results/result';
 
-/** Exit codes of the command line; scripts rely on them. */
 export const exitCode = {
   done: 0,
   sloMissed: 1,
@@ -13,7 +12,6 @@ export const exitCode = {
   sigterm: 143,
 } as const;
 
-/** What the codes mean, for `--help`; the documentation says more. */
 export const exitCodeText = `
 Exit codes:
   0    done, every objective met
@@ -24,7 +22,6 @@ Exit codes:
   5    a worker was lost, or a defect of ours
   130  interrupted by Ctrl+C; 143 by SIGTERM; the partial result is written`;
 
-/** Signals that end a run in order. */
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
 
 /** Thrown to leave a command that a signal came for before there was anything to save. */
@@ -39,7 +36,6 @@ export function exitCodeOfSignal(signal: EndingSignal): number {
   return signal === 'SIGTERM' ? exitCode.sigterm : exitCode.sigint;
 }
 
-/** Exit code of a run by how it ended and how it was judged. */
 export function exitCodeOfResult(
   { ending, verdict, connections }: Pick<Result, 'ending' | 'verdict' | 'connections'>,
   signal: EndingSignal = 'SIGINT',

@@ -18,25 +18,17 @@ export interface ProcessIo {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder relative paths start from. */
   readonly cwd: string;
   /** Whether a person can be asked: both ends of {@link ask} are a terminal. */
   readonly interactive: boolean;
-  /**
-   * Asks on the terminal; undefined when the input ends.
-   *
-   * @throws SignalError when the person presses Ctrl+C instead
-   */
+  /** Asks on the terminal; undefined when the input ends. @throws SignalError on Ctrl+C */
   readonly ask: (question: string) => Promise<string | undefined>;
   readonly input: () => AsyncIterable<Uint8Array>;
   readonly onSignal: (listener: (signal: EndingSignal) => void) => Disposable;
   readonly now: () => Date;
 }
 
-/**
- * Whether the cursor may be moved: only when everything a person sees is a terminal, so that neither
- * stream of a redirected command gets control sequences.
- */
+/** Whether the cursor may be moved: a redirected command gets control sequences on neither stream. */
 export function canRedraw({ stdout, stderr, env }: ProcessIo): boolean {
   return stdout.isTerminal && stderr.isTerminal && env['TERM'] !== 'dumb';
 }

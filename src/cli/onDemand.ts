@@ -1,7 +1,4 @@
-/**
- * What only some command lines need, in a bundle of its own: `cli.js` reads arguments and scenarios, and plans
- * and follows runs.
- */
+/** What only some command lines need, in a bundle of its own. */
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';

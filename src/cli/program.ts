@@ -31,10 +31,7 @@ const askingCommand = '__complete';
 
 export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & ServeDeps;
 
-/**
- * Carries out one command line and returns its exit code. Never throws: what is expected becomes a
- * sentence on standard error, everything else a stack and exit code 5.
- */
+/** Carries out one command line and returns its exit code. Never throws. */
 export async function runProgram(
   args: readonly string[],
   io: ProcessIo,
@@ -95,7 +92,6 @@ function commandTree(cli: Cli): Command {
   return program;
 }
 
-/** What a command is added with. */
 interface Cli {
   readonly io: ProcessIo;
   readonly deps: CommandDeps;
@@ -371,7 +367,6 @@ const addShellCommands: Add = (program, { io, carryOut }) => {
     );
 };
 
-/** Readers of flag values; each throws what the parser shows to the person. */
 function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
@@ -382,7 +377,6 @@ function wholeNumber(minimum: number, maximum: number): (text: string) => number
   };
 }
 
-/** `key=value`, repeated. */
 function setKey(text: string, previous: readonly SetKey[] = []): readonly SetKey[] {
   const equals = text.indexOf('=');
   const path = text.slice(0, Math.max(0, equals)).trim();
@@ -402,7 +396,6 @@ function headroom(text: string): number {
   return value;
 }
 
-/** An amount of money, in whatever currency. */
 function amount(text: string): number {
   const value = /^\d{1,9}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : NaN;
   if (Number.isNaN(value)) throw new InvalidArgumentError('Expected an amount, such as 1.2.');

@@ -5,12 +5,7 @@ import { namedScenario, readScenario, type ScenarioParser } from '../session/sce
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
 
-/**
- * Reads and parses one scenario file; problems go to standard error.
- *
- * @param alsoWrong what else a person should know when there are errors to correct
- * @throws ExpectedError `scenario-file`, and as {@link readScenario}
- */
+/** Reads and parses one scenario file; problems go to standard error. @throws ExpectedError as {@link readScenario} */
 export async function scenarioOf(
   file: string,
   overrides: readonly SetKey[],
@@ -31,7 +26,6 @@ export async function scenarioOf(
   return { scenario, name, text };
 }
 
-/** A problem with its place as people and scripts read it; lines and columns from 1. */
 export interface PlacedProblem {
   readonly file: string;
   readonly line: number;
@@ -46,7 +40,6 @@ export interface PlacedProblem {
   readonly fix?: Fix;
 }
 
-/** Problems with lines and columns, sorted by position. */
 export function placeProblems(
   file: string,
   text: string,
@@ -72,10 +65,7 @@ export function placeProblems(
     });
 }
 
-/**
- * `chat-room.yaml:9:17 warning group-count 1,900 connections do not divide …`; of a value that a flag has
- * set `--set config.drain: error wrong-type …`.
- */
+/** `chat-room.yaml:9:17 warning group-count …`; of a flag `--set config.drain: error wrong-type …`. */
 export function problemText({
   file,
   line,
@@ -93,17 +83,13 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
   return problems.some(({ severity }) => severity === 'error');
 }
 
-/** A place in a text as editors and command lines show it, both numbers from 1. */
 export interface Position {
   readonly line: number;
   /** Counted in UTF-16 code units, as VS Code does. */
   readonly column: number;
 }
 
-/**
- * Line and column of an offset. Lines end with LF, CRLF or a lone CR; an offset inside CRLF belongs to
- * the line it ends; offsets outside the text are moved to its nearest end.
- */
+/** Lines end with LF, CRLF or a lone CR; offsets outside the text are moved to its nearest end. */
 export function positionAt(text: string, offset: number): Position {
   const end = Math.max(0, Math.min(offset, text.length));
   let line = 1;

@@ -5,13 +5,11 @@ import type { LanguageProviders } from './language/languageProviders';
 import { restoreRunPanel, resultViewer } from './panel/runPanel';
 import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario, runScenarioWith } from './run/runCommands';
-import { RunController } from './run/runController';
-import { copyIn } from './run/scenarioAsRun';
+import { RunController, copyIn } from './run/runController';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import type { Services } from './services';
 import { addTarget, moveSecretOut, removeTarget, testTarget } from './targets/targetCommands';
 
-/** What a command does; whatever it fails with is said by its caller. */
 export type CommandHandler = (...args: unknown[]) => unknown;
 
 /** Everything that has to do with runs, results and targets; none of it is needed while scenarios are edited. */
@@ -21,9 +19,7 @@ export interface RunFeatures {
   /** Fills a run's panel that the editor brought back; see {@link restoreRunPanel}. */
   restorePanel(panel: vscode.WebviewPanel, state: unknown): Promise<void>;
   scenarioCopy(folder: string): Promise<string>;
-  /** See {@link ResultCommands.offerInterrupted}. */
   offerInterrupted(): Promise<void>;
-  /** Ends a run in order; see {@link RunController.close}. */
   close(): Promise<void>;
   dispose(): void;
 }
@@ -35,7 +31,6 @@ interface RunFeatureParts {
   readonly language: LanguageProviders;
 }
 
-/** Wires them; nothing is run or read by it. */
 export function createRunFeatures(parts: RunFeatureParts): RunFeatures {
   const { services, context } = parts;
   const { extensionUri } = context;
@@ -107,10 +102,7 @@ async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<strin
     : vscode.l10n.t('This file is no longer treated as a SignalR scenario.');
 }
 
-/**
- * Shows where the estimate of a scenario comes from: the hover of its connections, or of what stands for
- * them. Errors that keep it from having one are gone through instead.
- */
+/** Shows the hover that the estimate comes from, or the first error that keeps the scenario from having one. */
 async function showEstimate(argument: unknown, language: LanguageProviders): Promise<void> {
   const uri =
     argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;

@@ -6,7 +6,6 @@ export interface UnfinishedRun {
   readonly pid: number;
 }
 
-/** Where the scenario of a result was written. */
 export interface ResultOrigin {
   readonly folder: string;
   readonly origin: string;
@@ -15,7 +14,6 @@ export interface ResultOrigin {
 /** Of older results only the name of the file is known. */
 const mostOrigins = 500;
 
-/** Older ones are only in the list of results. */
 const mostUnfinished = 20;
 
 const isUnsaved = (uri: string): boolean => uri.startsWith('untitled:');

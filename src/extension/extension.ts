@@ -16,10 +16,7 @@ import {
 
 let loading: Promise<Features> | undefined;
 
-/**
- * Registers everything and does nothing: no file is read, nothing is sent, no run is prepared. The code
- * behind what is registered is in bundles of its own, read when something is asked for the first time.
- */
+/** Registers everything and does nothing: the code behind it is in bundles of its own, read when it is asked for. */
 export function activate(context: vscode.ExtensionContext): void {
   const services = createServices(context);
   const files = new ScenarioFiles(services.state);

@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
 import { noticeText, redactText } from '../results/redact';
 
-/** The log output channel; nothing secret gets into it. */
 export class Log implements vscode.Disposable {
   private readonly channel = vscode.window.createOutputChannel('SignalR Benchmark', { log: true });
 

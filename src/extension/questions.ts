@@ -19,10 +19,7 @@ export async function trusted(): Promise<boolean> {
   return false;
 }
 
-/**
- * Load that leaves this machine needs a word, once per host and workspace, after it was shown in
- * numbers.
- */
+/** Load that leaves this machine needs a word, once per host and workspace. */
 export async function confirmLoad(
   { hosts, url, redirected }: LoadBeyond,
   scenario: Scenario,

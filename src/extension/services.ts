@@ -2,11 +2,9 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { EditorState } from './editorState';
 import { Log } from './log';
-import { ResultPlaces, ResultsIndex } from './results/resultsIndex';
-import { SecretStore } from './targets/secretStore';
-import { TargetsTree } from './targets/targetsTree';
+import { ResultPlaces, ResultsIndex } from './results/resultsTree';
+import { SecretStore, TargetsTree } from './targets/targetsTree';
 
-/** What commands and views share. */
 export interface Services {
   readonly log: Log;
   readonly state: EditorState;
@@ -15,7 +13,6 @@ export interface Services {
   readonly index: ResultsIndex;
   readonly targets: TargetsTree;
   readonly running: RunningScenario;
-  /** Script that runs `serve hub`, for the embedded hub. */
   readonly serverScript: string;
   rememberHub(url: string): Promise<void>;
   dispose(): void;
@@ -70,10 +67,7 @@ export function setting<Name extends keyof Settings>(name: Name): Settings[Name]
   return value;
 }
 
-/**
- * The scenario whose run is going on, for menus, lenses and whoever else asks: where other scenarios
- * have Run, it has Stop.
- */
+/** The scenario whose run is going on: where others have Run, it has Stop. */
 export class RunningScenario implements vscode.Disposable {
   private uri: string | undefined;
   private readonly emitter = new vscode.EventEmitter<void>();

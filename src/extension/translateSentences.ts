@@ -9,11 +9,7 @@ const separators = ['; ', ' + '] as const;
 /** Between the parts of a sentence. Templates have it too, values only where they are sentences. */
 const comma = ', ';
 
-/**
- * Sentences of runs are made in English, kept in results, and the same on the command line. This translates
- * them for the editor: a text is recognised by the template it was made from, and so is each of the values in
- * it. What is not recognised, such as the words of a server, stays.
- */
+/** Translates sentences of runs, which are made in English: by the template a text was made from, and those of its values. */
 export function sentencesIn(t: Translate): (text: string) => string {
   const known = [...sentenceTemplates()].sort(byFit).map(templateOf);
   const say = (text: string): string => recognised(text) ?? text;
@@ -107,12 +103,8 @@ function valuesIn(text: string, pieces: readonly string[]): string[] | undefined
   return fits ? values : undefined;
 }
 
-/**
- * The templates of what is said of runs: verdicts with their reasons, and the line on the load. They are made
- * in `src/measure` and `src/session/runWords.ts`; a test makes all of them and finds each here.
- */
+/** Templates of verdicts, reasons and the line on the load; a test makes all of them and finds each here. */
 const otherTexts: readonly string[] = [
-  // Verdicts.
   'passed',
   'failed',
   'invalid',
@@ -124,7 +116,6 @@ const otherTexts: readonly string[] = [
   'steps {0} to {1} were not run',
   'step {0}: {1}',
   'slowest was step {0}: {1}',
-  // What was delivered.
   '{0} of {1} deliveries arrived',
   '{0} within {1}',
   '{0} within {1} (limit {2})',
@@ -137,7 +128,6 @@ const otherTexts: readonly string[] = [
   '{0} in all steps',
   'nothing sent',
   '{0} messages sent and no answer expected',
-  // Connections.
   '{0} of {1} connections held for {2}',
   '{0} of {1} connections open after {2}',
   '{0} of {1} connections opened',
@@ -146,9 +136,7 @@ const otherTexts: readonly string[] = [
   'none dropped otherwise',
   '{0} dropped otherwise',
   '{0} closed by us',
-  // Why a run failed.
   'the hub refused messages of {0} of {1} senders, and later messages ask for no answer, so more may have been refused',
-  // Why it is invalid.
   'the one sender sent nothing, so there is nothing that was measured',
   '{0} senders sent nothing, so there is nothing that was measured',
   'the generator sent only {0} of {1} messages that were due ({2})',
@@ -159,20 +147,17 @@ const otherTexts: readonly string[] = [
   'take more workers, or a machine nearer to the service',
   'something else took the processor, or the machine slept: the busiest worker used only {0} of a core, and its messages left late',
   'close what else runs on this machine, or run the load from another one',
-  // Why it is incomplete.
   'the run was stopped before its plan was done',
   'the run was interrupted before its plan was done',
   'the target was lost during the run',
   'a worker of the load generator was lost during the run',
   'no step was completed, so there is nothing to judge',
-  // What the hub answered, and what ended a run.
   'the hub has no method {0}',
   "the hub's method {0} takes other arguments than it is given",
   "the hub's method {0} is there but throws an exception",
   '{0} ({1} calls answered so)',
   'All {0} connections were lost. {1}',
   'No connection could be opened ({0} failed). {1}',
-  // What a recommendation stands on.
   'Measured in step {0} with {1} connections: {2}.',
   '{0} msg/s in and {1} msg/s out of {2}',
   '{0} msg/s in and {1} msg/s out ({2} expected and {3} extra) of {4}',
@@ -188,7 +173,6 @@ const otherTexts: readonly string[] = [
   '{0} msg/s in and {1} msg/s out (as planned; measured: {2} expected and {3} extra) of {4}',
   'Compared at {0} with {1}, edition {2}, line {3}.',
   '{0} app servers with {1} server connections each.',
-  // The load.
   'groups of {0}',
   '{0} items of {1}',
   '{0} each second',
@@ -199,7 +183,6 @@ const otherTexts: readonly string[] = [
   '{0} connections',
   '{0} connection in {1} steps',
   '{0} connections in {1} steps',
-  // Between the parts of a sentence.
   '; ',
   ' + ',
   ', ',

@@ -8,12 +8,10 @@ import type { StepSummary } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
 import { panelStrings, type PanelStrings } from '../protocol/panelStrings';
 
-/** A run as far as the panel has heard of it. */
 export interface ShownRun {
   readonly kind: 'run';
   readonly strings: PanelStrings;
   readonly run: PanelRun;
-  /** What is sent, and how where that is unusual, in words. */
   readonly load: string;
   /** Oldest first, less than twice {@link mostSnapshots}. */
   readonly snapshots: readonly Snapshot[];
@@ -73,7 +71,6 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
 /** The latest sentence of a server that was started for the run; empty without. */
 export const problemOf = ({ snapshots }: ShownRun): string => snapshots.at(-1)?.problem ?? '';
 
-/** Whether nothing more comes of the run. */
 export const isOver = ({ result, interrupted }: ShownRun): boolean =>
   result !== undefined || interrupted;
 
@@ -93,10 +90,6 @@ export function latestStep(
   return undefined;
 }
 
-/**
- * Deliveries lost in the steps that are over. What is outstanding in the one going on may still be on its
- * way.
- */
 export function endedLosses(snapshots: readonly Snapshot[]): number {
   const outstanding = new Map<number, number>();
   for (const { step } of snapshots) if (step) outstanding.set(step.index, step.outstanding);
@@ -112,17 +105,14 @@ export function decisiveStep(state: ShownRun): StepSummary | undefined {
   return steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
 }
 
-/** The time in which one step was or is measured. */
 export interface StepBand {
   readonly index: number;
   readonly senders: number;
-  /** Seconds since the run began. */
   readonly fromS: number;
   /** The planned end while the step is going on. */
   readonly toS: number;
 }
 
-/** Measured times of the steps so far, rising; each ends where its messages ended. */
 export function stepBands(snapshots: readonly Snapshot[]): StepBand[] {
   const bands = new Map<number, StepBand>();
   const last = snapshots.at(-1);
@@ -145,11 +135,7 @@ export function axisEndS(state: ShownRun): number {
   return isOver(state) ? (snapshots.at(-1)?.atMs ?? 0) / 1000 : plannedEndS(run, snapshots);
 }
 
-/**
- * When a run that is going on will be over at the latest, seconds since it began: the end of the time axis,
- * so that it stands still. Connections open at their rate, and each step warms up and is measured; how
- * long it drains is not known before.
- */
+/** The planned end, seconds: ramp, warm-ups and measured times. It stands still; draining is not known before. */
 export function plannedEndS({ scenario }: PanelRun, snapshots: readonly Snapshot[]): number {
   const last = snapshots.at(-1);
   const nowS = (last?.atMs ?? 0) / 1000;
@@ -161,7 +147,6 @@ export function plannedEndS({ scenario }: PanelRun, snapshots: readonly Snapshot
   return Math.max(nowS, rampS + stepCount * stepS);
 }
 
-/** Share of the run that is done, 0…1. */
 export function progressOf(snapshots: readonly Snapshot[]): number {
   const last = snapshots.at(-1);
   if (!last) return 0;

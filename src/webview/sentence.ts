@@ -12,12 +12,10 @@ import type { LatencySummary } from '../measure/latencySummary';
 /** How a sentence, tile or row is meant; words say the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';
 
-/** The sentence a person reads first. */
 export interface Sentence {
   readonly tone: Tone;
   /** Sign before it; left out when read aloud. */
   readonly sign: string;
-  /** Its beginning, in bold. */
   readonly lead: string;
   readonly rest: string;
 }
@@ -92,7 +90,6 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   return make(tone, `${lead},`, parts.join(' '));
 }
 
-/** Words of the first objective that is missed so far. */
 function missedWords(step: StepProgress, slo: Slo, strings: PanelStrings): string | undefined {
   for (const [metric, objective] of objectives()) {
     const limit = limitOf(slo, metric);
@@ -116,7 +113,6 @@ function make(tone: Tone, lead: string, rest: string): Sentence {
   return { tone, sign: signs[tone], lead, rest };
 }
 
-/** The sentence as read aloud. */
 export function spokenSentence(sentence: Sentence, strings: PanelStrings): string {
   return `${strings.summary}: ${sentence.lead} ${sentence.rest}`.trim();
 }

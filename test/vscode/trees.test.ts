@@ -5,12 +5,10 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { EditorState } from '../../src/extension/editorState';
 import { ResultCommands } from '../../src/extension/run/resultCommands';
-import { ResultPlaces, ResultsIndex } from '../../src/extension/results/resultsIndex';
-import { ResultsTree } from '../../src/extension/results/resultsTree';
+import { ResultPlaces, ResultsIndex, ResultsTree } from '../../src/extension/results/resultsTree';
 import type { RunController } from '../../src/extension/run/runController';
-import { SecretStore } from '../../src/extension/targets/secretStore';
+import { SecretStore, TargetsTree } from '../../src/extension/targets/targetsTree';
 import type { Services } from '../../src/extension/services';
-import { TargetsTree } from '../../src/extension/targets/targetsTree';
 import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
 import { until, workspaceFolder } from './editor';
 

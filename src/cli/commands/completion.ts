@@ -8,16 +8,10 @@ interface Completion {
   readonly text?: string;
 }
 
-/** What shells complete by themselves. */
 const files: Completion = { value: ':files' };
 const folders: Completion = { value: ':dirs' };
 
-/**
- * Prints what the last of the words may become, read from the program itself: commands, options, their
- * choices, keys of `--set`. Names of files are left to the shell.
- *
- * @param words behind the name of the program; the last is the one that is being written
- */
+/** Prints what the last word (the one being written) may become; names of files are left to the shell. */
 export function completeWords(
   program: Command,
   words: readonly string[],

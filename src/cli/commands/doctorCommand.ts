@@ -12,7 +12,7 @@ import { contractMethods } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
-import { confirmRedirect } from './confirmLoad';
+import { confirmRedirect } from './runCommand';
 
 export interface DoctorFlags {
   readonly target?: string;
@@ -20,7 +20,6 @@ export interface DoctorFlags {
   readonly yes?: boolean;
 }
 
-/** What this machine did in a short loop against itself. */
 export interface Calibration {
   readonly messagesPerSecond: number;
   readonly cpuUsPerMessage: number;
@@ -51,10 +50,7 @@ interface Report {
   readonly target?: ExaminedHub | ServiceProbe;
 }
 
-/**
- * What this machine can do, and whether a hub can be measured or a service takes the key. Exit code 3 when
- * the target cannot be reached or refuses the key; missing methods are said, with the code that adds them.
- */
+/** What this machine can do, and whether a target can be measured; exit code 3 when it cannot be reached or refuses the key. */
 export async function doctorCommand(
   flags: DoctorFlags,
   io: ProcessIo,
@@ -163,7 +159,6 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
   ];
 }
 
-/** What is missing, and what follows: the code that adds it. */
 const lackLines = (who: string, methods: readonly string[] = []): Line[] => [
   { text: '' },
   ...wrapped(`${who} lacks ${methods.join(', ')}.`, 80),

@@ -35,7 +35,6 @@ export interface EstimateDeps {
   readonly capacity: () => Promise<EstimateModel>;
 }
 
-/** How many Units a scenario needs by the published tables; exit code 0 even when none is enough. */
 export async function estimateCommand(
   file: string,
   flags: EstimateFlags,
@@ -103,7 +102,6 @@ function priceWords({ unit, hours, units, messages, total }: Price): string {
   return `Price${of} for ${formatCount(hours, Number.isInteger(hours) ? 0 : 2)} hours: ${parts.join(' and ')}${sum}.`;
 }
 
-/** The estimate for people: size and binding limit, neighbouring sizes, arithmetic, notes, source. */
 function estimateLines(estimate: Estimate, width: number, billing: readonly string[]): Line[] {
   const { unit, binding, neighbours, formula, notes, advice } = estimate;
   const size = unit === null ? 'No size of this guide fits' : `Unit ${formatCount(unit)}`;

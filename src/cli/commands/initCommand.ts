@@ -20,10 +20,7 @@ export interface InitFlags {
   readonly force?: boolean;
 }
 
-/**
- * Writes the set-up of the performance guides for a use case and a size, to a file or to standard output.
- * @throws ExpectedError when there is no such set-up, or the file is there and not to be replaced
- */
+/** Writes the set-up of the performance guides for a use case and a size. @throws ExpectedError */
 export async function initCommand(
   file: string | undefined,
   flags: InitFlags,

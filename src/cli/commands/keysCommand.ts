@@ -25,7 +25,6 @@ export interface ListedKey {
   readonly useCases?: readonly string[];
 }
 
-/** Every key of a scenario file; entries of a mix have numbers, of which the first is listed. */
 export function listedKeys(): ListedKey[] {
   return topKeys.flatMap((spec) => listed(spec, spec.name));
 }
@@ -64,11 +63,7 @@ function listedKey(spec: KeySpec, name: string): ListedKey {
   };
 }
 
-/**
- * The key of this name, and all below it.
- *
- * @throws ExpectedError `unknown-key` with the name that was probably meant
- */
+/** The key of this name, and all below it. @throws ExpectedError `unknown-key` */
 export function keysNamed(name: string): ListedKey[] {
   const keys = listedKeys();
   const wanted = name.replace(/^scenarios\.\d{1,3}(?=\.)/, 'scenarios.0');
@@ -92,12 +87,7 @@ function nearestLast(name: string, names: readonly string[]): string | undefined
   return names.find((known) => lastOf(known) === last);
 }
 
-/**
- * Lists the keys of scenario files on standard output: all of them, or one with all that is known of it, and
- * those below it.
- *
- * @throws ExpectedError `unknown-key`
- */
+/** Lists the keys of scenario files: all, or one with all that is known of it. @throws ExpectedError `unknown-key` */
 export function keysCommand(
   name: string | undefined,
   { json = false }: { readonly json?: boolean },

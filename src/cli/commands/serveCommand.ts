@@ -61,7 +61,6 @@ export interface ServeDeps {
   readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
 }
 
-/** Serves a hub with the bench methods on loopback until a signal comes. */
 export const serveHub = serving<ServeHubFlags>(
   'Serving the bench methods; Ctrl+C ends it.',
   ({ port, ...knobs }, { startBenchHub }) => startBenchHub({ port, ...parseBenchHubFlags(knobs) }),
@@ -81,10 +80,7 @@ export const serveWebPubSub = serving<ServeWebPubSubFlags>(
     startWebPubSubEmulator({ port, ...parseWebPubSubFlags(flags) }),
 );
 
-/**
- * Serves the bench hub behind Azure SignalR Service, for the run that has started this process and has
- * put the options into the environment, where no list of processes shows the key.
- */
+/** For the run that started this process; its options come in the environment, where no list of processes shows the key. */
 export const serveAppServer = serving<ServeFlags>(
   'Serving the bench methods behind Azure SignalR Service; Ctrl+C ends it.',
   (_flags, { startAppServer }, io) => {
@@ -122,7 +118,6 @@ async function reporting(
   };
 }
 
-/** A command that starts something, prints its line, and keeps it until it has to stop. */
 function serving<Flags extends ServeFlags>(
   note: string,
   start: (flags: Omit<Flags, 'exitWithStdin'>, deps: ServeDeps, io: ProcessIo) => Promise<Served>,

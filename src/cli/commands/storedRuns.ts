@@ -12,10 +12,7 @@ import { canColour, widthOf, type ProcessIo } from '../io';
 import { finalScreen, interruptedScreen } from '../views/finalScreen';
 import { paintAll, printable } from '../views/line';
 
-/**
- * The last screen of a stored run, also of one that was interrupted by a crash; or its summary in the
- * order of the Azure SignalR benchmark.
- */
+/** The last screen of a stored or interrupted run, or its summary in the order of the Azure SignalR benchmark. */
 export async function showCommand(
   location: string,
   { summary = false }: { readonly summary?: boolean },
@@ -41,11 +38,7 @@ export async function showCommand(
   return exitCode.done;
 }
 
-/**
- * Writes a stored run to standard output in another format.
- *
- * @throws ExpectedError when there is no result, or none that the format could hold
- */
+/** Writes a stored run to standard output in another format. @throws ExpectedError */
 export async function exportCommand(
   location: string,
   { format }: { readonly format: string },
@@ -55,11 +48,7 @@ export async function exportCommand(
   return exitCode.done;
 }
 
-/**
- * Reads a counter file of the Azure SignalR benchmark and prints its summary, in the order of that tool.
- *
- * @throws ExpectedError with the line when the file is damaged
- */
+/** Prints the summary of a counter file of the Azure SignalR benchmark. @throws ExpectedError with the damaged line */
 export async function importCommand(
   file: string,
   { json = false }: { readonly json?: boolean },

@@ -53,7 +53,6 @@ export async function validateCommand(
   return unreadable || hasErrors(all) ? exitCode.badInput : exitCode.done;
 }
 
-/** Whether the load is too much for the size that the file names; an estimate needs a file without errors. */
 function sizeProblems(parsed: ParsedScenario): Problem[] {
   const { scenario } = parsed;
   if (scenario === undefined || scenario.kind === 'resultparser' || hasErrors(parsed.problems))
@@ -77,7 +76,6 @@ function missingReferences(text: string, env: ProcessIo['env']): Problem[] {
     }));
 }
 
-/** Whether a place is behind a `#` that begins a comment on its line. */
 function isComment(text: string, offset: number): boolean {
   const lineStart = Math.max(
     text.lastIndexOf('\n', offset - 1),

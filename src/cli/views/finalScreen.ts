@@ -1,17 +1,22 @@
+import { connectPhases } from '../../base/endpoint';
 import { errorClasses, type ErrorCounts } from '../../base/errorClass';
 import type { Slo } from '../../base/slo';
-import { formatCount, formatLatencyUs } from '../../base/units';
+import { formatCount, formatLatencyUs, formatDurationMs } from '../../base/units';
 import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
-import { verdictSentence } from '../../measure/show/verdictSentence';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
-import type { StepProgress } from '../../measure/snapshot';
 import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
-import type { ErrorExample, StepSummary, VerdictStatus } from '../../measure/summary';
+import { verdictSentence } from '../../measure/show/verdictSentence';
+import type { StepProgress } from '../../measure/snapshot';
+import type {
+  ErrorExample,
+  StepSummary,
+  VerdictStatus,
+  ConnectionSummary,
+} from '../../measure/summary';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf, plural } from '../../session/runWords';
-import { connectionLines } from './connectionLines';
+import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, sortedCounts } from './runView';
 import { entryTable, noteLines, stepTable, trafficLines, type StepTable } from './stepTable';
@@ -23,15 +28,9 @@ const tones: Readonly<Record<VerdictStatus, Tone>> = {
   incomplete: 'warn',
 };
 
-/** Steps shown of a long run; the file has them all. */
 const mostRows = 40;
 
-/**
- * The last screen of a run, also shown from a stored one: steps, spectrum, verdict with its reasons,
- * errors, recommendation with its reasons.
- *
- * @param folder where the result is; absent when it could not be written
- */
+/** The last screen of a run, live or stored; without `folder` where the result could not be written. */
 export function finalScreen(result: Result, width: number, folder?: string): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   return [
@@ -79,7 +78,6 @@ function titleOf(result: Result, width: number): Line[] {
   ];
 }
 
-/** The last steps with what explains them; empty without any. */
 function stepsOf(all: readonly StepRow[], width: number): Line[] {
   const rows = all.slice(-mostRows);
   return rows.length === 0 ? [] : [...tableLines(stepTable(width), all), ...noteLines(rows), blank];
@@ -171,7 +169,6 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   ];
 }
 
-/** Each class with its count, what it means, and the texts that were kept. */
 function errorLines(errors: ErrorCounts, examples: readonly ErrorExample[], width: number): Line[] {
   const counts = sortedCounts(errors);
   if (counts.length === 0) return [];
@@ -223,12 +220,7 @@ const spectrumRows = [
 const labelWidth = 34;
 const limitWidth = 9;
 
-/**
- * Latency by percentile as bars of equal scale: solid is the time from the real send, light what a
- * message had waited until it was sent. Empty when nothing was received.
- *
- * @param width columns of the whole chart, at least 60
- */
+/** Latency by percentile as bars of equal scale: solid since the real send, light what was waited before it. */
 function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
   const { latencyUs: due, sendLatencyUs: sent } = step;
   if (due.count === 0) return [];
@@ -275,3 +267,133 @@ function barLine({ label, us, sentUs, solid, light, limit }: Bar): Line {
   const text = `${numbers}  ${bar} ≤ ${formatLatencyUs(limit)}`;
   return us > limit ? { text, tone: 'bad' } : { text };
 }
+
+const mostDrops = 5;
+const mostRecoveries = 10;
+
+type Steps = readonly Pick<StepSummary, 'index' | 'recoveries' | 'membership'>[];
+
+/** What is known of the connections beside their numbers, in grey lines. */
+export function connectionLines(
+  { connections, steps }: { readonly connections: ConnectionSummary; readonly steps: Steps },
+  columns: number,
+): Line[] {
+  const said = [
+    ...connectingWords(connections),
+    ...dropWords(connections),
+    ...targetWords(connections),
+    ...lifeWords(connections, steps),
+    ...membershipWords(steps),
+  ];
+  return said.flatMap((text) => wrapped(indent + text, columns, indent, 'dim'));
+}
+
+/** `p99 of tcp 210us, negotiate 1.2ms; 50.0 opened/s; pings 3 sent, 4 received`. */
+function connectingWords({
+  connectPhasesUs = {},
+  openedPerSecond,
+  pings,
+}: ConnectionSummary): string[] {
+  const phases = connectPhases.flatMap((phase) => {
+    const times = connectPhasesUs[phase];
+    return times === undefined ? [] : [`${phase}${fixedBlank}${formatLatencyUs(times.p99)}`];
+  });
+  const words = [
+    ...(phases.length === 0 ? [] : [`p99 of ${phases.join(', ')}`]),
+    ...(openedPerSecond === undefined
+      ? []
+      : [`${formatCount(openedPerSecond, 1)}${fixedBlank}opened/s`]),
+    ...pingWords(pings),
+  ];
+  return words.length === 0 ? [] : [words.join('; ')];
+}
+
+/** A server need not ping while it is heard from: none of its own is no fault. */
+function pingWords({ sent, received } = { sent: 0, received: 0 }): string[] {
+  if (sent + received === 0) return [];
+  return received === 0
+    ? [`${formatCount(sent)} pings sent`]
+    : [`pings ${formatCount(sent)} sent, ${formatCount(received)} received`];
+}
+
+type Drop = NonNullable<ConnectionSummary['drops']>[number];
+
+/** `connection 3 dropped at 1.0 s after 0.5 s: …`; those with one answer of a hub in common together: `20 drops from …`. */
+function dropWords({ drops = [], dropped }: ConnectionSummary): string[] {
+  const byReason = new Map<string, Drop[]>();
+  for (const drop of drops) {
+    const { connection, errorClass, text } = drop;
+    const reason = errorClass === 'invocation' ? text : `${connection} ${drop.atS}`;
+    byReason.set(reason, [...(byReason.get(reason) ?? []), drop]);
+  }
+  const shown = [...byReason.values()].slice(0, mostDrops);
+  const others = dropped - shown.reduce((sum, { length }) => sum + length, 0);
+  return [
+    ...shown.map(sameReasonWords),
+    ...(shown.length > 0 && others > 0 ? [`and ${formatCount(others)} more`] : []),
+  ];
+}
+
+function sameReasonWords(same: readonly Drop[]): string {
+  const { connection, atS, openS, errorClass, text } = same[0]!;
+  const reason = `${errorClass}: ${text}`;
+  if (same.length === 1)
+    return `connection ${connection} dropped at ${atS.toFixed(1)} s after ${openS.toFixed(1)} s: ${reason}`;
+  const times = same.map((drop) => drop.atS);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  return `${formatCount(same.length)} drops from ${first.toFixed(1)} s to ${last.toFixed(1)} s: ${reason}`;
+}
+
+/** `http://a/hub: 10 connected (p99 12ms), 500 received (p99 2ms)`, where there are several targets. */
+const targetWords = ({ targets = [] }: ConnectionSummary): string[] =>
+  targets.map(({ url, connected, failed, dropped, received, connectUs, latencyUs }) => {
+    const words = [
+      `${formatCount(connected)} connected (p99 ${formatLatencyUs(connectUs.p99)})`,
+      ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
+      ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
+      countWithP99(received, 'received', latencyUs),
+    ];
+    return `${url}: ${words.join(', ')}`;
+  });
+
+/** `38 leaves (p99 3ms)`, or `0 leaves`, of which there are no times. */
+function countWithP99(count: number, of: string, { p99 }: { readonly p99: number }): string {
+  return `${formatCount(count)} ${of}${count > 0 ? ` (p99 ${formatLatencyUs(p99)})` : ''}`;
+}
+
+/** `life: 20 drops, 40 closed by us, 60 reconnects (p99 12ms); life span p50 1 min; …`, then the recoveries. */
+function lifeWords({ life }: ConnectionSummary, steps: Steps): string[] {
+  if (life === undefined) return [];
+  const { drops, closed, reconnects, reconnectUs, lifeSpanMs, downMs, sla } = life;
+  const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
+  const ms = (value: number): string => formatDurationMs(Math.round(value));
+  const counts = [
+    ...(drops > 0 ? [`${formatCount(drops)} drops`] : []),
+    ...(closed > 0 ? [`${formatCount(closed)} closed by us`] : []),
+    countWithP99(reconnects, 'reconnects', reconnectUs),
+  ];
+  const recoveries = steps.flatMap(({ index, recoveries: found = [] }) =>
+    found.map((recovery) => `step ${index}: ${recoveryWords(recovery)}`),
+  );
+  const hidden = recoveries.length - mostRecoveries;
+  return [
+    `life: ${counts.join(', ')}; life span p50 ${ms(lifeSpanMs.p50)}; down p50 ${ms(downMs.p50)}, p99 ${ms(downMs.p99)}; SLA mean ${percent(sla.mean)}, p50 ${percent(sla.p50)}, p99 ${percent(sla.p99)}`,
+    ...recoveries.slice(0, mostRecoveries),
+    ...(hidden > 0 ? [`and ${formatCount(hidden)} more recoveries`] : []),
+  ];
+}
+
+/** `step 1: 40 joins (p99 2ms), 38 leaves (p99 3ms)`; nothing where nobody moves. */
+const membershipWords = (steps: Steps): string[] =>
+  steps.slice(-mostRecoveries).flatMap(({ index, membership }) => {
+    if (membership === undefined) return [];
+    const { joins, joinsFailed, leaves, leavesFailed, skipped, joinUs, leaveUs } = membership;
+    const words = [
+      countWithP99(joins, 'joins', joinUs),
+      countWithP99(leaves, 'leaves', leaveUs),
+      ...(joinsFailed > 0 ? [`${formatCount(joinsFailed)} joins failed`] : []),
+      ...(leavesFailed > 0 ? [`${formatCount(leavesFailed)} leaves failed`] : []),
+      ...(skipped > 0 ? [`${formatCount(skipped)} skipped, the one before was not answered`] : []),
+    ];
+    return [`step ${index}: ${words.join(', ')}`];
+  });

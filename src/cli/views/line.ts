@@ -3,7 +3,6 @@ import { visibleText } from '../../base/text';
 /** How a line looks where colours are allowed; the words say the same without them. */
 export type Tone = 'dim' | 'bold' | 'good' | 'bad' | 'warn';
 
-/** One line for a terminal, without line end. */
 export interface Line {
   readonly text: string;
   readonly tone?: Tone;
@@ -68,12 +67,10 @@ export function wrap(text: string, width: number, indent = ''): string[] {
   return [...lines, line];
 }
 
-/** As {@link wrap}, in one tone. */
 export function wrapped(text: string, width: number, indent = '', tone?: Tone): Line[] {
   return wrap(text, width, indent).map((line) => ({ text: line, ...(tone && { tone }) }));
 }
 
-/** The line as written to a terminal. */
 export function paint({ text, tone }: Line, colour: boolean): string {
   const clean = printable(text).replaceAll(fixedBlank, ' ').trimEnd();
   return colour && tone !== undefined && clean !== '' ? `${sequences[tone]}${clean}\x1b[0m` : clean;

@@ -19,7 +19,6 @@ import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, type Line, type Tone } from './line';
 import { entryTable, noteLines, stepTable } from './stepTable';
 
-/** Shows a run while it goes on, on standard error. */
 export interface RunView {
   update(snapshot: Snapshot): void;
   /** Says something beside the view: a warning, or that the run is being stopped. */
@@ -78,10 +77,7 @@ export function stallText({ step }: Pick<Snapshot, 'step'>): string | undefined 
     : `${count} waiting, the oldest for at least ${stall.seconds} s`;
 }
 
-/**
- * What is going on: `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`, in a stall
- * `⚠ step 3 of 3: no delivery for 2.1 s, 400 waiting; measuring, 0:12 left`.
- */
+/** `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`, in a stall `⚠ step 3 of 3: no delivery for …`. */
 export function statusText(snapshot: Snapshot, progress: RunProgress): string {
   const { phase, step, stepCount, errors } = snapshot;
   const inStep = step && !lastStepIsOver(progress) && phase !== 'connecting';
@@ -96,10 +92,8 @@ export function statusText(snapshot: Snapshot, progress: RunProgress): string {
   ].join('; ');
 }
 
-/** State of a run as the views show it; a new value for each snapshot. */
 export interface RunProgress {
   readonly latest?: Snapshot;
-  /** Steps seen so far, rising; the last may be going on. */
   readonly steps: readonly StepProgress[];
 }
 
@@ -148,7 +142,6 @@ export function sortedCounts(errors: ErrorCounts): [ErrorClass, number][] {
     .sort((a, b) => b[1] - a[1]);
 }
 
-/** Use cases of a mix shown while it runs. */
 const mostEntries = 8;
 /** Lines around the rows beside the load: title, connecting, head, status, blanks, and the cursor's. */
 const otherLines = 9;
@@ -183,7 +176,6 @@ export function createLiveView(output: Output, title: RunTitle, colour: boolean)
   };
 }
 
-/** All lines of the view, uncut. */
 export function liveLines(
   title: RunTitle,
   progress: RunProgress,
@@ -226,10 +218,7 @@ function mixLines(step: StepProgress | undefined, width: number): Line[] {
 /** Least time between two lines that only say how far the run is. */
 const progressEveryMs = 10_000;
 
-/**
- * The run as lines, for pipes and logs: one for each change of phase and each finished step, and now
- * and then how far it is.
- */
+/** The run as lines, for pipes and logs: each change of phase, each finished step, and now and then how far it is. */
 export function createPlainView(output: Output, title: RunTitle): RunView {
   let progress: RunProgress = noProgress;
   let phase: string | undefined;

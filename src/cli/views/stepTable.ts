@@ -10,7 +10,6 @@ import {
 } from '../../measure/show/stepColumns';
 import type { Line, Tone } from './line';
 
-/** Steps, or the use cases of a mix in them, as a table: head and rows. */
 export interface StepTable {
   readonly head: Line;
   readonly line: (row: StepRow) => Line;
@@ -26,7 +25,6 @@ function fitting(of: 'steps' | 'entries', width: number): StepColumn[] {
   return columnsOf('terminal', of).filter((column) => (used += widthOf(column)) < width);
 }
 
-/** All the steps of a run, fitting into 80 columns or into `width` where that is more. */
 export function stepTable(width = 80): StepTable {
   const columns = fitting('steps', Math.max(80, width));
   return {
@@ -38,11 +36,9 @@ export function stepTable(width = 80): StepTable {
   };
 }
 
-/** Longest name of an entry in a row; a file may hold anything. */
 const longestName = 22;
 const nameRoom = 20;
 
-/** The use cases of a mix in the steps of a run, their names last. */
 export function entryTable(width = 80): StepTable {
   const columns = fitting('entries', Math.max(80, width) - nameRoom);
   return {

@@ -1,7 +1,8 @@
 import { scenarioEstimate } from '../../capacity/estimate';
+import { sizeProblem } from '../../capacity/judge/unitVerdict';
 import type { Estimate } from '../../capacity/model';
-import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import type { KeySpec } from '../../scenario/keys/keySpec';
+import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import { maximumCharacters, type Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
@@ -15,7 +16,6 @@ import {
 import { findUseCase } from '../../usecases/registry';
 import { usualUseCase, type UseCase } from '../../usecases/useCase';
 
-/** Everything the language features know about one version of a text. */
 export interface Analysis {
   readonly text: string;
   readonly outline: Outline;
@@ -48,7 +48,6 @@ export function estimateOf(scenario: Scenario): Pick<Analysis, 'estimate' | 'noE
   return 'problem' in found ? { noEstimate: found.problem } : found;
 }
 
-/** What of a document counts for its analysis. */
 interface Versioned {
   readonly version: number;
   getText(): string;
@@ -115,9 +114,43 @@ export function useCaseOf(entry: OutlineNode): UseCase | undefined {
   return findUseCase(plainValue(childOf(entry, 'name')) ?? usualUseCase);
 }
 
-/** Outline nodes of the scenario's entries, in their order. */
 export function entryNodes(root: OutlineNode): OutlineNode[] {
   const single = childOf(root, 'scenario');
   const mix = childOf(root, 'scenarios')?.children.filter(({ item }) => item) ?? [];
   return mix.length > 0 ? mix : single === undefined ? [] : [single];
 }
+
+/** Everything to underline, sorted by position: the same problems as on the command line. */
+export function diagnosticsOf(analysis: Analysis): Problem[] {
+  const { problems, estimate, text } = analysis;
+  const size = estimate && sizeProblem(analysis, estimate.planned);
+  const all = problems.map((problem) => within(problem, text.length));
+  return size === undefined ? all : [...all, size].sort((a, b) => a.offset - b.offset);
+}
+
+function within(problem: Problem, end: number): Problem {
+  const offset = Math.max(0, Math.min(problem.offset, end));
+  return { ...problem, offset, length: Math.max(0, Math.min(problem.length, end - offset)) };
+}
+
+/** Whether diagnostics of this source come from a checker of YAML and its schemas, such as Red Hat's. */
+export const isYamlTooling = (source: string | undefined): boolean =>
+  source === 'YAML' || source?.startsWith('yaml-schema') === true;
+
+/** Without the errors of lines that other tooling reports already: it reads the same schema. Warnings are only known here. */
+export function notRepeated(
+  problems: readonly Problem[],
+  lineOf: (problem: Problem) => number,
+  linesOfOthers: ReadonlySet<number>,
+): readonly Problem[] {
+  if (linesOfOthers.size === 0) return problems;
+  return problems.filter(
+    (problem) => problem.severity !== 'error' || !linesOfOthers.has(lineOf(problem)),
+  );
+}
+
+const ownSchemes = ['file', 'untitled', 'vscode-remote'];
+
+/** Whether people work on it: not the left side of a comparison or what is only shown, which have schemes of their own. */
+export const hasPlace = (scheme: string, folders: readonly string[]): boolean =>
+  ownSchemes.includes(scheme) || folders.includes(scheme);

@@ -15,10 +15,7 @@ export interface HoverText {
   readonly estimated: boolean;
 }
 
-/**
- * Explains the key at an offset: meaning, kind of value, bounds, default, differences to the Azure SignalR benchmark.
- * On the keys that make up the load it begins with the estimate; see also {@link estimatePlace}.
- */
+/** Explains the key at an offset; on the keys that make up the load the estimate comes first. */
 export function hoverAt(
   analysis: Analysis,
   offset: number,
@@ -94,7 +91,6 @@ function kindWords(spec: KeySpec): string {
   return `${expectedWords[known]}${bounds}`;
 }
 
-/** Whether the hover of a key begins with the estimate wherever it is written. */
 function showsEstimate(node: OutlineNode): boolean {
   const path = pathOf(node)
     .map((name) => (/^\d+$/.test(name) ? '*' : name))
@@ -104,10 +100,7 @@ function showsEstimate(node: OutlineNode): boolean {
   );
 }
 
-/**
- * Where a text surely shows its estimate: its connections, else the first key that makes up the load.
- * Files that leave all of that to the defaults, and pipelines, show it where they begin.
- */
+/** Where a text surely shows its estimate: connections, else the first key of the load, else where the file begins. */
 export function estimatePlace({ text, outline }: Analysis): { offset: number; length: number } {
   const keys = outline.nodes.filter(({ item }) => !item);
   const own = keys.filter(showsEstimate);
@@ -129,7 +122,6 @@ export function estimateHeadline({ unit, binding, limits }: Estimate): string {
   return `${sizeWords(unit)} · ${what} ${formatShare(binding.utilisation)}${place}`;
 }
 
-/** The estimate as Markdown: size and binding limit, neighbouring sizes, arithmetic, cautions, source. */
 function estimateMarkdown(estimate: Estimate, billing?: string): string {
   const { unit, binding, neighbours, formula, notes, advice, planned } = estimate;
   const words = tableOfBinding(estimate);

@@ -9,10 +9,7 @@ const innerNames = new Set([...configKeys.map(({ name }) => name), 'name', 'para
 /** Keys of a load test for Artillery, which has sections of the same names: `phases`, and a `flow` or an engine. */
 const foreignNames = ['phases', 'flow', 'engine'];
 
-/**
- * Whether a file is a scenario: `*.signalr.yaml` and `*.signalr.yml` are, other YAML files when the keys
- * at their top look like one. Only the beginning is looked at.
- */
+/** Whether a file is a scenario by its name, or by the keys at the top of its beginning. */
 export function isScenarioText(text: string, fileName: string): boolean {
   if (/\.signalr\.ya?ml$/i.test(fileName)) return true;
   // What was never saved has no extension.

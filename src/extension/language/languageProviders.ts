@@ -1,19 +1,26 @@
-/** What the editor shows in scenario files: one analysis of each text, and providers that show parts of it. */
 import * as vscode from 'vscode';
 import { secretInFile } from '../../scenario/check/secrets';
-import type { Problem } from '../../scenario/problem';
+import { tooLarge, type Problem, type Severity } from '../../scenario/problem';
 import { setting } from '../services';
-import { analysisCache, type AnalysisCache } from './analyseScenario';
-import { completionsAt } from './completionsAt';
-import { diagnosticsOf } from './diagnosticsOf';
-import { documentSymbols, type SymbolText } from './documentSymbols';
+import {
+  analysisCache,
+  diagnosticsOf,
+  hasPlace,
+  isYamlTooling,
+  notRepeated,
+  type AnalysisCache,
+} from './analyseScenario';
+import { completionsAt, environmentNames, type Completion } from './completionsAt';
 import { hoverAt } from './hoverAt';
-import { codeLenses, inlayHints, type LensText } from './lensesAndHints';
-import { environmentNames, type Completion } from './proposals';
-import { isWorkedOn, publishDiagnostics, rangeOf } from './publishDiagnostics';
+import {
+  documentSymbols,
+  codeLenses,
+  inlayHints,
+  type SymbolText,
+  type LensText,
+} from './lensesAndHints';
 import { quickFixes } from './quickFixes';
 
-/** What the language features need from the rest of the extension. */
 export interface LanguageContext {
   isScenario(document: vscode.TextDocument): boolean;
   secretNames(): readonly string[];
@@ -198,10 +205,7 @@ const symbolKinds: Readonly<Record<SymbolText['kind'], vscode.SymbolKind>> = {
 /** Moves the text of a range into secret storage and writes a reference in its place. */
 const moveSecretCommand = 'signalrBenchmark.moveSecret';
 
-/**
- * Each fix is tried on the text before it is offered. Of many problems, when all is selected, the first
- * ones get fixes: about as many as together take this many characters to read.
- */
+/** Each fix is tried on the text before it is offered: the first ones get some, about this many characters in all. */
 const mostTried = 200_000;
 
 const quickFix = (title: string): vscode.CodeAction =>
@@ -213,4 +217,116 @@ function moveSecret(document: vscode.TextDocument, problem: Problem): vscode.Cod
   const place = [document.uri, rangeOf(document, problem)];
   const command = { title, command: moveSecretCommand, arguments: place };
   return [Object.assign(quickFix(title), { command })];
+}
+
+type DocumentCache = AnalysisCache<vscode.TextDocument>;
+
+const debounceMs = 100;
+
+const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
+  error: vscode.DiagnosticSeverity.Error,
+  warning: vscode.DiagnosticSeverity.Warning,
+  info: vscode.DiagnosticSeverity.Information,
+};
+
+/** Keeps the problems of open scenarios up to date; what other YAML tooling reports already is left out. */
+function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): vscode.Disposable {
+  const collection = vscode.languages.createDiagnosticCollection('signalrBenchmark');
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const others = new Map<string, string>();
+  const cancel = (key: string): void => {
+    clearTimeout(timers.get(key));
+    timers.delete(key);
+  };
+  const show = (document: vscode.TextDocument): void => {
+    if (document.isClosed) return;
+    const problems = problemsIn(cache, document);
+    if (problems === undefined) {
+      others.delete(document.uri.toString());
+      collection.delete(document.uri);
+      return;
+    }
+    const lines = linesOfOthers(document.uri);
+    others.set(document.uri.toString(), lines.join());
+    const lineOf = ({ offset }: Problem): number => document.positionAt(offset).line;
+    const shown = notRepeated(problems, lineOf, new Set(lines)).map((problem) => {
+      const range = rangeOf(document, problem);
+      const found = new vscode.Diagnostic(range, problem.message, severities[problem.severity]);
+      found.code = problem.code;
+      found.source = 'SignalR Benchmark';
+      return found;
+    });
+    collection.set(document.uri, shown);
+  };
+  const later = (document: vscode.TextDocument): void => {
+    if (document.languageId !== 'yaml' || !isWorkedOn(document)) return;
+    const key = document.uri.toString();
+    cancel(key);
+    timers.set(
+      key,
+      setTimeout(() => {
+        timers.delete(key);
+        show(document);
+      }, debounceMs),
+    );
+  };
+  const all = (): void => vscode.workspace.textDocuments.forEach(later);
+  all();
+  return vscode.Disposable.from(
+    collection,
+    vscode.workspace.onDidOpenTextDocument(later),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => later(document)),
+    vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+      cancel(uri.toString());
+      others.delete(uri.toString());
+      collection.delete(uri);
+    }),
+    vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+      // What is published here comes by as well, and changes nothing in what others report.
+      const changed = uris.filter((uri) => {
+        const before = others.get(uri.toString());
+        return before !== undefined && before !== linesOfOthers(uri).join();
+      });
+      const keys = new Set(changed.map((uri) => uri.toString()));
+      if (keys.size === 0) return;
+      vscode.workspace.textDocuments.filter(({ uri }) => keys.has(uri.toString())).forEach(later);
+    }),
+    refresh(all),
+    new vscode.Disposable(() => {
+      for (const key of [...timers.keys()]) cancel(key);
+    }),
+  );
+}
+
+/** Undefined when the document is no scenario; one hint when it is too large to be read. */
+function problemsIn(
+  cache: DocumentCache,
+  document: vscode.TextDocument,
+): readonly Problem[] | undefined {
+  // Nobody edits such a file as a scenario: no error that has to be solved, but a word why it is quiet.
+  if (cache.isTooLarge(document)) return [{ ...tooLarge, severity: 'info' }];
+  const analysis = cache.analysisOf(document);
+  return analysis && diagnosticsOf(analysis);
+}
+
+function linesOfOthers(uri: vscode.Uri): readonly number[] {
+  return vscode.languages
+    .getDiagnostics(uri)
+    .filter(({ source }) => isYamlTooling(source))
+    .map(({ range }) => range.start.line)
+    .sort((a, b) => a - b);
+}
+
+/** See {@link hasPlace}; others get neither problems nor lenses. */
+const isWorkedOn = ({ uri }: vscode.TextDocument): boolean =>
+  hasPlace(
+    uri.scheme,
+    (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme),
+  );
+
+function rangeOf(
+  document: vscode.TextDocument,
+  { offset, length }: { readonly offset: number; readonly length: number },
+): vscode.Range {
+  return new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
 }

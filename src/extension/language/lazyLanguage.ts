@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { LanguageProviders } from './languageProviders';
 
-/** What registering the language features takes before there is a scenario. */
 export interface LazyLanguage {
   readonly isScenario: (document: vscode.TextDocument) => boolean;
   /** Reads the code of the features; the same ones each time. */
@@ -12,11 +11,7 @@ export interface LazyLanguage {
 /** YAML files of any name; which of them are scenarios is asked of each. */
 const selector: vscode.DocumentSelector = { language: 'yaml' };
 
-/**
- * Registers diagnostics, quick fixes, completion, hover, lenses, inlay hints and symbols for scenarios.
- * Their code, which holds the YAML parser and the tables, is read with the first scenario: other YAML
- * files do without it.
- */
+/** Registers the language features. Their code, with parser and tables, is read with the first scenario. */
 export function lazyLanguage(lazy: LazyLanguage): vscode.Disposable {
   const { isScenario, load, onRelevantChange } = lazy;
   const { languages } = vscode;

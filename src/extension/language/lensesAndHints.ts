@@ -1,14 +1,14 @@
+import { english, type Translate } from '../../base/text';
 import { formatBytes } from '../../base/units';
 import { entryTraffic } from '../../capacity/load/loadOf';
 import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
 import { bandwidthWords, figure } from '../../capacity/wording';
 import { stepsOf } from '../../scenario/steps';
-import { childOf, type OutlineNode } from '../../scenario/text/outline';
+import { childOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
 import { numberOf } from '../../usecases/parameters';
 import { streamsOf } from '../../usecases/registry';
 import { itemsDown, itemsUp } from '../../usecases/streams';
-import { entryNodes, type Analysis } from './analyseScenario';
-import { english, type Translate } from '../../base/text';
+import { entryNodes, specOf, type Analysis } from './analyseScenario';
 import { estimateHeadline, wordsOfTable } from './hoverAt';
 
 export interface InlayText {
@@ -16,10 +16,7 @@ export interface InlayText {
   readonly label: string;
 }
 
-/**
- * What values of the parameters come to in the last step: the rate behind `sendingInterval`, members
- * behind `groupCount`, bandwidth behind `messageSize`. Empty while the text has errors.
- */
+/** What values of the parameters come to in the last step. Empty while the text has errors. */
 export function inlayHints(
   { outline, scenario, estimate }: Analysis,
   t: Translate = english,
@@ -91,7 +88,6 @@ export interface LensRuns {
   readonly lastRun: string | undefined;
 }
 
-/** What stands above the first line: run or stop, the estimate in short, the last run. */
 export function codeLenses(
   { estimate, noEstimate, problems }: Analysis,
   { running, lastRun }: LensRuns,
@@ -115,4 +111,55 @@ export function codeLenses(
       ? []
       : [{ title: t('last run: {0}', lastRun), opens: 'result' as const }]),
   ];
+}
+
+export interface SymbolText {
+  readonly name: string;
+  readonly detail: string;
+  readonly kind: 'section' | 'entry' | 'key';
+  readonly offset: number;
+  readonly length: number;
+  readonly nameLength: number;
+  readonly children: readonly SymbolText[];
+}
+
+const maximumSymbols = 2000;
+const maximumDepth = 16;
+
+export function documentSymbols({ outline }: Analysis): SymbolText[] {
+  let left = maximumSymbols;
+  const symbols = (nodes: readonly OutlineNode[], depth: number): SymbolText[] => {
+    if (depth > maximumDepth) return [];
+    return nodes.slice(0, left).flatMap((node) => {
+      if (left <= 0) return [];
+      left -= 1;
+      return [symbolOf(node, symbols(node.children, depth + 1))];
+    });
+  };
+  return symbols(outline.root.children, 0);
+}
+
+function symbolOf(node: OutlineNode, children: readonly SymbolText[]): SymbolText {
+  const { item, offset, length, end } = node;
+  const named = item ? node.children.find(({ name }) => name === 'name') : undefined;
+  return {
+    name: item
+      ? (plainValue(named)?.slice(0, 60) ?? `- ${Number(node.name) + 1}`)
+      : node.name === ''
+        ? '""'
+        : node.name,
+    detail: shown(node),
+    kind: item ? 'entry' : children.length > 0 ? 'section' : 'key',
+    offset,
+    length: Math.max(end, offset + length) - offset,
+    nameLength: length,
+    children,
+  };
+}
+
+/** Texts that take references may hold what a reference stands for. */
+function shown(node: OutlineNode): string {
+  const spec = specOf(node);
+  if (spec === undefined || spec.references === true) return '';
+  return node.value.slice(0, 60).replace(/\s+/g, ' ');
 }

@@ -9,8 +9,13 @@ import type { Scenario } from '../../scenario/scenario';
 import { lastSenders } from '../../scenario/steps';
 import { removeKey, setKey, withChanges, type TextChange } from '../../scenario/text/editYaml';
 import { childOf, pathOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
-import { analyseScenario, entryNodes, estimateOf, type Analysis } from './analyseScenario';
-import { diagnosticsOf } from './diagnosticsOf';
+import {
+  analyseScenario,
+  entryNodes,
+  estimateOf,
+  diagnosticsOf,
+  type Analysis,
+} from './analyseScenario';
 
 /** Problems of the whole load, not of the place they stand at. */
 const ofSize: readonly string[] = [exceedsUnit, unitNotOffered];
@@ -29,7 +34,6 @@ export function quickFixes(
   return fixes.filter(({ changes }) => solves(analysis, problem, changes));
 }
 
-/** Whether changes solve a problem and break nothing: the text is read again with them. */
 function solves(analysis: Analysis, problem: Problem, changes: readonly TextChange[]): boolean {
   const before = diagnosticsOf(analysis);
   const after = diagnosticsOf(analyseScenario(withChanges(analysis.text, changes)));
@@ -63,10 +67,6 @@ export interface TextFix {
 
 const longestIntervalMs = 86_400_000;
 
-/**
- * Ways to make a scenario fit the size it names: a larger unit, a longer interval, fewer senders. Each is
- * offered only when the estimate of what it leads to fits.
- */
 export function unitFixes(analysis: Analysis, t: Translate): TextFix[] {
   const { scenario } = analysis;
   if (scenario === undefined) return [];

@@ -1,4 +1,4 @@
-/** The panel of a run: one session feeds the page, from a run that goes on or from a stored one. */
+import path from 'node:path';
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { decodeHistogram } from '../../measure/histogram';
@@ -13,10 +13,15 @@ import type {
   ToPanel,
 } from '../../protocol/panel';
 import type { PanelStrings } from '../../protocol/panelStrings';
+import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
+import { redactTarget } from '../../results/redact';
 import type { Result } from '../../results/result';
+import { samplesFile } from '../../results/resultFolder';
+import { parseScenario } from '../../scenario/parseScenario';
+import { targetWords, withTexts } from '../../scenario/target/targetKinds';
 import { loadWords, marksOf } from '../../session/runWords';
+import { folderAt, fromName } from '../results/resultEntry';
 
-/** What a panel shows: a run that is going on, or a stored one. */
 export interface PanelSource {
   readonly run: PanelRun;
   readonly snapshots: readonly Snapshot[];
@@ -45,11 +50,7 @@ export interface PanelSessionOptions {
   readonly log: (message: string) => void;
 }
 
-/**
- * Feeds one page from one source: everything when the page says it is ready, then what is new. A hidden
- * page is gone with all it knew, so it gets nothing until it is shown and says that it is ready again. A
- * page that says so is there, even when the editor says only later that it is shown, as after a reload.
- */
+/** Feeds one page: everything when it says it is ready, then what is new. A hidden page is gone with all it knew. */
 export function startPanelSession(
   port: PanelPort,
   source: PanelSource,
@@ -87,7 +88,6 @@ export function startPanelSession(
   };
 }
 
-/** Everything a fresh page needs. */
 export function hydrateMessage(
   source: PanelSource,
   strings: PanelStrings,
@@ -153,15 +153,11 @@ export function toPanelResult(result: Result): PanelResult {
 const withoutScenario = ({ schema: _schema, tool: _tool, scenario: _scenario, ...rest }: Result) =>
   rest;
 
-/** Points between two nines; as many as a narrow chart can show. */
 const pointsPerNine = 10;
 /** Steps beyond this many are left to their percentiles: decoding takes about a millisecond each. */
 const mostSteps = 100;
 
-/**
- * Percentile curves of the steps that received something. A step whose histogram cannot be read is left
- * out; its percentiles are in the result.
- */
+/** Percentile curves of the steps that received something, as far as their histograms can be read. */
 export function spectraOf({ steps }: Pick<RunSummary, 'steps'>): PanelSpectrum[] {
   return steps
     .filter(({ latencyUs }) => latencyUs.count > 0)
@@ -172,7 +168,6 @@ export function spectraOf({ steps }: Pick<RunSummary, 'steps'>): PanelSpectrum[]
     });
 }
 
-/** The curve up to the share that the largest value alone stands for. */
 function pointsOf(text: string): PanelSpectrum['points'] {
   let histogram: ReturnType<typeof decodeHistogram>;
   try {
@@ -204,10 +199,7 @@ export interface PanelPage {
   readonly nonce: string;
 }
 
-/**
- * The page: one script that carries the nonce, style sheets from the extension, nothing else. No inline
- * style or script runs, and nothing is loaded from a network.
- */
+/** The page: no inline style or script runs, and nothing is loaded from a network. */
 export function panelHtml(page: PanelPage): string {
   const { title, language, scriptUri, styleUris, cspSource, nonce } = page;
   const policy = [
@@ -243,4 +235,66 @@ const entities: Readonly<Record<string, string>> = {
 
 function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);
+}
+
+const never = (): { dispose(): void } => ({ dispose: () => undefined });
+
+/** A stored run as a panel shows it. @throws ExpectedError as {@link readResult}, and `result-damaged` */
+export async function storedSource(location: string, orders: PanelOrders): Promise<PanelSource> {
+  const folder = folderAt(location);
+  const stored = await readResult(location);
+  const snapshots = await readSnapshots(folder);
+  const result = stored.kind === 'result' ? stored.result : undefined;
+  return {
+    run:
+      stored.kind === 'result'
+        ? finishedRun(stored.result)
+        : interruptedRun(folder, stored, snapshots),
+    snapshots,
+    result: result && toPanelResult(result),
+    spectra: result ? spectraOf(result) : [],
+    interrupted: result === undefined,
+    onSnapshot: never,
+    onFinished: never,
+    orders,
+  };
+}
+
+function finishedRun(result: Result): PanelRun {
+  const { id, startedAt, scenario, estimate, estimateProblem, target } = result;
+  return {
+    id,
+    title: fromName(id).scenario,
+    targetUrl: target.url,
+    startedAt,
+    scenario,
+    ...(target.dialect !== undefined && { dialect: target.dialect }),
+    ...(target.emulated === true && { emulated: target.emulated }),
+    estimate,
+    ...(estimateProblem !== undefined && { estimateProblem }),
+  };
+}
+
+function interruptedRun(
+  folder: string,
+  { scenarioText: text }: InterruptedRun,
+  snapshots: readonly Snapshot[],
+): PanelRun {
+  const name = path.basename(folder);
+  const { scenario: title, startedMs } = fromName(name);
+  const { scenario } = parseScenario(text ?? '');
+  if (!scenario) {
+    throw new ExpectedError(
+      'result-damaged',
+      `${folder} was interrupted and its scenario cannot be read; ${snapshots.length} samples are in ${samplesFile}.`,
+    );
+  }
+  return {
+    id: name,
+    title,
+    targetUrl: targetWords(scenario.target && withTexts(scenario.target, redactTarget)),
+    startedAt: new Date(startedMs).toISOString(),
+    scenario,
+    estimate: null,
+  };
 }

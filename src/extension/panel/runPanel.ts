@@ -20,10 +20,8 @@ interface OpenPanel {
   readonly shown: Disposable;
 }
 
-/** Open panels by the id of their run. */
 const open = new Map<string, OpenPanel>();
 
-/** Shows a run in a panel of its own, or brings the one it has to the front. */
 export function openRunPanel(
   extensionUri: vscode.Uri,
   source: PanelSource,
@@ -63,7 +61,6 @@ export function closeStoredPanel(id: string): void {
 /** Finds the run with that id, going on or stored; undefined when it is gone. */
 export type FindSource = (runId: string) => Promise<PanelSource | undefined>;
 
-/** Fills a panel that VS Code brought back after the window was loaded again. */
 export async function restoreRunPanel(
   panel: vscode.WebviewPanel,
   extensionUri: vscode.Uri,
@@ -101,7 +98,6 @@ function adopt(
   });
 }
 
-/** Shows a `result.json` as the panel, in an editor that only reads. */
 export function resultViewer(
   extensionUri: vscode.Uri,
   sourceOf: (location: string) => Promise<PanelSource>,
@@ -246,7 +242,6 @@ function setPage(panel: vscode.WebviewPanel, extensionUri: vscode.Uri, title: st
   });
 }
 
-/** Scenario and local time of the start: the tab of the scenario's file has the name alone. */
 function panelTitle({ title, startedAt }: Pick<PanelRun, 'title' | 'startedAt'>): string {
   const startedMs = Date.parse(startedAt);
   return Number.isFinite(startedMs) ? `${title} · ${tabTime(new Date(startedMs))}` : title;

@@ -13,7 +13,6 @@ import type { UnfinishedRun } from '../editorState';
 
 export type EntryStatus = VerdictStatus | 'interrupted' | 'running' | 'damaged' | 'newer';
 
-/** A result folder as lists show it. */
 export interface ResultEntry {
   readonly folder: string;
   /** Name of the folder, which people may change. */
@@ -21,14 +20,12 @@ export interface ResultEntry {
   /** Id of its run, where its result can be read: what the folder was called at first. */
   readonly id?: string;
   readonly scenario: string;
-  /** URI of the scenario's file, where this machine knows it. */
   readonly origin?: string;
   readonly status: EntryStatus;
   readonly startedMs: number;
   readonly p99Us?: number;
   /** Recommended Units; null when no size fits. */
   readonly unit?: number | null;
-  /** What has answered in place of a service, where it is known. */
   readonly emulated?: Emulated;
   readonly sentence: string;
 }
@@ -79,10 +76,7 @@ export async function resultEntry(
   }
 }
 
-/**
- * Time (UTC) and scenario in the name of a folder: `2026-11-21T14-02-11-chat-room`. Names of scenarios in
- * it have no blanks: behind one stands what somebody called it, see {@link nameWithOrigin}.
- */
+/** Time (UTC) and scenario in `2026-11-21T14-02-11-chat-room`; behind a blank stands what somebody called it. */
 export function fromName(name: string): { readonly scenario: string; readonly startedMs: number } {
   const [, day, h, m, s, rest] =
     /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})-([^ ]+)(?: .*)?$/.exec(name) ?? [];
@@ -93,10 +87,7 @@ export function fromName(name: string): { readonly scenario: string; readonly st
 
 type NamedFolder = Pick<ResultEntry, 'name' | 'id'>;
 
-/**
- * The name wanted for a folder; behind the one that it was made with where no result can be read: nothing
- * else says when it ran, and what.
- */
+/** The wanted name, behind the first one where no result can be read: nothing else says when it ran, and what. */
 export function nameWithOrigin({ name, id }: NamedFolder, wanted: string): string {
   if (id !== undefined) return wanted;
   const [origin = ''] = name.split(' ');
@@ -149,10 +140,7 @@ interface FolderStamp {
   readonly size: number;
 }
 
-/**
- * Reads all result folders below the directories, newest names first. Unchanged results are taken from
- * `known`, which is kept up to date. Directories that are missing hold none.
- */
+/** Reads all result folders, newest names first; unchanged ones come from `known`, which is kept up to date. */
 export async function scanResults(
   directories: readonly string[],
   known: Map<string, KnownEntry>,
@@ -250,7 +238,6 @@ function queue(): Scan['oneAtATime'] {
 const lookAgainMs = 1000;
 const mostLooks = 8;
 
-/** What became of a run that was not seen to end. */
 export type RunState = 'running' | 'interrupted' | 'over';
 
 /** How to find out; tests put others in their place. */
@@ -268,11 +255,7 @@ const realTraces: RunTraces = {
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
-/**
- * Looks whether a run still goes on in another window or on another machine that shares the folder: by
- * its process, and by its samples, which are written each second. A window that was just loaded again
- * finds fresh samples of its own broken run, so it looks a second time.
- */
+/** Whether a run goes on elsewhere, by its process and its samples; those of a reloaded window are fresh, so it looks twice. */
 export async function runState(
   { folder, pid }: UnfinishedRun,
   traces: RunTraces = realTraces,

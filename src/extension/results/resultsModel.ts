@@ -6,15 +6,11 @@ import type { EntryStatus, ResultEntry } from './resultEntry';
 export interface ResultGroup {
   readonly key: string;
   readonly scenario: string;
-  /** URI of the scenario's file, where it is known. */
   readonly origin?: string;
   readonly entries: readonly ResultEntry[];
 }
 
-/**
- * Groups by scenario; the group with the newest result comes first. Scenarios of one name
- * differ by their files, and by where their results lie.
- */
+/** Groups by scenario, newest first. Scenarios of one name differ by their files, and by where their results lie. */
 export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
   const groups = new Map<string, ResultEntry[]>();
   for (const entry of [...entries].sort(newestFirst)) {
@@ -45,7 +41,6 @@ function newestFirst(a: ResultEntry, b: ResultEntry): number {
   return b.startedMs - a.startedMs || (a.name < b.name ? 1 : a.name > b.name ? -1 : 0);
 }
 
-/** Word by status, in English, with the icon and its colour that say the same. */
 export const statusIcons: Readonly<
   Record<EntryStatus, { readonly word: string; readonly icon: string; readonly color?: string }>
 > = {
@@ -90,7 +85,6 @@ function ago(startedMs: number, now: Date, t: Translate): string {
 /** Of these, how a run went is not known, or not yet. */
 const unknown: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
 
-/** A scenario file as its results know it. */
 export interface ResultSource {
   readonly scenario: string;
   readonly origin: string;

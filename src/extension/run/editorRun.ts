@@ -21,21 +21,15 @@ import { openTarget } from '../../targets/openTarget';
 import { askHub, redirectHosts } from '../../wire/connect/probeHub';
 import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSession';
 
-/** What a run needs from the editor. */
 export interface EditorShell extends Shell {
   readonly workerScript: string;
   /** @param id of the run that is over */
   runAgain(id: string): void;
-  /** @param folder that of the run's result, with the copy of the scenario */
   openScenario(folder: string): void;
   copySummary(result: Result | undefined): void;
 }
 
-/**
- * Checks, opens and starts a run, as every shell does. Undefined when the person did not confirm it.
- *
- * @throws ExpectedError for everything that keeps it from starting
- */
+/** Starts a run; undefined when the person did not confirm it. @throws ExpectedError for all that keeps it from starting */
 export async function startEditorRun(
   request: RunRequest,
   shell: EditorShell,

@@ -10,7 +10,7 @@ import { redactedKeys } from '../../results/scenarioCopy';
 import { exported, exportersFor } from '../../session/export/exporters';
 import { storedMarkdown } from '../../session/export/summaryMarkdown';
 import { errorText } from '../log';
-import type { PanelSource } from '../panel/panelSession';
+import { storedSource, type PanelSource } from '../panel/panelSession';
 import {
   closeResultTabs,
   closeStoredPanel,
@@ -18,7 +18,6 @@ import {
   openRunPanel,
   type ResultColumns,
 } from '../panel/runPanel';
-import { storedSource } from '../panel/storedSource';
 import { trusted } from '../questions';
 import {
   deletedPrefix,
@@ -33,10 +32,8 @@ import { entryDescription, groupsOf } from '../results/resultsModel';
 import { labelsOf } from '../results/resultsTree';
 import { scenarioText } from '../scenarios/scenarioFiles';
 import { resultEditorType, type Services } from '../services';
-import { copyMarkdown, type RunController } from './runController';
-import { openScenarioAsRun } from './scenarioAsRun';
+import { copyMarkdown, openScenarioAsRun, type RunController } from './runController';
 
-/** What can be done with stored results, from the tree, the palette and the panel. */
 export class ResultCommands {
   constructor(
     private readonly services: Services,
@@ -44,7 +41,6 @@ export class ResultCommands {
     private readonly extensionUri: vscode.Uri,
   ) {}
 
-  /** Opens a result by node, folder or file; without one the person chooses. */
   async open(argument: unknown): Promise<void> {
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
@@ -244,11 +240,7 @@ export class ResultCommands {
     await vscode.commands.executeCommand(command, uri);
   }
 
-  /**
-   * As {@link folderOf}, but of a run that is over: one that goes on still writes to its folder.
-   *
-   * @throws ExpectedError `result-running`
-   */
+  /** As {@link folderOf}, but of a run that writes no more. @throws ExpectedError `result-running` */
   private async writtenFolder(argument: unknown): Promise<string | undefined> {
     const over = ({ status }: ResultEntry): boolean => status !== 'running';
     const folder = await this.folderOf(argument, over);

@@ -11,12 +11,11 @@ import {
   type ScenarioTemplate,
 } from '../scenarios/startingScenarios';
 import type { Services } from '../services';
-import { pickTarget } from '../targets/targetQuestions';
+import { pickTarget } from '../targets/targetCommands';
 import { targetKeys } from '../targets/targetsModel';
 import type { RunController } from './runController';
 import { answerProblem, runQuestions, type RunQuestion } from './runTexts';
 
-/** Runs the given scenario, the one in the active editor, or one the person chooses. */
 export async function runScenario(
   argument: unknown,
   files: ScenarioFiles,
@@ -51,7 +50,6 @@ async function toRun(uri: vscode.Uri, overrides: readonly SetKey[]) {
   return { uri, origin: uri, title, text: await scenarioText(uri), overrides };
 }
 
-/** Commands get a URI from menus and tests, and its text from CodeLens. */
 function uriOf(argument: unknown): vscode.Uri | undefined {
   if (argument instanceof vscode.Uri) return argument;
   return typeof argument === 'string' ? vscode.Uri.parse(argument) : undefined;
@@ -184,11 +182,7 @@ async function exists(uri: vscode.Uri): Promise<boolean> {
   );
 }
 
-/**
- * Asks what to change for one run; Enter keeps what the scenario says. Undefined when turned away.
- *
- * @param asInFile whether the target of the file is one to choose
- */
+/** What to change for one run; Enter keeps what the scenario says. Undefined when turned away. */
 async function askOverrides(
   text: string,
   services: Services,

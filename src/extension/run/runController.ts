@@ -1,21 +1,27 @@
-/** Runs of the editor: from the questions before one to its panel, status and result. */
-import { behindOf } from '../../scenario/target/targetKinds';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { readScenarioFile } from '../../session/scenarioFile';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import { noticeText } from '../../results/redact';
 import type { Result } from '../../results/result';
+import { scenarioFile } from '../../results/resultFolder';
+import type { SetKey } from '../../results/scenarioCopy';
+import { behindOf } from '../../scenario/target/targetKinds';
 import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
-import type { SetKey } from '../../results/scenarioCopy';
+import { readScenarioFile } from '../../session/scenarioFile';
 import { startTimes, type Saying } from '../../session/shell';
-import { askSecondRun, confirmLoad, trusted } from '../questions';
-import { editorAccount, sayMissingMethods } from '../targets/targetQuestions';
-import { errorText } from '../log';
+import { errorText, type Log } from '../log';
 import type { PanelSource } from '../panel/panelSession';
 import { openRunPanel } from '../panel/runPanel';
+import { askSecondRun, confirmLoad, trusted } from '../questions';
+import { fromName } from '../results/resultEntry';
+import { textNow } from '../scenarios/scenarioFiles';
+import { setting, runCopyScheme, type Services } from '../services';
+import { editorAccount, sayMissingMethods } from '../targets/targetCommands';
+import { sentencesIn } from '../translateSentences';
+import { startEditorRun, type EditorRun, type EditorShell } from './editorRun';
 import {
   scenarioChanges,
   showStatus,
@@ -23,16 +29,10 @@ import {
   waitCancellably,
   type PanelView,
 } from './runStatus';
-import { startEditorRun, type EditorRun, type EditorShell } from './editorRun';
-import { setting, type Services } from '../services';
-import { openScenarioAsRun } from './scenarioAsRun';
-import { sentencesIn } from '../translateSentences';
-import { textNow } from '../scenarios/scenarioFiles';
 import { workersOverride } from './runTexts';
 
 export interface ScenarioToRun {
   readonly uri: vscode.Uri;
-  /** The file that people wrote, which paths in it are relative to; undefined when that is not known. */
   readonly origin: vscode.Uri | undefined;
   readonly title: string;
   readonly text: string;
@@ -59,11 +59,7 @@ export class RunController implements vscode.Disposable {
     private readonly extension: vscode.ExtensionContext,
   ) {}
 
-  /**
-   * Starts a run; whatever keeps it from starting is said.
-   *
-   * @param instead id of the run that this one repeats, and whose panel it takes over
-   */
+  /** Starts a run, in the panel of the run `instead` that it repeats; whatever keeps it from starting is said. */
   async run(scenario: ScenarioToRun, instead?: string): Promise<void> {
     if (!(await trusted())) return;
     if (this.starting !== undefined) {
@@ -82,13 +78,11 @@ export class RunController implements vscode.Disposable {
     }
   }
 
-  /** Runs the scenario as it stands by now; as it was run when its file is gone. */
   private async runAgain(scenario: ScenarioToRun, id: string): Promise<void> {
     const text = (await textNow(scenario.uri)) ?? scenario.text;
     await this.run({ ...scenario, text }, id);
   }
 
-  /** Ends the run in order; what was measured is kept. */
   stop(): void {
     if (this.session) this.session.stop();
     else if (this.starting !== undefined) this.stopsAtStart = true;
@@ -128,7 +122,6 @@ export class RunController implements vscode.Disposable {
     return this.session?.folder === folder;
   }
 
-  /** Interrupts the run when the window closes, and waits a moment for its result. */
   async close(): Promise<void> {
     const { session } = this;
     if (!session) return;
@@ -161,7 +154,6 @@ export class RunController implements vscode.Disposable {
     );
   }
 
-  /** Why another scenario has to wait, and what can be done about it. */
   private sayBusy(title: string): void {
     const { session } = this;
     const text = session
@@ -339,4 +331,58 @@ async function copySummary(result: Result | undefined): Promise<void> {
 export async function copyMarkdown(text: string): Promise<void> {
   await vscode.env.clipboard.writeText(text);
   void vscode.window.setStatusBarMessage(vscode.l10n.t('Summary copied as Markdown.'), 3000);
+}
+
+/** Opens the scenario of a result: unchanged the file itself, changed beside the copy, and the copy where it is gone. */
+export async function openScenarioAsRun(
+  folder: string,
+  origin: vscode.Uri | undefined,
+  log: Log,
+): Promise<void> {
+  try {
+    await openAsRun(folder, origin);
+  } catch (error) {
+    log.error(error);
+    void vscode.window.showErrorMessage(errorText(error));
+  }
+}
+
+async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promise<void> {
+  const copy = await copyIn(folder);
+  const now = origin && (await textNow(origin));
+  if (origin !== undefined && now === copy) {
+    await vscode.window.showTextDocument(origin);
+    return;
+  }
+  const shown = copyUri(folder);
+  if (origin === undefined || now === undefined) {
+    await vscode.window.showTextDocument(shown, { preview: true });
+    if (origin) sayGone(origin);
+    return;
+  }
+  const name = path.posix.basename(origin.path);
+  const title = vscode.l10n.t('{0}: as it was run ↔ now', name);
+  await vscode.commands.executeCommand('vscode.diff', shown, origin, title, { preview: true });
+}
+
+function sayGone(origin: vscode.Uri): void {
+  const name = path.posix.basename(origin.path);
+  void vscode.window.showWarningMessage(
+    noticeText(vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name)),
+  );
+}
+
+/** A name for the tab; the folder is what the copy is found by. */
+function copyUri(folder: string): vscode.Uri {
+  const { scenario } = fromName(path.basename(folder));
+  const name = vscode.l10n.t('{0} (as it was run).yaml', scenario);
+  return vscode.Uri.from({ scheme: runCopyScheme, path: `/${name}`, query: folder });
+}
+
+/** Larger than any scenario that is read; what is kept beside a result may have been replaced. */
+const mostCharacters = 16_000_000;
+
+export async function copyIn(folder: string): Promise<string> {
+  const text = await readFile(path.join(folder, scenarioFile), 'utf8');
+  return text.slice(0, mostCharacters);
 }

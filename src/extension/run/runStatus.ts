@@ -5,7 +5,6 @@ import { noticeText } from '../../results/redact';
 import type { EditorRun } from './editorRun';
 import { statusDetails, statusText } from './runTexts';
 
-/** The live panel of a run, as far as its progress is concerned. */
 export interface PanelView {
   isVisible(): boolean;
   /** After it was opened, hidden, shown or closed. */
@@ -17,10 +16,7 @@ const besidePanelMs = 4000;
 /** A panel that comes back this soon was only passed by on the way to another tab. */
 const passedByMs = 1000;
 
-/**
- * Shows a run until it is over: in the status bar, and as a notification that can cancel it, at the start
- * and whenever its panel is out of sight.
- */
+/** Shows a run in the status bar, and as a notification at the start and whenever its panel is out of sight. */
 export function showStatus(session: EditorRun, panel: PanelView): void {
   const item = vscode.window.createStatusBarItem(
     'signalrBenchmark.run',

@@ -8,7 +8,6 @@ import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
 import { timeLeft } from '../../session/runWords';
 
-/** Something that can be changed for one run. */
 export interface RunQuestion {
   /** Key of the scenario, such as `config.step`. */
   readonly path: string;
@@ -18,7 +17,6 @@ export interface RunQuestion {
   readonly check: (text: string) => string | undefined;
 }
 
-/** What is asked before a run, after its target, in this order. */
 export function runQuestions(scenario: Scenario, t: Translate): RunQuestion[] {
   const { baseSending, step, singleStepDurationMs, connections } = scenario;
   const count = (key: string, title: string, value: number): RunQuestion => ({
@@ -42,10 +40,7 @@ export function runQuestions(scenario: Scenario, t: Translate): RunQuestion[] {
   ];
 }
 
-/**
- * Why a scenario cannot run with an answer, in words that name the answer and not the file; undefined
- * when it can. What is wrong with the file as it is, the run says.
- */
+/** Why a scenario cannot run with an answer; what is wrong with the file as it is, the run says. */
 export function answerProblem(
   text: string,
   before: readonly SetKey[],
@@ -73,10 +68,7 @@ export function workersOverride(text: string, workers: number): SetKey[] {
   return [{ path: 'config.workers', value: String(workers) }];
 }
 
-/**
- * What the status bar and the notification say of a run that is going on: step, p99 and the time the
- * step has left.
- */
+/** For status bar and notification: step, p99 and the time the step has left. */
 export function statusText(snapshot: Snapshot | undefined, t: Translate): string {
   if (!snapshot) return t('starting');
   const { connections, phase, step, stepCount } = snapshot;
@@ -96,7 +88,6 @@ export function statusText(snapshot: Snapshot | undefined, t: Translate): string
   return [place, ...p99, left].join(' · ');
 }
 
-/** More for the tooltip: rates, loss so far and the generator. */
 export function statusDetails(snapshot: Snapshot | undefined, t: Translate): string[] {
   const step = snapshot?.step;
   if (!snapshot || !step) return [];

@@ -5,10 +5,8 @@ import { maximumCharacters } from '../../scenario/problem';
 import type { EditorState } from '../editorState';
 import { isScenarioText } from '../language/isScenarioText';
 
-/** Files looked at to find the scenarios of a workspace. */
 const mostFiles = 300;
 
-/** Finds scenario files among other YAML. */
 export class ScenarioFiles implements vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<void>();
   readonly onDidChange = this.emitter.event;
@@ -86,11 +84,7 @@ async function looksRight(uri: vscode.Uri): Promise<boolean> {
   }
 }
 
-/**
- * Text of a scenario, as it stands in the editor when it is open there.
- *
- * @throws ExpectedError `scenario-file`
- */
+/** Text of a scenario, as it stands in the editor. @throws ExpectedError `scenario-file` */
 export async function scenarioText(uri: vscode.Uri): Promise<string> {
   try {
     const { size } = uri.scheme === 'untitled' ? { size: 0 } : await vscode.workspace.fs.stat(uri);

@@ -10,16 +10,13 @@ import type { Scenario } from '../../scenario/scenario';
 import { useCases } from '../../usecases/registry';
 import { runsOnHub, type UseCase } from '../../usecases/useCase';
 
-/** An example that runs on any machine. */
 export interface ExampleScenario {
   readonly file: string;
   readonly summary: string;
   readonly service: Scenario['service'];
-  /** The embedded hub or an emulator in place of what only who has it can use. */
   readonly overrides: readonly SetKey[];
 }
 
-/** The examples that this version can run; those made for this machine come first. */
 export async function exampleScenarios(folder: string): Promise<ExampleScenario[]> {
   const names = await readdir(folder).catch(() => []);
   const files = names.filter((name) => /\.ya?ml$/.test(name)).sort();
@@ -51,7 +48,6 @@ export interface ScenarioTemplate {
   readonly text: string;
 }
 
-/** Templates for every use case, in the order people are shown them. */
 export function scenarioTemplates(): ScenarioTemplate[] {
   return useCases.map((useCase) => ({
     useCase,

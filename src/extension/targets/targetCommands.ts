@@ -2,34 +2,38 @@ import * as vscode from 'vscode';
 import { isAzure } from '../../base/services';
 import { formatCount } from '../../base/units';
 import { noticeText, redactUrl } from '../../results/redact';
+import { secretInFile } from '../../scenario/check/secrets';
+import { moveSecret } from '../../scenario/moveSecret';
 import { parseScenario } from '../../scenario/parseScenario';
+import type { Scenario } from '../../scenario/scenario';
 import {
   connectionStringProblem,
   looksLikeConnectionString,
 } from '../../scenario/target/connectionString';
+import { hubUrlProblem } from '../../scenario/target/hubUrl';
 import type { TextRange } from '../../scenario/text/editYaml';
-import { secretInFile } from '../../scenario/check/secrets';
-import { moveSecret } from '../../scenario/moveSecret';
+import type { MissingMethods } from '../../session/askTarget';
 import { probeTarget, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
-import { probeConnection, probeEmulator } from '../../targets/probeConnection';
 import { openTarget } from '../../targets/openTarget';
+import { probeConnection, probeEmulator } from '../../targets/probeConnection';
 import type { ServiceProbe } from '../../targets/service/probeService';
+import { tokenExpiry, type EditorAccount } from '../../targets/target';
+import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { errorText } from '../log';
 import { trusted } from '../questions';
 import type { Services } from '../services';
-import { isSecretNameText } from './secretStore';
+import { isSecretNameText } from './targetsTree';
 import {
-  askHubUrl,
-  confirmRedirect,
-  editorAccount,
-  helpWithHub,
-  hubHelp,
-  pickTarget,
-} from './targetQuestions';
-import { freeSecretName, targetLook, targetText, type TargetNode } from './targetsModel';
+  freeSecretName,
+  targetLook,
+  targetText,
+  fitsService,
+  targetNodes,
+  type TargetNode,
+} from './targetsModel';
 
 export async function addTarget(services: Services): Promise<void> {
   const title = vscode.l10n.t('Add Target');
@@ -216,12 +220,7 @@ async function askSecretName({ secrets }: Services, value = ''): Promise<string 
   return answer?.trim();
 }
 
-/**
- * Moves a secret out of a scenario file: keeps it by name and writes a reference in its place.
- *
- * @param uriArgument the file; the active one when absent
- * @param rangeArgument where the secret stands; the first one that is found when absent
- */
+/** Keeps a secret by name and writes a reference in its place; by default the first one in the active file. */
 export async function moveSecretOut(
   uriArgument: unknown,
   rangeArgument: unknown,
@@ -284,3 +283,114 @@ function rangeIn(document: vscode.TextDocument, { start, end }: vscode.Range): T
 
 const firstIn = (text: string): TextRange | undefined =>
   parseScenario(text).problems.find(({ code }) => code === secretInFile);
+
+type TargetItem = vscode.QuickPickItem & { readonly target?: TargetNode | 'asInFile' };
+
+interface TargetQuestion {
+  readonly title: string;
+  readonly asInFile: boolean;
+  /** Only what a scenario of this service can run on is offered; absent is everything. */
+  readonly service?: Scenario['service'] | undefined;
+}
+
+/** Asks for a target: one on this machine, a remembered one, or a hub URL. Undefined when turned away. */
+export async function pickTarget(
+  { state, secrets }: Services,
+  { title, asInFile, service }: TargetQuestion,
+): Promise<TargetNode | 'asInFile' | undefined> {
+  const fits = (node: TargetNode): boolean => service === undefined || fitsService(node, service);
+  const known = targetNodes(state.hubs, secrets.names)
+    .filter(fits)
+    .map((node): TargetItem => {
+      const { label, description, icon } = targetLook(node, vscode.l10n.t);
+      return { label: `$(${icon}) ${label}`, description, target: node };
+    });
+  const items: TargetItem[] = [
+    ...(asInFile
+      ? [{ label: `$(file) ${vscode.l10n.t('As in the file')}`, target: 'asInFile' as const }]
+      : []),
+    ...known,
+    ...(fits({ kind: 'hub', url: '' })
+      ? [{ label: `$(edit) ${vscode.l10n.t('Another hub URL…')}` }]
+      : []),
+  ];
+  const answer = await vscode.window.showQuickPick(items, { title });
+  if (!answer) return undefined;
+  if (answer.target !== undefined) return answer.target;
+  const url = await askHubUrl(title);
+  return url === undefined ? undefined : { kind: 'hub', url };
+}
+
+async function askHubUrl(title: string): Promise<string | undefined> {
+  const answer = await vscode.window.showInputBox({
+    title,
+    prompt: vscode.l10n.t('Hub URL'),
+    ignoreFocusOut: true,
+    placeHolder: 'http://localhost:5050/signalrbench',
+    validateInput: (text) => urlProblem(text.trim()),
+  });
+  return answer?.trim();
+}
+
+function urlProblem(text: string): string | undefined {
+  if (!/^(https?|wss?):\/\/[^\s/]/i.test(text)) {
+    return vscode.l10n.t('Write the whole URL, such as http://localhost:5050/signalrbench');
+  }
+  return hubUrlProblem(text) === undefined ? undefined : vscode.l10n.t('This is no hub URL.');
+}
+
+/** What helps with a hub that has not the methods of a benchmark. */
+const hubHelp = () => ({
+  copy: vscode.l10n.t('Copy C# Code'),
+  ownMethod: vscode.l10n.t('Call Your Own Method'),
+});
+
+/** Does what a person has chosen of {@link hubHelp}; anything else is left alone. */
+async function helpWithHub(answer: string | undefined, url: string): Promise<void> {
+  const { copy, ownMethod } = hubHelp();
+  if (answer === copy) await vscode.env.clipboard.writeText(hubCode('recordLatency'));
+  if (answer === ownMethod)
+    await vscode.commands.executeCommand('signalrBenchmark.newScenario', 'invoke', url);
+}
+
+/** Says which methods a hub lacks that a run would have called, with what helps. */
+export async function sayMissingMethods({ methods, url }: MissingMethods): Promise<void> {
+  const { copy, ownMethod } = hubHelp();
+  const text =
+    methods.length === 1
+      ? vscode.l10n.t('{0}: the hub has no method {1}. Nothing was started.', url, methods[0]!)
+      : vscode.l10n.t(
+          '{0}: the hub has no methods {1}. Nothing was started.',
+          url,
+          methods.join(', '),
+        );
+  const answer = await vscode.window.showErrorMessage(noticeText(text), copy, ownMethod);
+  await helpWithHub(answer, url);
+}
+
+async function confirmRedirect(host: string, url: string): Promise<boolean> {
+  const connect = vscode.l10n.t('Connect');
+  const text = vscode.l10n.t('{0} redirects to {1}, which is not on this machine.', url, host);
+  const answer = await vscode.window.showWarningMessage(noticeText(text), { modal: true }, connect);
+  return answer === connect;
+}
+
+/** The Microsoft account of the editor; undefined also when nobody wants to sign in. */
+export const editorAccount: EditorAccount = async (scope, tenantId, mayAsk) => {
+  const scopes = [scope, ...(tenantId === undefined ? [] : [`VSCODE_TENANT:${tenantId}`])];
+  const detail = vscode.l10n.t(
+    'The connection string says AuthType=azure, and nothing else on this machine is signed in to Microsoft Entra ID.',
+  );
+  try {
+    const session = await vscode.authentication.getSession(
+      'microsoft',
+      scopes,
+      mayAsk ? { createIfNone: { detail } } : { silent: true },
+    );
+    if (session === undefined) return undefined;
+    const { accessToken: token } = session;
+    return { token, expiresAtMs: tokenExpiry(token, Date.now()) };
+  } catch {
+    return undefined;
+  }
+};

@@ -15,7 +15,6 @@ export type TargetNode =
 /** Hubs remembered; the oldest goes first. */
 const mostHubs = 20;
 
-/** Local hub and emulators, hubs used last, then what is kept by name. */
 export function targetNodes(hubs: readonly string[], secrets: readonly string[]): TargetNode[] {
   return [
     ...(['hub', ...azureServices] as const).map((service): TargetNode => ({
@@ -27,10 +26,7 @@ export function targetNodes(hubs: readonly string[], secrets: readonly string[])
   ];
 }
 
-/**
- * Whether a scenario of a service can run there. What is kept by name may be anything; the hub of a
- * scenario without a service may as well be behind the emulator of the usual service.
- */
+/** Whether a scenario of a service can run there. The hub of one without a service may be behind an emulator. */
 export function fitsService(node: TargetNode, service: Scenario['service']): boolean {
   switch (node.kind) {
     case 'local':
@@ -42,7 +38,6 @@ export function fitsService(node: TargetNode, service: Scenario['service']): boo
   }
 }
 
-/** The keys of a scenario of a service that are replaced when it runs there. */
 export function targetKeys(node: TargetNode, service: Scenario['service']): SetKey[] {
   const target = { path: 'config.target', value: targetText(node) };
   const isOther = node.kind === 'local' && node.service !== service;

@@ -15,7 +15,6 @@ export const sideRoom = { left: 62, right: 54 };
 /** An axis below a chart: low enough that its first label keeps away from the lowest one at the side. */
 export const belowAxis = { size: 32, gap: 10 };
 
-/** What all charts share: quiet axes in theme colours, no legend and no zoom of their own. */
 const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
   legend: { show: false },
   select: { show: false, left: 0, top: 0, width: 0, height: 0 },
@@ -41,7 +40,6 @@ export function axis(
   };
 }
 
-/** The time axis, with steps a clock has. */
 export function timeAxis(): uPlot.Axis {
   return axis({
     values: (_plot, splits) => splits.map(timeLabel),
@@ -52,7 +50,6 @@ export function timeAxis(): uPlot.Axis {
   });
 }
 
-/** The axis of latencies at the left. */
 export const latencyAxis = (): uPlot.Axis =>
   axis({
     scale: 'y',
@@ -68,7 +65,6 @@ export const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMa
   5 * power,
 ]);
 
-/** Powers of ten within the bounds. */
 function decades(_plot: uPlot, _axis: number, min: number, max: number): number[] {
   const first = Math.ceil(Math.log10(min) - 1e-9);
   const last = Math.floor(Math.log10(max) + 1e-9);
@@ -82,7 +78,6 @@ export function decadeRange(min: number | null, max: number | null): [number, nu
   return [low, Math.max(high, low * 10)];
 }
 
-/** A chart, as wide as its place. */
 export interface Chart {
   readonly place: HTMLElement;
   /** Draws the data; a chart of another `kind` is made anew with the options. */
@@ -137,7 +132,6 @@ export interface LegendLine {
 
 export interface Legend {
   readonly root: HTMLElement;
-  /** Texts beside the names, one per line. */
   setValues(values: readonly string[]): void;
   setLabel(at: number, label: string): void;
   showLine(at: number, visible: boolean): void;
@@ -163,7 +157,6 @@ export function createLegend(lines: readonly LegendLine[]): Legend {
   };
 }
 
-/** A short piece of the line with its colour, width and dashes. */
 function sample({ colour, dash, widthPx }: LegendLine): SVGSVGElement {
   const svg = document.createElementNS(svgNamespace, 'svg');
   const line = document.createElementNS(svgNamespace, 'line');

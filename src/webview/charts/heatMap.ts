@@ -92,10 +92,7 @@ export interface HeatMap {
 const rowCount = 36;
 const mostColumns = 240;
 
-/**
- * How many deliveries fell where, from the percentiles of each second: between two known percentiles
- * they are spread evenly over the logarithm of the latency. Undefined when nothing was measured.
- */
+/** Deliveries by time and latency: between known percentiles spread evenly over the logarithm of the latency. */
 export function heatMapOf(snapshots: readonly Snapshot[]): HeatMap | undefined {
   const measured = snapshots.filter(({ interval }) => (interval?.latencyUs.count ?? 0) > 0);
   const summaries = measured.map(({ interval }) => interval!.latencyUs);

@@ -27,7 +27,6 @@ export interface SpectrumPoint {
   readonly latencyUs: number;
 }
 
-/** The latency spectrum of one step, ready to draw. */
 export interface SpectrumView {
   readonly title: string;
   readonly step: number;
@@ -39,20 +38,14 @@ export interface SpectrumView {
   readonly table: TableView;
 }
 
-/**
- * Place of a share on HdrHistogram's percentile axis, where each further nine takes the same room:
- * lg(1 / (1 − share)); 90 % is at 1, 99 % at 2.
- */
+/** Place on HdrHistogram's percentile axis: lg(1 / (1 − share)); 90 % is at 1, 99 % at 2. */
 export function percentilePlace(share: number): number {
   return Math.log10(1 / (1 - Math.min(share, 1 - 1e-9)));
 }
 
 export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 
-/**
- * The spectrum of the step asked for, else of the one that counts; undefined when nothing was received in
- * it. Its histogram is known at the end only; before that its percentiles are joined.
- */
+/** The spectrum of the step asked for, else of the one that counts; its percentiles joined until the histogram is known. */
 export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView | undefined {
   const { result, snapshots, spectra, strings } = state;
   const steps = result?.steps.filter(({ latencyUs }) => latencyUs.count > 0) ?? [];
@@ -120,7 +113,6 @@ export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
   ];
 }
 
-/** The latency spectrum of a step, to be chosen when there are several. */
 export function createSpectrumCard({ strings }: ShownRun): StateCard {
   const card = createCard(strings.spectrum, 'spectrum');
   const chart = createChart();
@@ -174,7 +166,6 @@ export function aligned({ due, sent }: SpectrumView): uPlot.AlignedData {
   return [places, ...curves.map((curve) => places.map((place) => curve.get(place)))];
 }
 
-/** Latency over HdrHistogram's percentile axis. */
 function chartOptions(): ChartOptions {
   const line = (colour: string, widthPx: number, dash?: number[]): uPlot.Series => ({
     stroke: () => themeColour(`--line-${colour}`),

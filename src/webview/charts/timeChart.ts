@@ -128,7 +128,6 @@ interface LimitLine {
 interface TimeBackdrop {
   readonly bands: readonly StepBand[];
   readonly limits: readonly LimitLine[];
-  /** End of the time axis, seconds. */
   readonly endS: number;
 }
 
@@ -243,7 +242,6 @@ function drawBands(plot: uPlot, { bands }: TimeBackdrop): void {
   ctx.restore();
 }
 
-/** The senders of each step, at its top. */
 function drawSenders(plot: uPlot, bands: readonly StepBand[], strings: PanelStrings): void {
   const { ctx, bbox } = plot;
   for (const { fromS, toS, senders } of bands) {
@@ -272,7 +270,6 @@ function drawLimitLines(plot: uPlot, limits: readonly LimitLine[]): void {
   }
 }
 
-/** Right below the lines, at their ends. */
 function drawLimitNames(plot: uPlot, limits: readonly LimitLine[], strings: PanelStrings): void {
   const { ctx, bbox } = plot;
   for (const { metric, us } of limits) {

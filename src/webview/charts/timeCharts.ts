@@ -13,22 +13,15 @@ import { timeLabel, valueWords, type ChartUnit } from '../wording';
 /** How several seconds become one point: latencies by their worst, rates by their mean, states by the last. */
 export type Combine = 'max' | 'mean' | 'last';
 
-/** One line of a chart over time, defined once for the drawing, the legend and the table. */
 export interface SeriesSpec {
   readonly id: string;
   /** Of percentiles, which have the same name everywhere, or a text of the panel. */
   readonly label: string | { readonly key: PanelText };
   /** Name of the colour in panel.css, without `--line-`. */
   readonly colour: string;
-  /** Lengths of strokes and gaps; empty for a whole line. */
   readonly dash: readonly number[];
   readonly widthPx: number;
   readonly combine: Combine;
-  /**
-   * Null where nothing was measured.
-   *
-   * @param before the snapshot before it in the chart
-   */
   read(snapshot: Snapshot, before?: Snapshot): number | null;
 }
 
@@ -80,10 +73,7 @@ const rate = (
   },
 });
 
-/**
- * The part of a second in which a step ends is too short for a rate by itself: it is drawn together with the second
- * before it.
- */
+/** A part of a second is too short for a rate by itself: it is drawn together with the second before it. */
 function rateInterval({ interval, step }: Snapshot, before?: Snapshot): Snapshot['interval'] {
   const full = before?.interval;
   if (!interval || interval.seconds >= shortestRateS || !full) return interval;
@@ -112,7 +102,6 @@ const count = (
   read,
 });
 
-/** The charts over time, in the order people want them. */
 export const timeCharts: readonly TimeChartSpec[] = [
   {
     id: 'latency',
@@ -160,7 +149,6 @@ function perSecond(amount: number, seconds: number): number | null {
   return seconds >= shortestRateS ? amount / seconds : null;
 }
 
-/** Points of the lines of one chart: `lines[i][k]` belongs to `seconds[k]`. */
 export interface Columns {
   readonly seconds: readonly number[];
   readonly lines: readonly (readonly (number | null)[])[];
@@ -168,10 +156,7 @@ export interface Columns {
   readonly perPoint: number;
 }
 
-/**
- * The chart's values from the snapshots, at most `most` points. A change of phase is reported between two ticks:
- * where nothing can be read from it, it is no gap in what was measured.
- */
+/** At most `most` points. A change of phase is reported between two ticks, and is no gap in what was measured. */
 export function columnsOf(spec: TimeChartSpec, all: readonly Snapshot[], most: number): Columns {
   const snapshots = all.filter(
     (snapshot, at) =>
@@ -238,7 +223,6 @@ export function combined(values: readonly (number | null)[], combine: Combine): 
   return known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-/** What a legend shows while the pointer is at no place of the chart. */
 export interface AtRest {
   readonly label: string;
   /** One per line; null where nothing was measured. */

@@ -3,7 +3,6 @@ import type { ShownRun } from '../panelState';
 
 let lastId = 0;
 
-/** A framed part of the page with a heading. */
 export interface Card {
   readonly root: HTMLElement;
   readonly body: HTMLElement;
@@ -11,7 +10,6 @@ export interface Card {
   show(visible: boolean): void;
 }
 
-/** A card that follows the run. */
 export interface StateCard {
   readonly card: Card;
   update(state: ShownRun): void;
@@ -45,7 +43,6 @@ export interface TableView {
   readonly note?: string;
 }
 
-/** A note below a table, of the sentences that there are. */
 export function noted(...sentences: (string | false | undefined)[]): Pick<TableView, 'note'> {
   const said = sentences.filter((sentence) => sentence !== false && sentence !== undefined);
   return said.length === 0 ? {} : { note: said.join(' ') };

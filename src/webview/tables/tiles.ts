@@ -12,13 +12,9 @@ import type { Tone } from '../sentence';
 import { fill } from '../../base/objectives/words';
 import { latencyOrDash, latencyOrLost, rateWords } from '../wording';
 
-/**
- * A rate needs some time to be one: where a step begins or ends, a few messages in a few milliseconds of
- * the tick would draw a spike that nobody sent.
- */
+/** In less time a few messages would draw a spike that nobody sent. */
 export const shortestRateS = 0.5;
 
-/** One of the five numbers at the top. */
 export interface Tile {
   readonly id: 'p99' | 'sent' | 'connections' | 'lost' | 'generator';
   readonly label: string;

@@ -7,13 +7,11 @@ import { element } from '../element';
 import { latestStep, type ShownRun } from '../panelState';
 import { createCard, type StateCard } from './card';
 
-/** A size beside the recommended one and how full it would be. */
 interface NeighbourRow {
   readonly unit: string;
   readonly chosen: boolean;
   readonly uses: readonly {
     readonly text: string;
-    /** 0…1, more counts as full. */
     readonly share: number;
     /** Above the mark from which a larger size is advised. */
     readonly high: boolean;
@@ -24,7 +22,6 @@ export interface UnitsView {
   readonly title: string;
   /** The size; absent when there is none. */
   readonly unit?: string;
-  /** Why, beside the size. */
   readonly headline: string;
   /** Where the size is from: measured or published. */
   readonly basis?: string;
@@ -33,10 +30,7 @@ export interface UnitsView {
   readonly source?: string;
 }
 
-/**
- * The measured recommendation, with the published estimate in words beside it; before the end the
- * published one alone. No number at all when the generator was the bottleneck.
- */
+/** The measured recommendation, or the published one; no number when the generator was the bottleneck. */
 export function unitsViewOf(state: ShownRun): UnitsView {
   const { run, result, strings } = state;
   const product = (result?.recommendation ?? run.estimate)?.product;
@@ -77,7 +71,6 @@ export function unitsViewOf(state: ShownRun): UnitsView {
   };
 }
 
-/** Whether the verdict, or the step that is going on, says so. */
 function generatorWasBottleneck({ result, snapshots }: ShownRun): boolean {
   if (result) return result.verdict.status === 'invalid';
   return latestStep(snapshots)?.generator.valid === false;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { runProgram } from '../../../src/cli/program';
-import { hydrateMessage } from '../../../src/extension/panel/panelSession';
-import { storedSource } from '../../../src/extension/panel/storedSource';
+import { hydrateMessage, storedSource } from '../../../src/extension/panel/panelSession';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import type { Result } from '../../../src/results/result';

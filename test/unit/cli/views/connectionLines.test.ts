@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connectionLines } from '../../../../src/cli/views/connectionLines';
+import { connectionLines } from '../../../../src/cli/views/finalScreen';
 import { paint, type Line } from '../../../../src/cli/views/line';
 import type { ConnectionSummary } from '../../../../src/measure/summary';
 import { LatencyHistogram } from '../../../../src/measure/histogram';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Completion } from '../../../../src/extension/language/proposals';
-import { completionsAt } from '../../../../src/extension/language/completionsAt';
+import { completionsAt, type Completion } from '../../../../src/extension/language/completionsAt';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { configKeys } from '../../../../src/scenario/keys/configKeys';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';

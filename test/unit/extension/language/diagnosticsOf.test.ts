@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { analyseScenario, type Analysis } from '../../../../src/extension/language/analyseScenario';
-import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
+import {
+  analyseScenario,
+  diagnosticsOf,
+  type Analysis,
+} from '../../../../src/extension/language/analyseScenario';
 import { quickFixes } from '../../../../src/extension/language/quickFixes';
 import type { TextFix } from '../../../../src/extension/language/quickFixes';
 import { parseScenario } from '../../../../src/scenario/parseScenario';

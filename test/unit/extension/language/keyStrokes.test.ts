@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { analysisCache } from '../../../../src/extension/language/analyseScenario';
-import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
+import { analysisCache, diagnosticsOf } from '../../../../src/extension/language/analyseScenario';
 import { isScenarioText } from '../../../../src/extension/language/isScenarioText';
 import { example } from './atCursor';
 

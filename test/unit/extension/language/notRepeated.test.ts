@@ -3,7 +3,7 @@ import {
   hasPlace,
   isYamlTooling,
   notRepeated,
-} from '../../../../src/extension/language/diagnosticsOf';
+} from '../../../../src/extension/language/analyseScenario';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Problem } from '../../../../src/scenario/problem';
 

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
-import { codeLenses } from '../../../../src/extension/language/lensesAndHints';
-import { completionsAt } from '../../../../src/extension/language/completionsAt';
-import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
+import { analyseScenario, diagnosticsOf } from '../../../../src/extension/language/analyseScenario';
 import {
+  codeLenses,
   documentSymbols,
+  inlayHints,
   type SymbolText,
-} from '../../../../src/extension/language/documentSymbols';
+} from '../../../../src/extension/language/lensesAndHints';
+import { completionsAt } from '../../../../src/extension/language/completionsAt';
 import { hoverAt } from '../../../../src/extension/language/hoverAt';
-import { inlayHints } from '../../../../src/extension/language/lensesAndHints';
 import { quickFixes } from '../../../../src/extension/language/quickFixes';
 import { crlf, example, examples, tooMuch } from './atCursor';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
-import { codeLenses } from '../../../../src/extension/language/lensesAndHints';
 import {
+  codeLenses,
   documentSymbols,
+  inlayHints,
   type SymbolText,
-} from '../../../../src/extension/language/documentSymbols';
-import { environmentNames } from '../../../../src/extension/language/proposals';
-import { inlayHints } from '../../../../src/extension/language/lensesAndHints';
+} from '../../../../src/extension/language/lensesAndHints';
+import { environmentNames } from '../../../../src/extension/language/completionsAt';
 import { crlf, example } from './atCursor';
 
 const chat = example('chat-room.signalr.yaml');

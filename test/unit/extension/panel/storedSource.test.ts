@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { storedSource } from '../../../../src/extension/panel/storedSource';
+import { storedSource } from '../../../../src/extension/panel/panelSession';
 import { sampleSnapshot, unusualResult } from '../../results/sampleResult';
 
 describe('storedSource', () => {

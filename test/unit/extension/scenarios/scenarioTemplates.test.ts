@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
-import { diagnosticsOf } from '../../../../src/extension/language/diagnosticsOf';
+import { analyseScenario, diagnosticsOf } from '../../../../src/extension/language/analyseScenario';
 import { scenarioTemplates } from '../../../../src/extension/scenarios/startingScenarios';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../../../src/scenario/parseScenario';

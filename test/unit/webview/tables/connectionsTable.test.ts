@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  connectionSentences,
-  connectionsTable,
-} from '../../../../src/webview/tables/connectionsTable';
+import { connectionSentences, connectionsTable } from '../../../../src/webview/tables/tables';
 import { sampleResult } from '../../results/sampleResult';
 import { finishedRun, measured, shownRun } from '../shownRun';
 
