@@ -1,19 +1,18 @@
 /** An app server: serves a hub to clients that Azure SignalR Service hands over, by the service protocol. */
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
-import { ExpectedError } from '../../base/expectedError';
-import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
-import { shownText } from '../../wire/connectFailure';
 import type { ServicePass } from '../../base/endpoint';
-import type { WaySettings } from '../../wire/socket/socket';
+import { ExpectedError } from '../../base/expectedError';
+import { TokenSigner } from '../../wire/connect/accessTokens';
 import {
   answerJson,
-  refuse,
   listenOnLoopback,
   loopbackHost,
   loopbackServer,
+  refuse,
   stopServer,
+  type Refusal,
 } from '../http/loopbackServer';
 import {
   AppServerHub,
@@ -21,33 +20,34 @@ import {
   type AppServerHubCounts,
   type AppServerHubOptions,
 } from './appServerHub';
-import { AppTokens, type ServiceInstance, type StickyMode } from './appTokens';
-import { endAdvice, endText, type ConnectionEnd, type ServerConnection } from './serviceConnection';
-import {
-  ServerConnections,
-  type ServerConnectionsHost,
-  type ServerConnectionsOptions,
-} from './serviceConnections';
+import { endAdvice, endText, type ConnectionEnd } from './serviceConnection';
+import { ServerConnections, type ServerConnectionsSettings } from './serviceConnections';
 
-export interface AppServerOptions
-  extends
-    AppServerHubOptions,
-    Pick<
-      ServerConnectionsOptions,
-      keyof WaySettings | 'handshakeMs' | 'pingMs' | 'silenceMs' | 'backOffMs' | 'shortLifeMs'
-    > {
+export interface AppServerOptions extends AppServerHubOptions, ServerConnectionsSettings {
   readonly service: ServiceInstance;
   /** Name of the hub at the service. */
   readonly hub: string;
-  /** Connections to the service, default 5; for broadcasts and large groups 40 are advised. */
-  readonly serverConnections?: number;
   /** Whether clients that negotiate here are served by this process, default `disabled`. */
   readonly stickyMode?: StickyMode;
   /** Port of the negotiate endpoint on loopback; 0, the default, takes any free one. */
   readonly port?: number;
-  /** Takes what a person may want to read, such as an error of the service; nothing secret is in it. */
-  readonly onProblem?: (text: string) => void;
 }
+
+/** An instance of Azure SignalR Service, and what gives access to it. */
+export type ServiceInstance = ServicePass & {
+  /** `http(s)://host` without a port: what tokens are made out to. */
+  readonly audience: string;
+  /** `http(s)://host[:port]` where clients connect. */
+  readonly clientEndpoint: string;
+  /** `http(s)://host[:port]` where app servers connect. */
+  readonly serverEndpoint: string;
+};
+
+/**
+ * Whether a client is served by the app server it has negotiated with: never minded, where that server has
+ * connections, or only there. Source: Azure/azure-signalr, `ServerStickyMode`.
+ */
+type StickyMode = 'disabled' | 'preferred' | 'required';
 
 /** A running app server. */
 export interface AppServer {
@@ -61,139 +61,59 @@ export interface AppServer {
 }
 
 const path = '/signalrbench';
-/** The answer of the SDK, with this text. */
-const notConnected = {
-  status: 500,
-  text: 'Azure SignalR Service is not connected yet, please try again later.',
-};
-const tooLong = { status: 414, text: 'The query is too long.' };
-const maxUrlChars = 4096;
 
-class RunningAppServer implements AppServer, ServerConnectionsHost {
-  url = '';
-  private readonly hub: AppServerHub;
-  private readonly hubName: string;
-  private readonly tokens: AppTokens;
-  private readonly connections: ServerConnections;
-  private readonly server: Server;
-  private timer: NodeJS.Timeout | undefined;
-  private ticks = 0;
-  private disposed: Promise<void> | undefined;
-
-  constructor(private readonly options: AppServerOptions) {
-    const { service, stickyMode = 'disabled' } = options;
-    this.hubName = options.hub.toLowerCase();
-    const serverId = serverIdOn(hostname());
-    this.tokens = new AppTokens(service, this.hubName, serverId, stickyMode);
-    this.hub = new AppServerHub(options);
-    this.connections = new ServerConnections(this, {
-      ...options,
-      url: `${service.serverEndpoint.replace(/^http/, 'ws')}/server/?hub=${this.hubName}`,
-      serverId,
-      signedIn: 'bearer' in service,
-      count: options.serverConnections ?? 5,
-    });
-    this.server = loopbackServer({
-      answer: (request, response) => void this.answer(request, response),
-    });
-  }
-
-  get counts(): AppServerHubCounts {
-    return this.hub.counts;
-  }
-
-  get clientCount(): number {
-    return this.hub.counts.clients;
-  }
-
-  renew(pass: ServicePass): void {
-    this.tokens.renew(pass);
-  }
-
-  token(): Promise<string> {
-    return this.tokens.forServer();
-  }
-
-  async start(): Promise<void> {
-    this.timer = setInterval(() => this.tick(), hubTickMs);
-    const failure = await this.connections.open();
-    if (failure !== undefined) throw startFailure(failure, 'bearer' in this.options.service);
-    const port = await listenOnLoopback(this.server, this.options.port ?? 0);
-    this.url = `http://${loopbackHost}:${port}${path}`;
-  }
-
-  received(connection: ServerConnection, message: ServiceMessage): void {
-    if (message.type === serviceType.serviceError) {
-      // From now on the service takes nothing from this connection; there is no code, only the text.
-      if (connection.isUsable)
-        this.problem(`Azure SignalR Service reports: ${message.errorMessage}`);
-      connection.mute();
-    } else {
-      this.hub.received(connection, message);
-    }
-  }
-
-  offline(connection: ServerConnection, instanceId: string): void {
-    this.hub.drop(connection, instanceId);
-  }
-
-  lost(connection: ServerConnection): void {
-    this.hub.drop(connection);
-  }
-
-  problem(text: string): void {
-    this.options.onProblem?.(shownText(text));
-  }
-
-  dispose(): Promise<void> {
-    this.disposed ??= this.shutDown();
-    return this.disposed;
-  }
-
-  private tick(): void {
-    this.hub.tick();
-    this.ticks = (this.ticks + 1) % (1000 / hubTickMs);
-    if (this.ticks === 0) this.connections.tick(this.hub.tickMs);
-  }
-
-  /** Negotiate: sends the client on to the service, as the SDK does. */
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    request.on('error', () => undefined);
-    response.on('error', () => undefined);
-    request.resume();
-    const url = request.url ?? '';
-    const [requested = ''] = url.split('?', 1);
-    const query = url.slice(requested.length + 1);
-    if (url.length > maxUrlChars) refuse(response, tooLong);
-    else if (requested.toLowerCase() !== `${path}/negotiate`)
-      refuse(response, { status: 404, text: 'Not found.' });
-    else if (request.method !== 'POST') refuse(response, { status: 405, text: 'Use POST.' });
-    else if (!this.connections.isConnected) refuse(response, notConnected);
-    else {
-      const accessToken = await this.tokens.forClient();
-      answerJson(response, {
-        negotiateVersion: 0,
-        url: this.clientUrl(query),
-        accessToken,
-        availableTransports: [],
-      });
-    }
-  }
-
-  private clientUrl(query: string): string {
-    const parts = [
-      `hub=${this.hubName}`,
-      `asrs.op=${encodeURIComponent(path)}`,
-      ...(query === '' ? [] : [query]),
-      `asrs_request_id=${randomBytes(8).toString('base64url')}`,
-    ];
-    return `${this.options.service.clientEndpoint}/client/?${parts.join('&')}`;
-  }
-
-  private async shutDown(): Promise<void> {
-    await this.connections.dispose(() => this.hub.dispose());
-    clearInterval(this.timer);
-    await stopServer(this.server);
+/**
+ * Starts an app server with the bench hub: it opens its connections to the service, and sends clients that
+ * negotiate with it on to the service.
+ *
+ * @throws ExpectedError `service-unreachable` when none of its connections could be opened; `port-taken`
+ * and `port-refused` when it cannot listen
+ */
+export async function startAppServer(options: AppServerOptions): Promise<AppServer> {
+  const { service, port = 0 } = options;
+  const signedIn = 'bearer' in service;
+  const serverId = serverIdOn(hostname());
+  const tokens = new AppTokens(options, serverId);
+  const hub = new AppServerHub(options);
+  const connections = new ServerConnections(hub, {
+    ...options,
+    url: `${service.serverEndpoint.replace(/^http/, 'ws')}/server/?hub=${tokens.hub}`,
+    token: () => tokens.forServer(),
+    serverId,
+    signedIn,
+  });
+  const server = loopbackServer({
+    answer: (request, response) => {
+      const refusal = refusalOf(request) ?? (connections.isConnected ? undefined : notConnected);
+      void negotiate(service.clientEndpoint, tokens, request, response, refusal);
+    },
+  });
+  const timers = [
+    setInterval(() => hub.tick(), hubTickMs),
+    setInterval(() => connections.tick(), 1000),
+  ];
+  let disposed: Promise<void> | undefined;
+  const shutDown = async (): Promise<void> => {
+    await connections.dispose();
+    for (const timer of timers) clearInterval(timer);
+    await stopServer(server);
+  };
+  const dispose = (): Promise<void> => (disposed ??= shutDown());
+  try {
+    const failure = await connections.open();
+    if (failure !== undefined) throw startFailure(failure, signedIn);
+    const url = `http://${loopbackHost}:${await listenOnLoopback(server, port)}${path}`;
+    return {
+      url,
+      get counts() {
+        return hub.counts;
+      },
+      renew: (pass) => tokens.renew(pass),
+      dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
   }
 }
 
@@ -205,28 +125,117 @@ const startFailure = (end: ConnectionEnd, signedIn: boolean): ExpectedError =>
   );
 
 /**
- * Starts an app server with the bench hub: it opens its connections to the service, and sends clients that
- * negotiate with it on to the service.
- *
- * @throws ExpectedError `service-unreachable` when none of its connections could be opened; `port-taken`
- * and `port-refused` when it cannot listen
- */
-export async function startAppServer(options: AppServerOptions): Promise<AppServer> {
-  const server = new RunningAppServer(options);
-  try {
-    await server.start();
-  } catch (error) {
-    await server.dispose();
-    throw error;
-  }
-  return server;
-}
-
-/**
  * Names an app server as the SDK does: `{machine name}_{32 hexadecimal digits}`. It travels in a header, and
  * machines have names in every language.
  */
 export function serverIdOn(machine: string): string {
   const name = machine.replace(/[^\x21-\x7e]/g, '-').slice(0, 64);
   return `${name}_${randomBytes(16).toString('hex')}`;
+}
+
+/** The answer of the SDK, with this text. */
+const notConnected: Refusal = {
+  status: 500,
+  text: 'Azure SignalR Service is not connected yet, please try again later.',
+};
+const maxUrlChars = 4096;
+
+/** What speaks against a request by itself. */
+function refusalOf({ url = '', method }: IncomingMessage): Refusal | undefined {
+  if (url.length > maxUrlChars) return { status: 414, text: 'The query is too long.' };
+  if (url.split('?', 1)[0]!.toLowerCase() !== `${path}/negotiate`)
+    return { status: 404, text: 'Not found.' };
+  return method === 'POST' ? undefined : { status: 405, text: 'Use POST.' };
+}
+
+/** Negotiate: sends the client on to the service, as the SDK does. */
+async function negotiate(
+  clientEndpoint: string,
+  tokens: AppTokens,
+  request: IncomingMessage,
+  response: ServerResponse,
+  refusal: Refusal | undefined,
+): Promise<void> {
+  request.on('error', () => undefined);
+  response.on('error', () => undefined);
+  request.resume();
+  if (refusal !== undefined) {
+    refuse(response, refusal);
+    return;
+  }
+  const [, query = ''] = /\?(.*)/s.exec(request.url ?? '') ?? [];
+  const parts = [
+    `hub=${tokens.hub}`,
+    `asrs.op=${encodeURIComponent(path)}`,
+    ...(query === '' ? [] : [query]),
+    `asrs_request_id=${randomBytes(8).toString('base64url')}`,
+  ];
+  answerJson(response, {
+    negotiateVersion: 0,
+    url: `${clientEndpoint}/client/?${parts.join('&')}`,
+    accessToken: await tokens.forClient(),
+    availableTransports: [],
+  });
+}
+
+const stickyClaims = { preferred: 'Preferred', required: 'Required' } as const;
+
+/** A token of clients is given out for so long. */
+const keptS = 3600;
+
+/**
+ * The tokens of one app server: signed with the access key, or after a sign-in its own token for itself, and
+ * a key that was lent for clients. Source: Azure/azure-signalr, `ServiceEndpointProvider`.
+ */
+class AppTokens {
+  /** As it stands in audiences and queries. */
+  readonly hub: string;
+  private readonly audience: string;
+  private readonly clientClaims: Readonly<Record<string, string>>;
+  private pass: ServicePass;
+  private signer: TokenSigner;
+  private kept: { readonly token: Promise<string>; readonly untilS: number } | undefined;
+
+  constructor(
+    { service, hub, stickyMode = 'disabled' }: AppServerOptions,
+    private readonly serverId: string,
+  ) {
+    this.hub = hub.toLowerCase();
+    this.audience = service.audience;
+    this.clientClaims =
+      stickyMode === 'disabled'
+        ? {}
+        : { 'asrs.s.sn': serverId, 'asrs.s.ssticky': stickyClaims[stickyMode] };
+    this.pass = service;
+    this.signer = new TokenSigner(service);
+  }
+
+  renew(pass: ServicePass): void {
+    this.pass = pass;
+    this.signer = new TokenSigner(pass);
+    this.kept = undefined;
+  }
+
+  /** For one server connection. */
+  async forServer(): Promise<string> {
+    if ('bearer' in this.pass) return this.pass.bearer;
+    return this.sign('server', { nameid: this.serverId });
+  }
+
+  /** For any client: they are nobody in particular, so one signature serves many. */
+  forClient(): Promise<string> {
+    const nowS = Date.now() / 1000;
+    if (this.kept === undefined || this.kept.untilS <= nowS)
+      this.kept = { token: this.sign('client', this.clientClaims), untilS: nowS + keptS };
+    return this.kept.token;
+  }
+
+  private sign(
+    who: 'client' | 'server',
+    claims: Readonly<Record<string, string>>,
+  ): Promise<string> {
+    const nowS = Math.floor(Date.now() / 1000);
+    const audience = `${this.audience}/${who}/?hub=${this.hub}`;
+    return this.signer.sign(audience, { ...claims, iss: 'azure-signalr', nbf: nowS }, nowS);
+  }
 }

@@ -19,16 +19,14 @@ import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { mayJoin } from '../hub/hubGroups';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
-import type { ServerConnection } from './serviceConnection';
-import { ServiceClient } from './serviceClient';
+import { ServiceClient, type ServerConnection } from './serviceConnection';
 
-/** How the hub of an app server treats its clients; all as in the embedded hub. */
+/** How the hub of an app server treats its clients. */
 export interface AppServerHubOptions {
+  /** Longest hub message of a client, default 1 MiB. */
   readonly maxMessageBytes?: number;
+  /** A client that leaves more than this unread is closed, default 1 MiB. */
   readonly maxUnreadBytes?: number;
-  readonly handshakeTimeoutMs?: number;
-  readonly keepAliveMs?: number;
-  readonly clientTimeoutMs?: number;
   /** Hub protocols that any client may use: what goes to many is encoded in each of them. */
   readonly protocols?: readonly ServerProtocol['name'][];
 }
@@ -44,21 +42,20 @@ const wheelSlots = 10;
 /** Called so often, each slot has its turn once a second. */
 export const hubTickMs = 100;
 const defaultBytes = 1024 * 1024;
+const handshakeTimeoutMs = 15_000;
 const instanceHeader = 'asrs-instance-id';
 
 /** The bench hub of an app server: its clients are at the service, and so is everybody it sends to. */
 export class AppServerHub implements ConnectionHost, BenchContext {
   readonly maxMessageBytes: number;
   readonly maxUnreadBytes: number;
-  readonly keepAliveMs: number;
-  readonly clientTimeoutMs: number;
+  readonly keepAliveMs = 15_000;
+  readonly clientTimeoutMs = 30_000;
   readonly isHeld = false;
   readonly contracts = 'both';
   tickMs = performance.now();
-  private readonly handshakeTimeoutMs: number;
   private readonly protocols: readonly ServerProtocol[];
   private readonly clients = new Map<HubConnection, ServiceClient>();
-  private readonly connections = new Map<ServiceClient, HubConnection>();
   private readonly wheel = Array.from({ length: wheelSlots }, () => new Set<HubConnection>());
   private turn = 0;
   private opens = 0;
@@ -68,9 +65,6 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   constructor(options: AppServerHubOptions) {
     this.maxMessageBytes = options.maxMessageBytes ?? defaultBytes;
     this.maxUnreadBytes = options.maxUnreadBytes ?? defaultBytes;
-    this.keepAliveMs = options.keepAliveMs ?? 15_000;
-    this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
-    this.handshakeTimeoutMs = options.handshakeTimeoutMs ?? 15_000;
     const { protocols } = options;
     this.protocols = serverProtocols.filter(({ name }) => protocols?.includes(name) ?? true);
   }
@@ -89,7 +83,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
         this.openClient(from, message);
         break;
       case serviceType.closeConnection:
-        this.left(from.clients.get(message.connectionId));
+        from.clients.get(message.connectionId)?.left();
         break;
       case serviceType.connectionFlowControl:
         from.clients.get(message.connectionId)?.control(message.operation);
@@ -105,7 +99,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   /** All clients of a connection, or those of one instance of the service, are gone. */
   drop(from: ServerConnection, instanceId?: string): void {
     for (const client of [...from.clients.values()])
-      if (instanceId === undefined || client.instanceId === instanceId) this.left(client);
+      if (instanceId === undefined || client.instanceId === instanceId) client.left();
   }
 
   /** Called every {@link hubTickMs}. */
@@ -117,7 +111,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   }
 
   dispose(): void {
-    for (const client of [...this.connections.keys()]) this.left(client);
+    for (const client of [...this.clients.values()]) client.left();
     this.acks.dispose();
   }
 
@@ -133,9 +127,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
 
   gone(connection: HubConnection): void {
     this.closing(connection);
-    const client = this.clients.get(connection);
     this.clients.delete(connection);
-    if (client !== undefined) this.connections.delete(client);
     for (const slot of this.wheel) slot.delete(connection);
   }
 
@@ -209,40 +201,28 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   private openClient(from: ServerConnection, opened: ServiceMessageOf<4>): void {
     const { connectionId, headers = [] } = opened;
     // The service knows best: an id that comes again is a client of its own.
-    this.left(from.clients.get(connectionId));
+    from.clients.get(connectionId)?.left();
     const instance = headers.find(([name]) => name.toLowerCase() === instanceHeader)?.[1][0];
     const client = new ServiceClient(connectionId, from, instance);
-    const connection = new HubConnection(connectionId, this, client, this.handshakeTimeoutMs);
+    const connection = new HubConnection(connectionId, this, client, handshakeTimeoutMs);
     from.clients.set(connectionId, client);
     this.clients.set(connection, client);
-    this.connections.set(client, connection);
     this.opens = (this.opens + 1) % wheelSlots;
     this.wheel[this.opens]!.add(connection);
-  }
-
-  /** A client that the service has ended, or that goes down with its connection. */
-  private left(client: ServiceClient | undefined): void {
-    if (client === undefined) return;
-    client.left();
-    const connection = this.connections.get(client);
-    if (connection?.isOpen === true) connection.close(undefined, true);
-    else client.gone();
   }
 }
 
 /** The SDK waits so long for an Ack. */
 const timeoutMs = 10_000;
 
-interface Waiting {
-  readonly dueMs: number;
-  readonly answer: (isDone: boolean) => void;
-}
-
 /** Messages that the service acknowledges. Ids count up over all connections of an app server. */
-export class GroupAcks {
+class GroupAcks {
   private lastId = 0;
   // Insertion order is the order of due times.
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly waiting = new Map<
+    number,
+    { dueMs: number; answer: (isDone: boolean) => void }
+  >();
 
   /** The id for the next message, and whether the service has done what it asks for. */
   next(nowMs: number): { readonly ackId: number; readonly isDone: Promise<boolean> } {

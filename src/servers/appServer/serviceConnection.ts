@@ -2,18 +2,31 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, type ClientOptions } from 'ws';
 import { ConnectFailure, retryAfterMs } from '../../wire/connectFailure';
 import { clientFrame, opcode } from '../../wire/socket/frame';
-import { HubMessageError } from '../../wire/message/hubMessage';
-import { ServiceFrames, ServiceOutput } from '../../wire/service/serviceStream';
+import { HubMessageError, hubMessageType } from '../../wire/message/hubMessage';
+import { prefixBytes } from '../../wire/message/messagePackFraming';
 import {
+  clientHead,
+  clientIdAt,
+  plainTail,
+  ServiceFrames,
+  ServiceOutput,
+} from '../../wire/service/serviceStream';
+import {
+  dataType,
+  encodeServiceMessage,
+  flowConnectionType,
+  flowOperation,
+  readServiceMessage,
   serverConnectionType,
   serviceType,
-  readServiceMessage,
-  encodeServiceMessage,
   type Payloads,
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
 import { openSocket, type WaySettings } from '../../wire/socket/socket';
-import type { ClientLine, ServiceClient } from './serviceClient';
+import type { HubTransport } from '../http/webSocketTransport';
+import type { HubConnection } from '../hub/hubConnection';
+import { payloadEnd, payloadStart } from '../hubProtocol/serverFrame';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 
 /** Whom a server connection works for. */
 export interface ServerConnectionHost {
@@ -21,29 +34,26 @@ export interface ServerConnectionHost {
   readonly clientCount: number;
   opened(connection: ServerConnection): void;
   received(connection: ServerConnection, message: ServiceMessage): void;
-  /**
-   * Reported once; its clients are still in {@link ServerConnection.clients}.
-   *
-   * @param openMs how long it was open; absent when it never was
-   */
+  /** @param openMs how long it was open; absent when it never was */
   ended(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void;
   /** Something a person may want to read. */
   problem(text: string): void;
 }
 
-export interface ServerConnectionOptions extends Partial<WaySettings> {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly isOnDemand: boolean;
-  /**
-   * A service that has not taken the connection after so long never will, default 8 s: much less than whoever
-   * has started this process waits, who would know of no reason.
-   */
+/** The way to the service, and how long it may be silent. */
+export interface ServerConnectionSettings extends Partial<WaySettings> {
+  /** Time to take a connection, default 8 s: less than whoever has started this process waits. */
   readonly handshakeMs?: number;
   /** A keep-alive ping goes out this often, default 5 s. */
   readonly pingMs?: number;
   /** A service that is silent for so long is gone, default 30 s. */
   readonly silenceMs?: number;
+}
+
+interface ServerConnectionOptions extends ServerConnectionSettings {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly isOnDemand: boolean;
 }
 
 /** Time the service gets to answer our close. */
@@ -56,7 +66,7 @@ const batchBytes = 64 * 1024;
 const maxUnsentBytes = 16 * 1024 * 1024;
 
 /** One connection of an app server to the service, with the clients that come through it. */
-export class ServerConnection implements ClientLine {
+export class ServerConnection {
   readonly clients = new Map<string, ServiceClient>();
   private readonly socket: WebSocket;
   /** The stream under it. */
@@ -112,6 +122,7 @@ export class ServerConnection implements ClientLine {
     this.socket.on('close', (code) => this.end({ reason: `closed with code ${code}` }));
   }
 
+  /** The handshake is done, and neither side has ended it. */
   get isOpen(): boolean {
     return this.state === 'open';
   }
@@ -126,21 +137,21 @@ export class ServerConnection implements ClientLine {
   }
 
   send(message: ServiceMessage): void {
-    if (!this.mayWrite) return;
+    if (!this.isUsable) return;
     this.output.frame(encodeServiceMessage(message));
     this.flushSoon();
   }
 
   /** Sends ConnectionData; see {@link ServiceOutput.connectionData}. */
   data(id: Buffer, type: number, payload: Buffer, start: number, end: number): void {
-    if (!this.mayWrite) return;
+    if (!this.isUsable) return;
     this.output.connectionData(id, type, payload, start, end);
     this.flushSoon();
   }
 
   /** Sends hub frames to many; see {@link ServiceOutput.payloads}. */
   payloads(head: Buffer, payloads: Payloads, tail: Buffer): void {
-    if (!this.mayWrite) return;
+    if (!this.isUsable) return;
     this.output.payloads(head, payloads, tail);
     this.flushSoon();
   }
@@ -182,10 +193,6 @@ export class ServerConnection implements ClientLine {
 
   terminate(): void {
     this.socket.terminate();
-  }
-
-  private get mayWrite(): boolean {
-    return this.state === 'open' && !this.isMuted;
   }
 
   private shakeHands(): void {
@@ -333,4 +340,158 @@ export function endAdvice({ status, blocker }: ConnectionEnd, signedIn: boolean)
     default:
       return 'Check the endpoint, and that the service is in its default mode.';
   }
+}
+
+/** A client of the service, as it comes to the hub through one server connection. */
+export class ServiceClient implements HubTransport {
+  readonly hasOwnKeepAlive = false;
+  readonly carriesBinary = true;
+  /** The id in MessagePack. */
+  private readonly encodedId: Buffer;
+  private readonly head: Buffer;
+  private owner: HubConnection | undefined;
+  /** What may not be written yet; present while the service has paused this client. */
+  private held: Buffer[] | undefined;
+  private heldBytes = 0;
+  private isPaused = false;
+  private hasLeft = false;
+  private isOver = false;
+
+  /** @param instanceId of the service, where the client is connected */
+  constructor(
+    readonly id: string,
+    readonly connection: ServerConnection,
+    readonly instanceId: string | undefined,
+  ) {
+    this.head = clientHead(id);
+    this.encodedId = this.head.subarray(clientIdAt);
+  }
+
+  attach(owner: HubConnection): void {
+    this.owner = owner;
+  }
+
+  get unreadBytes(): number {
+    return this.heldBytes;
+  }
+
+  get isWritable(): boolean {
+    return !this.isOver && this.connection.isOpen;
+  }
+
+  /** Data of the client has come. */
+  received(payload: Buffer): void {
+    if (this.isPaused) {
+      // The other clients of the connection go on, so what this one sends has to wait here, bounded.
+      this.heldBytes += payload.length;
+      if (this.owner?.hasRoom() !== true) return;
+    }
+    this.owner?.arrived(payload, true);
+  }
+
+  write(frames: Buffer): void {
+    if (this.held !== undefined) {
+      this.held.push(frames);
+      this.heldBytes += frames.length;
+      return;
+    }
+    for (let at = 0; at < frames.length; at = payloadEnd(frames, at)) {
+      const start = payloadStart(frames, at);
+      const end = payloadEnd(frames, at);
+      this.connection.data(this.encodedId, hubDataType(frames, start, end), frames, start, end);
+    }
+  }
+
+  /** Sends a frame from hub code, which does not travel as an answer does. */
+  call(protocol: ServerProtocol, frame: Buffer): void {
+    const payload = frame.subarray(payloadStart(frame, 0));
+    this.connection.payloads(this.head, [[protocol.name, payload]], plainTail);
+  }
+
+  close(): void {
+    if (this.isOver) return;
+    if (this.held !== undefined) this.release();
+    if (!this.hasLeft) {
+      const { id: connectionId } = this;
+      this.connection.send({ type: serviceType.closeConnection, connectionId, errorMessage: '' });
+    }
+    this.gone();
+  }
+
+  terminate(): void {
+    this.close();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    if (this.held === undefined) this.heldBytes = 0;
+  }
+
+  tick(): void {
+    // Others keep the time: the hub, and the server connection.
+  }
+
+  /** The service wants nothing more to be written for this client, or goes on. */
+  control(operation: number): void {
+    if (operation === flowOperation.pause && this.held === undefined) {
+      this.held = [];
+      this.connection.send({
+        type: serviceType.connectionFlowControl,
+        connectionId: this.id,
+        connectionType: flowConnectionType.client,
+        operation: flowOperation.pauseAck,
+      });
+    } else if (operation === flowOperation.resume) {
+      this.release();
+    }
+  }
+
+  /** The service has ended this client: what the hub writes to it is lost, and its end is no news. */
+  left(): void {
+    this.hasLeft = true;
+    if (this.owner?.isOpen === true) this.owner.close(undefined, true);
+    else this.gone();
+  }
+
+  private gone(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.connection.clients.delete(this.id);
+    this.owner?.gone();
+  }
+
+  private release(): void {
+    const { held } = this;
+    this.held = undefined;
+    this.heldBytes = 0;
+    for (const frames of held ?? []) this.write(frames);
+  }
+}
+
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const quote = 0x22;
+const digitZero = 0x30;
+/** `{"type":` is how our JSON messages begin. */
+const typeAt = 8;
+
+/** What the service hears about a hub message of ours, which begins at `start`. */
+function hubDataType(bytes: Buffer, start: number, end: number): number {
+  const second = bytes[start + 1];
+  if (bytes[start] === openBrace && (second === quote || second === closeBrace)) {
+    const isMessage = second === quote && bytes[start + 2] === 0x74;
+    return isMessage ? typeOf(bytes[start + typeAt]! - digitZero) : dataType.handshake;
+  }
+  const prefix = prefixBytes(bytes, start, end);
+  // The length, the head of the array, and the type.
+  return typeof prefix === 'string' ? dataType.unknown : typeOf(bytes[start + prefix + 1]!);
+}
+
+function typeOf(type: number): number {
+  if (type === hubMessageType.ping) return dataType.other;
+  return type === hubMessageType.close ? dataType.close : dataType.invocation;
 }

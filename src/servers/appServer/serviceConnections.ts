@@ -1,43 +1,36 @@
 import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { shownText } from '../../wire/connectFailure';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
-import type { WaySettings } from '../../wire/socket/socket';
+import type { AppServerHub } from './appServerHub';
 import {
   endAdvice,
   endText,
   ServerConnection,
   type ConnectionEnd,
-  type ServerConnectionOptions,
+  type ServerConnectionSettings,
 } from './serviceConnection';
 
-/** What the connections of an app server need. */
-export interface ServerConnectionsHost {
-  readonly clientCount: number;
-  /** Any message but a ping. */
-  received(connection: ServerConnection, message: ServiceMessage): void;
-  /** An instance of the service is gone, and with it its clients on this connection. */
-  offline(connection: ServerConnection, instanceId: string): void;
-  /** A connection is gone, and all its clients with it. */
-  lost(connection: ServerConnection): void;
-  problem(text: string): void;
-  /** A token for one connection. */
-  token(): Promise<string>;
-}
-
-export interface ServerConnectionsOptions extends Pick<
-  ServerConnectionOptions,
-  keyof WaySettings | 'handshakeMs' | 'pingMs' | 'silenceMs'
-> {
-  /** `ws(s)://host[:port]/server/?hub=…` */
-  readonly url: string;
-  readonly serverId: string;
-  /** Whether the tokens are those of a sign-in; else of a key. */
-  readonly signedIn: boolean;
-  /** Kept open at all times. */
-  readonly count: number;
+/** What a person may set. */
+export interface ServerConnectionsSettings extends ServerConnectionSettings {
+  /** Connections to the service, default 5; for broadcasts and large groups 40 are advised. */
+  readonly serverConnections?: number;
+  /** Takes what a person may want to read, such as an error of the service; nothing secret is in it. */
+  readonly onProblem?: (text: string) => void;
   /** Wait after the first failure; doubles up to a minute. Default 1 s. */
   readonly backOffMs?: number;
   /** A connection that is lost before it was open for so long is a failure, too. Default 5 s. */
   readonly shortLifeMs?: number;
+}
+
+interface ServerConnectionsOptions extends ServerConnectionsSettings {
+  /** `ws(s)://host[:port]/server/?hub=…` */
+  readonly url: string;
+  readonly serverId: string;
+  /** For one connection. */
+  readonly token: () => Promise<string>;
+  /** Whether the tokens are those of a sign-in; else of a key. */
+  readonly signedIn: boolean;
 }
 
 const longestBackOffMs = 60_000;
@@ -65,12 +58,12 @@ export class ServerConnections {
   private readonly first = new Map<ServerConnection, (end?: ConnectionEnd) => void>();
 
   constructor(
-    private readonly host: ServerConnectionsHost,
+    private readonly hub: AppServerHub,
     private readonly options: ServerConnectionsOptions,
   ) {}
 
   get clientCount(): number {
-    return this.host.clientCount;
+    return this.hub.counts.clients;
   }
 
   /** Whether clients can be served. */
@@ -83,7 +76,8 @@ export class ServerConnections {
    * @returns why none of them stands, once all have been tried; undefined when at least one does
    */
   async open(): Promise<ConnectionEnd | undefined> {
-    const outcomes = Array.from({ length: this.options.count }, async () => {
+    const { serverConnections = 5 } = this.options;
+    const outcomes = Array.from({ length: serverConnections }, async () => {
       const connection = await this.connect();
       return new Promise<ConnectionEnd | undefined>((resolve) => {
         this.first.set(connection, resolve);
@@ -94,7 +88,7 @@ export class ServerConnections {
   }
 
   /** A connection that takes messages, another one each time; undefined without. */
-  any(): ServerConnection | undefined {
+  private any(): ServerConnection | undefined {
     const usable = [...this.all].filter(({ isUsable }) => isUsable);
     return usable[Math.floor(Math.random() * usable.length)];
   }
@@ -106,7 +100,8 @@ export class ServerConnections {
   }
 
   /** Called about once a second. */
-  tick(nowMs: number): void {
+  tick(): void {
+    const nowMs = performance.now();
     for (const connection of this.all) connection.tick(nowMs);
     if (nowMs < this.nextStatusMs) return;
     this.nextStatusMs = nowMs + statusEveryMs;
@@ -122,24 +117,32 @@ export class ServerConnections {
   }
 
   received(connection: ServerConnection, message: ServiceMessage): void {
-    if (message.type === serviceType.ping) this.pinged(connection, message.messages);
-    else this.host.received(connection, message);
+    if (message.type === serviceType.ping) {
+      this.pinged(connection, message.messages);
+    } else if (message.type === serviceType.serviceError) {
+      // From now on the service takes nothing from this connection; there is no code, only the text.
+      if (connection.isUsable)
+        this.problem(`Azure SignalR Service reports: ${message.errorMessage}`);
+      connection.mute();
+    } else {
+      this.hub.received(connection, message);
+    }
   }
 
   ended(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void {
     this.all.delete(connection);
     this.leaving.get(connection)?.();
-    if (openMs !== undefined) this.host.lost(connection);
+    if (openMs !== undefined) this.hub.drop(connection);
     // An on-demand connection that is refused was not needed after all.
     if (this.isOver || connection.isOnDemand) return;
     const { signedIn, shortLifeMs = 5000 } = this.options;
     if (openMs === undefined) {
       this.settleFirst(connection, end);
-      this.host.problem(
+      this.problem(
         `A server connection could not be opened: ${endText(end)}. ${endAdvice(end, signedIn)}`,
       );
     } else {
-      this.host.problem(`A server connection was lost: ${endText(end)}.`);
+      this.problem(`A server connection was lost: ${endText(end)}.`);
     }
     if (openMs === undefined || openMs < shortLifeMs) {
       this.tryLater(end.retryAfterMs);
@@ -151,16 +154,19 @@ export class ServerConnections {
   }
 
   problem(text: string): void {
-    this.host.problem(text);
+    this.options.onProblem?.(shownText(text));
   }
 
-  /** Takes leave of the service, then, by `farewell`, of the clients, and closes everything. */
-  async dispose(farewell: () => void): Promise<void> {
+  /** Takes leave of the service, then of the clients, and closes everything. */
+  async dispose(): Promise<void> {
     this.isOver = true;
     clearTimeout(this.retry);
     const open = [...this.all].filter(({ isOpen }) => isOpen);
-    await inTime(Promise.all(open.map((connection) => this.leave(connection))), finAckMs);
-    farewell();
+    const left = open.map((connection) => this.untilGone(connection));
+    // The service sends no new clients from then on.
+    for (const connection of open) connection.ping('shutdown', 'fin:0');
+    await inTime(Promise.all(left), finAckMs);
+    this.hub.dispose();
     const closed = [...this.all].map((connection) => this.untilGone(connection));
     for (const connection of this.all) connection.close();
     await inTime(Promise.all(closed), closeMs);
@@ -170,13 +176,6 @@ export class ServerConnections {
   private settleFirst(connection: ServerConnection, end?: ConnectionEnd): void {
     this.first.get(connection)?.(end);
     this.first.delete(connection);
-  }
-
-  /** Settles when the service sends no new clients through the connection any more. */
-  private leave(connection: ServerConnection): Promise<void> {
-    const left = this.untilGone(connection);
-    connection.ping('shutdown', 'fin:0');
-    return left;
   }
 
   /** Settles when the service has taken note, or the connection has ended. */
@@ -190,15 +189,11 @@ export class ServerConnections {
     if (typeof value !== 'string') return;
     if (key === 'echo') connection.ping(...messages.map((each) => each ?? ''));
     else if (key === 'target' && !this.isOver) this.openOnDemand(value);
-    else if (key === 'offline') this.host.offline(connection, value);
+    else if (key === 'offline') this.hub.drop(connection, value);
     else if (key === 'shutdown' && value === 'finack') this.leaving.get(connection)?.();
   }
 
-  /**
-   * While one connection waits for its next attempt, the others wait for its outcome.
-   *
-   * @param retryAfterMs pause that the service asked for
-   */
+  /** While one connection waits for its next attempt, the others wait for its outcome. */
   private tryLater(retryAfterMs = 0): void {
     this.waiting++;
     if (this.retry !== undefined) return;
@@ -220,7 +215,7 @@ export class ServerConnections {
 
   /** @param target instance of the service, for an on-demand connection */
   private async connect(target?: string): Promise<ServerConnection> {
-    const token = await this.host.token();
+    const token = await this.options.token();
     const { url, serverId, ...rest } = this.options;
     const to = target === undefined ? '' : `&target=${encodeURIComponent(target)}`;
     const connection = new ServerConnection(this, {

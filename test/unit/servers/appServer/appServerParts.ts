@@ -2,8 +2,8 @@ import {
   startAppServer,
   type AppServer,
   type AppServerOptions,
+  type ServiceInstance,
 } from '../../../../src/servers/appServer/appServer';
-import type { ServiceInstance } from '../../../../src/servers/appServer/appTokens';
 import { startStubService, type StubService } from '../../../fakes/stubService';
 
 /** A service that listens at `origin`; its key is nobody's. */
