@@ -120,13 +120,11 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     this.call(connection, connection.protocol.callbackFrame('OnConnected', connection.id));
   }
 
-  closing(connection: HubConnection): void {
-    connection.streams?.dispose();
-    connection.streams = undefined;
+  closing(): void {
+    // Its groups are at the service.
   }
 
   gone(connection: HubConnection): void {
-    this.closing(connection);
     this.clients.delete(connection);
     for (const slot of this.wheel) slot.delete(connection);
   }

@@ -169,7 +169,6 @@ export class ServiceEmulator
 
   gone(client: HubConnection | RoutedClient): void {
     if (!isClient(client) || !this.all.has(client)) return;
-    this.closing(client);
     this.quota.release();
     this.remove(client);
   }

@@ -2,27 +2,32 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { largestPayloadBytes } from '../../base/message';
+import { isProbe } from '../../wire/connect/probeMark';
 import { HttpClients, type HttpClientsHost, type PollLimits } from '../http/httpTransport';
-import { ConnectionServer, loopbackHost, refuseUpgrade } from '../http/loopbackServer';
-import { ConnectionTokens } from '../http/negotiate';
+import {
+  answerJson,
+  ConnectionServer,
+  loopbackHost,
+  refuse,
+  refuseUpgrade,
+  splitUrl,
+  type Refusal,
+} from '../http/loopbackServer';
+import { ConnectionTokens, isRefusal, newId, postOnly } from '../http/negotiate';
 import { WebSocketTransport, type HubTransport } from '../http/webSocketTransport';
 import type { FrameSource } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import type { BenchHubOptions } from './benchHubOptions';
 import { invoke, type Audience, type BenchContext, type Contracts } from './benchMethods';
 import { HubConnection, type ConnectionHost } from './hubConnection';
-import { HubDeliveries, HubPause, type DeliveryCounts } from './hubDeliveries';
-import {
-  admitUpgrade,
-  answerRequest,
-  HubGate,
-  type GateCounts,
-  type RequestContext,
-} from './hubGate';
+import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
 import { HubGroups } from './hubGroups';
 
 /** What a hub has done so far. */
-export interface BenchHubCounts extends Readonly<DeliveryCounts>, Readonly<GateCounts> {
+export interface BenchHubCounts extends Readonly<DeliveryCounts> {
+  /** Connects turned away by `--refuse` and `--throttle`. */
+  readonly refused: number;
+  readonly throttled: number;
   /** Invocations received, of any method. */
   readonly invocations: number;
 }
@@ -43,27 +48,27 @@ export interface BenchHub {
  * one leaves it unread for a while.
  */
 const longestBytes = largestPayloadBytes + 1024 * 1024;
+const notFound: Refusal = { status: 404, text: 'There is no hub at this path.' };
 
 class RunningHub
   extends ConnectionServer<HubConnection>
-  implements BenchHub, ConnectionHost, BenchContext, RequestContext, HttpClientsHost
+  implements BenchHub, ConnectionHost, BenchContext, HttpClientsHost
 {
   readonly contracts: Contracts;
-  readonly path: string;
   readonly maxMessageBytes: number;
   readonly maxUnreadBytes: number;
   readonly keepAliveMs: number;
   readonly clientTimeoutMs: number;
   private readonly limits: PollLimits;
   readonly maxPostBytes: number;
-  readonly connections = new Map<string, HubConnection>();
-  readonly groups = new HubGroups<HubConnection>();
   readonly tokens: ConnectionTokens;
-  readonly gate: HubGate;
-  readonly httpClients = new HttpClients(this);
   url = '';
-  private invocations = 0;
-  private readonly pause: HubPause;
+  /** Lower case, without a slash at the end. */
+  private readonly path: string;
+  private readonly connections = new Map<string, HubConnection>();
+  private readonly groups = new HubGroups<HubConnection>();
+  private readonly httpClients = new HttpClients(this);
+  private readonly done = { invocations: 0, refused: 0, throttled: 0 };
   private readonly deliveries: HubDeliveries;
 
   constructor(private readonly options: BenchHubOptions) {
@@ -81,19 +86,7 @@ class RunningHub
     };
     this.maxPostBytes = options.maxPostBytes ?? 2 * longestBytes;
     this.tokens = new ConnectionTokens(options.tokenLifetimeMs ?? 15_000);
-    this.gate = new HubGate(options);
-    this.pause = new HubPause(options.stall);
-    this.deliveries = new HubDeliveries(options, this.pause);
-    this.pause.onHold(() => {
-      for (const connection of this.all) connection.pauseReading();
-    });
-    this.pause.onRelease(() => {
-      this.tickMs = performance.now();
-      for (const connection of this.all) {
-        connection.streams?.resume();
-        if (!this.isHeld) connection.resumeReading();
-      }
-    });
+    this.deliveries = new HubDeliveries(options, this);
   }
 
   get connectionCount(): number {
@@ -101,11 +94,23 @@ class RunningHub
   }
 
   get counts(): BenchHubCounts {
-    return { ...this.deliveries.counts, ...this.gate.counts, invocations: this.invocations };
+    return { ...this.deliveries.counts, ...this.done };
   }
 
   get isHeld(): boolean {
-    return this.pause.isHeld;
+    return this.deliveries.isHeld;
+  }
+
+  onHold(): void {
+    for (const connection of this.all) connection.pauseReading();
+  }
+
+  onRelease(): void {
+    this.tickMs = performance.now();
+    for (const connection of this.all) {
+      connection.streams?.resume();
+      if (!this.isHeld) connection.resumeReading();
+    }
   }
 
   override async listen(port?: number): Promise<void> {
@@ -124,8 +129,6 @@ class RunningHub
   closing(connection: HubConnection): void {
     this.connections.delete(connection.id);
     this.groups.leaveAll(connection);
-    connection.streams?.dispose();
-    connection.streams = undefined;
   }
 
   pollLimits(): PollLimits {
@@ -138,12 +141,11 @@ class RunningHub
   }
 
   gone(connection: HubConnection): void {
-    this.closing(connection);
     this.remove(connection);
   }
 
   invoked(connection: HubConnection, message: HubMessage): void {
-    this.invocations++;
+    this.done.invocations++;
     invoke(this, connection, message);
     const { closeAfter = 0 } = this.options;
     if (closeAfter > 0 && connection.invocations >= closeAfter) {
@@ -187,24 +189,58 @@ class RunningHub
   }
 
   messageArrived(): void {
-    this.pause.messageArrived();
+    this.deliveries.messageArrived();
   }
 
   protected answer(request: IncomingMessage, response: ServerResponse): void {
-    answerRequest(this, request, response);
+    const { path, query } = splitUrl(request);
+    if (path === this.path) {
+      this.httpClients.answer(request, response, query.get('id'));
+    } else if (path !== `${this.path}/negotiate`) {
+      refuse(response, notFound);
+    } else if (request.method !== 'POST') {
+      refuse(response, postOnly);
+    } else {
+      const answer = this.gate(request) ?? this.tokens.negotiate(query);
+      if (isRefusal(answer)) refuse(response, answer);
+      else answerJson(response, answer);
+    }
   }
 
   protected upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const admission = admitUpgrade(this, request);
-    if ('status' in admission) {
-      refuseUpgrade(socket, admission);
+    const { path, query } = splitUrl(request);
+    const token = query.get('id');
+    const admitted = path === this.path ? this.admit(request, token) : notFound;
+    if (typeof admitted !== 'string') {
+      refuseUpgrade(socket, admitted);
       return;
     }
-    const { connectionId, token } = admission;
-    if (token !== undefined) socket.once('close', () => this.tokens.release(token));
+    if (token !== null) socket.once('close', () => this.tokens.release(token));
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      this.connected(connectionId, new WebSocketTransport(accepted, socket));
+      this.connected(admitted, new WebSocketTransport(accepted, socket));
     });
+  }
+
+  /** The id of a connection, which may have skipped negotiation. */
+  private admit(request: IncomingMessage, token: string | null): string | Refusal {
+    return token === null ? (this.gate(request) ?? newId()) : this.tokens.take(token);
+  }
+
+  /** Turns the first connects away as the knobs say; not those of somebody who only asks before a run. */
+  private gate({ headers }: IncomingMessage): Refusal | undefined {
+    if (isProbe(headers)) return undefined;
+    const { refuse: count = 0, throttle } = this.options;
+    if (this.done.refused < count) {
+      this.done.refused++;
+      return { status: 503, text: 'This connect is refused on purpose (--refuse).' };
+    }
+    if (throttle === undefined || this.done.throttled >= throttle.count) return undefined;
+    this.done.throttled++;
+    return {
+      status: 429,
+      text: 'This connect is throttled on purpose (--throttle).',
+      headers: { 'Retry-After': String(throttle.retryAfterS) },
+    };
   }
 
   protected tick(): void {
@@ -214,7 +250,6 @@ class RunningHub
   }
 
   protected sayGoodbye(): void {
-    this.pause.dispose();
     this.deliveries.dispose();
     for (const connection of this.all) connection.close(undefined, true);
   }

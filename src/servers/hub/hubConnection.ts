@@ -32,13 +32,9 @@ export interface ConnectionHost {
 
 /** The streams of a connection, as far as it hands their messages on. */
 export interface OpenStreams {
-  /** Nothing more is to be read for now. */
   readonly isFull: boolean;
-  /** Takes a stream item, the completion of an upload, or a cancellation. */
   received(message: HubMessage): void;
-  /** Sends what became due while the hub was held. */
   resume(): void;
-  /** Ends all streams without a word. */
   dispose(): void;
 }
 
@@ -91,7 +87,7 @@ export class HubConnection implements TransportOwner {
   /** Ends at once, without a word. */
   terminate(): void {
     this.state = 'closing';
-    this.host.closing(this);
+    this.stop();
     this.transport.terminate();
   }
 
@@ -158,13 +154,20 @@ export class HubConnection implements TransportOwner {
   private end(lastFrame: Buffer, code: number): void {
     if (this.state === 'closing') return;
     this.state = 'closing';
-    this.host.closing(this);
+    this.stop();
     if (this.transport.isWritable) this.transport.write(lastFrame);
     this.transport.close(code);
   }
 
   gone(): void {
+    this.stop();
     this.host.gone(this);
+  }
+
+  private stop(): void {
+    this.streams?.dispose();
+    this.streams = undefined;
+    this.host.closing(this);
   }
 
   arrived(data: Buffer, isBinary: boolean): void {

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { BenchHubKnobs, Stall } from './benchHubOptions';
+import type { BenchHubKnobs } from './benchHubOptions';
 import type { HubConnection } from './hubConnection';
 
 /** What the hub did to `RecordLatency` callbacks and stream items. */
@@ -17,34 +17,58 @@ interface Waiting {
   readonly frame: Buffer;
 }
 
+/** What is called when the hub stops reading, and whenever a reason to do so is gone. */
+interface DeliveriesHost {
+  onHold(): void;
+  onRelease(): void;
+}
+
 /** Above this much waiting, the hub reads nothing more until half of it is gone. */
 const maxWaitingBytes = 128 * 1024 * 1024;
 const waitingOverheadBytes = 64;
 const spinMs = 0.75;
 
-/** The way out for deliveries: drops, doubles and delays them as the knobs say. */
+/** The way out for deliveries: drops, doubles, delays and stalls them as the knobs say. */
 export class HubDeliveries {
   readonly counts: DeliveryCounts = { deliveries: 0, dropped: 0, duplicated: 0 };
   private readonly delayMs: number;
   private readonly dropEvery: number;
   private readonly dupEvery: number;
-  private readonly holdsBack: boolean;
   // The delay is the same for all, so the queue is in order of due times; `head` is its first entry.
   private waiting: Waiting[] = [];
   private head = 0;
   private waitingBytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private immediate: NodeJS.Immediate | undefined;
+  /** The stall knob is at work, or too many delayed deliveries wait. */
+  private readonly reasons = new Set<'stall' | 'deliveries'>();
+  private stall: BenchHubKnobs['stall'];
+  private stallTimer: NodeJS.Timeout | undefined;
 
   constructor(
     knobs: BenchHubKnobs,
-    private readonly pause: HubPause,
+    private readonly host: DeliveriesHost,
   ) {
     this.delayMs = knobs.delayMs ?? 0;
     this.dropEvery = knobs.dropEvery ?? 0;
     this.dupEvery = knobs.dupEvery ?? 0;
-    this.holdsBack = this.delayMs > 0;
-    pause.onRelease(() => this.flush());
+    this.stall = knobs.stall;
+  }
+
+  /** Whether the hub reads nothing at the moment. */
+  get isHeld(): boolean {
+    return this.reasons.size > 0;
+  }
+
+  /** A message to deliver has arrived; the first one starts the clock of the stall. */
+  messageArrived(): void {
+    if (this.stall === undefined) return;
+    const { afterMs, forMs } = this.stall;
+    this.stall = undefined;
+    this.stallTimer = setTimeout(() => {
+      this.hold('stall');
+      this.stallTimer = setTimeout(() => this.release('stall'), forMs);
+    }, afterMs);
   }
 
   /** Delivers one frame to one connection. */
@@ -63,20 +87,34 @@ export class HubDeliveries {
 
   /** Sends behind everything that was delivered before: neither counted nor dropped. */
   send(connection: HubConnection, frame: Buffer): void {
-    if (!this.holdsBack) {
+    if (this.delayMs <= 0) {
       connection.write(frame);
       return;
     }
     this.waiting.push({ dueMs: performance.now() + this.delayMs, connection, frame });
     this.waitingBytes += frame.length + waitingOverheadBytes;
-    if (this.waitingBytes > maxWaitingBytes) this.pause.hold('deliveries');
+    if (this.waitingBytes > maxWaitingBytes) this.hold('deliveries');
     if (this.timer === undefined && this.immediate === undefined) this.wakeIn(this.delayMs);
   }
 
   dispose(): void {
     this.cancelWake();
+    clearTimeout(this.stallTimer);
+    this.stall = undefined;
     this.waiting = [];
     this.head = 0;
+  }
+
+  private hold(reason: 'stall' | 'deliveries'): void {
+    const wasHeld = this.isHeld;
+    this.reasons.add(reason);
+    if (!wasHeld) this.host.onHold();
+  }
+
+  private release(reason: 'stall' | 'deliveries'): void {
+    if (!this.reasons.delete(reason)) return;
+    if (reason === 'stall') this.flush();
+    this.host.onRelease();
   }
 
   /**
@@ -97,7 +135,7 @@ export class HubDeliveries {
 
   private flush(): void {
     this.cancelWake();
-    if (this.pause.isHeldBy('stall')) return;
+    if (this.reasons.has('stall')) return;
     const nowMs = performance.now();
     let first = this.waiting[this.head];
     while (first !== undefined && first.dueMs <= nowMs) {
@@ -111,68 +149,6 @@ export class HubDeliveries {
       this.head = 0;
     }
     if (first !== undefined) this.wakeIn(first.dueMs - nowMs);
-    if (this.waitingBytes < maxWaitingBytes / 2) this.pause.release('deliveries');
-  }
-}
-
-type Reason = 'stall' | 'deliveries';
-
-/**
- * Whether the hub reads at the moment. Held by the stall knob, or while too many delayed deliveries
- * wait. Listeners hear of the first hold and of every release.
- */
-export class HubPause {
-  private readonly reasons = new Set<Reason>();
-  private readonly onHolds: (() => void)[] = [];
-  private readonly onReleases: (() => void)[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  private armed: boolean;
-
-  constructor(private readonly stall: Stall | undefined) {
-    this.armed = stall !== undefined;
-  }
-
-  get isHeld(): boolean {
-    return this.reasons.size > 0;
-  }
-
-  isHeldBy(reason: Reason): boolean {
-    return this.reasons.has(reason);
-  }
-
-  onHold(listener: () => void): void {
-    this.onHolds.push(listener);
-  }
-
-  /** The listener asks {@link isHeld}: another reason may still hold. */
-  onRelease(listener: () => void): void {
-    this.onReleases.push(listener);
-  }
-
-  hold(reason: Reason): void {
-    const wasHeld = this.isHeld;
-    this.reasons.add(reason);
-    if (!wasHeld) for (const listener of this.onHolds) listener();
-  }
-
-  release(reason: Reason): void {
-    if (!this.reasons.delete(reason)) return;
-    for (const listener of this.onReleases) listener();
-  }
-
-  /** A message to deliver has arrived; the first one starts the clock of the stall. */
-  messageArrived(): void {
-    if (!this.armed || this.stall === undefined) return;
-    this.armed = false;
-    const { afterMs, forMs } = this.stall;
-    this.timer = setTimeout(() => {
-      this.hold('stall');
-      this.timer = setTimeout(() => this.release('stall'), forMs);
-    }, afterMs);
-  }
-
-  dispose(): void {
-    clearTimeout(this.timer);
-    this.armed = false;
+    if (this.waitingBytes < maxWaitingBytes / 2) this.release('deliveries');
   }
 }

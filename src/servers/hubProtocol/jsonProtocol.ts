@@ -1,4 +1,3 @@
-import { callbacks } from '../../base/message';
 import { encodeHubMessage, hubMessageType, recordSeparator } from '../../wire/message/hubMessage';
 import { skipSpace, stringAt, stringMember, walk } from '../../wire/message/jsonScan';
 import { MessagePackExtension } from '../../wire/message/messagePackReader';
@@ -6,13 +5,11 @@ import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/byteRest';
 import { opcode } from '../../wire/socket/frame';
 import {
-  emptyMessage,
-  foundArgument,
+  HubMessage,
   longError,
   maxErrorBytes,
   maxNameBytes,
   ServerProtocol,
-  type HubMessage,
 } from './serverProtocol';
 
 const quote = 0x22;
@@ -21,10 +18,6 @@ const openBrace = 0x7b;
 const letterN = 0x6e;
 
 const messageTail = Buffer.from('}\x1e');
-const invocationHead = (target: string): Buffer =>
-  Buffer.from(`{"type":1,"target":${JSON.stringify(target)},"arguments":`);
-const recordLatencyHead = invocationHead(callbacks.recordLatency);
-const measureHead = Buffer.concat([invocationHead(callbacks.measure), Buffer.from('[')]);
 
 class JsonProtocol extends ServerProtocol {
   readonly name = 'json';
@@ -34,8 +27,22 @@ class JsonProtocol extends ServerProtocol {
     return separator < 0 ? 'incomplete' : separator + 1;
   }
 
-  read(bytes: Buffer, start: number, end: number): HubMessage | undefined {
-    return readHubMessage(bytes, start, end - 1);
+  /**
+   * Members may come in any order; unknown ones are skipped.
+   * @returns undefined also when it completes with both a result and an error
+   */
+  read(bytes: Buffer, start: number, behind: number): HubMessage | undefined {
+    const end = behind - 1;
+    const open = skipSpace(bytes, start);
+    if (bytes[open] !== openBrace) return undefined;
+    const message = new HubMessage(bytes, start, end);
+    const members = { areValid: true };
+    const walked = walk(bytes, open, end, (keyStart, keyEnd, valueStart, valueEnd) => {
+      const key = bytes.toString('latin1', keyStart + 1, Math.min(keyEnd - 1, keyStart + 16));
+      members.areValid &&= readMember(message, key, valueStart, valueEnd);
+    });
+    const isWhole = walked >= 0 && skipSpace(bytes, walked) === end;
+    return isWhole && members.areValid && isComplete(message) ? message : undefined;
   }
 
   isDictionary(bytes: Buffer, start: number): boolean {
@@ -44,12 +51,6 @@ class JsonProtocol extends ServerProtocol {
 
   isNull(bytes: Buffer, start: number): boolean {
     return bytes[start] === letterN;
-  }
-
-  integer(bytes: Buffer, start: number, end: number): number | undefined {
-    const text = bytes.toString('latin1', start, Math.min(end, start + 16));
-    const value = Number(text);
-    return /^-?[0-9]+$/.test(text) && value === (value | 0) ? value : undefined;
   }
 
   wideInteger(bytes: Buffer, start: number, end: number): bigint | undefined {
@@ -80,23 +81,16 @@ class JsonProtocol extends ServerProtocol {
     const head = Buffer.from(`{"${itemKey}":"${digits}"${comma}`, 'latin1');
     return Buffer.concat([head, dictionary.subarray(1)]);
   }
-
-  invocationFrame(target: string, bytes: Buffer, start: number, end: number): Buffer {
-    const head = target === callbacks.recordLatency ? recordLatencyHead : invocationHead(target);
-    return this.carrying(head, bytes, start, end, messageTail);
-  }
-
-  measureFrame(bytes: Buffer, start: number, end: number): Buffer {
-    return this.carrying(measureHead, bytes, start, end, messageTail);
-  }
-
-  streamItemFrame(invocationId: string, bytes: Buffer, start: number, end: number): Buffer {
-    const head = Buffer.from(`{"type":2,"invocationId":${JSON.stringify(invocationId)},"item":`);
-    return this.carrying(head, bytes, start, end, messageTail);
-  }
 }
 
-export const jsonProtocol: ServerProtocol = new JsonProtocol(opcode.text, encodeHubMessage);
+export const jsonProtocol: ServerProtocol = new JsonProtocol(opcode.text, encodeHubMessage, {
+  invocationHead: (target) =>
+    Buffer.from(`{"type":1,"target":${JSON.stringify(target)},"arguments":`),
+  pairHead: Buffer.from('['),
+  invocationTail: messageTail,
+  itemHead: (id) => Buffer.from(`{"type":2,"invocationId":${JSON.stringify(id)},"item":`),
+  itemTail: messageTail,
+});
 
 /**
  * JSON text of a value that came in MessagePack: bytes as base64, as .NET writes them, of an extension
@@ -114,25 +108,6 @@ export function jsonText(value: unknown): string {
     return `{${members.join(',')}}`;
   }
   return JSON.stringify(value);
-}
-
-/**
- * Reads the envelope of the hub message in `start`…`end` (without the record separator); members may
- * come in any order, unknown ones are skipped.
- * @returns undefined when it is no JSON object with a type and with what this type needs: target and
- * arguments, an id, an item; or when it completes with both a result and an error
- */
-function readHubMessage(bytes: Buffer, start: number, end: number): HubMessage | undefined {
-  const open = skipSpace(bytes, start);
-  if (bytes[open] !== openBrace) return undefined;
-  const message = emptyMessage(bytes, start, end);
-  const members = { areValid: true };
-  const behind = walk(bytes, open, end, (keyStart, keyEnd, valueStart, valueEnd) => {
-    const key = bytes.toString('latin1', keyStart + 1, Math.min(keyEnd - 1, keyStart + 16));
-    members.areValid &&= readMember(message, key, valueStart, valueEnd);
-  });
-  const isWhole = behind >= 0 && skipSpace(bytes, behind) === end;
-  return isWhole && members.areValid && isComplete(message) ? message : undefined;
 }
 
 /** Takes over one member; false when it is not what the protocol says. */
@@ -154,7 +129,7 @@ function readMember(message: HubMessage, key: string, start: number, end: number
       message.argumentsEnd = end;
       message.argumentCount = 0;
       walk(bytes, start, end, (_keyStart, _keyEnd, valueStart, valueEnd) =>
-        foundArgument(message, valueStart, valueEnd),
+        message.foundArgument(valueStart, valueEnd),
       );
       return true;
     case 'streamIds':

@@ -1,4 +1,3 @@
-import { callbacks } from '../../base/message';
 import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
 import {
   bodyLengthAt,
@@ -22,24 +21,15 @@ import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/byteRest';
 import { opcode } from '../../wire/socket/frame';
 import {
-  emptyMessage,
-  foundArgument,
+  HubMessage,
   longError,
   maxErrorBytes,
   maxNameBytes,
   ServerProtocol,
-  type HubMessage,
 } from './serverProtocol';
 
 const nothing = Buffer.alloc(0);
-const noStreams = arrayHead(0);
 const nil = 0xc0;
-// [1, {}, nil, target, …
-const invocationHead = (target: string): Buffer =>
-  Buffer.concat([Buffer.from([0x96, 0x01, 0x80, nil]), encodeText(target)]);
-const recordLatencyHead = invocationHead(callbacks.recordLatency);
-// … [ticks, payload], …
-const measureHead = Buffer.concat([invocationHead(callbacks.measure), arrayHead(2)]);
 
 class MessagePackProtocol extends ServerProtocol {
   readonly name = 'messagepack';
@@ -61,7 +51,22 @@ class MessagePackProtocol extends ServerProtocol {
   }
 
   read(bytes: Buffer, start: number, end: number): HubMessage | undefined {
-    return readMessagePackEnvelope(bytes, start, end);
+    const prefix = prefixBytes(bytes, start, end);
+    if (typeof prefix === 'string') return undefined;
+    const cursor: Cursor = { bytes, at: start + prefix, end };
+    try {
+      const message = new HubMessage(bytes, cursor.at, end);
+      const elements = readArrayHead(cursor);
+      const type = elements === 0 ? undefined : readInteger(cursor);
+      message.type = typeof type === 'number' ? type : fail('no type');
+      const used = readFields(cursor, message, elements);
+      // Newer versions of the protocol may append elements, and have types of their own.
+      for (let index = used; index < elements; index++) skipValue(cursor, 2);
+      return cursor.at === cursor.end ? message : undefined;
+    } catch (error) {
+      if (error instanceof HubMessageError) return undefined;
+      throw error;
+    }
   }
 
   isDictionary(bytes: Buffer, start: number): boolean {
@@ -70,11 +75,6 @@ class MessagePackProtocol extends ServerProtocol {
 
   isNull(bytes: Buffer, start: number): boolean {
     return bytes[start] === nil;
-  }
-
-  integer(bytes: Buffer, start: number, end: number): number | undefined {
-    const value = readInteger({ bytes, at: start, end });
-    return typeof value === 'number' && value === (value | 0) ? value : undefined;
   }
 
   wideInteger(bytes: Buffer, start: number, end: number): bigint | undefined {
@@ -122,20 +122,6 @@ class MessagePackProtocol extends ServerProtocol {
     return Buffer.concat([...head, dictionary.subarray(cursor.at)]);
   }
 
-  invocationFrame(target: string, bytes: Buffer, start: number, end: number): Buffer {
-    const head = target === callbacks.recordLatency ? recordLatencyHead : invocationHead(target);
-    return this.carrying(head, bytes, start, end, noStreams);
-  }
-
-  measureFrame(bytes: Buffer, start: number, end: number): Buffer {
-    return this.carrying(measureHead, bytes, start, end, noStreams);
-  }
-
-  streamItemFrame(invocationId: string, bytes: Buffer, start: number, end: number): Buffer {
-    const head = [arrayHead(4), encodeValue(2), mapHead(0), encodeText(invocationId)];
-    return this.carrying(Buffer.concat(head), bytes, start, end, nothing);
-  }
-
   protected override carrying(
     head: Buffer,
     bytes: Buffer,
@@ -151,6 +137,16 @@ class MessagePackProtocol extends ServerProtocol {
 export const messagePackProtocol: ServerProtocol = new MessagePackProtocol(
   opcode.binary,
   encodeMessagePackMessage,
+  {
+    // [1, {}, nil, target, …
+    invocationHead: (target) =>
+      Buffer.concat([Buffer.from([0x96, 0x01, 0x80, nil]), encodeText(target)]),
+    pairHead: arrayHead(2),
+    // No streams.
+    invocationTail: arrayHead(0),
+    itemHead: (id) => Buffer.concat([Buffer.from([0x94, 0x02, 0x80]), encodeText(id)]),
+    itemTail: nothing,
+  },
 );
 
 /** Up to 5 bytes from the beginning of the message: from what is kept, and from the new data. */
@@ -162,34 +158,6 @@ function beginningOf(rest: Buffer, data: Buffer, start: number): Buffer {
 
 const isMap = (first: number): boolean =>
   (first & 0xf0) === 0x80 || first === 0xde || first === 0xdf;
-
-/**
- * Reads the envelope of the hub message in `start`…`end`, its length included; arguments and items stay
- * where they are.
- * @returns undefined when it is no array with a type and with what this type needs
- */
-function readMessagePackEnvelope(
-  bytes: Buffer,
-  start: number,
-  end: number,
-): HubMessage | undefined {
-  const prefix = prefixBytes(bytes, start, end);
-  if (typeof prefix === 'string') return undefined;
-  const cursor: Cursor = { bytes, at: start + prefix, end };
-  try {
-    const message = emptyMessage(bytes, cursor.at, end);
-    const elements = readArrayHead(cursor);
-    const type = elements === 0 ? undefined : readInteger(cursor);
-    message.type = typeof type === 'number' ? type : fail('no type');
-    const used = readFields(cursor, message, elements);
-    // Newer versions of the protocol may append elements, and have types of their own.
-    for (let index = used; index < elements; index++) skipValue(cursor, 2);
-    return cursor.at === cursor.end ? message : undefined;
-  } catch (error) {
-    if (error instanceof HubMessageError) return undefined;
-    throw error;
-  }
-}
 
 function fail(text: string): never {
   throw new HubMessageError(text);
@@ -243,7 +211,7 @@ function readInvocation(cursor: Cursor, message: HubMessage, elements: number): 
   for (let left = readArrayHead(cursor); left > 0; left--) {
     const { at } = cursor;
     skipValue(cursor, 3);
-    foundArgument(message, at, cursor.at);
+    message.foundArgument(at, cursor.at);
   }
   message.argumentsEnd = cursor.at;
   if (elements < 6) return 5;

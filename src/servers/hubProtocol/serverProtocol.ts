@@ -1,4 +1,5 @@
 /** The SignalR hub protocol as servers speak it, in JSON and MessagePack. */
+import { callbacks } from '../../base/message';
 import { hubMessageType, type HubMessage as WrittenMessage } from '../../wire/message/hubMessage';
 import type { ByteRest } from '../../wire/socket/byteRest';
 import { opcode } from '../../wire/socket/frame';
@@ -6,79 +7,54 @@ import { carryingFrame, serverFrame } from './serverFrame';
 
 /**
  * The envelope of one hub message of either protocol; `arguments` and `item` stay where they are, as
- * positions in `bytes`.
+ * positions in `bytes`, which are 0 where there is none.
  */
-export interface HubMessage {
-  readonly bytes: Buffer;
-  /** The message itself, without what marks its end or its length. */
-  readonly start: number;
-  readonly end: number;
-  type: number;
+export class HubMessage {
+  type = NaN;
   /** Empty when absent. */
-  target: string;
+  target = '';
   /** Of a stream for stream items and their completion; undefined when nobody waits for an answer. */
-  invocationId: string | undefined;
-  /** The whole array including its brackets; both 0 when absent. */
-  argumentsStart: number;
-  argumentsEnd: number;
-  argumentCount: number;
-  firstStart: number;
-  firstEnd: number;
-  secondStart: number;
-  secondEnd: number;
-  thirdStart: number;
-  thirdEnd: number;
+  invocationId: string | undefined = undefined;
+  /** The whole array including its brackets. */
+  argumentsStart = 0;
+  argumentsEnd = 0;
+  argumentCount = 0;
+  firstStart = 0;
+  firstEnd = 0;
+  secondStart = 0;
+  secondEnd = 0;
+  thirdStart = 0;
+  thirdEnd = 0;
   /** How many stream ids there are, and the first of them. */
-  streams: number;
-  streamId: string;
-  /** Both 0 when absent. */
-  itemStart: number;
-  itemEnd: number;
-  hasResult: boolean;
-  error: string | undefined;
-}
+  streams = 0;
+  streamId = '';
+  itemStart = 0;
+  itemEnd = 0;
+  hasResult = false;
+  error: string | undefined = undefined;
 
-/** A message of which nothing has been read yet. */
-export function emptyMessage(bytes: Buffer, start: number, end: number): HubMessage {
-  return {
-    bytes,
-    start,
-    end,
-    type: NaN,
-    target: '',
-    invocationId: undefined,
-    argumentsStart: 0,
-    argumentsEnd: 0,
-    argumentCount: 0,
-    firstStart: 0,
-    firstEnd: 0,
-    secondStart: 0,
-    secondEnd: 0,
-    thirdStart: 0,
-    thirdEnd: 0,
-    streams: 0,
-    streamId: '',
-    itemStart: 0,
-    itemEnd: 0,
-    hasResult: false,
-    error: undefined,
-  };
-}
+  /** @param start of the message itself, without what marks its end or its length; `end` is behind it */
+  constructor(
+    readonly bytes: Buffer,
+    readonly start: number,
+    readonly end: number,
+  ) {}
 
-/** Notes where the next argument stands; no method takes more than three. */
-export function foundArgument(message: HubMessage, start: number, end: number): void {
-  switch (message.argumentCount++) {
-    case 0:
-      message.firstStart = start;
-      message.firstEnd = end;
-      break;
-    case 1:
-      message.secondStart = start;
-      message.secondEnd = end;
-      break;
-    case 2:
-      message.thirdStart = start;
-      message.thirdEnd = end;
+  /** Notes where the next argument stands; no method takes more than three. */
+  foundArgument(start: number, end: number): void {
+    switch (this.argumentCount++) {
+      case 0:
+        this.firstStart = start;
+        this.firstEnd = end;
+        break;
+      case 1:
+        this.secondStart = start;
+        this.secondEnd = end;
+        break;
+      case 2:
+        this.thirdStart = start;
+        this.thirdEnd = end;
+    }
   }
 }
 
@@ -87,6 +63,16 @@ export const maxNameBytes = 512;
 /** Longest error text that is kept; {@link longError} stands for longer ones. */
 export const maxErrorBytes = 4096;
 export const longError = 'The error text is too long to be repeated.';
+
+/** What stands around arguments and items that are sent on byte for byte. */
+interface Surroundings {
+  readonly invocationHead: (target: string) => Buffer;
+  /** Begins a list of two arguments. */
+  readonly pairHead: Buffer;
+  readonly invocationTail: Buffer;
+  readonly itemHead: (invocationId: string) => Buffer;
+  readonly itemTail: Buffer;
+}
 
 /**
  * One hub protocol as the hub speaks it. Payloads stay bytes between the client that sent them and those
@@ -99,15 +85,20 @@ export abstract class ServerProtocol {
   /** The accepted handshake, which is JSON in every protocol. */
   readonly handshakeFrame: Buffer;
   readonly pingFrame: Buffer;
+  private readonly recordLatencyHead: Buffer;
+  private readonly measureHead: Buffer;
 
   /** @param encode one message without a payload of a client, with what marks its end or its length */
   constructor(
     private readonly code: number,
     private readonly encode: (message: WrittenMessage) => Buffer,
+    private readonly around: Surroundings,
   ) {
     this.isText = code === opcode.text;
     this.handshakeFrame = this.frame(Buffer.from('{}\x1e'));
     this.pingFrame = this.written({ type: hubMessageType.ping });
+    this.recordLatencyHead = around.invocationHead(callbacks.recordLatency);
+    this.measureHead = Buffer.concat([around.invocationHead(callbacks.measure), around.pairHead]);
   }
 
   /**
@@ -126,8 +117,6 @@ export abstract class ServerProtocol {
   /** Whether the value binds to a dictionary in .NET: an object, or null. */
   abstract isDictionary(bytes: Buffer, start: number): boolean;
   abstract isNull(bytes: Buffer, start: number): boolean;
-  /** The value as a .NET `int`; undefined when it does not bind to one. */
-  abstract integer(bytes: Buffer, start: number, end: number): number | undefined;
   /** The value as a .NET `long`, exactly; undefined when it does not bind to one. */
   abstract wideInteger(bytes: Buffer, start: number, end: number): bigint | undefined;
   /** The value as text; undefined when it is none. */
@@ -144,12 +133,30 @@ export abstract class ServerProtocol {
   /** A dictionary with its number, in hexadecimal, before its other members. */
   abstract numberedItem(dictionary: Buffer, number: number): Buffer;
 
-  /** Calls `target` with the argument list in `start`…`end` of `bytes`, byte for byte. */
-  abstract invocationFrame(target: string, bytes: Buffer, start: number, end: number): Buffer;
-  /** Calls `Measure` with the last two arguments of a list, from `start` to the list's `end`, byte for byte. */
-  abstract measureFrame(bytes: Buffer, start: number, end: number): Buffer;
-  /** A stream item, which is `start`…`end` of `bytes`, byte for byte. */
-  abstract streamItemFrame(invocationId: string, bytes: Buffer, start: number, end: number): Buffer;
+  /** The value as a .NET `int`; undefined when it does not bind to one. */
+  integer(bytes: Buffer, start: number, end: number): number | undefined {
+    const wide = this.wideInteger(bytes, start, end);
+    return wide === undefined || BigInt.asIntN(32, wide) !== wide ? undefined : Number(wide);
+  }
+
+  /** Calls `target` with the argument list in `start`…`end` of `bytes`. */
+  invocationFrame(target: string, bytes: Buffer, start: number, end: number): Buffer {
+    const { invocationHead, invocationTail } = this.around;
+    const isUsual = target === callbacks.recordLatency;
+    const head = isUsual ? this.recordLatencyHead : invocationHead(target);
+    return this.carrying(head, bytes, start, end, invocationTail);
+  }
+
+  /** Calls `Measure` with the last two arguments of a list, from `start` to the list's `end`. */
+  measureFrame(bytes: Buffer, start: number, end: number): Buffer {
+    return this.carrying(this.measureHead, bytes, start, end, this.around.invocationTail);
+  }
+
+  /** A stream item, which is `start`…`end` of `bytes`. */
+  streamItemFrame(invocationId: string, bytes: Buffer, start: number, end: number): Buffer {
+    const { itemHead, itemTail } = this.around;
+    return this.carrying(itemHead(invocationId), bytes, start, end, itemTail);
+  }
 
   /** A frame of this protocol around a payload. */
   frame(payload: Buffer): Buffer {
