@@ -1,12 +1,15 @@
 import { skipSpace, stringAt, walk } from '../message/jsonScan';
 import {
   isDataType,
+  jsonClientMessages,
   maxWireId,
   noData,
   wellFormed,
   wireId,
   type ClientMessage,
   type DataMessage,
+  type MemberKinds,
+  type Members,
   type Payload,
   type ServerMessage,
   type WireId,
@@ -23,58 +26,20 @@ export const readJsonClientMessage = (bytes: Buffer): ClientMessage | undefined 
 
 function messageIn(frame: JsonFrame): ClientMessage {
   const type = frame.text('type');
-  switch (type) {
-    case 'joinGroup':
-    case 'leaveGroup':
-      return { type, group: frame.text('group'), ackId: frame.id('ackId') };
-    case 'sendToGroup':
-      return frame.has('stream') ? streamStart(frame) : sendToGroup(frame);
-    case 'event':
-      return {
-        type,
-        event: frame.text('event'),
-        ackId: frame.id('ackId'),
-        payload: frame.payload(),
-      };
-    case 'sequenceAck': {
-      const sequenceId = frame.id('sequenceId');
-      if (sequenceId === undefined) throw new SyntaxError('no sequence id');
-      return { type, sequenceId };
-    }
-    case 'ping':
-      return { type };
-    case 'invoke':
-      if (frame.text('target') !== 'event') throw new SyntaxError('unknown target');
-      return {
-        type,
-        invocationId: frame.text('invocationId'),
-        event: frame.text('event'),
-        payload: frame.payload(),
-      };
-    case 'cancelInvocation':
-      return { type, invocationId: frame.text('invocationId') };
-    case 'streamData':
-    case 'streamEnd':
-      return { type: 'stream', streamId: frame.text('streamId') };
-    default:
-      throw new SyntaxError('unknown type');
+  const isStart = type === 'sendToGroup' && frame.has('stream');
+  if (isStart || type === 'streamData' || type === 'streamEnd') {
+    const { streamId } = isStart
+      ? (frame.value('stream') as { streamId?: unknown })
+      : { streamId: frame.text('streamId') };
+    if (typeof streamId !== 'string') throw new SyntaxError('no stream id');
+    return { type: 'stream', streamId };
   }
-}
-
-function sendToGroup(frame: JsonFrame): ClientMessage {
-  return {
-    type: 'sendToGroup',
-    group: frame.text('group'),
-    ackId: frame.id('ackId'),
-    noEcho: frame.flag('noEcho'),
-    payload: frame.payload(),
-  };
-}
-
-function streamStart(frame: JsonFrame): ClientMessage {
-  const { streamId } = frame.value('stream') as { streamId?: unknown };
-  if (typeof streamId !== 'string') throw new SyntaxError('no stream id');
-  return { type: 'stream', streamId };
+  if (!Object.hasOwn(jsonClientMessages, type)) throw new SyntaxError('unknown type');
+  if (type === 'invoke' && frame.text('target') !== 'event')
+    throw new SyntaxError('unknown target');
+  const members: Members = jsonClientMessages[type as keyof typeof jsonClientMessages].members;
+  const values = Object.entries(members).map(([name, [kind]]) => [name, frame.member(kind, name)]);
+  return { type, ...Object.fromEntries(values) } as ClientMessage;
 }
 
 /** One parsed frame. */
@@ -98,6 +63,24 @@ export class JsonFrame {
   /** The member, undefined when it is missing or null. */
   value(key: string): unknown {
     return Object.hasOwn(this.members, key) ? (this.members[key] ?? undefined) : undefined;
+  }
+
+  /** @throws SyntaxError when it is not of that kind */
+  member(kind: keyof MemberKinds, key: string): unknown {
+    switch (kind) {
+      case 'payload':
+        return this.payload();
+      case 'flag':
+        return this.flag(key);
+      case 'id':
+      case 'id?': {
+        const id = this.id(key);
+        if (id === undefined && kind === 'id') throw new SyntaxError(`no id: ${key}`);
+        return id;
+      }
+      default:
+        return this.text(key);
+    }
   }
 
   /** @throws SyntaxError when it is no text */

@@ -1,12 +1,19 @@
+import { isUtf8 } from 'node:buffer';
 import { isJson } from '../message/jsonScan';
-import { bytesHead, bytesIn, field, idIn, textIn, utf8In, visitFields } from './protobufFields';
 import {
+  clientMessages,
   dataTypes,
   noData,
+  serverMessages,
   wellFormed,
+  wireId,
   type DataMessage,
   type DataType,
+  type MemberKinds,
+  type Members,
   type MessageError,
+  type MessageIn,
+  type Messages,
   type Payload,
   type ProtobufClientMessage,
   type ProtobufServerMessage,
@@ -18,173 +25,108 @@ import {
  * `DownstreamMessage` per binary frame. Source: "Azure Web PubSub supported protobuf WebSocket subprotocol".
  */
 
-/** A field of a message: how it is read and written, and what stands for it where it is absent. */
-interface Part<Value> {
-  readonly number: number;
-  readonly absent: Value;
-  read(value: WireId | Buffer): Value;
-  write(value: Value): readonly Buffer[];
-}
-type Parts = Readonly<Record<string, Part<unknown>>>;
-type ValuesOf<Of extends Parts> = { readonly [Name in keyof Of]: ReturnType<Of[Name]['read']> };
-
-const plain =
-  <Value extends WireId | string>(read: (value: WireId | Buffer) => Value, absent: Value) =>
-  (number: number): Part<Value> => ({
-    number,
-    absent,
-    read,
-    write: (value) => [field(number, value)],
-  });
-const text = plain(textIn, '');
-const id = plain(idIn, 0);
-const optional = <Value>(part: Part<Value>): Part<Value | undefined> => ({
-  ...part,
-  absent: undefined,
-  write: (value) => (value === undefined ? [] : part.write(value)),
-});
-const flag = (number: number): Part<boolean> => ({
-  number,
-  absent: false,
-  read: (value) => idIn(value) !== 0,
-  write: (value) => [field(number, value ? 1 : undefined)],
-});
-const data = (number: number): Part<Payload> => ({
-  number,
-  absent: noData,
-  read: (value) => readPayload(bytesIn(value)),
-  write: (value) => payloadParts(number, value),
-});
-const failure = (number: number): Part<MessageError> => ({
-  number,
-  absent: { name: '', message: '' },
-  read: (value) => decoded(errorParts, bytesIn(value)),
-  write: (value) => [field(number, encoded(errorParts, { ...value }))],
-});
-const errorParts = { name: text(1), message: text(2) };
-
-/** Kinds of messages, by the field of the frame that holds one. */
-type Kinds = Readonly<Record<string, { readonly number: number; readonly parts: Parts }>>;
-type MessageOf<Of extends Kinds> = {
-  [Type in keyof Of]: { readonly type: Type } & ValuesOf<Of[Type]['parts']>;
-}[keyof Of];
-
-const membership = { group: text(1), ackId: optional(id(2)) };
-const clientKinds = {
-  sendToGroup: {
-    number: 1,
-    parts: { group: text(1), ackId: optional(id(2)), payload: data(3), noEcho: flag(4) },
-  },
-  event: { number: 5, parts: { event: text(1), payload: data(2), ackId: optional(id(3)) } },
-  joinGroup: { number: 6, parts: membership },
-  leaveGroup: { number: 7, parts: membership },
-  sequenceAck: { number: 8, parts: { sequenceId: id(1) } },
-};
-
-const serverKinds = {
-  ack: { number: 1, parts: { ackId: id(1), success: flag(2), error: optional(failure(3)) } },
-  message: {
-    number: 2,
-    parts: {
-      from: text(1),
-      group: optional(text(2)),
-      payload: data(3),
-      sequenceId: optional(id(4)),
-    },
-  },
-};
-/** What is said of the connection stands one message deeper. */
-const systemField = 3;
-const systemKinds = {
-  connected: {
-    number: 1,
-    parts: {
-      connectionId: text(1),
-      userId: optional(text(2)),
-      reconnectionToken: optional(text(3)),
-    },
-  },
-  disconnected: { number: 2, parts: { message: text(2) } },
-};
-
 /** The message in a frame, undefined when it is malformed or of an unknown type. */
 export const readProtobufClientMessage = (bytes: Buffer): ProtobufClientMessage | undefined =>
-  wellFormed(() => messageIn(clientKinds, bytes));
+  wellFormed(() => messageIn(clientMessages, bytes));
 
 /** The same of what the service sends. */
 export const readProtobufServerMessage = (bytes: Buffer): ProtobufServerMessage | undefined =>
-  wellFormed(() => {
-    const message = messageIn(serverKinds, bytes);
-    if (message === undefined) return systemMessageIn(bytes);
-    if (message.type === 'ack') return message;
-    const { from } = message;
-    if (from !== 'group' && from !== 'server') throw new SyntaxError('unknown sender');
-    return { ...message, from, fromUserId: undefined };
-  });
+  wellFormed(() => messageIn(serverMessages, bytes));
 
-function systemMessageIn(bytes: Buffer): ProtobufServerMessage | undefined {
-  let message: ProtobufServerMessage | undefined;
+function messageIn<Of extends Messages>(
+  messages: Of,
+  bytes: Buffer,
+  path: readonly number[] = [],
+): MessageIn<Of> | undefined {
+  let message: MessageIn<Of> | undefined;
   visitFields(bytes, (number, value) => {
-    if (number === systemField) message = messageIn(systemKinds, bytesIn(value));
-  });
-  return message;
-}
-
-function messageIn<Of extends Kinds>(kinds: Of, bytes: Buffer): MessageOf<Of> | undefined {
-  const named = Object.entries(kinds);
-  let message: MessageOf<Of> | undefined;
-  visitFields(bytes, (number, value) => {
-    const found = named.find(([, kind]) => kind.number === number);
+    const here = [...path, number];
+    const found = Object.entries(messages).find(([, kind]) =>
+      here.every((each, depth) => each === kind.path[depth]),
+    );
     if (found === undefined) return;
-    const [type, { parts }] = found;
-    message = { type, ...decoded(parts, bytesIn(value)) } as MessageOf<Of>;
+    const [type, kind] = found;
+    const body = bytesIn(value);
+    if (kind.path.length > here.length) message = messageIn(messages, body, here) ?? message;
+    else message = { type, ...decoded(kind.members, body) } as MessageIn<Of>;
   });
   return message;
-}
-
-function decoded<Of extends Parts>(parts: Of, body: Buffer): ValuesOf<Of> {
-  const named = Object.entries(parts);
-  const values = Object.fromEntries(named.map(([name, { absent }]) => [name, absent]));
-  visitFields(body, (number, value) => {
-    for (const [name, part] of named) if (part.number === number) values[name] = part.read(value);
-  });
-  return values as ValuesOf<Of>;
 }
 
 /** The payload of the binary frame that carries a message of a client. */
-export function writeProtobufClientMessage(message: ProtobufClientMessage): Buffer {
-  const { number, parts } = clientKinds[message.type];
-  return field(number, encoded(parts, { ...message }));
-}
+export const writeProtobufClientMessage = (message: ProtobufClientMessage): Buffer =>
+  encodedMessage(clientMessages[message.type], message);
 
 /** The same of the service. */
-export function writeProtobufServerMessage(message: ProtobufServerMessage): Buffer {
-  if (message.type === 'message') {
-    const tail = protobufDataTail(message);
-    return Buffer.concat([protobufDataHead(message.sequenceId, tail.length), tail]);
-  }
-  if (message.type === 'ack') {
-    const { number, parts } = serverKinds.ack;
-    return field(number, encoded(parts, { ...message }));
-  }
-  const { number, parts } = systemKinds[message.type];
-  return field(systemField, field(number, encoded(parts, { ...message })));
-}
+export const writeProtobufServerMessage = (message: ProtobufServerMessage): Buffer =>
+  encodedMessage(serverMessages[message.type], message);
 
-const { sequenceId: sequencePart, ...tailParts } = serverKinds.message.parts;
+const encodedMessage = ({ path, members }: Messages[string], message: object): Buffer =>
+  path.reduceRight((body, number) => field(number, body), encoded(members, { ...message }));
+
+const { sequenceId: sequencePart, ...tailMembers } = serverMessages.message.members;
 
 /** The part of a data message in which the copies for several receivers differ. */
 export function protobufDataHead(sequenceId: WireId | undefined, tailBytes: number): Buffer {
-  const number = Buffer.concat(sequencePart.write(sequenceId));
-  return Buffer.concat([bytesHead(serverKinds.message.number, number.length + tailBytes), number]);
+  const number = field(sequencePart[1], sequenceId);
+  return Buffer.concat([
+    bytesHead(serverMessages.message.path[0], number.length + tailBytes),
+    number,
+  ]);
 }
 
 /** What follows the head, the same for all receivers. */
 export const protobufDataTail = (message: DataMessage): Buffer =>
-  encoded(tailParts, { ...message });
+  encoded(tailMembers, { ...message });
 
-const encoded = (parts: Parts, values: Readonly<Record<string, unknown>>): Buffer =>
-  Buffer.concat(Object.entries(parts).flatMap(([name, part]) => part.write(values[name])));
+/** How members are read and written, and what stands for those that are absent. */
+interface Form<Value> {
+  readonly absent: () => Value;
+  readonly read: (value: WireId | Buffer) => Value;
+  /** Undefined is left out. */
+  readonly write?: (value: Value) => WireId | Buffer | undefined;
+}
+const forms: { readonly [Kind in keyof MemberKinds]: Form<MemberKinds[Kind]> } = {
+  text: { absent: () => '', read: textIn },
+  'text?': { absent: () => undefined, read: textIn },
+  sender: { absent: () => senderIn(Buffer.alloc(0)), read: senderIn },
+  id: { absent: () => 0, read: idIn },
+  'id?': { absent: () => undefined, read: idIn },
+  flag: {
+    absent: () => false,
+    read: (value) => idIn(value) !== 0,
+    write: (value) => (value ? 1 : undefined),
+  },
+  payload: { absent: () => noData, read: payloadIn, write: payloadField },
+  'error?': {
+    absent: () => undefined,
+    read: (value) => decoded(errorMembers, bytesIn(value)) as unknown as MessageError,
+    write: (value) => value && encoded(errorMembers, { ...value }),
+  },
+};
+const errorMembers = { name: ['text', 1], message: ['text', 2] } as const;
+
+function decoded(members: Members, body: Buffer): Record<string, unknown> {
+  const named = Object.entries(members);
+  const values: Record<string, unknown> = {};
+  visitFields(body, (number, value) => {
+    for (const [name, [kind, field]] of named)
+      if (field === number) values[name] = forms[kind].read(value);
+  });
+  for (const [name, [kind]] of named) values[name] ??= forms[kind].absent();
+  return values;
+}
+
+function encoded(members: Members, values: Readonly<Record<string, unknown>>): Buffer {
+  const pieces = Object.entries(members).map(([name, [kind, number]]) => {
+    const { write } = forms[kind] as Form<unknown>;
+    const value = values[name];
+    return number === 0
+      ? Buffer.alloc(0)
+      : field(number, write === undefined ? (value as WireId | string) : write(value));
+  });
+  return Buffer.concat(pieces);
+}
 
 /** Fields of `MessageData` by data type. */
 const dataFields: Readonly<Record<DataType, number>> = {
@@ -194,23 +136,181 @@ const dataFields: Readonly<Record<DataType, number>> = {
   json: 4,
 };
 
-/** @throws SyntaxError when the bytes are no `MessageData` */
-function readPayload(bytes: Buffer): Payload {
+function payloadIn(value: WireId | Buffer): Payload {
   let payload = noData;
-  visitFields(bytes, (number, value) => {
+  visitFields(bytesIn(value), (number, content) => {
     const dataType = dataTypes.find((each) => dataFields[each] === number);
     // A newer schema has others.
     if (dataType === undefined) return;
-    const content = dataType === 'text' ? utf8In(value) : bytesIn(value);
+    const bytes = dataType === 'text' ? utf8In(content) : bytesIn(content);
     // It goes into JSON frames as it is.
-    if (dataType === 'json' && !isJson(content)) throw new SyntaxError('no JSON');
-    payload = { dataType, bytes: content };
+    if (dataType === 'json' && !isJson(bytes)) throw new SyntaxError('no JSON');
+    payload = { dataType, bytes };
   });
   return payload;
 }
 
-/** The parts of a field that holds a `MessageData`. */
-function payloadParts(number: number, { dataType, bytes }: Payload): Buffer[] {
-  const head = bytesHead(dataFields[dataType], bytes.length);
-  return [bytesHead(number, head.length + bytes.length), head, bytes];
+function payloadField({ dataType, bytes }: Payload): Buffer {
+  return field(dataFields[dataType], bytes);
+}
+
+function senderIn(value: WireId | Buffer): 'group' | 'server' {
+  const from = textIn(value);
+  if (from !== 'group' && from !== 'server') throw new SyntaxError('unknown sender');
+  return from;
+}
+
+function textIn(value: WireId | Buffer): string {
+  return utf8In(value).toString('utf8');
+}
+
+/** The bytes of a text. */
+function utf8In(value: WireId | Buffer): Buffer {
+  const bytes = bytesIn(value);
+  if (!isUtf8(bytes)) throw new SyntaxError('no text');
+  return bytes;
+}
+
+function bytesIn(value: WireId | Buffer): Buffer {
+  if (!Buffer.isBuffer(value)) throw new SyntaxError('no bytes');
+  return value;
+}
+
+function idIn(value: WireId | Buffer): WireId {
+  if (Buffer.isBuffer(value)) throw new SyntaxError('no number');
+  return value;
+}
+
+const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+
+/** Bytes of the longest varint. */
+const maxVarintBytes = 10;
+
+/**
+ * The fields in `at`…`end`, one after the other; those of fixed width are passed over. Source: protobuf.dev, "Encoding".
+ * Its methods throw SyntaxError where the bytes are no message.
+ */
+class Fields {
+  number = 0;
+  /** Of a varint; undefined of a field with bytes, which stand from `start` to {@link at}. */
+  value: WireId | undefined;
+  start = 0;
+
+  constructor(
+    private readonly bytes: Buffer,
+    public at: number,
+    private readonly end: number,
+  ) {}
+
+  /** Moves to the next field; false behind the last. */
+  next(): boolean {
+    while (this.at < this.end) {
+      const tag = this.varint();
+      if (typeof tag === 'bigint' || tag < 8 || tag > 0xffff_ffff) throw new SyntaxError('bad tag');
+      this.number = Math.floor(tag / 8);
+      this.value = undefined;
+      switch (tag % 8) {
+        case wireType.varint:
+          this.value = this.varint();
+          return true;
+        case wireType.bytes:
+          this.skip(this.varint());
+          return true;
+        case wireType.fixed64:
+          this.skip(8);
+          break;
+        case wireType.fixed32:
+          this.skip(4);
+          break;
+        default:
+          throw new SyntaxError('bad wire type');
+      }
+    }
+    return false;
+  }
+
+  private skip(length: WireId): void {
+    if (length > this.end - this.at) throw new SyntaxError('cut off');
+    this.start = this.at;
+    this.at += Number(length);
+  }
+
+  private varint(): WireId {
+    let value = 0;
+    let wide = 0n;
+    for (let count = 0; count < maxVarintBytes; count++) {
+      if (this.at >= this.end) throw new SyntaxError('cut off');
+      const byte = this.bytes[this.at++]!;
+      // 7 bytes fit into a number.
+      if (count < 7) value += (byte & 0x7f) * 2 ** (7 * count);
+      else wide |= BigInt(byte & 0x7f) << BigInt(7 * count);
+      if (byte < 0x80) return count < 7 ? value : wireId(BigInt.asUintN(64, wide | BigInt(value)));
+    }
+    throw new SyntaxError('varint too long');
+  }
+}
+
+function visitFields(bytes: Buffer, visit: (field: number, value: WireId | Buffer) => void): void {
+  const fields = new Fields(bytes, 0, bytes.length);
+  while (fields.next())
+    visit(fields.number, fields.value ?? bytes.subarray(fields.start, fields.at));
+}
+
+/**
+ * A number inside the message that a frame begins with.
+ * @param outer field of the frame that holds the message
+ * @param inner field of the message
+ * @returns 0 when the frame begins with another field or is cut off, or the number is not there or too large
+ */
+export function nestedVarint(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  outer: number,
+  inner: number,
+): number {
+  try {
+    const frame = new Fields(bytes, start, end);
+    if (!frame.next() || frame.number !== outer || frame.value !== undefined) return 0;
+    const message = new Fields(bytes, frame.start, frame.at);
+    while (message.next())
+      if (message.number === inner && message.value !== undefined)
+        return typeof message.value === 'number' ? message.value : 0;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return 0;
+}
+
+function varint(value: WireId): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest > 0x7f) {
+    if (typeof rest === 'bigint') {
+      bytes.push(Number(rest & 0x7fn) | 0x80);
+      rest = wireId(rest >> 7n);
+    } else {
+      bytes.push((rest % 128) | 0x80);
+      rest = Math.floor(rest / 128);
+    }
+  }
+  bytes.push(Number(rest));
+  return Buffer.from(bytes);
+}
+
+/** Tag and length of a length-delimited field. */
+export const bytesHead = (field: number, length: number): Buffer =>
+  Buffer.concat([varint(field * 8 + wireType.bytes), varint(length)]);
+
+/** Tag of a varint field. */
+export const varintHead = (field: number): Buffer => varint(field * 8 + wireType.varint);
+
+/** A whole field; an undefined value is none. */
+export function field(number: number, value: WireId | string | Buffer | undefined): Buffer {
+  if (value === undefined) return Buffer.alloc(0);
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    return Buffer.concat([varintHead(number), varint(value)]);
+  }
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'utf8') : value;
+  return Buffer.concat([bytesHead(number, bytes.length), bytes]);
 }

@@ -1,4 +1,7 @@
-/** What Azure Web PubSub and its PubSub clients say to each other, free of how frames carry it. */
+/**
+ * What Azure Web PubSub and its PubSub clients say to each other. One table has the members of each message;
+ * the types here and the readers of both forms follow it.
+ */
 
 /** How PubSub clients talk: a form of frames, with or without recovery. */
 export interface Subprotocol {
@@ -58,90 +61,104 @@ export const noData: Payload = { dataType: 'json', bytes: Buffer.from('null') };
 export const isDataType = (text: unknown): text is DataType =>
   dataTypes.some((dataType) => dataType === text);
 
-export interface JoinOrLeave {
-  readonly type: 'joinGroup' | 'leaveGroup';
-  readonly group: string;
-  readonly ackId: WireId | undefined;
-}
-
-export interface SendToGroup {
-  readonly type: 'sendToGroup';
-  readonly group: string;
-  readonly ackId: WireId | undefined;
-  /** The sender does not get it, even if it is in the group. */
-  readonly noEcho: boolean;
-  readonly payload: Payload;
-}
-
-/** What a PubSub client says to the service, in either form. */
-export type ProtobufClientMessage =
-  | JoinOrLeave
-  | SendToGroup
-  | {
-      readonly type: 'event';
-      readonly event: string;
-      readonly ackId: WireId | undefined;
-      readonly payload: Payload;
-    }
-  /** With the largest sequence id received. */
-  | { readonly type: 'sequenceAck'; readonly sequenceId: WireId };
-
-/** The same with what the protobuf schema has no message for. */
-export type ClientMessage =
-  | ProtobufClientMessage
-  | { readonly type: 'ping' }
-  | {
-      readonly type: 'invoke';
-      readonly invocationId: string;
-      readonly event: string;
-      readonly payload: Payload;
-    }
-  | { readonly type: 'cancelInvocation'; readonly invocationId: string }
-  /** Frames of a stream of messages, of which only the id is read. */
-  | { readonly type: 'stream'; readonly streamId: string };
-
 /** Why a request of a client failed: names are fixed, such as `Forbidden`, messages are for people. */
 export interface MessageError {
   readonly name: string;
   readonly message: string;
 }
 
-/** The client is connected from here on; comes again after a recovery, with a new token. */
-export interface Connected {
-  readonly type: 'connected';
-  readonly connectionId: string;
-  readonly userId: string | undefined;
-  /** Only in reliable subprotocols. */
-  readonly reconnectionToken: string | undefined;
-}
-
-/** Data, from a member of a group or from the application's server. */
-export interface DataMessage {
-  readonly type: 'message';
-  readonly from: 'group' | 'server';
-  /** Only of messages from a group. */
-  readonly group: string | undefined;
-  /** Only of messages from a group, and only in JSON. */
-  readonly fromUserId: string | undefined;
-  /** Only in reliable subprotocols: not 0, and growing. */
-  readonly sequenceId: WireId | undefined;
+/** What a member of a message is, in either form; those with `?` may be missing. */
+export interface MemberKinds {
+  readonly text: string;
+  readonly 'text?': string | undefined;
+  readonly sender: 'group' | 'server';
+  readonly id: WireId;
+  readonly 'id?': WireId | undefined;
+  readonly flag: boolean;
   readonly payload: Payload;
+  readonly 'error?': MessageError | undefined;
 }
+/** Each member with its field in Protocol Buffers; 0 where only JSON has it. */
+export type Members = Readonly<Record<string, readonly [keyof MemberKinds, number]>>;
+/** Messages by their type, with the fields that lead to them in a frame of Protocol Buffers. */
+export type Messages = Readonly<
+  Record<string, { readonly path: readonly number[]; readonly members: Members }>
+>;
+/** A message of a table. */
+export type MessageIn<Of extends Messages> = {
+  readonly [Type in keyof Of]: { readonly type: Type } & {
+    readonly [Name in keyof Of[Type]['members']]: MemberKinds[Of[Type]['members'][Name][0]];
+  };
+}[keyof Of];
+
+const membership = { group: ['text', 1], ackId: ['id?', 2] } as const;
+
+/** What a PubSub client says to the service, in either form. */
+export const clientMessages = {
+  sendToGroup: {
+    path: [1],
+    members: { ...membership, payload: ['payload', 3], noEcho: ['flag', 4] },
+  },
+  event: { path: [5], members: { event: ['text', 1], payload: ['payload', 2], ackId: ['id?', 3] } },
+  joinGroup: { path: [6], members: membership },
+  leaveGroup: { path: [7], members: membership },
+  /** With the largest sequence id received. */
+  sequenceAck: { path: [8], members: { sequenceId: ['id', 1] } },
+} as const satisfies Messages;
+
+/** What only clients that speak JSON say. */
+export const jsonClientMessages = {
+  ...clientMessages,
+  ping: { path: [], members: {} },
+  invoke: {
+    path: [],
+    members: { invocationId: ['text', 0], event: ['text', 0], payload: ['payload', 0] },
+  },
+  cancelInvocation: { path: [], members: { invocationId: ['text', 0] } },
+} as const satisfies Messages;
 
 /** What the service says to a PubSub client, in either form. */
-export type ProtobufServerMessage =
-  | Connected
-  | DataMessage
+export const serverMessages = {
+  ack: { path: [1], members: { ackId: ['id', 1], success: ['flag', 2], error: ['error?', 3] } },
+  /** Data, from a member of a group or from the application's server. */
+  message: {
+    path: [2],
+    members: {
+      /** Only in reliable subprotocols: not 0, and growing. */
+      sequenceId: ['id?', 4],
+      from: ['sender', 1],
+      /** These two only of messages from a group. */
+      group: ['text?', 2],
+      fromUserId: ['text?', 0],
+      payload: ['payload', 3],
+    },
+  },
+  /** Comes again after a recovery, with a new token, which only reliable subprotocols have. */
+  connected: {
+    path: [3, 1],
+    members: {
+      connectionId: ['text', 1],
+      userId: ['text?', 2],
+      reconnectionToken: ['text?', 3],
+    },
+  },
   /** The service is about to close the socket. */
-  | { readonly type: 'disconnected'; readonly message: string }
-  | {
-      readonly type: 'ack';
-      readonly ackId: WireId;
-      readonly success: boolean;
-      readonly error: MessageError | undefined;
-    };
+  disconnected: { path: [3, 2], members: { message: ['text', 2] } },
+} as const satisfies Messages;
 
-/** The same with what the protobuf schema has no message for. */
+export type ProtobufClientMessage = MessageIn<typeof clientMessages>;
+export type ProtobufServerMessage = MessageIn<typeof serverMessages>;
+
+export type ClientMessage =
+  | MessageIn<typeof jsonClientMessages>
+  /** Frames of a stream of messages, of which only the id is read. */
+  | { readonly type: 'stream'; readonly streamId: string };
+
+export type SendToGroup = Extract<ClientMessage, { type: 'sendToGroup' }>;
+export type Connected = Extract<ProtobufServerMessage, { type: 'connected' }>;
+export type DataMessage = Extract<ProtobufServerMessage, { type: 'message' }>;
+
+/** With what the protobuf schema has no message for. */
 export type ServerMessage =
   | ProtobufServerMessage
   | { readonly type: 'pong' }

@@ -1,4 +1,3 @@
-/** Subprotocols of Azure Web PubSub: messages in JSON and Protobuf, as hub messages and back. */
 import { callbacks, membershipMethods } from '../../base/message';
 import { opcode } from '../socket/frame';
 import type { HubCodec, Recoverable } from '../message/hubCodec';
@@ -19,9 +18,21 @@ import {
   type MessageLayout,
   type MessageShape,
 } from '../message/messageLayout';
-import { bytesHead, field, nestedVarint, varintHead } from './protobufFields';
-import { readProtobufServerMessage, writeProtobufClientMessage } from './protobufMessages';
-import type { JoinOrLeave, ProtobufServerMessage, WireId } from './pubSubMessage';
+import {
+  bytesHead,
+  field,
+  nestedVarint,
+  readProtobufServerMessage,
+  varintHead,
+  writeProtobufClientMessage,
+} from './protobufMessages';
+import {
+  clientMessages,
+  serverMessages,
+  type ClientMessage,
+  type ProtobufServerMessage,
+  type WireId,
+} from './pubSubMessage';
 
 /**
  * The subprotocols of Azure Web PubSub in the words of a hub, so that everything above the wire stays the
@@ -30,30 +41,28 @@ import type { JoinOrLeave, ProtobufServerMessage, WireId } from './pubSubMessage
  * "Responses"; "Azure Web PubSub supported protobuf WebSocket subprotocol".
  */
 
-/** A frame holds one message. */
-const find: HubCodec['find'] = (_buffer, at, end, span) => {
-  span.start = at;
-  span.end = end;
-  span.next = end;
-};
+/** In all of them the service speaks first, a frame holds one message, and acks have numbers for ids. */
+const common = {
+  handshake: Buffer.alloc(0),
+  answeredStamp: () => -1,
+  find: (_buffer, at, end, span) => {
+    span.start = at;
+    span.end = span.next = end;
+  },
+} satisfies Partial<HubCodec>;
 
 const objectStart = Buffer.from('{');
 const sequenceStart = Buffer.from('{"sequenceId":');
 const ackStart = Buffer.from('{"type":"ack",');
 
-/** `json.webpubsub.azure.v1`. */
 export const webPubSubCodec: HubCodec = {
+  ...common,
   protocol: 'webpubsub',
   subprotocol: 'json.webpubsub.azure.v1',
   opcode: opcode.text,
-  // The service speaks first.
-  handshake: Buffer.alloc(0),
   greetingEnd: (buffer, start, end) => greeted(isConnected(frameFields(buffer, start, end)), end),
   // Names of groups and users follow, so that only this is always the same.
   callStart: () => Buffer.from('{"type":"message",'),
-  // Acks have numbers for ids.
-  answeredStamp: () => -1,
-  find,
   read: (buffer, start, end) => messageOf(frameFields(buffer, start, end)),
   encode: (message) => {
     const isPing = message.type === hubMessageType.ping;
@@ -63,7 +72,7 @@ export const webPubSubCodec: HubCodec = {
   layout: jsonLayout,
 };
 
-/** The same with numbered messages, which are acknowledged, and a lost socket that can be replaced. */
+/** With numbered messages, which are acknowledged, and a lost socket that can be replaced. */
 export const reliableWebPubSubCodec: HubCodec = {
   ...webPubSubCodec,
   protocol: 'webpubsubReliable',
@@ -83,13 +92,11 @@ export const reliableWebPubSubCodec: HubCodec = {
  * somebody has sent. Source: "Client protocols for Azure Web PubSub", heading "Simple WebSocket client".
  */
 export const plainWebPubSubCodec: HubCodec = {
+  ...common,
   protocol: 'webpubsubNone',
   opcode: opcode.text,
-  handshake: Buffer.alloc(0),
   opensAtOnce: true,
   callStart: () => objectStart,
-  answeredStamp: () => -1,
-  find,
   read: (buffer, start, end) => {
     try {
       return delivery(frameFields(buffer, start, end));
@@ -104,27 +111,19 @@ export const plainWebPubSubCodec: HubCodec = {
     throw new Error(`a plain WebSocket has no frame for a hub message of type ${message.type}`);
   },
   textBytes: webPubSubCodec.textBytes,
-  layout: (shape, lengths) => {
-    const pieces = new JsonPieces(lengths);
-    pieces.list(shape.arguments);
-    return pieces.layout();
-  },
+  layout: (shape, lengths) => dataLayout(shape, lengths),
 };
 
-/**
- * `protobuf.webpubsub.azure.v1`. Payloads are JSON as text, which every edition of the schema has.
- */
+/** Payloads are JSON as text, which every edition of the schema has. */
 export const protobufWebPubSubCodec: HubCodec = {
+  ...common,
   protocol: 'webpubsubProtobuf',
   subprotocol: 'protobuf.webpubsub.azure.v1',
   opcode: opcode.binary,
-  handshake: Buffer.alloc(0),
   greetingEnd: (buffer, start, end) =>
     greeted(schemaMessageIn(buffer, start, end).type === 'connected', end),
   // Field 2, data; its length follows.
   callStart: () => Buffer.from([0x12]),
-  answeredStamp: () => -1,
-  find,
   read: (buffer, start, end) => messageOfSchema(schemaMessageIn(buffer, start, end)),
   // The schema has no ping: that of WebSockets takes its place.
   encode: (message) =>
@@ -135,7 +134,7 @@ export const protobufWebPubSubCodec: HubCodec = {
   layout: protobufLayout,
 };
 
-/** The same with numbered messages, which are acknowledged, and a lost socket that can be replaced. */
+/** As {@link reliableWebPubSubCodec}. */
 export const reliableProtobufWebPubSubCodec: HubCodec = {
   ...protobufWebPubSubCodec,
   protocol: 'webpubsubReliableProtobuf',
@@ -178,6 +177,7 @@ export function ackCompletion(
   return { ...completion, error: words.join(': ') || 'the service refused it' };
 }
 
+type JoinOrLeave = Extract<ClientMessage, { type: 'joinGroup' | 'leaveGroup' }>;
 const groupTypes: Readonly<Record<string, JoinOrLeave['type']>> = {
   [membershipMethods.join]: 'joinGroup',
   [membershipMethods.leave]: 'leaveGroup',
@@ -283,12 +283,9 @@ function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   return pieces.layout();
 }
 
-/** Fields of what the service sends: a data message, and the number in it. */
-const dataField = 2;
-const sequenceIdField = 4;
-
 function notedInProtobuf(buffer: Buffer, start: number, end: number): number | Recoverable {
-  const sequenceId = nestedVarint(buffer, start, end, dataField, sequenceIdField);
+  const { path, members } = serverMessages.message;
+  const sequenceId = nestedVarint(buffer, start, end, path[0], members.sequenceId[1]);
   if (sequenceId > 0) return sequenceId;
   const message = schemaMessageIn(buffer, start, end);
   return message.type === 'connected' ? message : 0;
@@ -314,33 +311,34 @@ function messageOfSchema(message: ProtobufServerMessage): HubMessage | undefined
   }
 }
 
-/** Fields of a message to a group and of an event: the frame's, and those of name, ack id and data in it. */
-const sendFields = {
-  group: { kind: 1, name: 1, ackId: 2, data: 3 },
-  event: { kind: 5, name: 1, ackId: 3, data: 2 },
-} as const;
 /** Field of text in the data. */
 const textField = 1;
 
 /** As {@link jsonLayout}. */
 function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
-  const json = new JsonPieces(lengths);
-  json.list(shape.arguments);
-  const data = json.layout();
+  const data = dataLayout(shape, lengths);
   const dataHead = bytesHead(textField, data.body.length);
-  const fields = sendFields[shape.toGroup === true ? 'group' : 'event'];
+  const { sendToGroup, event } = clientMessages;
+  const { path, members } = shape.toGroup === true ? sendToGroup : event;
   const pieces = new Pieces(lengths);
-  if (shape.toGroup === true) {
-    pieces.add(bytesHead(fields.name, lengths.receiver));
+  if ('group' in members) {
+    pieces.add(bytesHead(members.group[1], lengths.receiver));
     pieces.hole('receiver', 'text');
   } else {
-    pieces.add(field(fields.name, shape.method));
+    pieces.add(field(members.event[1], shape.method));
   }
   if (shape.answered === true) {
-    pieces.add(varintHead(fields.ackId));
+    pieces.add(varintHead(members.ackId[1]));
     pieces.hole('ackId', 'varint', messageAckId.varintBytes);
   }
-  pieces.add(bytesHead(fields.data, dataHead.length + data.body.length), dataHead);
+  pieces.add(bytesHead(members.payload[1], dataHead.length + data.body.length), dataHead);
   pieces.nested(data);
-  return pieces.layout((length) => bytesHead(fields.kind, length));
+  return pieces.layout((length) => bytesHead(path[0], length));
+}
+
+/** The arguments alone. */
+function dataLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
+  const pieces = new JsonPieces(lengths);
+  pieces.list(shape.arguments);
+  return pieces.layout();
 }

@@ -12,8 +12,8 @@ import {
   protobufWebPubSubCodec,
   reliableProtobufWebPubSubCodec,
 } from '../../../../src/wire/webpubsub/webPubSubCodec';
-import { nestedVarint } from '../../../../src/wire/webpubsub/protobufFields';
 import {
+  nestedVarint,
   readProtobufClientMessage,
   writeProtobufServerMessage,
 } from '../../../../src/wire/webpubsub/protobufMessages';
