@@ -1,16 +1,21 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Endpoint } from '../../base/endpoint';
-import { classOfSystemError, ConnectFailure, textOfSystemError, shownUrl } from '../connectFailure';
-import type { Negotiated } from '../socket/upgrade';
+import {
+  classOfSystemError,
+  ConnectFailure,
+  shownText,
+  shownUrl,
+  StatusFailure,
+  textOfSystemError,
+} from '../connectFailure';
 import type { HubCodec } from '../message/hubCodec';
 import { opcode } from '../socket/frame';
 import type { ConnectStopwatch } from '../socket/socket';
 import { SocketAgents } from '../socket/socketAgents';
-import { admissionHeaders } from '../socket/upgrade';
+import { admissionHeaders, type Negotiated } from '../socket/upgrade';
 
 /** A request to the hub of a channel. */
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** With its query. */
   readonly path: string;
@@ -28,6 +33,9 @@ export interface ChannelOwner {
   requestFailed(failure: ConnectFailure): void;
 }
 
+/** Longest wait for the answer to a request, as in the official clients; a poll ends after 90 s by itself. */
+export const requestTimeoutMs = 100_000;
+
 /**
  * One request at a time over a socket that is kept open. A request that met a socket closed while idle, and of whose
  * answer nothing has come, is sent once more, as browsers do (RFC 9112, 9.3.1).
@@ -35,16 +43,14 @@ export interface ChannelOwner {
 export class HttpChannel {
   private readonly agents: SocketAgents;
   private request: ClientRequest | undefined;
-  /** The socket that has carried the last request. */
-  private socket: Socket | undefined;
   private disposed = false;
 
   /** @param timeoutMs longest silence, then the request has failed; 0 for no limit */
   constructor(
-    private readonly url: URL,
+    private readonly requests: HttpRequests,
     endpoint: Endpoint,
     private readonly owner: ChannelOwner,
-    private readonly timeoutMs: number,
+    private readonly timeoutMs = requestTimeoutMs,
   ) {
     this.agents = new SocketAgents(endpoint, 1);
   }
@@ -53,11 +59,14 @@ export class HttpChannel {
     return this.request !== undefined;
   }
 
-  /** Sends a request; the channel must not be busy. */
-  send(request: HttpRequest, stopwatch?: ConnectStopwatch): void {
+  /**
+   * Sends a request; the channel must not be busy.
+   * @param renews whether a 401 means that the token has expired: it is made and sent once more with a new one
+   */
+  send(make: () => HttpRequest, renews = false, stopwatch?: ConnectStopwatch): void {
     if (this.disposed) return;
     if (this.isBusy) throw new Error('an HTTP channel carries one request at a time');
-    this.begin(request, stopwatch);
+    this.begin(make, renews, stopwatch);
   }
 
   destroy(): void {
@@ -68,50 +77,66 @@ export class HttpChannel {
     this.agents.destroy();
   }
 
-  private begin(asked: HttpRequest, stopwatch?: ConnectStopwatch): void {
-    const { url, agents, timeoutMs, owner } = this;
-    const { body, ...options } = asked;
+  private begin(make: () => HttpRequest, renews: boolean, stopwatch?: ConnectStopwatch): void {
+    const { agents, timeoutMs, owner } = this;
+    const { url, cookies, accessToken } = this.requests.where;
+    const { body, ...options } = make();
     const request = agents.request(url, { ...options, stopwatch });
-    let reused = false;
     let head: IncomingMessage | undefined;
     this.request = request;
-    request.once('socket', (socket: Socket) => {
-      reused = socket === this.socket;
-      this.socket = socket;
-    });
     request.once('response', (response) => {
       head = response;
+      cookies?.take(response.headers['set-cookie'] ?? [], url);
+      const hasExpired = renews && response.statusCode === 401;
       response.on('data', (bytes: Buffer) => {
-        if (this.request === request) owner.answerBody(bytes);
+        if (this.request === request && !hasExpired) owner.answerBody(bytes);
       });
       response.once('end', () => {
         if (this.request !== request) return;
-        this.request = undefined;
-        owner.answerEnded(response);
+        if (hasExpired) void this.renew(request, response, make, accessToken);
+        else this.ended(response);
       });
       response.once('error', (error) => this.broken(request, error, true));
       if (this.request === request) owner.answerBegan?.(response);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
       const isGone = error.code === 'ECONNRESET' || error.code === 'EPIPE';
-      if (this.request === request && reused && isGone && head === undefined) this.begin(asked);
+      if (this.request === request && request.reusedSocket && isGone && head === undefined)
+        this.begin(make, renews);
       else this.broken(request, error, head !== undefined);
     });
-    if (timeoutMs > 0) request.setTimeout(timeoutMs, () => this.silent(request));
+    if (timeoutMs > 0)
+      request.setTimeout(timeoutMs, () => {
+        const failure = new ConnectFailure('timeout', `no answer from ${shownUrl(url.href)}`);
+        if (this.request === request) this.fail(failure);
+      });
     request.end(body);
   }
 
-  private silent(request: ClientRequest): void {
-    if (this.request === request)
-      this.fail(new ConnectFailure('timeout', `no answer from ${shownUrl(this.url.href)}`));
+  private async renew(
+    request: ClientRequest,
+    head: IncomingMessage,
+    make: () => HttpRequest,
+    refused: string | undefined,
+  ): Promise<void> {
+    const renewed = await this.requests.renewToken(refused);
+    if (this.request !== request) return;
+    if (renewed) this.begin(make, false);
+    else this.ended(head);
+  }
+
+  private ended(head: IncomingMessage): void {
+    this.request = undefined;
+    this.owner.answerEnded(head);
   }
 
   private broken(request: ClientRequest, error: Error, hasBegun: boolean): void {
     if (this.request !== request) return;
     if (error instanceof ConnectFailure) this.fail(error);
-    else if (error.message === 'socket hang up' || error.message === 'aborted')
-      this.fail(new ConnectFailure('closed', endedText(hasBegun)));
-    else this.fail(new ConnectFailure(classOfSystemError(error), textOfSystemError(error)));
+    else if (error.message === 'socket hang up' || error.message === 'aborted') {
+      const where = hasBegun ? 'in the middle of an answer' : 'without an answer';
+      this.fail(new ConnectFailure('closed', `the server ended the connection ${where}`));
+    } else this.fail(new ConnectFailure(classOfSystemError(error), textOfSystemError(error)));
   }
 
   private fail(failure: ConnectFailure): void {
@@ -120,13 +145,14 @@ export class HttpChannel {
   }
 }
 
-function endedText(hasBegun: boolean): string {
-  return hasBegun
-    ? 'the server ended the connection in the middle of an answer'
-    : 'the server ended the connection without an answer';
+/** What an answer with an unwanted status means. */
+export function failureOf(what: string, head: IncomingMessage, url: URL): ConnectFailure {
+  const { statusCode = 0, statusMessage = '', headers } = head;
+  const text = `${what}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
+  return new StatusFailure(statusCode, 'request', text.trimEnd(), headers['retry-after']);
 }
 
-/** Builds the requests of one connection over an HTTP transport. */
+/** The requests of one connection, with what lets them in. */
 export class HttpRequests {
   private shared: readonly string[] = [];
   private readonly contentType: string;
@@ -141,7 +167,6 @@ export class HttpRequests {
     this.contentType = isText ? 'text/plain;charset=UTF-8' : 'application/octet-stream';
   }
 
-  /** Where the requests go, and what lets them in. */
   get where(): Negotiated {
     return this.admission;
   }
@@ -171,25 +196,23 @@ export class HttpRequests {
     return this.renewal;
   }
 
-  /** The request whose answer is the stream of events. */
   stream(): HttpRequest {
     const headers = [...this.headers(), 'Accept', 'text/event-stream', 'Cache-Control', 'no-cache'];
     return { method: 'GET', path: this.path, headers };
   }
 
   /** A poll; the time in its query keeps caches on the way from answering it, as in the official clients. */
-  poll(unixMs: number): HttpRequest {
-    return { method: 'GET', path: `${this.path}&_=${unixMs}`, headers: this.headers() };
+  poll(): HttpRequest {
+    return { method: 'GET', path: `${this.path}&_=${Date.now()}`, headers: this.headers() };
   }
 
-  /** A send of hub messages. */
   post(body: Buffer): HttpRequest {
     const headers = [...this.headers(), 'Content-Type', this.contentType];
     headers.push('Content-Length', String(body.length));
     return { method: 'POST', path: this.path, headers, body };
   }
 
-  /** The end of a long-polling connection. */
+  /** Ends a long-polling connection. */
   remove(): HttpRequest {
     return { method: 'DELETE', path: this.path, headers: this.headers() };
   }

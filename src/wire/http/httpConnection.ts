@@ -1,4 +1,5 @@
 /** Hub connections over server-sent events and long polling: one way in, one way out. */
+import type { IncomingMessage } from 'node:http';
 import type { HttpTransport, Endpoint } from '../../base/endpoint';
 import {
   ClientConnection,
@@ -9,9 +10,8 @@ import { classOfClosing, ConnectFailure, shownText } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
 import { handshakeEnd } from '../hub/webSocketConnection';
 import { HubMessageError, type HubMessage } from '../message/hubMessage';
-import { EventStreamInput, PollInput, type HttpInput, type InputOwner } from './httpInput';
-import { HttpOutbox } from './httpOutbox';
-import { HttpRequests } from './httpChannel';
+import { failureOf, HttpChannel, HttpRequests, type ChannelOwner } from './httpChannel';
+import { EventStreamInput, PollInput, type InputOwner } from './httpInput';
 import type { Negotiated } from '../socket/upgrade';
 
 /** What a server may put into one event or one answer: ASP.NET Core stops at 64 KB and the message beyond. */
@@ -25,7 +25,7 @@ const closeTimeoutMs = 2000;
  */
 export class HttpConnection extends ClientConnection implements InputOwner {
   readonly connectionId: string | undefined;
-  private readonly input: HttpInput;
+  private readonly input: EventStreamInput | PollInput;
   private readonly outbox: HttpOutbox;
   private timer: NodeJS.Timeout | undefined;
 
@@ -70,8 +70,7 @@ export class HttpConnection extends ClientConnection implements InputOwner {
   }
 
   send(message: Buffer): boolean {
-    this.outbox.send(message);
-    const { unsentBytes } = this.outbox;
+    const unsentBytes = this.outbox.send(message);
     if (unsentBytes > this.options.maximumUnsentBytes)
       this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
     return true;
@@ -149,5 +148,86 @@ export class HttpConnection extends ClientConnection implements InputOwner {
       return;
     }
     this.timer ??= setTimeout(() => this.fail(failure), reasonWaitMs);
+  }
+}
+
+/** Sends one POST at a time, so that order is kept; what is due meanwhile goes together in the next. */
+class HttpOutbox implements ChannelOwner {
+  private readonly channel: HttpChannel;
+  private waiting: Buffer[] = [];
+  private waitingBytes = 0;
+  private ending = false;
+  private removed = false;
+
+  constructor(
+    private readonly requests: HttpRequests,
+    endpoint: Endpoint,
+    private readonly failed: (failure: ConnectFailure) => void,
+  ) {
+    this.channel = new HttpChannel(requests, endpoint, this);
+  }
+
+  /**
+   * Sends the message, or keeps a copy of it; the bytes may be changed afterwards.
+   * @returns bytes that wait for the POST that is on its way
+   */
+  send(message: Buffer): number {
+    if (this.channel.isBusy) {
+      this.waiting.push(Buffer.from(message));
+      this.waitingBytes += message.length;
+    } else {
+      this.post(Buffer.from(message));
+    }
+    return this.waitingBytes;
+  }
+
+  /** Ends the connection at the server, behind the POST that is on its way, and lets go. */
+  end(): void {
+    this.ending = true;
+    this.take();
+    if (!this.channel.isBusy) this.remove();
+  }
+
+  destroy(): void {
+    this.take();
+    this.channel.destroy();
+  }
+
+  answerBody(): void {
+    // An answer to a send says nothing but its status.
+  }
+
+  answerEnded(head: IncomingMessage): void {
+    const { statusCode: status = 0 } = head;
+    if (this.ending) {
+      if (this.removed) this.destroy();
+      else this.remove();
+    } else if (status < 200 || status > 299) {
+      this.destroy();
+      this.failed(failureOf('send', head, this.requests.where.url));
+    } else if (this.waitingBytes > 0) {
+      this.post(Buffer.concat(this.take()));
+    }
+  }
+
+  requestFailed(failure: ConnectFailure): void {
+    if (!this.ending)
+      this.failed(new ConnectFailure(failure.errorClass, `send: ${failure.message}`));
+  }
+
+  private take(): Buffer[] {
+    const { waiting } = this;
+    this.waiting = [];
+    this.waitingBytes = 0;
+    return waiting;
+  }
+
+  private post(body: Buffer): void {
+    this.channel.send(() => this.requests.post(body), true);
+  }
+
+  private remove(): void {
+    this.removed = true;
+    this.channel.send(() => this.requests.remove());
   }
 }

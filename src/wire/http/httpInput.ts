@@ -3,8 +3,7 @@ import type { Endpoint } from '../../base/endpoint';
 import { ConnectFailure } from '../connectFailure';
 import { ByteRest } from '../socket/byteRest';
 import type { ConnectStopwatch } from '../socket/socket';
-import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
-import { failureOf, requestTimeoutMs } from './httpOutbox';
+import { failureOf, HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
 
 /** Who gets what comes in over an HTTP transport. */
 export interface InputOwner {
@@ -21,23 +20,11 @@ export interface InputOwner {
   readonly stopped: boolean;
 }
 
-/** The receiving half of a connection over an HTTP transport. */
-export interface HttpInput {
-  /** @param stopwatch gets the phases of its socket */
-  open(stopwatch?: ConnectStopwatch): void;
-  destroy(): void;
-}
-
 /** One answer that does not end and brings an event for every flush of the server. */
-export class EventStreamInput implements HttpInput, ChannelOwner {
+export class EventStreamInput implements ChannelOwner {
   private readonly channel: HttpChannel;
   private readonly reader: EventReader;
-  private readonly onEvent = (
-    buffer: Buffer,
-    start: number,
-    end: number,
-    eventBytes: number,
-  ): void => {
+  private readonly onEvent: OnEvent = (buffer, start, end, eventBytes) => {
     if (!this.owner.stopped) this.owner.onMessages(buffer, start, end, eventBytes);
   };
 
@@ -49,11 +36,12 @@ export class EventStreamInput implements HttpInput, ChannelOwner {
   ) {
     this.reader = new EventReader(maximumBytes);
     // The server pings over the stream; the owner judges its silence.
-    this.channel = new HttpChannel(requests.where.url, endpoint, this, 0);
+    this.channel = new HttpChannel(requests, endpoint, this, 0);
   }
 
+  /** @param stopwatch gets the phases of its socket */
   open(stopwatch?: ConnectStopwatch): void {
-    this.channel.send(this.requests.stream(), stopwatch);
+    this.channel.send(() => this.requests.stream(), false, stopwatch);
   }
 
   destroy(): void {
@@ -61,9 +49,8 @@ export class EventStreamInput implements HttpInput, ChannelOwner {
   }
 
   answerBegan(head: IncomingMessage): void {
-    const { where } = this.requests;
-    where.cookies?.take(head.headers['set-cookie'] ?? [], where.url);
-    if (head.statusCode !== 200) this.owner.onFailure(failureOf('event stream', head, where.url));
+    if (head.statusCode !== 200)
+      this.owner.onFailure(failureOf('event stream', head, this.requests.where.url));
     else if (!/^text\/event-stream\b/i.test(head.headers['content-type'] ?? ''))
       this.owner.onFailure(
         new ConnectFailure('request', 'event stream: the server answered with something else'),
@@ -90,15 +77,12 @@ export class EventStreamInput implements HttpInput, ChannelOwner {
 }
 
 /** One request after the other, each answered as soon as the server has something. */
-export class PollInput implements HttpInput, ChannelOwner {
+export class PollInput implements ChannelOwner {
   private channel: HttpChannel;
   private readonly body = new ByteRest();
   private activated = false;
   /** The last poll was given up without an answer. */
   private inVain = false;
-  /** The last poll has asked for a new token. */
-  private renewed = false;
-  private token: string | undefined;
 
   constructor(
     private readonly requests: HttpRequests,
@@ -106,11 +90,11 @@ export class PollInput implements HttpInput, ChannelOwner {
     private readonly owner: InputOwner,
     private readonly maximumBytes: number,
   ) {
-    this.channel = this.newChannel();
+    this.channel = new HttpChannel(requests, endpoint, this);
   }
 
   open(stopwatch?: ConnectStopwatch): void {
-    this.poll(stopwatch);
+    this.channel.send(() => this.requests.poll(), this.activated, stopwatch);
   }
 
   destroy(): void {
@@ -129,32 +113,22 @@ export class PollInput implements HttpInput, ChannelOwner {
 
   answerEnded(head: IncomingMessage): void {
     const { owner } = this;
-    const { where } = this.requests;
     if (owner.stopped) return;
-    where.cookies?.take(head.headers['set-cookie'] ?? [], where.url);
     const whole = this.body.take();
     this.inVain = false;
     if (head.statusCode === 204) {
       owner.onServerEnd();
-      return;
-    }
-    if (head.statusCode === 401 && this.activated && !this.renewed) {
-      void this.pollAgain(head);
-      return;
-    }
-    if (head.statusCode !== 200) {
-      owner.onFailure(failureOf('poll', head, where.url));
-      return;
-    }
-    this.renewed = false;
-    // Before the messages are looked at: what the server sends next waits for a poll.
-    this.poll();
-    if (!this.activated) {
-      // The first answer comes at once and only says that the connection is there.
+    } else if (head.statusCode !== 200) {
+      owner.onFailure(failureOf('poll', head, this.requests.where.url));
+    } else {
+      const isFirst = !this.activated;
       this.activated = true;
-      owner.onReady();
+      // Before the messages are looked at: what the server sends next waits for a poll.
+      this.open();
+      // The first answer comes at once and only says that the connection is there.
+      if (isFirst) owner.onReady();
+      owner.onMessages(whole, 0, whole.length, whole.length);
     }
-    owner.onMessages(whole, 0, whole.length, whole.length);
   }
 
   requestFailed(failure: ConnectFailure): void {
@@ -164,26 +138,8 @@ export class PollInput implements HttpInput, ChannelOwner {
     }
     // A server may be set to hold polls for longer; the official clients ask again without end.
     this.inVain = true;
-    this.channel = this.newChannel();
-    this.poll();
-  }
-
-  /** The token has expired: once more with a new one. */
-  private async pollAgain(head: IncomingMessage): Promise<void> {
-    this.renewed = true;
-    const renewed = await this.requests.renewToken(this.token);
-    if (this.owner.stopped) return;
-    if (renewed) this.poll();
-    else this.owner.onFailure(failureOf('poll', head, this.requests.where.url));
-  }
-
-  private newChannel(): HttpChannel {
-    return new HttpChannel(this.requests.where.url, this.endpoint, this, requestTimeoutMs);
-  }
-
-  private poll(stopwatch?: ConnectStopwatch): void {
-    this.token = this.requests.where.accessToken;
-    this.channel.send(this.requests.poll(Date.now()), stopwatch);
+    this.channel = new HttpChannel(this.requests, this.endpoint, this);
+    this.open();
   }
 }
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import type { ConnectFailure } from '../../../../src/wire/connectFailure';
-import { HttpChannel } from '../../../../src/wire/http/httpChannel';
+import { jsonCodec } from '../../../../src/wire/hub/codecs';
+import { HttpChannel, HttpRequests } from '../../../../src/wire/http/httpChannel';
 import { endpointOf } from '../../../fakes/endpoint';
 
 /** What became of one request. */
@@ -44,7 +45,7 @@ describe('answers over HTTP', () => {
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hub`);
     body = '';
     channel ??= new HttpChannel(
-      url,
+      new HttpRequests({ url, headers: {} }, jsonCodec),
       endpointOf(url.href),
       {
         answerBody: (bytes) => (body += bytes.toString('latin1')),
@@ -54,7 +55,7 @@ describe('answers over HTTP', () => {
       timeoutMs,
     );
     const outcome = new Promise<Outcome>((resolve) => (settle = resolve));
-    channel.send({ method: 'GET', path: '/hub', headers: ['Host', url.host] });
+    channel.send(() => ({ method: 'GET', path: '/hub', headers: ['Host', url.host] }));
     return outcome;
   }
   beforeEach(() => (channel = undefined));
