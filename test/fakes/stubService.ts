@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { framed } from '../../src/wire/message/messagePackFraming';
+import { framed } from '../../src/wire/message/messagePack';
 import { ServiceFrames } from '../../src/wire/service/serviceStream';
 import {
   readServiceMessage,

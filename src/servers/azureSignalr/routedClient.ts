@@ -1,6 +1,6 @@
 import { recordSeparator } from '../../wire/message/hubMessage';
 import { opcode } from '../../wire/socket/frame';
-import { encodeText } from '../../wire/message/messagePackWriter';
+import { encodeText } from '../../wire/message/messagePack';
 import { ByteRest } from '../../wire/socket/byteRest';
 import {
   agreeOnProtocol,

@@ -1,6 +1,6 @@
 import { encodeHubMessage, hubMessageType, recordSeparator } from '../../wire/message/hubMessage';
 import { skipSpace, stringAt, stringMember, walk } from '../../wire/message/jsonScan';
-import { MessagePackExtension } from '../../wire/message/messagePackReader';
+import { MessagePackExtension } from '../../wire/message/messagePack';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/byteRest';
 import { opcode } from '../../wire/socket/frame';

@@ -4,9 +4,6 @@ import {
   lengthPrefix,
   maximumPrefixBytes,
   prefixBytes,
-} from '../../wire/message/messagePackFraming';
-import { completionKind, encodeMessagePackMessage } from '../../wire/message/messagePackMessage';
-import {
   readArrayHead,
   readInteger,
   readMapHead,
@@ -15,8 +12,12 @@ import {
   skipNil,
   skipValue,
   type Cursor,
-} from '../../wire/message/messagePackReader';
-import { arrayHead, encodeText, encodeValue, mapHead } from '../../wire/message/messagePackWriter';
+  arrayHead,
+  encodeText,
+  encodeValue,
+  mapHead,
+} from '../../wire/message/messagePack';
+import { completionKind, encodeMessagePackMessage } from '../../wire/message/messagePackMessage';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/byteRest';
 import { opcode } from '../../wire/socket/frame';

@@ -9,13 +9,12 @@ import {
   textIn,
 } from '../message/hubMessage';
 import { jsonLayout, messagePackLayout } from '../message/messageLayout';
-import { bodyLengthAt, prefixBytes } from '../message/messagePackFraming';
+import { bodyLengthAt, prefixBytes, encodeText, textHead } from '../message/messagePack';
 import {
   completionKind,
   encodeMessagePackMessage,
   readMessagePackMessage,
 } from '../message/messagePackMessage';
-import { encodeText, textHead } from '../message/messagePackWriter';
 import {
   protobufWebPubSubCodec,
   reliableProtobufWebPubSubCodec,

@@ -1,14 +1,14 @@
 import type { HoleKind, MessageArgument, TextPart, WireProtocol } from '../../base/message';
 import { hubMessageType } from './hubMessage';
-import { lengthPrefix } from './messagePackFraming';
 import {
+  lengthPrefix,
   arrayHead,
   binaryHead,
   encodeText,
   encodeValue,
   mapHead,
   textHead,
-} from './messagePackWriter';
+} from './messagePack';
 import { stampKey, stampLength } from './stamp';
 
 /** What one message of a run looks like, apart from what is written into it each time. */

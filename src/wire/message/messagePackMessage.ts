@@ -1,6 +1,6 @@
 import { hubMessageType, HubMessageError, type HubMessage } from './hubMessage';
-import { framed } from './messagePackFraming';
 import {
+  framed,
   readArrayHead,
   readInteger,
   readMapHead,
@@ -9,8 +9,12 @@ import {
   skipNil,
   skipValue,
   type Cursor,
-} from './messagePackReader';
-import { arrayHead, encodeText, encodeValue, mapHead } from './messagePackWriter';
+  arrayHead,
+  encodeText,
+  encodeValue,
+  mapHead,
+  nil,
+} from './messagePack';
 
 /**
  * Hub messages in MessagePack: each an array that begins with its type; types 1 to 5 have headers next.
@@ -18,7 +22,6 @@ import { arrayHead, encodeText, encodeValue, mapHead } from './messagePackWriter
  */
 
 const noHeaders = mapHead(0);
-const nil = Buffer.from([0xc0]);
 /** The third element of a completion: what follows it. */
 export const completionKind = { error: 1, void: 2, value: 3 } as const;
 

@@ -18,8 +18,7 @@ import {
   type MessageLayout,
   type MessageShape,
 } from '../message/messageLayout';
-import { lengthPrefix } from '../message/messagePackFraming';
-import { arrayHead, binaryHead, encodeText, textHead } from '../message/messagePackWriter';
+import { lengthPrefix, arrayHead, binaryHead, encodeText, textHead } from '../message/messagePack';
 import type { ServiceFailure } from '../rest/restCalls';
 import {
   encodeServiceMessage,

@@ -1,6 +1,6 @@
 import { HubMessageError } from '../message/hubMessage';
-import { framed } from '../message/messagePackFraming';
 import {
+  framed,
   readArrayHead,
   readInteger,
   readMapHead,
@@ -9,14 +9,12 @@ import {
   skipNil,
   skipValue,
   type Cursor,
-} from '../message/messagePackReader';
-import {
   arrayHead,
   binaryHead,
   encodeText,
   encodeValue,
   mapHead,
-} from '../message/messagePackWriter';
+} from '../message/messagePack';
 
 /**
  * Messages between an app server and Azure SignalR Service. One table has what stands on the wire for each

@@ -1,6 +1,11 @@
 import { HubMessageError } from '../message/hubMessage';
-import { bodyLengthAt, maximumPrefixBytes, prefixBytes } from '../message/messagePackFraming';
-import { arrayHead, encodeText } from '../message/messagePackWriter';
+import {
+  bodyLengthAt,
+  maximumPrefixBytes,
+  prefixBytes,
+  arrayHead,
+  encodeText,
+} from '../message/messagePack';
 import { ByteRest } from '../socket/byteRest';
 import { dataType, type Payloads } from './serviceMessage';
 

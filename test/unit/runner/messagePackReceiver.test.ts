@@ -6,13 +6,13 @@ import { Receiver } from '../../../src/runner/receive/receiver';
 import { Recorder } from '../../../src/runner/recorder';
 import { messagePackCodec } from '../../../src/wire/hub/codecs';
 import { HubMessageError, type HubMessage } from '../../../src/wire/message/hubMessage';
-import { framed } from '../../../src/wire/message/messagePackFraming';
 import {
+  framed,
   arrayHead,
   encodeText,
   encodeValue,
   mapHead,
-} from '../../../src/wire/message/messagePackWriter';
+} from '../../../src/wire/message/messagePack';
 import {
   emptyStamp,
   stampKey,

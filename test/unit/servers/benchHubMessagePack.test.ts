@@ -7,10 +7,12 @@ import { jsonText } from '../../../src/servers/hubProtocol/jsonProtocol';
 import type { Span } from '../../../src/wire/message/hubCodec';
 import { messagePackCodec } from '../../../src/wire/hub/codecs';
 import type { HubMessage } from '../../../src/wire/message/hubMessage';
-import { MessagePackExtension } from '../../../src/wire/message/messagePackReader';
+import {
+  MessagePackExtension,
+  lengthPrefix,
+  encodeText,
+} from '../../../src/wire/message/messagePack';
 import { RawClient } from './rawClient';
-import { lengthPrefix } from '../../../src/wire/message/messagePackFraming';
-import { encodeText } from '../../../src/wire/message/messagePackWriter';
 
 const { encode, handshake } = messagePackCodec;
 

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { BenchHub } from '../../../src/servers/hub/benchHub';
 import { jsonProtocol } from '../../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../../src/servers/hubProtocol/messagePackProtocol';
-import { encodeValue } from '../../../src/wire/message/messagePackWriter';
+import { encodeValue } from '../../../src/wire/message/messagePack';
 import { hubAndClient, type RawClient } from './rawClient';
 
 const item = (n: unknown): object => ({ type: 2, invocationId: 's', item: { n } });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { prefixBytes } from '../../../../src/wire/message/messagePackFraming';
+import { prefixBytes } from '../../../../src/wire/message/messagePack';
 import {
   readServiceMessage,
   encodeServiceMessage,

@@ -8,7 +8,7 @@ import {
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { serviceType } from '../../../../src/wire/service/serviceMessage';
-import { framed } from '../../../../src/wire/message/messagePackFraming';
+import { framed } from '../../../../src/wire/message/messagePack';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
 import { hubClient } from './hubClients';

@@ -10,7 +10,7 @@ import {
   type ServiceMessageOf,
 } from '../../../../src/wire/service/serviceMessage';
 import { HubMessageError } from '../../../../src/wire/message/hubMessage';
-import { bodyLengthAt, prefixBytes } from '../../../../src/wire/message/messagePackFraming';
+import { bodyLengthAt, prefixBytes } from '../../../../src/wire/message/messagePack';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
 import { RawClient } from '../rawClient';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { encodeText } from '../../../../src/wire/message/messagePackWriter';
+import { encodeText } from '../../../../src/wire/message/messagePack';
 import {
   broadcastHead,
   clientHead,
