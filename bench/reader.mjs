@@ -1,7 +1,7 @@
 // What reading one delivery costs without any socket: the receiver with all its counting, fed from memory as
 // 2,000 receivers of a broadcast would feed it. Prints one line of JSON: microseconds per delivery.
 import { closedPlan } from '../out/src/runner/calibrate/roundTrips.js';
-import { codecOf } from '../out/src/wire/hub/codecs.js';
+import { codecOf } from '../out/src/wire/webpubsub/webPubSubCodec.js';
 import { stampKey, stampLength, writeStamp } from '../out/src/wire/message/stamp.js';
 import { counting } from './engineParts.mjs';
 

@@ -1,7 +1,7 @@
 import type { ErrorClass } from '../../src/base/errorClass';
 import { ConnectFailure } from '../../src/wire/connectFailure';
 import type { ConnectContext, OpenConnection } from '../../src/wire/connect/connectHub';
-import { jsonCodec } from '../../src/wire/hub/codecs';
+import { jsonCodec } from '../../src/wire/message/hubCodec';
 import type { HubConnection, HubListener } from '../../src/wire/hub/clientConnection';
 import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';
 import { onlyClientFrame } from './frames';

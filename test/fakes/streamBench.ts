@@ -4,7 +4,7 @@ import { populationsOf } from '../../src/plan/population';
 import { Receiver } from '../../src/runner/receive/receiver';
 import { Recorder, type StepRecorder } from '../../src/runner/recorder';
 import { StreamSender } from '../../src/runner/send/streamSender';
-import { jsonCodec } from '../../src/wire/hub/codecs';
+import { jsonCodec } from '../../src/wire/message/hubCodec';
 import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/message/hubMessage';
 import type { Parameters } from '../../src/usecases/parameters';
 import { FakeConnection } from './connection';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { jsonCodec, messagePackCodec } from '../../src/wire/hub/codecs';
+import { jsonCodec, messagePackCodec } from '../../src/wire/message/hubCodec';
 import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
 import { assertConsistent, assertExact, loadRun, onlyStep, type LoadTest } from './loadRun';
 import { sideBySide } from '../fakes/sideBySide';

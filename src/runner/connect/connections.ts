@@ -16,7 +16,7 @@ import {
 import { ConnectStopwatch } from '../../wire/socket/socket';
 import { SocketAgents } from '../../wire/socket/socketAgents';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/hub/codecs';
+import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
 import type { Clock } from '../machineClock';
 import type { Recorder } from '../recorder';

@@ -5,7 +5,7 @@ import { entryOfSource, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
-import { codecOf } from '../../wire/hub/codecs';
+import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubMessage } from '../../wire/message/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';

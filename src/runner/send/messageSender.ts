@@ -6,7 +6,7 @@ import { payloadPicker, randomFor, type PayloadPicker } from '../../plan/draws';
 import type { Population } from '../../plan/population';
 import type { Audience } from '../../usecases/useCase';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/hub/codecs';
+import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import {
   holeLengths,
   MessageTemplate,

@@ -3,7 +3,7 @@ import { WebSocket, type ClientOptions } from 'ws';
 import { ConnectFailure, retryAfterMs } from '../../wire/connectFailure';
 import { clientFrame, opcode } from '../../wire/socket/frame';
 import { HubMessageError, hubMessageType } from '../../wire/message/hubMessage';
-import { prefixBytes } from '../../wire/message/messagePackFraming';
+import { prefixBytes } from '../../wire/message/messagePack';
 import {
   clientHead,
   clientIdAt,

@@ -4,7 +4,7 @@ import { callbacks } from '../../base/message';
 import { withoutEnd } from '../../base/text';
 import { hubMethods } from '../../usecases/registry';
 import type { HubDeed } from '../../usecases/useCase';
-import { codecOf } from '../../wire/hub/codecs';
+import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import type { HubCodec } from '../../wire/message/hubCodec';
 import { hubMessageType, HubMessageError, type Invocation } from '../../wire/message/hubMessage';
 import type { RestCalls, RestReceiver, ServiceFailure } from '../../wire/rest/restCalls';

@@ -3,8 +3,7 @@ import type { ErrorClass } from '../../base/errorClass';
 import { ConnectFailure, shownUrl } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
 import type { HubMessage } from '../message/hubMessage';
-import type { HubCodec } from '../message/hubCodec';
-import { jsonCodec } from './codecs';
+import { type HubCodec, jsonCodec } from '../message/hubCodec';
 
 /** What an open connection reports. One listener serves all connections of a worker. */
 export interface HubListener {

@@ -12,7 +12,7 @@ import {
   shownText,
   ConnectFailure,
 } from '../connectFailure';
-import { jsonCodec } from '../hub/codecs';
+import { jsonCodec } from '../message/hubCodec';
 import {
   JsonPieces,
   type MessageShape,

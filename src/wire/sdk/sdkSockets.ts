@@ -12,7 +12,7 @@ import type { Cookies } from '../socket/cookies';
 import { addCookies } from '../connect/negotiate';
 import { HttpRequests } from '../http/httpChannel';
 import { EventStreamInput, type InputOwner } from '../http/httpInput';
-import { jsonCodec } from '../hub/codecs';
+import { jsonCodec } from '../message/hubCodec';
 import { serverHeaderLength } from '../socket/frame';
 import { openSocket, type ConnectStopwatch } from '../socket/socket';
 import type { SocketAgents } from '../socket/socketAgents';

@@ -1,6 +1,6 @@
-import { callbacks, membershipMethods } from '../../base/message';
+import { callbacks, membershipMethods, type WireProtocol } from '../../base/message';
 import { opcode } from '../socket/frame';
-import type { HubCodec, Recoverable } from '../message/hubCodec';
+import { jsonCodec, messagePackCodec, type HubCodec, type Recoverable } from '../message/hubCodec';
 import {
   hubMessageType,
   HubMessageError,
@@ -68,7 +68,7 @@ export const webPubSubCodec: HubCodec = {
     const isPing = message.type === hubMessageType.ping;
     return Buffer.from(JSON.stringify(isPing ? { type: 'ping' } : membershipOf(message)), 'utf8');
   },
-  textBytes: (text) => Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8'),
+  textBytes: jsonCodec.textBytes,
   layout: jsonLayout,
 };
 
@@ -110,7 +110,7 @@ export const plainWebPubSubCodec: HubCodec = {
     if (message.type === hubMessageType.ping) return Buffer.alloc(0);
     throw new Error(`a plain WebSocket has no frame for a hub message of type ${message.type}`);
   },
-  textBytes: webPubSubCodec.textBytes,
+  textBytes: jsonCodec.textBytes,
   layout: (shape, lengths) => dataLayout(shape, lengths),
 };
 
@@ -130,7 +130,7 @@ export const protobufWebPubSubCodec: HubCodec = {
     message.type === hubMessageType.ping
       ? Buffer.alloc(0)
       : writeProtobufClientMessage(membershipOf(message)),
-  textBytes: (text) => Buffer.from(text, 'utf8'),
+  textBytes: messagePackCodec.textBytes,
   layout: protobufLayout,
 };
 
@@ -145,6 +145,18 @@ export const reliableProtobufWebPubSubCodec: HubCodec = {
     sequenceAck: (sequenceId) => writeProtobufClientMessage({ type: 'sequenceAck', sequenceId }),
   },
 };
+
+const codecs: Readonly<Record<WireProtocol, HubCodec>> = {
+  json: jsonCodec,
+  messagepack: messagePackCodec,
+  webpubsub: webPubSubCodec,
+  webpubsubReliable: reliableWebPubSubCodec,
+  webpubsubNone: plainWebPubSubCodec,
+  webpubsubProtobuf: protobufWebPubSubCodec,
+  webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
+};
+
+export const codecOf = (protocol: WireProtocol): HubCodec => codecs[protocol];
 
 function greeted(isConnected: boolean, end: number): number {
   if (isConnected) return end;

@@ -4,7 +4,7 @@ import type { StepSample } from '../../../src/measure/sample';
 import { populationsOf } from '../../../src/plan/population';
 import { Receiver } from '../../../src/runner/receive/receiver';
 import { Recorder } from '../../../src/runner/recorder';
-import { messagePackCodec } from '../../../src/wire/hub/codecs';
+import { messagePackCodec } from '../../../src/wire/message/hubCodec';
 import { HubMessageError, type HubMessage } from '../../../src/wire/message/hubMessage';
 import {
   framed,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import type { Plan } from '../../../src/plan/plan';
-import { jsonCodec } from '../../../src/wire/hub/codecs';
+import { jsonCodec } from '../../../src/wire/message/hubCodec';
 import { holeLengths, MessageTemplate } from '../../../src/wire/message/messageTemplate';
 import { restLayout, type RestCalls } from '../../../src/wire/rest/restCalls';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/message/stamp';

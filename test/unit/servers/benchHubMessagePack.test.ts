@@ -4,8 +4,7 @@ import * as fc from 'fast-check';
 import { WebSocket } from 'ws';
 import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
 import { jsonText } from '../../../src/servers/hubProtocol/jsonProtocol';
-import type { Span } from '../../../src/wire/message/hubCodec';
-import { messagePackCodec } from '../../../src/wire/hub/codecs';
+import { type Span, messagePackCodec } from '../../../src/wire/message/hubCodec';
 import type { HubMessage } from '../../../src/wire/message/hubMessage';
 import {
   MessagePackExtension,

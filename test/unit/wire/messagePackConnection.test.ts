@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { opcode } from '../../../src/wire/socket/frame';
-import type { Span } from '../../../src/wire/message/hubCodec';
-import { messagePackCodec } from '../../../src/wire/hub/codecs';
+import { type Span, messagePackCodec } from '../../../src/wire/message/hubCodec';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import type { HubConnection, HubListener } from '../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../src/wire/message/hubMessage';

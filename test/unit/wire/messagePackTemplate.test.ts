@@ -3,7 +3,7 @@ import { NullLogger } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import * as fc from 'fast-check';
 import { opcode } from '../../../src/wire/socket/frame';
-import { messagePackCodec } from '../../../src/wire/hub/codecs';
+import { messagePackCodec } from '../../../src/wire/message/hubCodec';
 import { recordLatencyShape, type ContractMessage } from '../../../src/wire/message/messageLayout';
 import { MessageTemplate } from '../../../src/wire/message/messageTemplate';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/message/stamp';

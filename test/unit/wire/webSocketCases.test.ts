@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { opcode } from '../../../src/wire/socket/frame';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import type { HubListener } from '../../../src/wire/hub/clientConnection';
-import { codecOf } from '../../../src/wire/hub/codecs';
+import { codecOf } from '../../../src/wire/webpubsub/webPubSubCodec';
 import { endpointOf } from '../../fakes/endpoint';
 import { startRawHub, type Peer, type RawHub } from '../../fakes/rawHub';
 import { normalClose, webSocketCases } from './webSocketTable';

@@ -12,8 +12,8 @@ import {
   type HoleLengths,
   type MessageShape,
 } from '../../../../src/wire/message/messageLayout';
-import type { HubCodec } from '../../../../src/wire/message/hubCodec';
-import { codecOf, jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
+import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
+import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonMessages';
 import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufMessages';

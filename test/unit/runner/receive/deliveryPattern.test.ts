@@ -4,8 +4,7 @@ import {
   completionPattern,
   deliveryPatternsOf,
 } from '../../../../src/runner/receive/deliveryPattern';
-import type { HubCodec } from '../../../../src/wire/message/hubCodec';
-import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
+import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { emptyStamp, readStamp, stampLength, writeStamp } from '../../../../src/wire/message/stamp';
 import { planOf } from '../../../fakes/plan';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { populationsOf } from '../../../../src/plan/population';
 import { EntrySenders } from '../../../../src/runner/send/entrySenders';
 import { Recorder, StepRecorder } from '../../../../src/runner/recorder';
-import { jsonCodec } from '../../../../src/wire/hub/codecs';
+import { jsonCodec } from '../../../../src/wire/message/hubCodec';
 import { FakeConnection } from '../../../fakes/connection';
 import { onlyClientFrame } from '../../../fakes/frames';
 import { planOf, shortStep } from '../../../fakes/plan';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { Plan } from '../../../../src/plan/plan';
-import { jsonCodec } from '../../../../src/wire/hub/codecs';
+import { jsonCodec } from '../../../../src/wire/message/hubCodec';
 import type { MessageShape } from '../../../../src/wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import type { PersistentSends } from '../../../../src/wire/service/persistentSends';

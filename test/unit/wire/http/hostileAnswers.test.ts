@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import type { ConnectFailure } from '../../../../src/wire/connectFailure';
-import { jsonCodec } from '../../../../src/wire/hub/codecs';
+import { jsonCodec } from '../../../../src/wire/message/hubCodec';
 import { HttpChannel, HttpRequests } from '../../../../src/wire/http/httpChannel';
 import { endpointOf } from '../../../fakes/endpoint';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { jsonCodec } from '../../../../src/wire/hub/codecs';
+import { jsonCodec } from '../../../../src/wire/message/hubCodec';
 import { PollInput, type InputOwner } from '../../../../src/wire/http/httpInput';
 import { HttpRequests } from '../../../../src/wire/http/httpChannel';
 import { bufferWork } from '../../../fakes/bufferWork';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { jsonCodec } from '../../../../src/wire/hub/codecs';
+import { jsonCodec } from '../../../../src/wire/message/hubCodec';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import { Invocations } from '../../../../src/wire/hub/invocations';
 

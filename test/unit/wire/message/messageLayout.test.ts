@@ -7,8 +7,7 @@ import {
   type MessageLayout,
   type MessageShape,
 } from '../../../../src/wire/message/messageLayout';
-import type { HubCodec } from '../../../../src/wire/message/hubCodec';
-import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
+import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import type { StreamInvocation } from '../../../../src/wire/message/hubMessage';
 import {
   holeLengths,

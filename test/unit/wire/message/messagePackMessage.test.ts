@@ -5,8 +5,7 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import * as fc from 'fast-check';
 import { opcode } from '../../../../src/wire/socket/frame';
 import { FrameReader, type FrameListener } from '../../../../src/wire/socket/frameReader';
-import type { Span } from '../../../../src/wire/message/hubCodec';
-import { messagePackCodec } from '../../../../src/wire/hub/codecs';
+import { type Span, messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import { HubMessageError, type HubMessage } from '../../../../src/wire/message/hubMessage';
 import { serverFrame } from '../../../fakes/frames';
 

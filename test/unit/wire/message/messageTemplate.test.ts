@@ -6,7 +6,7 @@ import {
   opcode,
   serverHeaderLength,
 } from '../../../../src/wire/socket/frame';
-import { jsonCodec } from '../../../../src/wire/hub/codecs';
+import { jsonCodec } from '../../../../src/wire/message/hubCodec';
 import { recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import { MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../../src/wire/message/stamp';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { decodeJwt } from 'jose';
 import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
 import { recordLatencyShape } from '../../../../src/wire/message/messageLayout';
-import { jsonCodec, messagePackCodec } from '../../../../src/wire/hub/codecs';
+import { jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { PersistentSends, type SendAudience } from '../../../../src/wire/service/persistentSends';
 import type { ServiceFailure } from '../../../../src/wire/rest/restCalls';
