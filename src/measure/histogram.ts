@@ -29,19 +29,20 @@ export interface HistogramCounts {
  * mean are exact.
  */
 export class LatencyHistogram {
-  private readonly histogram = new Int32Histogram(1, highestUs, significantDigits);
+  /** Made for the first value: it has a place for each of 23,552 values. */
+  private histogram: Int32Histogram | undefined;
   private minUs = Infinity;
   private maxUs = 0;
   private sumUs = 0;
 
   get count(): number {
-    return this.histogram.totalCount;
+    return this.histogram?.totalCount ?? 0;
   }
 
   /** Fractions are rounded; a negative value, of what came before it was due, counts as 0. */
   record(us: number): void {
     const value = us <= 0 ? 0 : us >= highestUs ? highestUs : Math.round(us);
-    this.histogram.recordValue(value);
+    (this.histogram ??= emptyHistogram()).recordValue(value);
     this.sumUs += value;
     if (value < this.minUs) this.minUs = value;
     if (value > this.maxUs) this.maxUs = value;
@@ -49,60 +50,54 @@ export class LatencyHistogram {
 
   add(counts: HistogramCounts): void {
     const { pairs } = counts;
+    if (pairs.length === 0) return;
+    const histogram = (this.histogram ??= emptyHistogram());
     for (let at = 0; at < pairs.length; at += 2)
-      this.histogram.recordValueWithCount(pairs[at]!, pairs[at + 1]!);
+      histogram.recordValueWithCount(pairs[at]!, pairs[at + 1]!);
     this.sumUs += counts.sumUs;
     this.minUs = Math.min(this.minUs, counts.minUs);
     this.maxUs = Math.max(this.maxUs, counts.maxUs);
   }
 
   counts(): HistogramCounts {
-    const { histogram } = this;
-    const pairs: number[] = [];
-    const total = histogram.totalCount;
-    for (let index = 0, seen = 0; seen < total; index++) {
-      const count = histogram.getCountAtIndex(index);
-      if (count > 0) {
-        pairs.push(histogram.valueFromIndex(index), count);
-        seen += count;
-      }
-    }
-    return {
-      pairs: Float64Array.from(pairs),
-      minUs: this.minUs,
-      maxUs: this.maxUs,
-      sumUs: this.sumUs,
-    };
+    const { minUs, maxUs, sumUs } = this;
+    return { pairs: Float64Array.from([...this.places()].flat()), minUs, maxUs, sumUs };
   }
 
-  reset(): void {
-    this.histogram.reset();
-    this.minUs = Infinity;
-    this.maxUs = 0;
-    this.sumUs = 0;
+  /** Values with their counts, rising. */
+  private *places(): Generator<[value: number, count: number]> {
+    const { histogram, count: total } = this;
+    for (let index = 0, seen = 0; histogram !== undefined && seen < total; index++) {
+      const count = histogram.getCountAtIndex(index);
+      if (count > 0) yield [histogram.valueFromIndex(index), count];
+      seen += count;
+    }
+  }
+
+  /** Counts since the last call; undefined when there are none. The memory is kept for the next ones only when `keep` is set. */
+  take(keep: boolean): HistogramCounts | undefined {
+    const counts = this.count === 0 ? undefined : this.counts();
+    if (!keep) this.histogram = undefined;
+    else if (counts !== undefined) this.histogram?.reset();
+    [this.minUs, this.maxUs, this.sumUs] = [Infinity, 0, 0];
+    return counts;
   }
 
   /** Smallest recorded value, in microseconds, that at least this share (0…1) do not exceed; 0 when there is none. */
   valueAtShare(share: number): number {
-    if (this.count === 0) return 0;
+    if (this.histogram === undefined || this.count === 0) return 0;
     if (share >= 1) return this.maxUs;
-    return Math.max(
-      this.minUs,
-      Math.min(this.maxUs, this.histogram.getValueAtPercentile(share * 100)),
-    );
+    const value = this.histogram.getValueAtPercentile(share * 100);
+    return Math.max(this.minUs, Math.min(this.maxUs, value));
   }
 
   /** Values below the first of the rising edges, from each up to the next, and from the last on; one in the place of an edge is below. */
   classCounts(edgesUs: readonly number[]): number[] {
     const counts = [...edgesUs.map(() => 0), 0];
-    const { histogram } = this;
-    const total = histogram.totalCount;
-    for (let index = 0, seen = 0, at = 0; seen < total; index++) {
-      const count = histogram.getCountAtIndex(index);
-      if (count === 0) continue;
-      while (at < edgesUs.length && histogram.valueFromIndex(index) >= edgesUs[at]!) at++;
+    let at = 0;
+    for (const [value, count] of this.places()) {
+      while (at < edgesUs.length && value >= edgesUs[at]!) at++;
       counts[at]! += count;
-      seen += count;
     }
     return counts;
   }
@@ -128,9 +123,11 @@ export class LatencyHistogram {
 
   /** HdrHistogram V2, deflated, base64: readable by every HdrHistogram library. */
   encode(): string {
-    return this.histogram.encodeIntoCompressedBase64();
+    return (this.histogram ?? emptyHistogram()).encodeIntoCompressedBase64();
   }
 }
+
+const emptyHistogram = (): Int32Histogram => new Int32Histogram(1, highestUs, significantDigits);
 
 /** Larger counts than the histogram can hold in one place. */
 const mostPerPlace = 2 ** 31 - 1;
@@ -145,7 +142,7 @@ export function decodeHistogram(text: string): LatencyHistogram {
   const encoded = readEncodedHistogram(text, inflate as Parameters<typeof readEncodedHistogram>[1]);
   const ours = encoded.significantDigits === significantDigits && encoded.lowest === 1;
   if (!ours || encoded.highest !== highestUs) throw damaged();
-  const layout = new Int32Histogram(1, highestUs, significantDigits);
+  const layout = emptyHistogram();
   const pairs: number[] = [];
   let [sumUs, total] = [0, 0];
   for (const [place, count] of encoded.counts) {

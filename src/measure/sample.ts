@@ -1,25 +1,150 @@
+/** What workers count, and how it travels: raw numbers that can be added up, never a percentile. */
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
-import type { HistogramCounts, LatencyHistogram } from './histogram';
+import { LatencyHistogram, type HistogramCounts } from './histogram';
 import type { LatencySummary } from './latencySummary';
-import type { DroppedConnection } from './summary';
+import type { DroppedConnection, ErrorExample, MembershipSummary } from './summary';
 
-/** Joins and leaves since the previous sample. */
-export interface MembershipSample {
-  readonly joins: number;
-  readonly joinsFailed: number;
-  readonly leaves: number;
-  readonly leavesFailed: number;
-  readonly skipped: number;
-  readonly joinLatency?: HistogramCounts;
-  readonly leaveLatency?: HistogramCounts;
+/** Of a class that counts: its numbers, and its histograms as far as they have a value. */
+type SampleOf<Kind> = {
+  readonly [Key in keyof Kind as Kind[Key] extends number ? Key : never]: number;
+} & {
+  readonly [
+    Key in keyof Kind as Kind[Key] extends LatencyHistogram ? Key : never
+  ]?: HistogramCounts;
+};
+
+/** Something that is counted: a worker counts and gives samples, the lead adds up those of all workers. */
+abstract class Tally<Kind> {
+  private names: readonly string[] = [];
+
+  /** Ends the constructor of the class whose fields are counted; those of classes that extend it are not. */
+  protected countFields(): void {
+    this.names = Object.keys(this).filter((name) => name !== 'names');
+  }
+
+  /** What was counted since the last call; see {@link LatencyHistogram.take}. */
+  take(keep = false): SampleOf<Kind> {
+    const own = this as unknown as Record<string, number | LatencyHistogram>;
+    const taken: Record<string, number | HistogramCounts> = {};
+    for (const name of this.names) {
+      const part = own[name]!;
+      const counts = typeof part === 'number' ? part : part.take(keep);
+      if (counts !== undefined) taken[name] = counts;
+      if (typeof part === 'number') own[name] = 0;
+    }
+    return taken as SampleOf<Kind>;
+  }
+
+  add(sample: SampleOf<Kind>): void {
+    const own = this as unknown as Record<string, number | LatencyHistogram>;
+    const more = sample as Readonly<Record<string, number | HistogramCounts | undefined>>;
+    for (const name of this.names) {
+      const [part, value] = [own[name]!, more[name]];
+      if (typeof value === 'number') own[name] = (part as number) + value;
+      else if (value !== undefined) (part as LatencyHistogram).add(value);
+    }
+  }
 }
 
-/** What one worker counted for one entry in one step since its previous sample. */
-export interface EntrySample extends Counts {
-  readonly latency?: HistogramCounts;
-  readonly sendLatency?: HistogramCounts;
+/**
+ * What is counted for one entry in one step; meaning: {@link import('./summary').MessageSummary}. Fields are written
+ * directly: this is the hot path of a worker.
+ */
+export class MessageCounts extends Tally<MessageCounts> {
+  offered = 0;
+  sent = 0;
+  expected = 0;
+  received = 0;
+  duplicated = 0;
+  outOfOrder = 0;
+  late = 0;
+  extra = 0;
+  payloadBytesIn = 0;
+  payloadBytesOut = 0;
+  wireBytesIn = 0;
+  wireBytesOut = 0;
+  readonly latency = new LatencyHistogram();
+  readonly sendLatency = new LatencyHistogram();
+
+  constructor() {
+    super();
+    this.countFields();
+  }
 }
+
+/** Joins and leaves of one step, where connections move. */
+export class MembershipCounts extends Tally<MembershipCounts> {
+  joins = 0;
+  joinsFailed = 0;
+  leaves = 0;
+  leavesFailed = 0;
+  /** Due while the connection's previous move was not answered yet. */
+  skipped = 0;
+  readonly joinLatency = new LatencyHistogram();
+  readonly leaveLatency = new LatencyHistogram();
+
+  constructor() {
+    super();
+    this.countFields();
+  }
+
+  /** A move that is over. */
+  record(joined: boolean, worked: boolean, us: number): void {
+    if (worked) (joined ? this.joinLatency : this.leaveLatency).record(us);
+    const what = joined ? 'joins' : 'leaves';
+    this[worked ? what : (`${what}Failed` as const)] += 1;
+  }
+
+  summary(): MembershipSummary {
+    const { joins, joinsFailed, leaves, leavesFailed, skipped, joinLatency, leaveLatency } = this;
+    const times = { joinUs: joinLatency.summary(), leaveUs: leaveLatency.summary() };
+    return { joins, joinsFailed, leaves, leavesFailed, skipped, ...times };
+  }
+}
+
+/** What is counted for one of several targets; `received` are deliveries in measured time. */
+export class TargetCounts extends Tally<TargetCounts> {
+  connected = 0;
+  failed = 0;
+  dropped = 0;
+  received = 0;
+  readonly connectTimes = new LatencyHistogram();
+  readonly latency = new LatencyHistogram();
+
+  constructor() {
+    super();
+    this.countFields();
+  }
+}
+
+/**
+ * When connections were up and down, over all of them. Milliseconds and millionths: a histogram ends at an hour of
+ * microseconds, and has three digits.
+ */
+export class LifeCounts extends Tally<LifeCounts> {
+  lifeUs = 0;
+  downUs = 0;
+  readonly lifeMs = new LatencyHistogram();
+  readonly downMs = new LatencyHistogram();
+  readonly unavailableMillionths = new LatencyHistogram();
+
+  constructor() {
+    super();
+    this.countFields();
+  }
+
+  /** A connection's time since it was first open, and how much of it it was down. */
+  record(spanUs: number, downUs: number): void {
+    this.lifeMs.record(spanUs / 1000);
+    this.downMs.record(downUs / 1000);
+    this.unavailableMillionths.record(spanUs > 0 ? (downUs / spanUs) * 1_000_000 : 0);
+    this.lifeUs += spanUs;
+    this.downUs += downUs;
+  }
+}
+
+export type EntrySample = SampleOf<MessageCounts>;
 
 /** What one worker counted for one step since its previous sample, all entries together. */
 export interface StepSample extends EntrySample {
@@ -29,26 +154,9 @@ export interface StepSample extends EntrySample {
   /** Absent when there were none. */
   readonly warmupErrors?: ErrorCounts;
   readonly slip?: HistogramCounts;
-  readonly membership?: MembershipSample;
+  readonly membership?: SampleOf<MembershipCounts>;
   /** Each of the entries, where there are several. */
   readonly entries?: readonly EntrySample[];
-}
-
-/** What one worker saw of one of several targets: running totals, and times since the previous sample. */
-export interface TargetSample {
-  /** `received` counts deliveries in measured time. */
-  readonly soFar: Readonly<Record<'connected' | 'failed' | 'dropped' | 'received', number>>;
-  readonly connectTimes?: HistogramCounts;
-  readonly latency?: HistogramCounts;
-}
-
-/** When the connections of one worker were up and down, over all of them, as of now. */
-export interface LifeSample {
-  readonly lifeMs: HistogramCounts;
-  readonly downMs: HistogramCounts;
-  readonly unavailableMillionths: HistogramCounts;
-  readonly lifeUs: number;
-  readonly downUs: number;
 }
 
 /** Running totals of one worker's connections. */
@@ -77,9 +185,9 @@ export interface ConnectionSample {
   readonly phaseTimes?: Readonly<Partial<Record<ConnectPhase, HistogramCounts>>>;
   readonly reconnectTimes?: HistogramCounts;
   /** In the order of the URLs, where there are several. */
-  readonly targets?: readonly TargetSample[];
+  readonly targets?: readonly SampleOf<TargetCounts>[];
   /** Once, at the end. */
-  readonly life?: LifeSample;
+  readonly life?: SampleOf<LifeCounts>;
   /** As far as they are kept. */
   readonly droppedOnes?: readonly DroppedConnection[];
 }
@@ -95,13 +203,7 @@ export interface GeneratorSample {
   readonly loopDelay?: HistogramCounts;
 }
 
-/** One failure with its text. */
-export interface ErrorSample {
-  readonly errorClass: string;
-  readonly text: string;
-}
-
-/** One worker's raw numbers for one tick: mergeable, never a percentile. */
+/** One worker's raw numbers for one tick. */
 export interface WorkerSample {
   readonly worker: number;
   /** Whole seconds since the run's origin at which the sample was due. */
@@ -112,53 +214,7 @@ export interface WorkerSample {
   readonly steps: readonly StepSample[];
   readonly generator: GeneratorSample;
   readonly errors: ErrorCounts;
-  readonly errorExamples: readonly ErrorSample[];
-}
-
-/** Names of everything that is counted for a step; `in` is client → service. */
-const countNames = [
-  'offered',
-  'sent',
-  'expected',
-  'received',
-  'duplicated',
-  'outOfOrder',
-  'late',
-  'extra',
-  'payloadBytesIn',
-  'payloadBytesOut',
-  'wireBytesIn',
-  'wireBytesOut',
-] as const;
-
-/** Counts of one step as plain data; their meaning: {@link import('./summary').StepSummary}. */
-export type Counts = Readonly<Record<(typeof countNames)[number], number>>;
-
-/** The same, being counted. Fields are written directly: this is the hot path of a worker. */
-export class StepCounts implements Counts {
-  offered = 0;
-  sent = 0;
-  expected = 0;
-  received = 0;
-  duplicated = 0;
-  outOfOrder = 0;
-  late = 0;
-  extra = 0;
-  payloadBytesIn = 0;
-  payloadBytesOut = 0;
-  wireBytesIn = 0;
-  wireBytesOut = 0;
-
-  addCounts(counts: Counts): void {
-    for (const name of countNames) this[name] += counts[name];
-  }
-
-  /** What was counted since the last call. */
-  takeCounts(): Counts {
-    const taken = Object.fromEntries(countNames.map((name) => [name, this[name]])) as Counts;
-    for (const name of countNames) this[name] = 0;
-    return taken;
-  }
+  readonly errorExamples: readonly ErrorExample[];
 }
 
 /** What all workers together did in one tick. */

@@ -1,54 +1,23 @@
 import { connectPhases, type ConnectPhase, type PhaseTimes } from '../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../base/errorClass';
-import type { DroppedConnection } from '../measure/summary';
 import { LatencyHistogram, type HistogramCounts } from '../measure/histogram';
 import {
-  StepCounts,
+  type MembershipCounts,
+  MessageCounts,
+  TargetCounts,
   type ConnectionCounts,
   type ConnectionSample,
-  type EntrySample,
-  type ErrorSample,
   type GeneratorSample,
-  type LifeSample,
-  type MembershipSample,
   type StepSample,
-  type TargetSample,
   type WorkerSample,
 } from '../measure/sample';
+import type { DroppedConnection, ErrorExample } from '../measure/summary';
 import type { ConnectFailure } from '../wire/connectFailure';
 
 /** Different failures kept with their text, for each class. */
 const examplesPerClass = 3;
 /** Dropped connections that one worker reports one by one. */
 const keptDrops = 100;
-
-/** A histogram that exists only while something was recorded since the last sample. */
-class IntervalHistogram {
-  private histogram: LatencyHistogram | undefined;
-
-  record(us: number): void {
-    this.histogram ??= new LatencyHistogram();
-    this.histogram.record(us);
-  }
-
-  add(counts: HistogramCounts): void {
-    this.histogram ??= new LatencyHistogram();
-    this.histogram.add(counts);
-  }
-
-  /** Counts since the last call. The memory is kept for the next interval only when `keep` is set. */
-  take(keep: boolean): HistogramCounts | undefined {
-    const { histogram } = this;
-    if (histogram === undefined || histogram.count === 0) {
-      if (!keep) this.histogram = undefined;
-      return undefined;
-    }
-    const counts = histogram.counts();
-    if (keep) histogram.reset();
-    else this.histogram = undefined;
-    return counts;
-  }
-}
 
 /** Targets with counts of their own: each has histograms in each worker. */
 const mostTargets = 50;
@@ -68,76 +37,15 @@ const happened = <T extends object>(values: T): Happened<T> =>
     Object.entries(values).filter(([, value]) => value !== undefined),
   ) as Happened<T>;
 
-/** What one worker counts for one of several targets. */
-class TargetRecorder {
-  readonly soFar = { connected: 0, failed: 0, dropped: 0, received: 0 };
-  readonly connectTimes = new IntervalHistogram();
-  readonly latency = new IntervalHistogram();
-
-  take(): TargetSample {
-    const connectTimes = this.connectTimes.take(false);
-    const latency = this.latency.take(true);
-    return { soFar: { ...this.soFar }, ...happened({ connectTimes, latency }) };
-  }
-}
-
-/** Joins and leaves of one step, where connections move. */
-class MembershipRecorder {
-  /** Whether anything moves at all. */
-  moves = false;
-  counts = { ...noMoves };
-  private readonly joinLatency = new IntervalHistogram();
-  private readonly leaveLatency = new IntervalHistogram();
-
-  /** A move that is over. */
-  record(joined: boolean, worked: boolean, us: number): void {
-    if (worked) (joined ? this.joinLatency : this.leaveLatency).record(us);
-    const what = joined ? 'joins' : 'leaves';
-    this.counts[worked ? what : (`${what}Failed` as const)] += 1;
-  }
-
-  /** A move that was due while the connection's previous one was not answered yet. */
-  skip(): void {
-    this.counts.skipped += 1;
-  }
-
-  /** What happened since the last call; undefined where nothing ever does. */
-  take(): MembershipSample | undefined {
-    if (!this.moves) return undefined;
-    const { counts } = this;
-    this.counts = { ...noMoves };
-    const joinLatency = this.joinLatency.take(false);
-    const leaveLatency = this.leaveLatency.take(false);
-    return { ...counts, ...happened({ joinLatency, leaveLatency }) };
-  }
-}
-
-const noMoves = { joins: 0, joinsFailed: 0, leaves: 0, leavesFailed: 0, skipped: 0 };
-
 /** What one worker counts for one entry in one step. */
-export class EntryRecorder extends StepCounts {
-  readonly latency = new IntervalHistogram();
-  readonly sendLatency = new IntervalHistogram();
+export class EntryRecorder extends MessageCounts {
   /** Run time in which deliveries count that a hub makes by itself. */
   measureUs = 0;
   untilUs = Infinity;
 
   /** @param slip of the step: how late messages leave is the generator's, not an entry's */
-  constructor(readonly slip = new IntervalHistogram()) {
+  constructor(readonly slip = new LatencyHistogram()) {
     super();
-  }
-
-  /** What was counted since the last call. */
-  takeEntry(keep: boolean): EntrySample {
-    const latency = this.latency.take(keep);
-    const sendLatency = this.sendLatency.take(keep);
-    return { ...this.takeCounts(), ...happened({ latency, sendLatency }) };
-  }
-
-  protected add({ latency, sendLatency, ...counts }: EntrySample): void {
-    this.addCounts(counts);
-    if (latency !== undefined) this.latency.add(latency);
-    if (sendLatency !== undefined) this.sendLatency.add(sendLatency);
   }
 }
 
@@ -149,7 +57,8 @@ export class StepRecorder extends EntryRecorder {
   warming = false;
   /** Where senders and receivers count: one for each entry, this one where there is only one. */
   readonly entries: readonly EntryRecorder[];
-  readonly membership = new MembershipRecorder();
+  /** Where connections move. */
+  membership: MembershipCounts | undefined;
   /** After its drain a step still counts deliveries, as late ones. */
   drained = false;
   /** Run time at which its drain ends at the latest, by the clock of the machine. */
@@ -165,13 +74,13 @@ export class StepRecorder extends EntryRecorder {
   }
 
   /** What was counted since the last call; undefined when that is nothing. */
-  take(): StepSample | undefined {
+  sample(): StepSample | undefined {
     const keep = !this.drained;
-    const entries = this.entries.length === 1 ? [] : this.entries.map((one) => one.takeEntry(keep));
+    const entries = this.entries.length === 1 ? [] : this.entries.map((one) => one.take(keep));
     for (const entry of entries) this.add(entry);
-    const counted = this.takeEntry(keep);
+    const counted = this.take(keep);
     const slip = this.slip.take(keep);
-    const membership = this.membership.take();
+    const membership = this.membership?.take();
     const { step, errors } = this;
     const warmupErrors = isEmpty(this.warmupErrors) ? undefined : this.warmupErrors;
     const anything =
@@ -180,12 +89,8 @@ export class StepRecorder extends EntryRecorder {
     this.errors = {};
     this.warmupErrors = {};
     const parts = entries.length === 0 ? undefined : entries;
-    return {
-      step,
-      ...counted,
-      errors,
-      ...happened({ warmupErrors, slip, membership, entries: parts }),
-    };
+    const optional = happened({ warmupErrors, slip, membership, entries: parts });
+    return { step, ...counted, errors, ...optional };
   }
 }
 
@@ -195,7 +100,7 @@ const isEmpty = (counts: object): boolean => Object.keys(counts).length === 0;
 export class Recorder {
   readonly steps: StepRecorder[] = [];
   /** One for each URL, where targets have counts of their own; else empty. */
-  readonly targets: readonly TargetRecorder[];
+  readonly targets: readonly TargetCounts[];
   current: StepRecorder | undefined;
   /** Of the connections. */
   readonly soFar: Required<Mutable<ConnectionCounts>> = {
@@ -203,14 +108,14 @@ export class Recorder {
     ...{ openedLate: 0, notBack: 0, pingsSent: 0, pingsReceived: 0 },
   };
   /** Set when the run is over. */
-  life: LifeSample | undefined;
-  private readonly reconnectTimes = new IntervalHistogram();
-  readonly connectTimes = new IntervalHistogram();
-  private readonly phaseTimes = new Map<ConnectPhase, IntervalHistogram>();
+  life: ConnectionSample['life'] | undefined;
+  private readonly reconnectTimes = new LatencyHistogram();
+  readonly connectTimes = new LatencyHistogram();
+  private readonly phaseTimes = new Map<ConnectPhase, LatencyHistogram>();
   private droppedOnes: DroppedConnection[] = [];
   private keptDrops = 0;
   private errors: ErrorCounts = {};
-  private examples: ErrorSample[] = [];
+  private examples: ErrorExample[] = [];
   private readonly exampleTexts = new Map<ErrorClass, Set<string>>();
 
   /**
@@ -222,11 +127,11 @@ export class Recorder {
     private readonly targetOf: (connection: number) => number = () => 0,
     private readonly entries = 1,
   ) {
-    this.targets = Array.from({ length: targets }, () => new TargetRecorder());
+    this.targets = Array.from({ length: targets }, () => new TargetCounts());
   }
 
   /** What is counted for the target of a connection; undefined where it has no counts of its own. */
-  target(connection: number): TargetRecorder | undefined {
+  target(connection: number): TargetCounts | undefined {
     return this.targets.length === 0 ? undefined : this.targets[this.targetOf(connection)];
   }
 
@@ -251,7 +156,7 @@ export class Recorder {
     if (own !== undefined && (own.drained || nowUs > own.lateFromUs)) counted.late += 1;
     const target = this.target(connection);
     if (target !== undefined) {
-      target.soFar.received += 1;
+      target.received += 1;
       target.latency.record(nowUs - intendedUs);
     }
     counted.latency.record(nowUs - intendedUs);
@@ -264,14 +169,14 @@ export class Recorder {
     this.connectTimes.record(tookUs);
     const target = this.target(connection);
     if (target !== undefined) {
-      target.soFar.connected += 1;
+      target.connected += 1;
       target.connectTimes.record(tookUs);
     }
     for (const phase of connectPhases) {
       const us = phases[phase];
       if (us === undefined) continue;
       let times = this.phaseTimes.get(phase);
-      if (times === undefined) this.phaseTimes.set(phase, (times = new IntervalHistogram()));
+      if (times === undefined) this.phaseTimes.set(phase, (times = new LatencyHistogram()));
       times.record(us);
     }
   }
@@ -280,7 +185,7 @@ export class Recorder {
   neverOpened(connection: number, { errorClass, message }: ConnectFailure): void {
     this.soFar.failed += 1;
     const target = this.target(connection);
-    if (target !== undefined) target.soFar.failed += 1;
+    if (target !== undefined) target.failed += 1;
     this.error(errorClass, message);
   }
 
@@ -289,7 +194,7 @@ export class Recorder {
     this.soFar.failed -= 1;
     this.soFar.openedLate += 1;
     const target = this.target(connection);
-    if (target !== undefined) target.soFar.failed -= 1;
+    if (target !== undefined) target.failed -= 1;
     this.opened(connection, tookUs, phases);
   }
 
@@ -305,7 +210,7 @@ export class Recorder {
     if (first) {
       this.soFar.dropped += 1;
       const target = this.target(drop.connection);
-      if (target !== undefined) target.soFar.dropped += 1;
+      if (target !== undefined) target.dropped += 1;
     }
     this.error(drop.errorClass, drop.text);
     if ((this.keptDrops += 1) <= keptDrops) this.droppedOnes.push(drop);
@@ -327,7 +232,7 @@ export class Recorder {
   take(worker: number, tick: number, generator: GeneratorSample): Omit<WorkerSample, 'atUs'> {
     const steps: StepSample[] = [];
     for (const recorder of this.steps) {
-      const sample = (recorder as StepRecorder | undefined)?.take();
+      const sample = (recorder as StepRecorder | undefined)?.sample();
       if (sample !== undefined) steps.push(sample);
     }
     const phaseTimes: Partial<Record<ConnectPhase, HistogramCounts>> = {};
@@ -343,7 +248,7 @@ export class Recorder {
         connectTimes: this.connectTimes.take(false),
         reconnectTimes: this.reconnectTimes.take(false),
         phaseTimes: isEmpty(phaseTimes) ? undefined : phaseTimes,
-        targets: isEmpty(targets) ? undefined : targets.map((target) => target.take()),
+        targets: isEmpty(targets) ? undefined : targets.map((target) => target.take(true)),
         droppedOnes: isEmpty(droppedOnes) ? undefined : droppedOnes,
       }),
     };

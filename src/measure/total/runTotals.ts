@@ -3,7 +3,13 @@ import { connectPhases, type ConnectPhase } from '../../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { LatencyHistogram } from '../histogram';
-import type { ConnectionCounts, ConnectionSample, WorkerSample, TargetSample } from '../sample';
+import {
+  LifeCounts,
+  TargetCounts,
+  type ConnectionCounts,
+  type ConnectionSample,
+  type WorkerSample,
+} from '../sample';
 import type {
   ConnectTimes,
   DroppedConnection,
@@ -11,7 +17,6 @@ import type {
   ErrorExample,
   LifeSummary,
   Quantiles,
-  TargetSummary,
 } from '../summary';
 import { StepTotals, type StepFacts } from './stepTotals';
 
@@ -34,8 +39,7 @@ export class RunTotals {
   private readonly life = new LifeTotals();
   /** How long the ramp took, all its rounds together. */
   rampSeconds = 0;
-
-  private readonly targets: readonly TargetTotals[];
+  private readonly targets: readonly TargetCounts[];
 
   /**
    * @param shown what may be shown of an error's text
@@ -44,9 +48,9 @@ export class RunTotals {
   constructor(
     private readonly requested: number,
     private readonly shown: (text: string) => string = (text) => text,
-    targetUrls: readonly string[] = [],
+    private readonly targetUrls: readonly string[] = [],
   ) {
-    this.targets = targetUrls.map((url) => new TargetTotals(url));
+    this.targets = targetUrls.map(() => new TargetCounts());
   }
 
   beginStep(facts: StepFacts): StepTotals {
@@ -59,7 +63,7 @@ export class RunTotals {
     const { worker, connections, generator } = sample;
     this.soFar.set(worker, connections.soFar);
     this.addConnections(connections);
-    connections.targets?.forEach((target, at) => this.targets[at]?.add(worker, target));
+    connections.targets?.forEach((target, at) => this.targets[at]?.add(target));
     for (const step of sample.steps) this.steps[step.step - 1]?.add(step);
     if (generator.step > 0) this.steps[generator.step - 1]?.addGenerator(worker, generator);
     addErrors(this.errors, sample.errors);
@@ -146,7 +150,11 @@ export class RunTotals {
       drops: this.drops,
       ...(life !== undefined && { life }),
       ...(this.targets.length > 1 && {
-        targets: this.targets.map((target) => target.summary()),
+        targets: this.targets.map((target, at) => {
+          const { connected, failed, dropped, received, connectTimes, latency } = target;
+          const times = { connectUs: timesOf(connectTimes), latencyUs: latency.summary() };
+          return { url: this.targetUrls[at]!, connected, failed, dropped, received, ...times };
+        }),
       }),
     };
   }
@@ -160,40 +168,25 @@ function timesOf(histogram: LatencyHistogram): ConnectTimes {
 /** Sums of what the workers report about connections that come and go. */
 export class LifeTotals {
   private readonly reconnectTimes = new LatencyHistogram();
-  private readonly lifeMs = new LatencyHistogram();
-  private readonly downMs = new LatencyHistogram();
-  private readonly unavailable = new LatencyHistogram();
-  private lifeUs = 0;
-  private downUs = 0;
+  private readonly counts = new LifeCounts();
 
   add({ reconnectTimes, life }: Pick<ConnectionSample, 'reconnectTimes' | 'life'>): void {
     if (reconnectTimes !== undefined) this.reconnectTimes.add(reconnectTimes);
-    if (life === undefined) return;
-    this.lifeMs.add(life.lifeMs);
-    this.downMs.add(life.downMs);
-    this.unavailable.add(life.unavailableMillionths);
-    this.lifeUs += life.lifeUs;
-    this.downUs += life.downUs;
+    if (life !== undefined) this.counts.add(life);
   }
 
   /** Undefined until the workers have reported it, at the end of a run whose connections come and go. */
   summary(drops: number, closed: number, reconnects: number): LifeSummary | undefined {
-    if (this.lifeMs.count === 0) return undefined;
-    const reached = quantilesOf(this.unavailable);
+    const { lifeMs, downMs, unavailableMillionths, lifeUs, downUs } = this.counts;
+    if (lifeMs.count === 0) return undefined;
+    const { p50, p90, p95, p99 } = unavailableMillionths.summary();
     const share = (millionths: number): number => 1 - millionths / 1_000_000;
     return {
-      drops,
-      closed,
-      reconnects,
-      reconnectUs: quantilesOf(this.reconnectTimes),
-      lifeSpanMs: quantilesOf(this.lifeMs),
-      downMs: quantilesOf(this.downMs),
+      ...{ drops, closed, reconnects, reconnectUs: quantilesOf(this.reconnectTimes) },
+      ...{ lifeSpanMs: quantilesOf(lifeMs), downMs: quantilesOf(downMs) },
       sla: {
-        mean: this.lifeUs > 0 ? 1 - this.downUs / this.lifeUs : 1,
-        p50: share(reached.p50),
-        p90: share(reached.p90),
-        p95: share(reached.p95),
-        p99: share(reached.p99),
+        mean: lifeUs > 0 ? 1 - downUs / lifeUs : 1,
+        ...{ p50: share(p50), p90: share(p90), p95: share(p95), p99: share(p99) },
       },
     };
   }
@@ -202,34 +195,4 @@ export class LifeTotals {
 function quantilesOf(histogram: LatencyHistogram): Quantiles {
   const { p50, p90, p95, p99 } = histogram.summary();
   return { p50, p90, p95, p99 };
-}
-
-/** Sums of what the workers report about one of several targets. */
-class TargetTotals {
-  private readonly byWorker = new Map<number, TargetSample>();
-  private readonly connectTimes = new LatencyHistogram();
-  private readonly latency = new LatencyHistogram();
-
-  constructor(private readonly url: string) {}
-
-  add(worker: number, sample: TargetSample): void {
-    this.byWorker.set(worker, sample);
-    if (sample.connectTimes !== undefined) this.connectTimes.add(sample.connectTimes);
-    if (sample.latency !== undefined) this.latency.add(sample.latency);
-  }
-
-  summary(): TargetSummary {
-    const sum = (field: 'connected' | 'failed' | 'dropped' | 'received'): number =>
-      [...this.byWorker.values()].reduce((total, sample) => total + sample.soFar[field], 0);
-    const connect = this.connectTimes.summary();
-    return {
-      url: this.url,
-      connected: sum('connected'),
-      failed: sum('failed'),
-      dropped: sum('dropped'),
-      received: sum('received'),
-      connectUs: { p50: connect.p50, p99: connect.p99, max: connect.max },
-      latencyUs: this.latency.summary(),
-    };
-  }
 }

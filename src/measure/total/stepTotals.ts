@@ -6,13 +6,7 @@ import { generatorProblems, judgedAgain, judgeStep } from '../judge/verdict';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
 import { WaitingWatch } from '../judge/waitingWatch';
 import { judgedLatency, type JudgedLatency } from '../latencySummary';
-import {
-  StepCounts,
-  type GeneratorSample,
-  type StepSample,
-  type EntrySample,
-  type MembershipSample,
-} from '../sample';
+import { MembershipCounts, MessageCounts, type GeneratorSample, type StepSample } from '../sample';
 import type { EntryProgress, MessageProgress, Waiting } from '../snapshot';
 import type {
   GeneratorHealth,
@@ -21,7 +15,6 @@ import type {
   Verdict,
   EntrySummary,
   MessageSummary,
-  MembershipSummary,
 } from '../summary';
 
 /** One of the use cases that run side by side in a step. */
@@ -31,17 +24,9 @@ interface EntryFacts {
 }
 
 /** Sums of what all workers counted for a step, or for one entry in it; percentiles are of the sums only. */
-class MessageTotals extends StepCounts {
-  readonly latency = new LatencyHistogram();
-  private readonly sendLatency = new LatencyHistogram();
+class MessageTotals extends MessageCounts {
   /** Percentiles over what was expected when the drain ended, where something was missing. */
   judgedUs: JudgedLatency | undefined;
-
-  protected addMessages(sample: EntrySample): void {
-    this.addCounts(sample);
-    if (sample.latency !== undefined) this.latency.add(sample.latency);
-    if (sample.sendLatency !== undefined) this.sendLatency.add(sample.sendLatency);
-  }
 
   /**
    * Deliveries as expected, and what came beyond: a server that invents messages must not hide a loss
@@ -54,11 +39,14 @@ class MessageTotals extends StepCounts {
 
   /** The drain is over: what is missing now is lost, and counts as slower than any other. */
   settle(): void {
-    const { expected, latency } = this;
+    const { expected } = this;
     const { received } = this.delivered();
-    const latencyAtShareUs = (share: number): number => latency.valueAtShare(share);
     if (received < expected)
-      this.judgedUs = judgedLatency({ expected, received, latencyAtShareUs });
+      this.judgedUs = judgedLatency({ ...this.latencies, expected, received });
+  }
+
+  protected get latencies(): Pick<JudgedDeliveries, 'latencyAtShareUs'> {
+    return { latencyAtShareUs: (share) => this.latency.valueAtShare(share) };
   }
 
   /** In a step that is going on, `elapsedS` measured seconds long. */
@@ -79,27 +67,19 @@ class MessageTotals extends StepCounts {
     const { received, extra } = this.delivered();
     const perSecond = (count: number): number =>
       seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
+    const { offered, sent, expected, duplicated, outOfOrder, late } = this;
+    const { payloadBytesIn, payloadBytesOut, latency } = this;
     return {
-      senders,
-      offered: this.offered,
-      sent: this.sent,
-      expected: this.expected,
-      received,
-      lost: this.expected - received,
-      duplicated: this.duplicated,
-      outOfOrder: this.outOfOrder,
-      late: this.late,
-      extra,
-      sentPerSecond: perSecond(this.sent),
+      ...{ senders, offered, sent, expected, received, lost: expected - received },
+      ...{ duplicated, outOfOrder, late, extra, payloadBytesIn, payloadBytesOut },
+      sentPerSecond: perSecond(sent),
       receivedPerSecond: perSecond(received),
-      payloadBytesIn: this.payloadBytesIn,
-      payloadBytesOut: this.payloadBytesOut,
       wireBytesIn: known(this.wireBytesIn),
       wireBytesOut: known(this.wireBytesOut),
-      latencyUs: this.latency.summary(),
+      latencyUs: latency.summary(),
       ...(this.judgedUs && { judgedUs: this.judgedUs }),
       sendLatencyUs: this.sendLatency.summary(),
-      histogram: this.latency.encode(),
+      histogram: latency.encode(),
     };
   }
 }
@@ -111,10 +91,6 @@ const known = (sum: number): number | null => (Number.isNaN(sum) ? null : sum);
 class EntryTotals extends MessageTotals {
   constructor(private readonly facts: EntryFacts) {
     super();
-  }
-
-  add(sample: EntrySample): void {
-    this.addMessages(sample);
   }
 
   progress(elapsedS: number): EntryProgress {
@@ -162,7 +138,7 @@ export class StepTotals extends MessageTotals {
   connections: StepConnections | undefined;
   /** Where connections are opened again. */
   recovery: RecoveryWatch | undefined;
-  private membership: MembershipTotals | undefined;
+  private membership: MembershipCounts | undefined;
   private readonly waitingWatch = new WaitingWatch();
   /** Set once, after the drain: late deliveries no longer change it. */
   verdict: Verdict | undefined;
@@ -172,14 +148,14 @@ export class StepTotals extends MessageTotals {
     this.entries = (facts.entries ?? []).map((entry) => new EntryTotals(entry));
   }
 
-  add(sample: StepSample): void {
-    this.addMessages(sample);
+  override add(sample: StepSample): void {
+    super.add(sample);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
     sample.entries?.forEach((entry, position) => this.entries[position]?.add(entry));
     addErrors(this.errors, sample.errors);
     addErrors(this.warmupErrors, sample.warmupErrors ?? {});
     if (sample.membership !== undefined)
-      (this.membership ??= new MembershipTotals()).add(sample.membership);
+      (this.membership ??= new MembershipCounts()).add(sample.membership);
   }
 
   /** As of one entry; in a mix what one entry has too much makes up for no other's loss. */
@@ -187,10 +163,6 @@ export class StepTotals extends MessageTotals {
     if (this.entries.length === 0) return super.delivered();
     const received = this.entries.reduce((sum, entry) => sum + entry.delivered().received, 0);
     return { received, extra: this.extra + this.received - received };
-  }
-
-  private get byCalls(): boolean {
-    return this.facts.byCalls === true;
   }
 
   /** All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). */
@@ -214,28 +186,20 @@ export class StepTotals extends MessageTotals {
 
   /** Health of the generator so far; `slo` says what counts as good enough. */
   generator(slo: Slo): GeneratorHealth {
-    const shares = (part: (load: WorkerLoad) => number): number =>
-      Math.max(
-        0,
-        ...[...this.loads.values()].map((load) =>
-          load.elapsedUs > 0 ? part(load) / load.elapsedUs : 0,
-        ),
-      );
+    const busiest = (part: 'busyUs' | 'gcUs'): number =>
+      [...this.loads.values()].reduce((most, load) => {
+        return load.elapsedUs > 0 ? Math.min(1, Math.max(most, load[part] / load.elapsedUs)) : most;
+      }, 0);
     const messages = this.sent + this.received;
     const measured = {
       cpuUsPerMessage: messages > 0 ? this.cpuUs / messages : 0,
-      cpuShare: Math.min(
-        1,
-        shares((load) => load.busyUs),
-      ),
+      cpuShare: busiest('busyUs'),
       loopDelayP99Us: this.loopDelay.valueAtShare(0.99),
       slipP99Us: this.slip.valueAtShare(0.99),
-      gcShare: Math.min(
-        1,
-        shares((load) => load.gcUs),
-      ),
+      gcShare: busiest('gcUs'),
     };
-    const { offered, sent, byCalls } = this;
+    const { offered, sent } = this;
+    const { byCalls = false } = this.facts;
     const [problem] = generatorProblems({ offered, sent, byCalls, generator: measured }, slo);
     return { ...measured, valid: problem === undefined, ...(problem && { cause: problem.code }) };
   }
@@ -244,8 +208,8 @@ export class StepTotals extends MessageTotals {
   judge(slo: Slo): Verdict {
     this.settle();
     for (const entry of this.entries) entry.settle();
-    const { offered, sent, byCalls } = this;
-    const { senders } = this.facts;
+    const { offered, sent } = this;
+    const { senders, byCalls = false } = this.facts;
     const generator = this.generator(slo);
     return judgeStep({ ...this.deliveries(), senders, offered, sent, byCalls, generator }, slo);
   }
@@ -255,7 +219,7 @@ export class StepTotals extends MessageTotals {
       expected: this.expected,
       received: Math.max(0, this.delivered().received - this.late),
       duplicated: this.duplicated,
-      latencyAtShareUs: (share) => this.latency.valueAtShare(share),
+      ...this.latencies,
     };
   }
 
@@ -273,36 +237,6 @@ export class StepTotals extends MessageTotals {
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
       ...(this.membership !== undefined && { membership: this.membership.summary() }),
       verdict: verdict === undefined ? cutShort : judgedAgain(verdict, this.deliveries(), slo),
-    };
-  }
-}
-
-/** Sums of the joins and leaves of one step. */
-class MembershipTotals {
-  private joins = 0;
-  private joinsFailed = 0;
-  private leaves = 0;
-  private leavesFailed = 0;
-  private skipped = 0;
-  private readonly joinLatency = new LatencyHistogram();
-  private readonly leaveLatency = new LatencyHistogram();
-
-  add(sample: MembershipSample): void {
-    this.joins += sample.joins;
-    this.joinsFailed += sample.joinsFailed;
-    this.leaves += sample.leaves;
-    this.leavesFailed += sample.leavesFailed;
-    this.skipped += sample.skipped;
-    if (sample.joinLatency !== undefined) this.joinLatency.add(sample.joinLatency);
-    if (sample.leaveLatency !== undefined) this.leaveLatency.add(sample.leaveLatency);
-  }
-
-  summary(): MembershipSummary {
-    const { joins, joinsFailed, leaves, leavesFailed, skipped } = this;
-    return {
-      ...{ joins, joinsFailed, leaves, leavesFailed, skipped },
-      joinUs: this.joinLatency.summary(),
-      leaveUs: this.leaveLatency.summary(),
     };
   }
 }

@@ -2,8 +2,7 @@
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { services } from '../../base/services';
-import { LatencyHistogram } from '../../measure/histogram';
-import type { LifeSample } from '../../measure/sample';
+import { LifeCounts, type ConnectionSample } from '../../measure/sample';
 import { targetOf } from '../../plan/draws';
 import type { WorkerStart } from '../../protocol/worker';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
@@ -311,28 +310,10 @@ export class Lifespans {
   }
 
   /** Sums over all connections that were ever open, as of now. */
-  take(nowUs: number): LifeSample {
-    const life = new LatencyHistogram();
-    const down = new LatencyHistogram();
-    const unavailable = new LatencyHistogram();
-    let lifeUs = 0;
-    let downUs = 0;
-    for (const span of this.spans.values()) {
-      const spanUs = nowUs - span.firstUs;
-      const outUs = span.downUs + (span.downSinceUs === undefined ? 0 : nowUs - span.downSinceUs);
-      // In milliseconds and millionths: the histogram ends at an hour of microseconds, and has three digits.
-      life.record(spanUs / 1000);
-      down.record(outUs / 1000);
-      unavailable.record(spanUs > 0 ? (outUs / spanUs) * 1_000_000 : 0);
-      lifeUs += spanUs;
-      downUs += outUs;
-    }
-    return {
-      lifeMs: life.counts(),
-      downMs: down.counts(),
-      unavailableMillionths: unavailable.counts(),
-      lifeUs,
-      downUs,
-    };
+  take(nowUs: number): NonNullable<ConnectionSample['life']> {
+    const counts = new LifeCounts();
+    for (const { firstUs, downUs, downSinceUs = nowUs } of this.spans.values())
+      counts.record(nowUs - firstUs, downUs + (nowUs - downSinceUs));
+    return counts.take();
   }
 }

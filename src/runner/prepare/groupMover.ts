@@ -1,5 +1,6 @@
 import { membershipMethods } from '../../base/message';
 import type { ErrorClass } from '../../base/errorClass';
+import { MembershipCounts } from '../../measure/sample';
 import { Pace } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
@@ -25,7 +26,7 @@ export interface MoverDependencies {
 const burst = 64;
 
 interface ActiveStep {
-  readonly recorder: StepRecorder;
+  readonly membership: MembershipCounts;
   readonly pace: Pace;
   readonly movers: readonly number[];
   readonly startUs: number;
@@ -60,9 +61,10 @@ export class GroupMover {
     const all = [...silentUpTo(this.plan, this.populations, step.index)];
     const workers = this.plan.workers.length;
     const ranks = all.flatMap((index, rank) => (index % workers === this.worker ? [rank] : []));
-    recorder.membership.moves = true;
+    recorder.membership ??= new MembershipCounts();
+    const { membership } = recorder;
     this.step = {
-      recorder,
+      membership,
       pace: new Pace(Uint32Array.from(ranks), all.length, this.intervalUs),
       movers: ranks.map((rank) => all[rank]!),
       startUs,
@@ -102,9 +104,9 @@ export class GroupMover {
     const connection = this.dependencies.openAt(index);
     if (connection === undefined) return;
     const counted = dueUs >= step.warmupUs;
-    const { membership } = step.recorder;
+    const { membership } = step;
     if (this.busy.has(index)) {
-      if (counted) membership.skip();
+      if (counted) membership.skipped += 1;
       return;
     }
     this.busy.add(index);

@@ -138,20 +138,19 @@ export class SelfCheck {
   take(step: number): GeneratorSample {
     const utilization = performance.eventLoopUtilization();
     const nowUs = performance.now() * 1000;
-    const { loopDelay } = this;
+    const loopDelay = this.loopDelay.take(true);
     const activeUs = performance.eventLoopUtilization(utilization, this.utilization).active * 1000;
     const sample: GeneratorSample = {
       step,
       elapsedUs: nowUs - this.sinceUs,
       busyUs: Math.max(0, activeUs - this.nappedUs),
       gcUs: this.gcUs,
-      ...(loopDelay.count === 0 ? {} : { loopDelay: loopDelay.counts() }),
+      ...(loopDelay !== undefined && { loopDelay }),
     };
     this.utilization = utilization;
     this.sinceUs = nowUs;
     this.gcUs = 0;
     this.nappedUs = 0;
-    loopDelay.reset();
     return sample;
   }
 

@@ -61,7 +61,7 @@ describe('MessageSender by REST', () => {
       bench.sender.pump();
       const [first] = calls.leave();
       assert.equal(first?.sentUs, 5_400_000);
-      const { slip, ...counts } = bench.recorder.take()!;
+      const { slip, ...counts } = bench.recorder.sample()!;
       assert.deepEqual([counts.offered, counts.sent], [counts.expected, counts.offered]);
       const late = new LatencyHistogram();
       late.add(slip!);

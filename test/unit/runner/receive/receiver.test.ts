@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { StepSample, Counts } from '../../../../src/measure/sample';
+import type { EntrySample, StepSample } from '../../../../src/measure/sample';
 import { payloadPicker } from '../../../../src/plan/draws';
 import { populationsOf } from '../../../../src/plan/population';
 import type { Plan } from '../../../../src/plan/plan';
@@ -281,7 +281,7 @@ describe('Receiver of a mix', () => {
     // Its own number in the other entry, and one that no entry has.
     bench.deliver(3, [asDotNet(echoed(14, 0)), asDotNet(echoed(20, 0))]);
     const sample = bench.take()!;
-    const counts = ({ received, duplicated, extra, payloadBytesOut }: Counts): number[] => [
+    const counts = ({ received, duplicated, extra, payloadBytesOut }: EntrySample): number[] => [
       ...[received, duplicated, extra, payloadBytesOut],
     ];
     assert.deepEqual(sample.entries!.map(counts), [

@@ -49,7 +49,7 @@ describe('EntrySenders', () => {
       [60, 600],
       [200, 200],
     ]);
-    const sample = recorder.take()!;
+    const sample = recorder.sample()!;
     assert.deepEqual([sample.sent, sample.expected, sample.entries!.length], [300, 840, 3]);
     assert.equal(senders.pump(), 'idle');
   });
