@@ -7,9 +7,7 @@ import type { Dialect, Scenario } from '../scenario/scenario';
 /** A run as the panel introduces it: what is known before anything is measured. No secrets. */
 export interface PanelRun {
   readonly id: string;
-  /** File name of the scenario. */
   readonly title: string;
-  /** Where the load goes, as it may be shown. */
   readonly targetUrl: string;
   readonly startedAt: string;
   readonly scenario: Scenario;
@@ -57,9 +55,7 @@ export type ToPanel =
       /** A run that was broken off without a result. */
       readonly interrupted: boolean;
     }
-  /** One more snapshot of a run that is going on. */
   | { readonly type: 'snapshot'; readonly snapshot: Snapshot }
-  /** The run is over. */
   | {
       readonly type: 'finished';
       readonly result: PanelResult;

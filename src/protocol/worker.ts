@@ -2,7 +2,6 @@ import type { Endpoint, ServicePass } from '../base/endpoint';
 import type { WorkerSample } from '../measure/sample';
 import type { Plan } from '../plan/plan';
 
-/** Everything a worker starts with, wherever it runs. */
 export interface WorkerStart {
   readonly plan: Plan;
   readonly worker: number;
@@ -30,22 +29,18 @@ export type ToWorker =
   | { readonly type: 'drain'; readonly index: number; readonly untilUs: number }
   /** The step's drain is over: what still arrives is late. */
   | { readonly type: 'drained'; readonly index: number }
-  /** Stop sending now, wherever the step is. */
   | { readonly type: 'halt' }
   /** Send a sample at once, marked with this number. */
   | { readonly type: 'flush'; readonly flush: number }
   /** What lets the application in at its service has changed: a sign-in was renewed. */
   | { readonly type: 'renewed'; readonly pass: ServicePass }
-  /** Close all connections and end. */
   | { readonly type: 'close' };
 
 /** Facts a worker reports. */
 export type FromWorker =
-  /** Ready for orders. */
   | { readonly type: 'ready' }
   /** Every connect of this worker has succeeded or failed. */
   | { readonly type: 'connected' }
-  /** Preparation is over. */
   | { readonly type: 'prepared' }
   /**
    * Raw numbers since the previous sample: one each tick (`due`), others at the borders of a step and in
@@ -66,15 +61,12 @@ export type FromWorker =
 export interface WorkerHost {
   /** Workers that can still be given orders. */
   readonly alive: ReadonlySet<number>;
-  /** Connections of all workers that take part now. */
   takingPart(): number;
-  /** Gives an order to all that are alive. */
   order(order: ToWorker): void;
   /** Ends all workers, whatever they are doing. */
   end(): Promise<void>;
 }
 
-/** Who follows the workers of a run. */
 export interface WorkerListener {
   fact(worker: number, fact: FromWorker): void;
   /** A worker ended without an order to, or threw; at most once for each, and none of its facts follows. */

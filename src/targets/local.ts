@@ -46,7 +46,6 @@ function servedFor(service: Scenario['service']): ServedThing {
   return { args, name: `emulator of ${name}`, prints: 'connectionString' };
 }
 
-/** The embedded hub or an emulator, see {@link startServerProcess}. */
 export function startLocalServer(
   service: Scenario['service'],
   serverScript: string,

@@ -20,7 +20,6 @@ export const connectionString: Target = {
 
 /**
  * The hub of the scenario on a service.
- *
  * @param text connection string without references
  * @throws ExpectedError `connection-string` in words that repeat none of it, and as the service's target
  */
@@ -37,7 +36,6 @@ export async function openConnection(
 
 /**
  * The parts of a connection string without references.
- *
  * @throws ExpectedError `connection-string` in words that repeat none of it
  */
 export function serviceConnection(text: string): ServiceConnection {

@@ -5,14 +5,9 @@ import { connectionString } from './openConnection';
 import { hubUrl } from './openHubUrl';
 import { TargetProblems, type OpenTarget, type Target, type TargetContext } from './target';
 
-/** How each kind of target is opened. */
 export const targets: readonly Target[] = [local, hubUrl, connectionString];
 
-/**
- * Opens the scenario's target.
- *
- * @throws ExpectedError when it has none, or one that cannot be opened
- */
+/** Opens the scenario's target. @throws ExpectedError when it has none, or one that cannot be opened */
 export async function openTarget(scenario: Scenario, context: TargetContext): Promise<OpenTarget> {
   if (scenario.target === undefined) {
     throw new ExpectedError(

@@ -7,10 +7,8 @@ import { startLocalServer } from './local';
 import type { TargetContext } from './target';
 
 /**
- * Asks the service of a connection string whether it can be reached and takes the key.
- *
+ * Asks a service whether it can be reached and takes the key; undefined where the text is no connection string.
  * @param text connection string, or one reference that stands for it
- * @returns undefined when the text is neither, such as a hub URL
  * @throws ExpectedError `missing-reference`, `connection-string` in words that repeat none of it, `sign-in`
  */
 export async function probeConnection(
@@ -27,11 +25,7 @@ export async function probeConnection(
   return probeService(connection, context);
 }
 
-/**
- * Starts the emulator of a service, asks it as {@link probeConnection} does, and ends it.
- *
- * @throws ExpectedError `local-hub` when it does not start
- */
+/** Asks the emulator of a service, started for it. @throws ExpectedError `local-hub` when it does not start */
 export async function probeEmulator(
   service: AzureService,
   context: TargetContext,

@@ -9,7 +9,6 @@ import { secretVariable, type TargetContext } from './target';
 
 /**
  * Puts the values of all references in. This is the one place where secrets enter.
- *
  * @throws ExpectedError `missing-reference` that names each missing one and where it is looked for
  */
 export async function resolveEndpoint(
@@ -68,7 +67,6 @@ const sameForAll = (texts: readonly Pieces[]): Record<string, string> =>
 
 /**
  * A text with the values of its references.
- *
  * @throws ExpectedError `missing-reference` as {@link resolveEndpoint}, also when nothing is left of the text
  */
 export function resolveText(text: string, context: TargetContext): string {
@@ -168,13 +166,7 @@ export function secretsOf(endpoint: Endpoint): string[] {
     );
 }
 
-/**
- * The client's certificate that a scenario names, read and tried.
- *
- * @param passphrase of the key, resolved
- *
- * @throws ExpectedError `client-certificate` when the files do not hold what they should
- */
+/** @throws ExpectedError `client-certificate` when the files do not hold what they should */
 export async function clientCertificate(
   { certFile, keyFile }: Pick<Scenario, 'certFile' | 'keyFile'>,
   passphrase: string | undefined,
@@ -208,18 +200,12 @@ export async function clientCertificate(
 
 const wrong = (message: string): ExpectedError => new ExpectedError('client-certificate', message);
 
-/** More exceptions than anybody writes. */
 const mostExceptions = 1000;
 
 /**
- * Proxies as the environment names them: `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in lower case first.
- * This machine itself is always reached without.
- *
- * @param urls of the hubs
- * @returns undefined when there is none
- *
- * @throws ExpectedError `proxy-url` when a proxy that is needed for a hub is no URL of one; it does not
- *   repeat the text, which may hold a password
+ * Proxies of `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in lower case first; undefined when there is none.
+ * @throws ExpectedError `proxy-url` when one that is needed is no URL; it does not repeat the text, which may hold
+ *   a password
  */
 export function proxySettings(
   urls: readonly string[],
@@ -269,7 +255,6 @@ function proxyUrl(text: string): string | undefined {
     : undefined;
 }
 
-/** User and password of the proxies, as written and as sent. */
 function proxySecrets(proxies: ProxySettings | undefined): string[] {
   return [proxies?.http, proxies?.https].flatMap((text) => {
     if (text === undefined) return [];

@@ -21,9 +21,7 @@ export interface ServerProcessOptions {
   readonly onProblem?: ProblemListener | undefined;
 }
 
-/** A server that was started for a run. */
 export interface ServerProcess {
-  /** Its URL or connection string. */
   readonly value: string;
   /** Sends it something, as JSON in a line of its input, where nobody else can read it. */
   readonly send: (message: object) => void;
@@ -32,8 +30,6 @@ export interface ServerProcess {
 
 /**
  * Starts a server in a process of its own, so that it does not share a thread with the load.
- *
- * @param serverScript script that understands `serve`
  * @throws ExpectedError `local-hub` with what the process said
  */
 export async function startServerProcess(
@@ -69,7 +65,6 @@ export async function startServerProcess(
   }
 }
 
-/** What a server prints: its value once it listens, then its problems. */
 class ServerLines {
   /** Its end is no news from the moment it is asked for. */
   isWanted = true;

@@ -5,15 +5,12 @@ import type { HubProbe } from '../wire/connect/probeHub';
 
 /** Where load would leave this machine. */
 export interface LoadBeyond {
-  /** Names and ports, each once. */
   readonly hosts: readonly string[];
-  /** URL of the target, for people. */
   readonly url: string;
   /** Whether the target is on this machine, and redirects to the hosts. */
   readonly redirected: boolean;
 }
 
-/** Gets a sentence about a server of the run, and how often it came true. */
 export type ProblemListener = (text: string, count: number) => void;
 
 /** Sentences that are kept for somebody who does not listen yet. */
@@ -36,7 +33,6 @@ export class TargetProblems {
   }
 }
 
-/** What a target needs from its surroundings. */
 export interface TargetContext {
   /** Value of a `${secret:name}` or `${env:NAME}` reference; undefined when there is none. */
   reference(kind: 'env' | 'secret', name: string): string | undefined;
@@ -44,22 +40,15 @@ export interface TargetContext {
   readonly serverScript: string;
   /** Reads a file the scenario names, relative to the scenario file. */
   readFile(path: string): Promise<string>;
-  /** Gets what goes wrong with a server that was started for the target. */
   readonly onProblem?: ProblemListener;
-  /** Accounts of the editor that is around, if one is. */
   readonly editorAccount?: EditorAccount;
-  /**
-   * Whether load may leave this machine: asked before anything of the target is reached or started for it.
-   * Without it nobody is asked.
-   */
+  /** Asked before anything of the target is reached or started for it; absent: nobody is asked. */
   readonly agree?: (beyond: LoadBeyond) => Promise<boolean>;
 }
 
 /**
- * A token of the Microsoft account that is signed in to the editor; undefined without one.
- *
+ * A token of the Microsoft account of the editor; undefined without one.
  * @param tenantId in which it must be signed in, if that matters
- * @param mayAsk whether the person may be asked to sign in
  */
 export type EditorAccount = (
   scope: string,
@@ -67,7 +56,6 @@ export type EditorAccount = (
   mayAsk: boolean,
 ) => Promise<EntraToken | undefined>;
 
-/** What a sign-in to Microsoft Entra ID gives, as long as its target is open. */
 export interface Passes {
   readonly current: SignedInPass;
   readonly onRenewed: Event<SignedInPass>;
@@ -75,15 +63,11 @@ export interface Passes {
   readonly onProblem: Event<string>;
 }
 
-/** A target ready for connections. */
 export interface OpenTarget {
   /** Name of its kind, see `src/scenario/target/targetKinds.ts`. */
   readonly kind: string;
   readonly endpoint: Endpoint;
-  /**
-   * Values that must not be shown or stored wherever they turn up, such as in a server's error text. New
-   * ones are added when a sign-in is renewed.
-   */
+  /** Values that must not be shown or stored wherever they turn up. New ones come when a sign-in is renewed. */
   readonly secrets: readonly string[];
   /** For people and results: no query, no secrets. */
   readonly url: string;
@@ -93,28 +77,22 @@ export interface OpenTarget {
   readonly hostsBeyond: readonly string[];
   /** Whether somebody has agreed already that load leaves this machine. */
   readonly agreed?: boolean;
-  /** Of the servers that were started for the target. */
   readonly problems?: TargetProblems;
-  /** Where somebody has signed in. */
   readonly passes?: Passes;
   /** What a person should know before the run, in a sentence. */
   readonly notice?: string;
-  /** Stops what was started for the target. */
   dispose(): Promise<void>;
 }
 
 /** How targets of a kind are opened: the Node half of {@link import('../scenario/target/targetKinds').TargetKind}. */
 export interface Target {
   readonly kind: string;
-  /** @throws ExpectedError when the target cannot be opened */
   open(scenario: Scenario, context: TargetContext): Promise<OpenTarget>;
 }
 
 /**
- * Asks a hub what it has. Where a hub on this machine redirects to another one, somebody has to agree before
- * anything is sent there.
- *
- * @param agree settles with whether that host may be asked; absent when nobody needs to be asked
+ * Asks a hub what it has. Where a hub on this machine redirects to another one, somebody has to agree first.
+ * @param agree whether that host may be asked; absent when nobody needs to be asked
  * @returns undefined when it may not
  */
 export async function probeAgreed(
@@ -133,16 +111,13 @@ export function secretVariable(name: string): string {
   return `SIGNALR_BENCH_SECRET_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** A token of Microsoft Entra ID, and until when it is good. */
 export interface EntraToken {
   readonly token: string;
   /** Milliseconds since 1970. */
   readonly expiresAtMs: number;
 }
 
-/** Something that gets tokens of Microsoft Entra ID. */
 export interface EntraCredential {
-  /** @throws Error with why there is none */
   token(scope: string): Promise<EntraToken>;
 }
 

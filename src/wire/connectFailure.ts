@@ -2,7 +2,6 @@ import { maxHeaderSize } from 'node:http';
 import type { ErrorClass } from '../base/errorClass';
 import { visibleLine } from '../base/text';
 
-/** Why a connection could not be opened. */
 export class ConnectFailure extends Error {
   readonly errorClass: ErrorClass;
   /** Pause the server asked for (Retry-After). */
@@ -16,7 +15,6 @@ export class ConnectFailure extends Error {
   }
 }
 
-/** The request that was answered. */
 type Request = 'negotiate' | 'upgrade' | 'request';
 
 /** A request was answered with an HTTP status that is not the one wanted. */
@@ -24,7 +22,6 @@ export class StatusFailure extends ConnectFailure {
   /** Whether another request had got a connection id before. */
   hasNegotiated = false;
 
-  /** @param retryAfter header of the answer */
   constructor(
     status: number,
     readonly request: Request,
@@ -37,7 +34,6 @@ export class StatusFailure extends ConnectFailure {
 
 /** A hub on this machine redirects to a host that nobody has agreed to put load on. */
 export class LeavesLoopback extends ConnectFailure {
-  /** Name and port, for people. */
   readonly host: string;
 
   constructor(host: string) {

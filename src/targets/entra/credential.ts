@@ -12,9 +12,8 @@ import type { EntraCredential } from '../target';
 const programMs = 30_000;
 
 /**
- * Gets tokens the way a connection string says. The one file that knows @azure/identity: a bundle of its
- * own, loaded when somebody has to sign in. Its errors are those of that package.
- *
+ * Gets tokens the way a connection string says. The one file that knows @azure/identity: a bundle of its own,
+ * loaded when somebody has to sign in. Its errors are those of that package.
  * @param certificate PEM text with certificate and key
  */
 export function openCredential(

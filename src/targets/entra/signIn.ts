@@ -22,7 +22,6 @@ export function renewInMs(expiresAtMs: number, nowMs: number): number {
   return leftMs > 0 ? Math.min(longestMs, leftMs) : shortestMs;
 }
 
-/** Somebody who has signed in, and stays so until it is disposed. */
 export class SignIn implements Passes {
   private readonly renewals = new Emitter<SignedInPass>();
   private readonly problems = new Emitter<string>();
@@ -92,10 +91,8 @@ export class SignIn implements Passes {
   }
 }
 
-/** How to sign in and what for. */
 export interface SignInWays {
   token(): Promise<EntraToken>;
-  /** What a token is good for at the service. */
   passFor(bearer: string): Promise<SignedInPass>;
   /** Grows with all that must not be shown. */
   readonly secrets: string[];
@@ -203,10 +200,9 @@ function refusal(
 }
 
 /**
- * Where the tokens of a sign-in come from. The editor's account is for `AuthType=azure` without an identity
- * of its own: one that may be used already goes first, then what @azure/identity finds, and only when there
- * is nothing the person is asked, once.
- *
+ * Where the tokens of a sign-in come from. The editor's account is for `AuthType=azure` without an identity of its
+ * own: one that may be used already goes first, then what @azure/identity finds, and only when there is nothing the
+ * person is asked, once.
  * @param credential opens what @azure/identity has; not called while the editor's account does
  */
 export function tokenSource(

@@ -32,7 +32,6 @@ export function signInFailure(error: unknown, signIn: EntraSignIn): ExpectedErro
   return new ExpectedError('sign-in', sentence(text, signIn), { cause: error });
 }
 
-/** The texts of an error, of those it sums up, and of its causes. */
 function textOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return '';
   const { cause, message } = error;

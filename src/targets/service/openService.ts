@@ -18,10 +18,7 @@ import { disposeAll, startServerProcess } from '../serverProcess';
 import { appServerVariable, followPasses, type OpenTarget, type TargetContext } from '../target';
 import { refuseUnreachable, withUpstream } from './upstream';
 
-/**
- * The hub of the scenario on a service.
- * @throws ExpectedError `service` when it is the other service that the scenario was read for
- */
+/** @throws ExpectedError `service` when it is the other service that the scenario was read for */
 export async function openService(
   connection: ServiceConnection,
   scenario: Scenario,
@@ -59,9 +56,7 @@ async function openByTokens(
 }
 
 /**
- * A hub of Azure SignalR Service in default mode: clients negotiate with app servers that are started for
- * the run, and go on to the service.
- *
+ * Clients negotiate with app servers that are started for the run, and go on to the service.
  * @throws ExpectedError as {@link enterService}, and when an app server does not start
  */
 async function openDefaultMode(
@@ -103,13 +98,11 @@ const wayOf = ({ ca, clientCertificate, proxies, insecureTls }: Endpoint): WaySe
   ...(proxies !== undefined && { proxies }),
 });
 
-/** What a run says about its app servers. */
 export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
 
 const served = { args: ['app-server'], name: 'app server', prints: 'url' } as const;
 
 /**
- * Starts `count` app servers with the same settings, each in a process of its own.
  * @returns hub URLs where clients negotiate, one per process; `dispose` takes leave of the service
  * @throws ExpectedError `local-hub` with why one of them did not start; none is left then
  */

@@ -22,10 +22,9 @@ export function refuseUnreachable(
 }
 
 /**
- * Hosts the application's side of a service for the time of a run: clients' messages come to it as HTTP
- * requests. An emulator on this machine learns where the handler is; for a service of Azure the user has
- * configured `upstream.publicUrl` there, which leads to the handler's port.
- *
+ * Hosts the application's side of a service for the time of a run: clients' messages come to it as HTTP requests.
+ * An emulator on this machine learns where the handler is; for a service of Azure the user has configured
+ * `upstream.publicUrl` there, which leads to the handler's port.
  * @throws ExpectedError when the handler cannot start, or the emulator does not take it
  */
 export async function withUpstream(
@@ -95,7 +94,6 @@ async function register(opened: OpenTarget, url: string): Promise<void> {
   );
 }
 
-/** A single call to the emulator, which settles with why it was not taken. */
 async function callEmulator(
   { endpoint }: OpenTarget,
   call: (calls: RestCalls) => Promise<ServiceFailure | undefined>,

@@ -4,14 +4,12 @@ import { services, type ClientPermission } from '../../base/services';
 
 /** A token is signed anew this long before its end, so that clocks may differ. */
 const renewS = 300;
-/** Tokens of REST paths that are kept. */
 const maximumKept = 100_000;
 
 /** User id under which a connection of the run is known to the service; the run's id keeps concurrent runs apart. */
 export const userOf = (runId: number, index: number): string =>
   `user_${runId.toString(16)}_${index}`;
 
-/** Whoever gives a client its token. */
 export interface ClientTokens {
   /** Whether the service is asked for each token, which takes time. */
   readonly areIssued: boolean;
@@ -51,14 +49,12 @@ export class AccessTokens implements ClientTokens {
     this.signer = new TokenSigner(access);
   }
 
-  /** From now on tokens are made with this pass. */
   renew(pass: ServicePass): void {
     this.pass = pass;
     this.signer = new TokenSigner(pass);
     this.kept.clear();
   }
 
-  /** User id of connection `index` of the run. */
   userOf(index: number): string {
     return userOf(this.runId, index);
   }

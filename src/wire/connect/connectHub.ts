@@ -11,7 +11,6 @@ import type { ConnectStopwatch } from '../socket/socket';
 import { negotiate, withQuery } from './negotiate';
 import type { Negotiated } from '../socket/upgrade';
 
-/** How connections of one worker are opened. */
 export interface ConnectContext {
   readonly endpoint: Endpoint;
   readonly agents: SocketAgents;
@@ -19,13 +18,11 @@ export interface ConnectContext {
   readonly options: HubConnectionOptions;
   /** Which of the endpoint's URLs a connection uses; absent: URL i mod count. */
   readonly targetOf?: (index: number) => number;
-  /** Opens connections by another client than ours. */
   readonly open?: OpenConnection;
   /** Gives each connection its token, where a service of Azure wants its own. */
   readonly tokens?: ClientTokens;
 }
 
-/** Opens one connection to the hub at `url`, which is negotiated with on the way. */
 export type OpenConnection = (
   index: number,
   url: string,
@@ -35,8 +32,7 @@ export type OpenConnection = (
 ) => Promise<HubConnection>;
 
 /**
- * Opens connection `index`: negotiate (unless it is skipped), transport and handshake, back to back, because a server
- * forgets a negotiated id soon. @throws ConnectFailure
+ * Negotiates (if wanted), connects and shakes hands back to back: servers forget ids soon. @throws ConnectFailure
  */
 export async function connectHub(
   index: number,

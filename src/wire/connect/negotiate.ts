@@ -22,17 +22,13 @@ type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies
 const maximumRedirects = 20;
 const maximumAnswerBytes = 256 * 1024;
 
-/** The hub's URL with the endpoint's own query added. */
 export function withQuery(url: string, query: Readonly<Record<string, string>>): URL {
   const result = new URL(url);
   for (const [name, value] of Object.entries(query)) result.searchParams.set(name, value);
   return result;
 }
 
-/**
- * Asks the hub for a connection id and follows redirects, HTTP's and SignalR's own.
- * @throws ConnectFailure with the class of what went wrong
- */
+/** Asks the hub for a connection id and follows redirects, HTTP's and SignalR's own. @throws ConnectFailure */
 export async function negotiate(
   endpoint: Endpoint,
   hubUrl: string,
@@ -80,11 +76,7 @@ export async function renewedToken(
   return again.accessToken;
 }
 
-/**
- * Reads an answer to negotiate.
- * @returns the hub to ask next, or where to connect to
- * @throws ConnectFailure when it is unusable
- */
+/** @returns the hub to ask next, or where to connect to. @throws ConnectFailure when the answer is unusable */
 export function readNegotiation(
   body: string,
   endpoint: Endpoint,
@@ -164,7 +156,6 @@ function withId(hub: URL, fields: Readonly<Record<string, unknown>>, transport: 
   return url;
 }
 
-/** Names of the transports in an answer to negotiate. */
 function transportsOf(offered: unknown): string[] {
   const entries: unknown[] = Array.isArray(offered) ? offered : [];
   return entries

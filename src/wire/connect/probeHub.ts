@@ -11,14 +11,12 @@ import { connectHub, numberedEndpoint } from './connectHub';
 import { negotiate } from './negotiate';
 import { asProbe } from './probeMark';
 
-/** A method of a hub, as far as its answer to a call shows. */
 export interface ProbedMethod {
   readonly name: string;
   readonly present: boolean;
   readonly detail?: string;
 }
 
-/** What a hub answers to a benchmark's client. */
 export type HubProbe =
   | {
       readonly reachable: true;
@@ -38,7 +36,6 @@ export type HubProbe =
       readonly redirectsTo?: string;
     };
 
-/** What a hub says before a run. */
 export interface HubAnswer {
   readonly dialect: HubDialect;
   /** Methods that were asked about and that the hub does not have; only hubs that do not show a dialect are asked. */
@@ -83,10 +80,9 @@ export function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promis
 
 /**
  * Finds out which dialect the hub speaks: one of `recordLatency` greets with OnConnected or answers
- * GetConnectionId, one of `measure` does neither. No bench method runs for it. A hub that shows no dialect may
- * be none for a benchmark at all, and is asked about methods by calls that every hub refuses to carry out:
- * with more arguments than any method takes.
- *
+ * GetConnectionId, one of `measure` does neither. No bench method runs for it. A hub that shows no dialect may be
+ * none for a benchmark at all, and is asked about methods by calls that every hub refuses to carry out: with more
+ * arguments than any method takes.
  * @param methods that a run would call
  * @param withinMs time the hub has in all
  * @returns undefined when the hub cannot be asked
@@ -116,7 +112,6 @@ export async function askHub(
 /** Nobody writes a hub method with so many parameters; empty objects are what a careless server stumbles over least. */
 const tooMany: readonly unknown[] = Array.from({ length: 32 }, () => ({}));
 
-/** Does something with one connection to the hub; says why when there is none. */
 async function connected<T>(
   endpoint: Endpoint,
   withinMs: number,
@@ -164,7 +159,6 @@ async function probeMethod(
   return { name, present: !isMissing, isMissing };
 }
 
-/** Listens on a connection that only asks: answers to its calls, and the greeting of a bench hub. */
 class ProbeListener implements HubListener {
   readonly invocations = new Invocations();
   private greeted = false;
@@ -207,9 +201,8 @@ class ProbeListener implements HubListener {
 }
 
 /**
- * Hosts beyond this machine that hubs on loopback redirect to, as an app server with Azure SignalR does.
- * Asks each hub once and goes no further; what else keeps it from answering is left to the run.
- *
+ * Hosts beyond this machine that hubs on loopback redirect to, as an app server with Azure SignalR does. Asks each
+ * hub once and goes no further; what else keeps it from answering is left to the run.
  * @param withinMs time all hubs have together
  */
 export async function redirectHosts(

@@ -1,6 +1,5 @@
 import type { Endpoint } from '../../base/endpoint';
 
-/** Header of requests by somebody who only asks something before a run. */
 const header = 'X-SignalR-Bench-Probe';
 
 /** The endpoint for connections that only ask: test hubs keep the faults they were asked for until the load. */

@@ -14,17 +14,14 @@ import type { ConnectStopwatch } from '../socket/socket';
 import { SocketAgents } from '../socket/socketAgents';
 import { admissionHeaders, type Negotiated } from '../socket/upgrade';
 
-/** A request to the hub of a channel. */
 interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With its query. */
   readonly path: string;
   /** Names and values in turn, all of them. */
   readonly headers: readonly string[];
   readonly body?: Buffer;
 }
 
-/** Who gets the answers. */
 export interface ChannelOwner {
   answerBegan?(head: IncomingMessage): void;
   answerBody(bytes: Buffer): void;
@@ -152,7 +149,6 @@ export function failureOf(what: string, head: IncomingMessage, url: URL): Connec
   return new StatusFailure(statusCode, 'request', text.trimEnd(), headers['retry-after']);
 }
 
-/** The requests of one connection, with what lets them in. */
 export class HttpRequests {
   private shared: readonly string[] = [];
   private readonly contentType: string;
@@ -171,9 +167,7 @@ export class HttpRequests {
     return this.admission;
   }
 
-  /**
-   * Fetches a new token, once for all requests that were refused with the same one; false when there is none.
-   */
+  /** Fetches a new token, once for all requests that were refused with the same one; false when there is none. */
   renewToken(refused: string | undefined): Promise<boolean> {
     const { renew, accessToken: present } = this.admission;
     if (present !== refused) return Promise.resolve(true);
@@ -221,7 +215,6 @@ export class HttpRequests {
     return this.where.url.pathname + this.where.url.search;
   }
 
-  /** What all requests share, again when a server has set a cookie. */
   private headers(): readonly string[] {
     const { where } = this;
     const version = where.cookies?.version ?? 0;

@@ -20,9 +20,7 @@ const maximumBatchBytes = 16 * 1024 * 1024;
 const reasonWaitMs = 1000;
 const closeTimeoutMs = 2000;
 
-/**
- * A connection over server-sent events or long polling: what is sent leaves as POSTs over a second socket.
- */
+/** A connection over server-sent events or long polling: what is sent leaves as POSTs over a second socket. */
 export class HttpConnection extends ClientConnection implements InputOwner {
   readonly connectionId: string | undefined;
   private readonly input: EventStreamInput | PollInput;
@@ -46,7 +44,6 @@ export class HttpConnection extends ClientConnection implements InputOwner {
     this.outbox = new HttpOutbox(requests, endpoint, (failure) => this.sendFailed(failure));
   }
 
-  /** Opens the input, then shakes hands; the phase `upgrade` ends when the server knows the connection. */
   static open(
     index: number,
     where: Negotiated,
@@ -167,10 +164,7 @@ class HttpOutbox implements ChannelOwner {
     this.channel = new HttpChannel(requests, endpoint, this);
   }
 
-  /**
-   * Sends the message, or keeps a copy of it; the bytes may be changed afterwards.
-   * @returns bytes that wait for the POST that is on its way
-   */
+  /** Sends the message, or a copy later. @returns bytes that wait for the POST that is on its way */
   send(message: Buffer): number {
     if (this.channel.isBusy) {
       this.waiting.push(Buffer.from(message));

@@ -5,7 +5,6 @@ import { ByteRest } from '../socket/byteRest';
 import type { ConnectStopwatch } from '../socket/socket';
 import { failureOf, HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
 
-/** Who gets what comes in over an HTTP transport. */
 export interface InputOwner {
   /** The server knows the connection now: messages may be sent. */
   onReady(): void;
@@ -14,7 +13,6 @@ export interface InputOwner {
    * `wireBytes` is their length with what the transport puts around them, HTTP heads excluded.
    */
   onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void;
-  /** The server has ended the connection. */
   onServerEnd(): void;
   onFailure(failure: ConnectFailure): void;
   readonly stopped: boolean;
@@ -175,13 +173,9 @@ export class EventReader {
   private readonly data = new ByteRest();
   private eventBytes = 0;
 
-  /** @param maximumBytes longest event accepted */
   constructor(private readonly maximumBytes: number) {}
 
-  /**
-   * Reads a piece of the stream.
-   * @throws EventStreamError when an event is longer than allowed, or has too many lines
-   */
+  /** @throws EventStreamError when an event is longer than allowed, or has too many lines */
   read(buffer: Buffer, start: number, end: number, onEvent: OnEvent): void {
     // What lies behind is of other reads and may be long: it is not searched.
     const piece = buffer.subarray(0, end);

@@ -8,9 +8,9 @@ import { type HubCodec, jsonCodec } from '../message/hubCodec';
 /** What an open connection reports. One listener serves all connections of a worker. */
 export interface HubListener {
   /**
-   * One WebSocket message, one event or the answer to one poll: one or more hub messages, each with what
-   * marks its end, see {@link HubCodec.find}; none when a poll came back empty. The buffer is valid only
-   * during the call. `frameBytes` is the length with what the transport puts around it, HTTP heads excluded.
+   * One WebSocket message, event or answer to a poll: hub messages with what marks their ends, none when a poll
+   * came back empty. The buffer is valid only during the call; `frameBytes` has what the transport puts around it,
+   * HTTP heads excluded.
    */
   received(
     connection: HubConnection,
@@ -29,7 +29,6 @@ export interface HubListener {
     bodyBytes: number,
     wireBytes: number,
   ): void;
-  /** A connection that keeps itself alive has sent a ping. */
   pinged?(connection: HubConnection): void;
   /** The connection is gone without our asking; reported once. */
   lost(connection: HubConnection, errorClass: ErrorClass, text: string): void;
@@ -39,7 +38,6 @@ export interface HubListener {
 }
 
 export interface HubConnectionOptions {
-  /** Longest message accepted from the server. */
   readonly maximumMessageBytes: number;
   /** Bytes that may wait to be sent before the connection counts as blocked. */
   readonly maximumUnsentBytes: number;
@@ -47,9 +45,7 @@ export interface HubConnectionOptions {
   readonly codec?: HubCodec;
 }
 
-/** One client connection, whatever its transport. It knows nothing of what the messages mean. */
 export interface HubConnection {
-  /** Index of the connection among all of the run. */
   readonly index: number;
   /** What the hub knows it by, as far as negotiating showed. */
   readonly connectionId: string | undefined;
@@ -59,14 +55,13 @@ export interface HubConnection {
   closeReason: string | undefined;
   /** Code of the server's close frame, where there was one. */
   readonly closeCode?: number | undefined;
-  /** How it writes and reads hub messages. */
   readonly codec: HubCodec;
   readonly isOpen: boolean;
   readonly stopped: boolean;
   /** It notices a dead server by itself: nobody else sends pings. */
   readonly hasOwnKeepAlive: boolean;
   /**
-   * Hands a whole frame, or a bare hub message where the transport has no frames, to an open connection.
+   * Sends a whole frame, or a bare hub message where the transport has none, over an open connection.
    * @returns whether the bytes were taken at once; otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean;
@@ -88,7 +83,6 @@ export abstract class ClientConnection implements HubConnection {
   lastReceivedUs = 0;
   closeReason: string | undefined;
   readonly codec: HubCodec;
-  /** Stands in messages. */
   protected state: 'connecting' | 'upgrading' | 'handshaking' | 'open' | 'recovering' | 'closed' =
     'connecting';
   /** Until the connection is open. */
@@ -123,8 +117,6 @@ export abstract class ClientConnection implements HubConnection {
   }
 
   /**
-   * Begins to open.
-   * @param url that is asked, for people
    * @returns the connection once {@link becomeOpen} is called
    * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
    */
@@ -150,7 +142,6 @@ export abstract class ClientConnection implements HubConnection {
     });
   }
 
-  /** The other side has agreed to everything. */
   protected becomeOpen(): void {
     const { settle, stopwatch } = this;
     this.state = 'open';
@@ -159,7 +150,6 @@ export abstract class ClientConnection implements HubConnection {
     settle?.(undefined);
   }
 
-  /** Lets go of what a connection holds that has come to its end. */
   protected release(): void {
     this.destroy();
   }

@@ -1,7 +1,6 @@
 import { hubMessageType, type Completion } from '../message/hubMessage';
 import type { HubConnection } from './clientConnection';
 
-/** The hub's answer to an invocation, or why there is none. */
 export type InvocationOutcome =
   | { readonly ok: true; readonly result: unknown }
   | {
@@ -62,7 +61,6 @@ export class Invocations {
     return waiting !== undefined;
   }
 
-  /** Nothing will be completed on this connection any more. */
   lost(connection: HubConnection): void {
     for (const [key, { settle }] of this.pending) {
       if (!key.startsWith(`${connection.index}:`)) continue;

@@ -47,7 +47,6 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   private unackedCount = 0;
   private unackedBytes = 0;
   private ackTimer: NodeJS.Timeout | undefined;
-  /** Frames that wait for the next socket. */
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
   private lostMs = 0;
@@ -66,7 +65,6 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     this.form = recovery;
   }
 
-  /** Opens a socket and waits until the service says that the client is connected. */
   static open(
     index: number,
     where: Negotiated,
@@ -169,7 +167,6 @@ export class ReliableConnection extends ClientConnection implements HubListener 
         ...[index, where, endpoint, this, options, signal, stopwatch],
       );
       if (this.stopped) socket.destroy();
-      // Its end may have been reported before this.
       else if (socket.isOpen) this.opened(socket);
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;

@@ -15,7 +15,6 @@ import {
 import type { Negotiated } from '../socket/upgrade';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from '../socket/upgrade';
 
-/** State that is needed only until the connection is open. */
 interface Upgrading {
   readonly url: URL;
   readonly accept: string;
@@ -46,7 +45,6 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     this.state = 'upgrading';
   }
 
-  /** Opens a socket, upgrades it and shakes hands. */
   static open(
     index: number,
     where: Negotiated,
@@ -171,7 +169,6 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
   }
 
-  /** Collects the head of the upgrade answer; returns where the first frame begins. */
   private takeHead(buffer: Buffer, length: number): number {
     const upgrading = this.upgrading!;
     const before = upgrading.head.length;
@@ -205,9 +202,8 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
 }
 
 /**
- * Reads the answer to the handshake.
- * @returns where the hub messages behind it begin
- * @throws ConnectFailure when the server refuses; HubMessageError when it is no answer to a handshake
+ * @returns where the hub messages behind the answer to the handshake begin
+ * @throws ConnectFailure when the server refuses; HubMessageError when it is no answer
  */
 export function handshakeEnd(buffer: Buffer, start: number, end: number): number {
   const separator = buffer.indexOf(recordSeparator, start);

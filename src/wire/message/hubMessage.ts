@@ -3,7 +3,6 @@ import { closeCode as closeCodes } from '../socket/frame';
 
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
 
-/** Kinds of messages by their numbers on the wire. */
 export const hubMessageType = {
   invocation: 1,
   streamItem: 2,
@@ -62,7 +61,6 @@ export const recordSeparator = 0x1e;
 
 /** A violation of the hub protocol by the other side. */
 export class HubMessageError extends Error {
-  /** @param closeCode with which a WebSocket is closed for it */
   constructor(
     message: string,
     readonly closeCode: number = closeCodes.protocolError,
@@ -78,12 +76,10 @@ export function textIn(buffer: Buffer, start: number, end: number): string {
   return buffer.toString('utf8', start, end);
 }
 
-/** The bytes of a message, separator included. */
 export function encodeHubMessage(message: HubMessage): Buffer {
   return Buffer.from(`${JSON.stringify(message)}\x1e`, 'utf8');
 }
 
-/** The first thing a client sends. */
 export function encodeHandshake(protocol: 'json' | 'messagepack'): Buffer {
   return Buffer.from(`${JSON.stringify({ protocol, version: 1 })}\x1e`, 'utf8');
 }
@@ -103,11 +99,7 @@ function jsonObject(text: string): Fields {
   return value as Fields;
 }
 
-/**
- * Reads the server's answer to the handshake.
- * @returns the server's refusal, undefined when it agreed
- * @throws HubMessageError when it is no handshake answer
- */
+/** @returns why the server refuses, undefined when it agrees. @throws HubMessageError when it is no answer */
 export function readHandshakeAnswer(text: string): string | undefined {
   const fields = jsonObject(text);
   if (fields['type'] !== undefined)
@@ -118,9 +110,7 @@ export function readHandshakeAnswer(text: string): string | undefined {
 }
 
 /**
- * Reads one hub message, its separator cut off.
- * @returns undefined for a message of a type this client does not know: newer servers may send it
- * @throws HubMessageError when it breaks the protocol
+ * Reads a message without its separator; undefined for a type that only newer servers know. @throws HubMessageError
  */
 export function readHubMessage(text: string): HubMessage | undefined {
   const fields = jsonObject(text);
@@ -169,7 +159,6 @@ export function readHubMessage(text: string): HubMessage | undefined {
   }
 }
 
-/** What calls of both kinds have in common. */
 function callIn(fields: Fields): Call {
   const { arguments: args, streamIds } = fields;
   const target = textAt(fields, 'target');

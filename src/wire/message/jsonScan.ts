@@ -26,7 +26,6 @@ export function skipSpace(bytes: Buffer, at: number): number {
 
 /** Strings longer than this are looked through four bytes at a time. */
 const longString = 64;
-/** The same byte in all four places of a word. */
 const everyByte = 0x01010101;
 const topBits = 0x80808080;
 

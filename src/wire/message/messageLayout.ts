@@ -34,7 +34,6 @@ const noLengths: HoleLengths = { receiver: 0, sender: 0, senderIndex: 0 };
 /** How a hole's value is written: digits in text, digits as a number of JSON, big-endian integer, varint. */
 export type HoleForm = 'text' | 'number' | 'integer' | 'varint';
 
-/** A place of a message that is written anew each time. */
 export interface Hole {
   readonly kind: HoleKind;
   readonly form: HoleForm;
@@ -42,18 +41,15 @@ export interface Hole {
   readonly length: number;
 }
 
-/** A whole hub message with what marks its end, its holes empty. */
 export interface MessageLayout {
   readonly body: Buffer;
   readonly holes: readonly Hole[];
 }
 
-/** A message of one of the bench contracts. */
 export interface ContractMessage {
   readonly method: string;
   /** Dictionary key for the receiver's id or name, when the method needs one. */
   readonly receiverKey?: string;
-  /** The receiver is a group. */
   readonly toGroup?: boolean;
   /** Payload text; its bytes as UTF-8 are the message size. */
   readonly blob: string;
@@ -76,9 +72,8 @@ export function recordLatencyShape(message: ContractMessage): MessageShape {
 }
 
 /**
- * Receiver, if any, ticks and payload, of which the hub hands the last two to `Measure`. The contract has
- * no room for anything else, so the payload begins with the stamp.
- *
+ * Receiver, if any, ticks and payload, of which the hub hands the last two to `Measure`. The contract has no room
+ * for anything else, so the payload begins with the stamp.
  * @param message its blob must be as long as a stamp at least
  */
 export function measureShape(message: ContractMessage): MessageShape {

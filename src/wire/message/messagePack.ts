@@ -103,10 +103,7 @@ function bounded(cursor: Cursor, count: number, bytesEach: number): number {
   return count;
 }
 
-/**
- * Moves over the head of an array.
- * @throws HubMessageError when there is none, or more elements than bytes
- */
+/** Moves over the head of an array. @throws HubMessageError when there is none, or more elements than bytes */
 export function readArrayHead(cursor: Cursor): number {
   const length = takeHead(cursor, heads.array);
   if (length < 0) throw new HubMessageError('a hub message has no array where one belongs');
@@ -172,9 +169,8 @@ function exact(value: bigint): number | bigint {
 }
 
 /**
- * Reads one value with all it contains. Integers that no number holds exactly are given as bigint, bytes
- * as a copy, nil as null, extensions as {@link MessagePackExtension}.
- *
+ * Reads one value with all it contains. Integers that no number holds exactly are given as bigint, bytes as a copy,
+ * nil as null, extensions as {@link MessagePackExtension}.
  * @throws HubMessageError when the bytes are no MessagePack, or nested too deeply
  */
 export function readValue(cursor: Cursor, depth = 1): unknown {
@@ -282,9 +278,8 @@ export function encodeText(text: string): Buffer {
 }
 
 /**
- * Encodes plain data: null and undefined as nil, whole numbers and bigint as integers, other numbers as
- * 64-bit floats, byte arrays as bin, objects as maps.
- *
+ * Encodes plain data: null and undefined as nil, whole numbers and bigint as integers, other numbers as 64-bit
+ * floats, byte arrays as bin, objects as maps.
  * @throws RangeError for a bigint beyond 64 bits
  */
 export function encodeValue(value: unknown): Buffer {

@@ -25,7 +25,6 @@ const noHeaders = mapHead(0);
 /** The third element of a completion: what follows it. */
 export const completionKind = { error: 1, void: 2, value: 3 } as const;
 
-/** The bytes of a message, its length before it. */
 export function encodeMessagePackMessage(message: HubMessage): Buffer {
   return framed(partsOf(message));
 }
@@ -66,15 +65,12 @@ function partsOf(message: HubMessage): Buffer[] {
   }
 }
 
-/** Begins a message that has headers. */
 function headOf(elements: number, type: number): Buffer {
   return Buffer.concat([arrayHead(elements), encodeValue(type), noHeaders]);
 }
 
 /**
- * Reads one hub message, its length cut off.
- * @returns undefined for a message of a type this client does not know: newer servers may send it
- * @throws HubMessageError when it breaks the protocol
+ * Reads a message without its length; undefined for a type that only newer servers know. @throws HubMessageError
  */
 export function readMessagePackMessage(
   bytes: Buffer,
@@ -137,7 +133,6 @@ function requireElements(elements: number, wanted: number): void {
   if (elements < wanted) throw new HubMessageError('a hub message has too few elements');
 }
 
-/** Moves over the headers, which nobody reads. */
 function beginWithHeaders(cursor: Cursor, elements: number, wanted: number): void {
   requireElements(elements, wanted);
   for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);

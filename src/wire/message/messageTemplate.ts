@@ -10,7 +10,6 @@ const unixEpochTicks = 621_355_968_000_000_000n;
 /** Ticks of .NET's clock for a Unix time: more than a number holds exactly. */
 export const ticksOf = (unixMs: number): bigint => BigInt(unixMs) * 10_000n + unixEpochTicks;
 
-/** Who sends a message, where it says so. */
 export interface MessageSource {
   /** Connection id as the codec's `textBytes` gives it; absent where no message names it. */
   readonly id?: Uint8Array | undefined;
@@ -27,7 +26,6 @@ export interface MessageSource {
 const noReceiver = Buffer.alloc(0);
 const nobody: MessageSource = { index: 0 };
 
-/** Bytes of what has no fixed length in a message. */
 export function holeLengths(
   receiver: Uint8Array | undefined,
   { id, index }: MessageSource = nobody,
@@ -50,7 +48,6 @@ export class MessageTemplate {
   private readonly maskAt: number;
   private readonly bodyAt: number;
   private readonly stampBytes = Buffer.alloc(stampLength);
-  /** Room for the digits or bytes of one number. */
   private readonly scratch = Buffer.alloc(20);
   private timestampMs = -1;
 
@@ -76,7 +73,6 @@ export class MessageTemplate {
     return new MessageTemplate(codec.layout(shape, lengths), codec, framed);
   }
 
-  /** Bytes on the wire of every message made from this template. */
   get wireBytes(): number {
     return this.bytes.length;
   }
@@ -177,7 +173,6 @@ export class MessageTemplate {
     this.put(hole, scratch, hole.length);
   }
 
-  /** Once a millisecond at most. */
   private putTime(hole: Hole, nowMs: number): void {
     const time = hole.kind === 'ticks' ? ticksOf(nowMs) : BigInt(nowMs);
     const { scratch } = this;

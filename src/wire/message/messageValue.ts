@@ -10,16 +10,13 @@ import { holeDigits, type MessageShape } from './messageLayout';
 import { ticksOf, type MessageSource } from './messageTemplate';
 import { stampLength, writeStamp, type Stamp } from './stamp';
 
-/** Who takes messages as they are. */
 interface MessageTaker {
   sendMessage?(message: HubMessage): number;
 }
 
-/** What stands in the holes of one message. */
 export interface HoleContent {
   readonly protocol: WireProtocol;
   readonly stamp: Stamp;
-  /** As the codec's `textBytes` gives it. */
   readonly receiver?: Uint8Array | undefined;
   readonly nowMs: number;
   readonly source: MessageSource;
@@ -38,7 +35,6 @@ export class MessageValue {
     private readonly protocol: WireProtocol,
   ) {}
 
-  /** Sends a message, its content as {@link import('./messageTemplate').MessageTemplate.fill} takes it. */
   sendTo(
     to: MessageTaker,
     stamp: Stamp,
@@ -65,7 +61,6 @@ function invocationOf(shape: MessageShape, holes: HoleContent): HubMessage {
   };
 }
 
-/** An argument or item as a value. */
 export function valueOf(argument: MessageArgument, holes: HoleContent): unknown {
   switch (argument.kind) {
     case 'value':
@@ -114,7 +109,6 @@ function textOf(hole: HoleKind, holes: HoleContent): string {
   }
 }
 
-/** A text by how it stands in a message. */
 function unescaped(bytes: Uint8Array = new Uint8Array(), { protocol }: HoleContent): string {
   const text = Buffer.from(bytes).toString('utf8');
   return protocol === 'messagepack' ? text : (JSON.parse(`"${text}"`) as string);

@@ -20,7 +20,6 @@ export interface Stamp {
   sentUs: number;
 }
 
-/** Dictionary key under which the stamp travels. */
 export const stampKey = 'bench.Stamp';
 export const stampMarker = 'SB1';
 export const stampLength = stampBytes;
@@ -33,7 +32,6 @@ hexDigits.forEach((byte, value) => (digitValues[byte] = value));
 /** Where the fields stand, from the stamp's first byte. */
 const field = { run: 3, step: 11, source: 15, sequence: 22, intended: 30, sent: 42 } as const;
 
-/** An empty stamp, to be read into or written from again and again. */
 export function emptyStamp(): Stamp {
   return { runId: 0, step: 0, warmup: false, source: 0, sequence: 0, intendedUs: 0, sentUs: 0 };
 }

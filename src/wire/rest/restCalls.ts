@@ -58,10 +58,9 @@ interface Call {
 }
 
 /**
- * REST calls to one hub of a service, over a pool of sockets that stay open. Nothing is tried again:
- * a message that was refused is a lost message. After 429 the next call waits as long as the service
- * asks. Source: "Azure SignalR Service data plane REST API reference" and "Azure Web PubSub REST API
- * reference".
+ * REST calls to one hub of a service, over a pool of sockets that stay open. Nothing is tried again: a message that
+ * was refused is a lost message. After 429 the next call waits as long as the service asks. Source: "Azure SignalR
+ * Service data plane REST API reference" and "Azure Web PubSub REST API reference".
  */
 export class RestCalls {
   private readonly agents: SocketAgents;
@@ -153,10 +152,7 @@ export class RestCalls {
     return this.call({ method: 'HEAD', path });
   }
 
-  /**
-   * A token of the service's making, with which connection `index` comes in.
-   * @param signal ends the wait for it
-   */
+  /** A token of the service's making, with which connection `index` comes in. @param signal ends the wait for it */
   async clientToken(index: number, signal?: AbortSignal): Promise<string | ServiceFailure> {
     const query = new URLSearchParams({
       userId: this.tokens.userOf(index),

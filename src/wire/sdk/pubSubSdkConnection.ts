@@ -35,10 +35,8 @@ const retryMs = 250;
 /** Messages that may wait for the next socket. */
 const mostWaiting = 10_000;
 
-/** What the client reads and writes, one frame at a time. */
 type Frame = Parameters<WebPubSubClientProtocol['writeMessage']>[0];
 
-/** Opens connections by the official client of Azure Web PubSub. */
 export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
   return (index, url, context, signal, stopwatch) =>
     PubSubSdkConnection.open(index, url, context, keepAlive, signal, stopwatch);
@@ -91,7 +89,6 @@ export class PubSubSdkConnection extends ClientConnection {
     this.client.on('stopped', () => this.ended(undefined));
   }
 
-  /** Starts a connection, and waits until the service says that the client is connected. */
   static async open(
     index: number,
     url: string,
@@ -184,7 +181,6 @@ export class PubSubSdkConnection extends ClientConnection {
       this.arrived({ type: hubMessageType.close, error: frame.message });
   }
 
-  /** Lets the client send a message, in the words of a hub. */
   private hand(message: Invocation): void {
     const { client } = this;
     const { target, invocationId } = message;
@@ -284,7 +280,6 @@ export class PubSubSdkConnection extends ClientConnection {
     if (this.state === 'connecting') this.becomeOpen();
   }
 
-  /** The client has given the connection up, or could not open it. */
   private ended(error: unknown): void {
     this.fail(this.reason(error));
   }

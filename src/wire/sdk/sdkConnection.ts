@@ -107,7 +107,6 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     this.calls = new SdkCalls(this.hub, this.protocol);
   }
 
-  /** Starts a connection: negotiate, transport and handshake are the client's own. */
   static open(
     index: number,
     url: string,
@@ -193,7 +192,6 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     return options;
   }
 
-  /** Lets the client send a message; returns the bytes it has written for it. */
   private hand(message: HubMessage): number {
     const before = this.writtenBytes;
     try {
@@ -232,7 +230,6 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     return failure;
   }
 
-  /** The client has given the connection up, or could not open it. */
   private ended(error: unknown): void {
     this.fail(this.failure ?? this.reasonOf(error));
   }
@@ -268,7 +265,6 @@ function rethrow(error: unknown): never {
 /** Answers are seen where messages are read. */
 const nobody = { next: ignore, complete: ignore, error: ignore };
 
-/** Turns messages into calls of the official client's methods. */
 class SdkCalls {
   private readonly streams = new Map<string, ISubscription<unknown>>();
   private readonly uploads = new Map<string, Subject<unknown>>();
@@ -278,7 +274,6 @@ class SdkCalls {
     private readonly protocol: SdkProtocol,
   ) {}
 
-  /** @throws Error when the client cannot write the message */
   send(message: HubMessage): void {
     const { hub, protocol } = this;
     switch (message.type) {
@@ -317,7 +312,6 @@ class SdkCalls {
     }
   }
 
-  /** The invocation is over. */
   completed(invocationId: string): void {
     this.streams.delete(invocationId);
   }

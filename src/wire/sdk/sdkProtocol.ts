@@ -11,7 +11,6 @@ import type { HubCodec, Span } from '../message/hubCodec';
 import { hubMessageType, type HubMessage } from '../message/hubMessage';
 import type { SdkWay } from './sdkSockets';
 
-/** One whole message. */
 interface Piece {
   readonly piece: string | ArrayBuffer;
   readonly bodyBytes: number;
@@ -19,7 +18,6 @@ interface Piece {
   readonly bytes: number;
 }
 
-/** Who sees what passes. */
 export interface SdkProtocolOwner {
   readonly stopped: boolean;
   /** A message as the client has read it; `wireBytes` with what marks its end and the transport's share. */

@@ -17,7 +17,6 @@ import { serverHeaderLength } from '../socket/frame';
 import { openSocket, type ConnectStopwatch } from '../socket/socket';
 import type { SocketAgents } from '../socket/socketAgents';
 
-/** What is left of a WebSocket when it is closed. */
 export interface SdkClosing {
   readonly code: number;
   readonly reason: string;
@@ -38,7 +37,6 @@ export function failureOfClosing({ code, reason }: SdkClosing, said = reason): C
   return new ConnectFailure(classOfClosing(text), shown);
 }
 
-/** Who owns the socket. */
 export interface SdkSocketOwner {
   opened(socket: WebSocket): void;
   closed(closing: SdkClosing): void;
@@ -63,7 +61,6 @@ export function webSocketConstructor(way: SdkWay, owner: SdkSocketOwner): unknow
   return Object.assign(construct, { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 });
 }
 
-/** A WebSocket of the package `ws` over a socket of ours, on its way to being open. */
 function openWebSocket(
   url: string,
   headers: Readonly<Record<string, string>>,

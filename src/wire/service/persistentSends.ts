@@ -132,9 +132,8 @@ export class PersistentSends implements HubListener {
   }
 
   /**
-   * Hands a frame to the open connection. Where there is none the message is lost, and reported as an error of the class
-   * of what the connection was lost by.
-   *
+   * Hands a frame to the open connection. Where there is none the message is lost, and reported as an error of the
+   * class of what the connection was lost by.
    * @returns whether the bytes were taken at once; otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean {

@@ -52,7 +52,6 @@ interface Kind<Value> {
   readonly isRest?: true;
 }
 
-/** One element of a message's array. */
 interface Field<Name extends string = string, Value = unknown> extends Kind<Value> {
   readonly name: Name;
   /** Read only from arrays of so many elements at least; without it the element must be there. */
@@ -308,13 +307,11 @@ type MessagesByName = {
 };
 export type ServiceMessage = MessagesByName[keyof Layouts];
 export type ServiceTypeNumber = ServiceMessage['type'];
-/** A message of one type, or of one of several. */
 export type ServiceMessageOf<Type extends ServiceTypeNumber> = Extract<
   ServiceMessage,
   { readonly type: Type }
 >;
 
-/** The number that begins a message, by name. */
 export const serviceType = Object.fromEntries(
   Object.entries(layouts).map(([name, { type }]) => [name, type]),
 ) as { readonly [Name in keyof Layouts]: Layouts[Name]['type'] };
@@ -324,10 +321,8 @@ const elementsByType = new Map<number | bigint, readonly Element[]>(
 );
 
 /**
- * Reads the body of one service message. As lenient as the SDK's own reader, and not more: elements
- * behind the known ones are ignored, those missing at the end have defaults. Payloads share memory
- * with `bytes`.
- *
+ * Reads the body of one service message. As lenient as the SDK's own reader, and not more: elements behind the
+ * known ones are ignored, those missing at the end have defaults. Payloads share memory with `bytes`.
  * @returns undefined for a type that is not known, which both sides ignore
  * @throws HubMessageError when it breaks the protocol
  */
@@ -390,7 +385,6 @@ function readExtension(
   }
 }
 
-/** A text, or undefined for nil. */
 function textOf(cursor: Cursor): string | undefined {
   return skipNil(cursor) ? undefined : given(readText(cursor), 'text');
 }
@@ -399,7 +393,6 @@ function emptyOrText(cursor: Cursor): string {
   return textOf(cursor) ?? '';
 }
 
-/** A text that must not be nil. */
 function nameOf(cursor: Cursor): string {
   return given(readText(cursor), 'name');
 }

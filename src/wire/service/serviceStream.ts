@@ -16,24 +16,19 @@ import { dataType, type Payloads } from './serviceMessage';
 export class ServiceFrames {
   private readonly rest = new ByteRest();
 
-  /**
-   * @param maxBodyBytes longest body that is accepted
-   * @param listener takes the body of one message; the bytes are not used again by anybody else
-   */
+  /** @param listener takes the body of one message; the bytes are not used again by anybody else */
   constructor(
     private readonly maxBodyBytes: number,
     private readonly listener: (bytes: Buffer, start: number, end: number) => void,
   ) {}
 
-  /** Bytes that wait for more. */
   get waitingBytes(): number {
     return this.rest.length;
   }
 
   /**
    * @param piece not to be written to afterwards
-   * @throws HubMessageError for a length that is none, is 0, or is beyond the bound: the stream cannot be
-   * read any further
+   * @throws HubMessageError for a length that is none, 0, or too large: the stream cannot be read any further
    */
   push(piece: Buffer): void {
     const { rest } = this;
@@ -66,7 +61,6 @@ export class ServiceFrames {
   }
 }
 
-/** Room of a new batch. */
 const batchBytes = 16 * 1024;
 
 /** Ends of messages that say nothing more: an empty map; for groups no excluded users and no caller too. */
@@ -109,7 +103,6 @@ export class ServiceOutput {
     return this.used;
   }
 
-  /** Appends a whole frame. */
   frame(frame: Buffer): void {
     this.room(frame.length);
     this.append(frame);
@@ -162,7 +155,6 @@ export class ServiceOutput {
     return names.get(protocol) ?? encodeText(protocol);
   }
 
-  /** Makes room for a body and writes its length. */
   private begin(bodyBytes: number): void {
     this.room(maximumPrefixBytes + bodyBytes);
     let rest = bodyBytes;

@@ -14,7 +14,6 @@ export class ByteRest {
     return this.bytes.subarray(0, Math.min(count, this.used));
   }
 
-  /** Adds a copy of `start`…`end` of the piece. */
   append(piece: Buffer, start = 0, end = piece.length): void {
     const wanted = this.used + end - start;
     if (wanted > this.bytes.length) {

@@ -16,7 +16,6 @@ const maximumCookieBytes = 4096;
  */
 export class Cookies {
   private readonly all: Cookie[] = [];
-  /** Rises with every change. */
   version = 0;
 
   /** Takes the `Set-Cookie` lines of an answer from `url`; what is malformed or too much is left out. */

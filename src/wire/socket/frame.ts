@@ -29,7 +29,6 @@ export function mayBeSent(code: number): boolean {
   );
 }
 
-/** The close frame of a client. */
 export function clientCloseFrame(code: number): Buffer {
   const payload = code === noCloseCode ? [] : [code >> 8, code & 0xff];
   return clientFrame(opcode.close, Uint8Array.from(payload));

@@ -23,7 +23,6 @@ export interface FrameListener {
 
 /** A violation of the WebSocket protocol by the server; the connection cannot be used any more. */
 export class FrameError extends Error {
-  /** @param closeCode with which the connection is closed for it */
   constructor(
     message: string,
     readonly closeCode: number = closeCodes.protocolError,
@@ -50,9 +49,7 @@ export class FrameReader {
   private fragmentCount = 0;
   private fragmentsAreText = false;
   private fragmentsFrameBytes = 0;
-  /** Text messages in one frame so far. */
   private texts = 0;
-  /** Where the newest ping of this read lies. */
   private pingBuffer: Buffer | undefined;
   private pingStart = 0;
   private pingEnd = 0;
@@ -113,7 +110,6 @@ export class FrameReader {
     return at + header + length;
   }
 
-  /** Keeps the incomplete frame `at`…`end`. */
   private keep(chunk: Buffer, at: number, end: number, frameEnd: number | undefined): void {
     this.partial = Buffer.allocUnsafe(frameEnd === undefined ? 10 : frameEnd - at);
     chunk.copy(this.partial, 0, at, end);

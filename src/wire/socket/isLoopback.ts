@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 
-/** Whether a host name or address is this machine. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
@@ -9,7 +8,6 @@ export function isLoopbackHost(hostname: string): boolean {
     : host === '::1' || /^::ffff:7f[0-9a-f]{2}:/.test(host);
 }
 
-/** Whether a URL's host is this machine. */
 export const isLoopback = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
 
 /** Names and ports in URLs that are not this machine, each once. */

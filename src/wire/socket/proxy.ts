@@ -152,7 +152,6 @@ export class TunnelStream extends Duplex {
     callback(error);
   }
 
-  /** As that of a socket: nothing happened for so long. */
   setTimeout(timeoutMs: number, listener: () => void = () => undefined): this {
     this.silence = { ms: timeoutMs, listener };
     this.tunnel?.setTimeout(timeoutMs, listener);

@@ -6,10 +6,8 @@ import type { ConnectPhase, PhaseTimes } from '../../base/endpoint';
 import type { Endpoint } from '../../base/endpoint';
 import { proxyFor, TunnelStream } from './proxy';
 
-/** What of an endpoint the way to a host depends on. */
 export type WaySettings = Pick<Endpoint, 'proxies' | 'ca' | 'clientCertificate' | 'insecureTls'>;
 
-/** Who gets what a socket receives. */
 export interface SocketOwner {
   /** Bytes from the socket lie in `buffer[0…length)` and are valid only during the call. */
   onBytes(buffer: Buffer, length: number): void;
@@ -112,7 +110,6 @@ function onData(this: OwnedSocket, chunk: Buffer): void {
   this[owner].onBytes(chunk, chunk.length);
 }
 
-/** What a TLS connection to the host needs to know. */
 export function tlsOptions(host: string, way: WaySettings): tls.ConnectionOptions {
   const { ca, clientCertificate, insecureTls } = way;
   return {
@@ -158,7 +155,6 @@ export class ConnectStopwatch {
   readonly us: PhaseTimes = {};
   private sinceMs = performance.now();
 
-  /** The phase is over now. */
   done(phase: ConnectPhase): void {
     const nowMs = performance.now();
     this.us[phase] = (nowMs - this.sinceMs) * 1000;

@@ -3,7 +3,6 @@ import * as https from 'node:https';
 import { ConnectFailure } from '../connectFailure';
 import { openSocket, type ConnectStopwatch, type WaySettings } from './socket';
 
-/** What an agent is given for a socket: options of the request, with what ours add. */
 type SocketOptions = http.ClientRequestArgs & { readonly stopwatch?: ConnectStopwatch | undefined };
 
 /**
@@ -13,7 +12,6 @@ type SocketOptions = http.ClientRequestArgs & { readonly stopwatch?: ConnectStop
 export class SocketAgents {
   private readonly agents = new Map<string, http.Agent>();
 
-  /** @param maximumSockets to one host */
   constructor(
     private readonly way: WaySettings,
     private readonly maximumSockets: number,
@@ -66,10 +64,7 @@ function unsendable(error: unknown): Error {
   );
 }
 
-/**
- * The whole body of an answer.
- * @throws ConnectFailure as `tooLong` when it is longer than `limit` bytes
- */
+/** The whole body of an answer. @throws ConnectFailure as `tooLong` when it is longer than `limit` bytes */
 export async function bodyOf(
   response: http.IncomingMessage,
   limit: number,

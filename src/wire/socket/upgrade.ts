@@ -3,7 +3,6 @@ import { ConnectFailure, shownText, StatusFailure, shownUrl } from '../connectFa
 import type { Cookies } from './cookies';
 
 const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-/** Longest head of an upgrade answer. */
 export const maximumHeadBytes = 16 * 1024;
 
 /** Where and how to open the socket, after all redirects. */
@@ -20,7 +19,6 @@ export interface Negotiated {
   readonly connectionId?: string;
 }
 
-/** A WebSocket upgrade: the request's bytes and what the answer must contain. */
 export interface UpgradeRequest {
   readonly bytes: string;
   readonly accept: string;
@@ -48,7 +46,6 @@ export function upgradeRequest(where: Negotiated, subprotocol?: string): Upgrade
   return { bytes: `${lines.join('\r\n')}\r\n\r\n`, accept };
 }
 
-/** Names and values in turn as lines. */
 function linesOf(headers: readonly string[]): string[] {
   return headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}`] : []));
 }

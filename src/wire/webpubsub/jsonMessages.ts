@@ -42,7 +42,6 @@ function messageIn(frame: JsonFrame): ClientMessage {
   return { type, ...Object.fromEntries(values) } as ClientMessage;
 }
 
-/** One parsed frame. */
 export class JsonFrame {
   private readonly members: Readonly<Record<string, unknown>>;
 

@@ -83,7 +83,6 @@ export const protobufDataTail = (message: DataMessage): Buffer =>
 interface Form<Value> {
   readonly absent: () => Value;
   readonly read: (value: WireId | Buffer) => Value;
-  /** Undefined is left out. */
   readonly write?: (value: Value) => WireId | Buffer | undefined;
 }
 const forms: { readonly [Kind in keyof MemberKinds]: Form<MemberKinds[Kind]> } = {
@@ -164,7 +163,6 @@ function textIn(value: WireId | Buffer): string {
   return utf8In(value).toString('utf8');
 }
 
-/** The bytes of a text. */
 function utf8In(value: WireId | Buffer): Buffer {
   const bytes = bytesIn(value);
   if (!isUtf8(bytes)) throw new SyntaxError('no text');
@@ -202,7 +200,6 @@ class Fields {
     private readonly end: number,
   ) {}
 
-  /** Moves to the next field; false behind the last. */
   next(): boolean {
     while (this.at < this.end) {
       const tag = this.varint();

@@ -5,7 +5,6 @@
 
 /** How PubSub clients talk: a form of frames, with or without recovery. */
 export interface Subprotocol {
-  /** As in `Sec-WebSocket-Protocol`. */
   readonly name: string;
   readonly format: 'json' | 'protobuf';
   /** Messages are numbered and acknowledged, and a lost socket can be replaced. */
@@ -19,14 +18,12 @@ export const subprotocols: readonly Subprotocol[] = [
   { name: 'protobuf.reliable.webpubsub.azure.v1', format: 'protobuf', isReliable: true },
 ];
 
-/** The subprotocol of that name; undefined for a name of somebody else. */
 export const subprotocolNamed = (name: string): Subprotocol | undefined =>
   subprotocols.find((subprotocol) => subprotocol.name === name);
 
 /** An unsigned 64-bit id: a bigint only when a number cannot hold it. */
 export type WireId = number | bigint;
 
-/** Largest value of a {@link WireId}. */
 export const maxWireId = 2n ** 64n - 1n;
 
 /** The smallest form of an id, so that equal ids are equal values. */
@@ -57,7 +54,6 @@ export interface Payload {
 /** What counts as sent when there is no data. */
 export const noData: Payload = { dataType: 'json', bytes: Buffer.from('null') };
 
-/** Whether a text names a data type. */
 export const isDataType = (text: unknown): text is DataType =>
   dataTypes.some((dataType) => dataType === text);
 
@@ -84,7 +80,6 @@ export type Members = Readonly<Record<string, readonly [keyof MemberKinds, numbe
 export type Messages = Readonly<
   Record<string, { readonly path: readonly number[]; readonly members: Members }>
 >;
-/** A message of a table. */
 export type MessageIn<Of extends Messages> = {
   readonly [Type in keyof Of]: { readonly type: Type } & {
     readonly [Name in keyof Of[Type]['members']]: MemberKinds[Of[Type]['members'][Name][0]];

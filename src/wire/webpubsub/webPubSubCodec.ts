@@ -170,9 +170,8 @@ const delivery = (data: unknown): Invocation => ({
 });
 
 /**
- * What the service says of a request, as the completion of an invocation. Source: "Azure Web PubSub
- * supported JSON WebSocket subprotocol", heading "Ack response".
- *
+ * What the service says of a request, as the completion of an invocation. Source: "Azure Web PubSub supported JSON
+ * WebSocket subprotocol", heading "Ack response".
  * @param error absent when the service carried the request out
  */
 export function ackCompletion(
@@ -221,7 +220,6 @@ function frameFields(buffer: Buffer, start: number, end: number): Fields {
   return value as Fields;
 }
 
-/** Whether the service says that the client is connected. */
 const isConnected = (fields: Fields): boolean =>
   fields['type'] === 'system' && fields['event'] === 'connected';
 
@@ -348,7 +346,6 @@ function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayou
   return pieces.layout((length) => bytesHead(path[0], length));
 }
 
-/** The arguments alone. */
 function dataLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   const pieces = new JsonPieces(lengths);
   pieces.list(shape.arguments);
