@@ -29,7 +29,7 @@ export interface Endpoint {
   readonly service?: ServiceAccess;
 }
 
-/** What gives access to a hub of Azure SignalR Service (serverless) or Azure Web PubSub. */
+/** Azure SignalR Service (serverless) or Azure Web PubSub. */
 export type ServiceAccess = ServiceHub & ServicePass;
 
 /** A hub of a service, for those who know how to get in. */
@@ -46,7 +46,6 @@ export interface ServiceHub {
 export type ServicePass = AccessKeyPass | SignedInPass;
 
 export interface AccessKeyPass {
-  /** Text of the key that signs the tokens. */
   readonly accessKey: string;
 }
 
@@ -62,7 +61,6 @@ export interface SigningKey {
   readonly text: string;
 }
 
-/** The transports that make do with plain HTTP requests. */
 export type HttpTransport = 'ServerSentEvents' | 'LongPolling';
 
 export interface ClientCertificate {

@@ -30,7 +30,7 @@ export const errorClasses = {
 
 export type ErrorClass = keyof typeof errorClasses;
 
-/** What a person can do about an error of a class, where there is something to say. */
+/** Where there is something to do. */
 export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   refused: 'Start the server, or correct the port in the target.',
   unreachable: 'Check the host, the network and the firewall between here and there.',
@@ -64,7 +64,6 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
 /** Occurrences by class; classes that did not occur are absent. */
 export type ErrorCounts = Partial<Record<ErrorClass, number>>;
 
-/** Errors of all classes. */
 export const countOf = (errors: ErrorCounts): number =>
   Object.values(errors).reduce((sum, count) => sum + count, 0);
 

@@ -1,4 +1,3 @@
-/** Anything that must be released once it is no longer used. */
 export interface Disposable {
   dispose(): void;
 }

@@ -17,7 +17,6 @@ export type HoleKind =
   | 'unixMs'
   | 'ticks';
 
-/** Holes that can stand alone as a number. */
 export type NumberHole = Extract<
   HoleKind,
   'senderIndex' | 'sequence' | 'itemCount' | 'unixMs' | 'ticks'
@@ -49,10 +48,8 @@ export const membershipMethods = { join: 'JoinGroup', leave: 'LeaveGroup' } as c
 /** The id as the result, and as a call of the client method of the same name. */
 export const idMethods = { result: 'GetConnectionId', callback: 'ConnectionId' } as const;
 
-/** Dialects of the bench contract. */
 export type HubDialect = 'recordLatency' | 'measure';
 
-/** Names of the methods of each contract. */
 export type ContractMethods = Readonly<Record<HubDialect, readonly string[]>>;
 
 /**
@@ -68,7 +65,7 @@ export type WireProtocol =
   | 'webpubsubProtobuf'
   | 'webpubsubReliableProtobuf';
 
-/** Whether clients speak a hub protocol; else it is one of Azure Web PubSub. */
+/** Else it is one of Azure Web PubSub. */
 export const isHubProtocol = (protocol: WireProtocol): boolean =>
   protocol === 'json' || protocol === 'messagepack';
 

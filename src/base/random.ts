@@ -1,4 +1,4 @@
-/** A repeatable source of random numbers: the same seed gives the same run. */
+/** The same seed gives the same run. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;

@@ -7,7 +7,6 @@ export type Service = 'hub' | AzureService;
 /** What a client must be allowed to do by itself, where no hub does it for the client. */
 export type ClientPermission = 'joinGroups' | 'sendToGroups';
 
-/** What differs between hubs with and without a service. */
 interface Traits {
   /** For people, as it stands in a sentence. */
   readonly name: string;
@@ -20,7 +19,6 @@ interface Traits {
   readonly appServers: 'ofRun' | 'ofUser' | 'none';
 }
 
-/** What differs between the services of Azure. */
 export interface AzureTraits extends Traits {
   /** In any cloud of Azure. Source: "Private link: private DNS zone values". */
   readonly hosts: RegExp;

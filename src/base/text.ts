@@ -28,7 +28,7 @@ export function visibleJson(json: string): string {
   );
 }
 
-/** A value as one JSON document, safe to be shown by a terminal. */
+/** Safe to be shown by a terminal. */
 export function jsonDocument(value: unknown): string {
   return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
 }
@@ -50,7 +50,7 @@ export function withoutEnd(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-/** Text without any of the given values, the longest first. */
+/** The longest first. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== '')

@@ -1,5 +1,3 @@
-/** Reading and writing of durations and sizes as people write them. */
-
 const durationMs: Readonly<Record<string, number>> = {
   us: 0.001,
   ms: 1,

@@ -3,7 +3,7 @@ import { inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 import { ExpectedError } from '../base/expectedError';
 import type { LatencySummary } from './latencySummary';
 
-/** Longest latency that is kept apart; anything above counts as this. One hour. */
+/** One hour; anything above counts as this. */
 const highestUs = 3_600_000_000;
 const significantDigits = 3;
 
@@ -24,10 +24,7 @@ export interface HistogramCounts {
   readonly sumUs: number;
 }
 
-/**
- * Latencies in whole microseconds with three significant digits (HdrHistogram). Minimum, maximum and
- * mean are exact.
- */
+/** Whole microseconds with three significant digits (HdrHistogram). Minimum, maximum and mean are exact. */
 export class LatencyHistogram {
   /** Made for the first value: it has a place for each of 23,552 values. */
   private histogram: Int32Histogram | undefined;
@@ -64,7 +61,7 @@ export class LatencyHistogram {
     return { pairs: Float64Array.from([...this.places()].flat()), minUs, maxUs, sumUs };
   }
 
-  /** Values with their counts, rising. */
+  /** Rising. */
   private *places(): Generator<[value: number, count: number]> {
     const { histogram, count: total } = this;
     for (let index = 0, seen = 0; histogram !== undefined && seen < total; index++) {
@@ -160,7 +157,6 @@ export function decodeHistogram(text: string): LatencyHistogram {
   return histogram;
 }
 
-/** What the header of an encoded histogram says, and its counts by place. */
 interface EncodedCounts {
   readonly significantDigits: number;
   readonly lowest: number;

@@ -53,7 +53,6 @@ export function tailReason(summaries: readonly (LatencySummary | undefined)[]): 
     : undefined;
 }
 
-/** How many deliveries were expected, and the latencies of those received. */
 type ExpectedDeliveries = Omit<JudgedDeliveries, 'duplicated'>;
 
 export function judgedLatency(step: ExpectedDeliveries): JudgedLatency {
@@ -65,7 +64,7 @@ export function judgedLatency(step: ExpectedDeliveries): JudgedLatency {
   };
 }
 
-/** A step, or one of its entries, with the latencies that were measured and those that were judged. */
+/** Latencies as measured, and as judged. */
 export interface ShownLatency {
   readonly latencyUs?: LatencySummary;
   readonly judgedUs?: JudgedLatency;
@@ -85,6 +84,5 @@ export function shownLatency({ latencyUs, judgedUs }: ShownLatency): ShownPercen
   return { p50, p90, p95, p99, p999: tail('p999'), p9999: tail('p9999'), max };
 }
 
-/** Whether lost deliveries count in the percentiles of any of them. */
 export const countsLost = (steps: readonly ShownLatency[]): boolean =>
   steps.some(({ judgedUs }) => judgedUs !== undefined);

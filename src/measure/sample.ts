@@ -89,7 +89,6 @@ export class MembershipCounts extends Tally<MembershipCounts> {
     this.countFields();
   }
 
-  /** A move that is over. */
   record(joined: boolean, worked: boolean, us: number): void {
     if (worked) (joined ? this.joinLatency : this.leaveLatency).record(us);
     const what = joined ? 'joins' : 'leaves';
@@ -172,7 +171,6 @@ export interface ConnectionCounts {
   readonly openedLate?: number;
   /** See {@link import('./summary').ConnectionSummary}. */
   readonly notBack?: number;
-  /** Hub pings. */
   readonly pingsSent?: number;
   readonly pingsReceived?: number;
 }
@@ -217,7 +215,7 @@ export interface WorkerSample {
   readonly errorExamples: readonly ErrorExample[];
 }
 
-/** What all workers together did in one tick. */
+/** Of all workers. */
 export interface MergedTick {
   readonly tick: number;
   readonly offered: number;

@@ -43,7 +43,7 @@ export class SequenceTracker {
     if (missing !== undefined) this.gaps.set(key, missing);
   }
 
-  /** Whether the number was missing, which it then is no more. */
+  /** Whether the number was missing until now. */
   private fill(key: number, sequence: number): boolean {
     const missing = this.gaps.get(key);
     if (missing?.delete(sequence) !== true) return false;
@@ -90,7 +90,6 @@ export class PairTable {
     return found;
   }
 
-  /** The pair's slot, or the free one where it belongs. */
   private find(first: number, second: number): number {
     const { firsts, seconds, mask } = this;
     const mixed = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b);

@@ -34,12 +34,11 @@ export interface EntryProgress extends MessageProgress {
   readonly name: string;
 }
 
-/** The step that is going on, or has just ended. */
+/** Going on, or just ended. */
 export interface StepProgress extends MessageProgress {
   readonly index: number;
   /** Drained and judged: what is outstanding is lost. */
   readonly over: boolean;
-  /** From then on. */
   readonly verdict?: VerdictStatus;
   /** Measured seconds so far and in total. */
   readonly elapsedS: number;
@@ -72,12 +71,12 @@ export interface Snapshot {
     readonly connected: number;
     readonly failed: number;
     readonly dropped: number;
-    /** Open and prepared now; absent in samples of earlier versions. */
+    /** Absent in stored samples that do not know it. */
     readonly takingPart?: number;
     readonly reconnected?: number;
     readonly connectP99Us: number;
   };
-  /** The current step; absent before the first. */
+  /** Absent before the first. */
   readonly step?: StepProgress;
   readonly stepCount: number;
   /** Counts and latency of this tick alone; absent when nothing was measured in it. */
@@ -92,7 +91,6 @@ export interface Snapshot {
     readonly latencyUs: LatencySummary;
   };
   readonly errors: ErrorCounts;
-  /** The latest sentence of a server that was started for the run. */
   readonly problem?: string;
   /** False when a worker's sample for this tick came too late to be in it. */
   readonly complete: boolean;
@@ -101,10 +99,7 @@ export interface Snapshot {
 /** Two hours at one a second: enough for every line a screen can show. */
 export const mostSnapshots = 7200;
 
-/**
- * At most about `most` snapshots of a long run, in their order. Of neighbours of one phase and step the
- * one with the slowest delivery stays, so that no spike is lost; so do the first and the last of each.
- */
+/** At most about `most`: of neighbours of one phase and step the slowest stays; so do the first and last of each. */
 export function thinSnapshots(
   snapshots: readonly Snapshot[],
   most: number = mostSnapshots,
@@ -131,10 +126,7 @@ export function thinSnapshots(
   return kept;
 }
 
-/**
- * The snapshots of a run as they come, oldest first: {@link thinSnapshots} of them whenever there are twice as many as
- * {@link mostSnapshots}, so that of each two one stays.
- */
+/** As they come, oldest first; thinned to half whenever there are twice as many as {@link mostSnapshots}. */
 export class HeldSnapshots {
   private held: Snapshot[] = [];
   private most = 2 * mostSnapshots;

@@ -80,7 +80,6 @@ export interface MessageSummary {
   readonly histogram: string;
 }
 
-/** One of the use cases that a step ran side by side. */
 export interface EntrySummary extends MessageSummary {
   /** Name of its use case, with a number where several entries have the same. */
   readonly name: string;
@@ -108,7 +107,6 @@ export interface StepSummary extends MessageSummary {
   readonly verdict: Verdict;
 }
 
-/** Connections that moved in and out of their groups in a step. */
 export interface MembershipSummary {
   readonly joins: number;
   readonly joinsFailed: number;
@@ -139,7 +137,7 @@ export interface ErrorExample {
   readonly text: string;
 }
 
-/** Everything a run measured; the result adds scenario, estimate, recommendation and the verdict. */
+/** The result adds scenario, estimate, recommendation and verdict. */
 export interface RunSummary {
   readonly startedAt: string;
   readonly endedAt: string;
@@ -166,19 +164,19 @@ export interface RunSummary {
   readonly steps: readonly StepSummary[];
   /** Steps of the plan, those not run included; absent in results of earlier versions. */
   readonly plannedSteps?: number;
-  /** All errors of the run, those of connecting included. */
+  /** Those of connecting included. */
   readonly errors: ErrorCounts;
   readonly errorExamples: readonly ErrorExample[];
 }
 
-/** Quantiles of the time one connection took to open, microseconds. */
+/** Microseconds that one connection took to open. */
 export interface ConnectTimes {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
-/** One connection that was closed without our asking. */
+/** Closed without our asking. */
 export interface DroppedConnection {
   readonly connection: number;
   /** Seconds since the run began, and how long the connection had been open. */
@@ -195,7 +193,7 @@ export interface Quantiles {
   readonly p99: number;
 }
 
-/** How connections came and went, over all that were ever open. */
+/** Over all connections that were ever open. */
 export interface LifeSummary {
   /** Closed without our asking, each time; closed by us to be opened again; opened again. */
   readonly drops: number;
@@ -228,7 +226,7 @@ export interface Recovery {
   readonly latencyS?: number | null;
 }
 
-/** What one of several targets did, over the whole run. */
+/** Over the whole run. */
 export interface TargetSummary {
   readonly url: string;
   readonly connected: number;
@@ -243,9 +241,7 @@ export interface TargetSummary {
 /** What became of the connections of a run. What is optional is absent in results of earlier versions. */
 export interface ConnectionSummary {
   readonly requested: number;
-  /** Ever opened. */
   readonly connected: number;
-  /** Never opened. */
   readonly failed: number;
   /** Closed without our asking; each connection once. */
   readonly dropped: number;

@@ -2,7 +2,6 @@ import type { Random } from '../base/random';
 import type { BatchMode } from '../scenario/scenario';
 import type { PlanLife } from './plan';
 
-/** A ramp mode of the Azure SignalR benchmark, as one worker carries it out. */
 export interface ArrivalMode {
   readonly mode: BatchMode;
   /** The worker's part of `arrivingRate`, at least 1. */

@@ -28,9 +28,7 @@ export function split(total: number, parts: number): number[] {
   return Array.from({ length: parts }, (_, part) => Math.floor((total + parts - 1 - part) / parts));
 }
 
-/**
- * Fixes who connects when and who sends what when. The same scenario and options give the same plan.
- */
+/** The same scenario and options give the same plan. */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const workers = Math.max(1, Math.min(options.workers, scenario.connections));
   const mode = scenario.arrivingBatchMode;

@@ -35,15 +35,14 @@ export function targetOf(
   return seededRandom(seed ^ Math.imul(connection + 1, 0x9e3779b1)).below(count);
 }
 
-/** Which size the payload of a message has. */
 export interface PayloadPicker {
-  /** Sizes in bytes. */
+  /** Bytes. */
   readonly sizes: readonly number[];
   /** Place in `sizes` for a message: sender and receivers find the same from what the message carries. */
   pick(source: number, stream: number, sequence: number): number;
 }
 
-/** The picker of an entry; the same seed of the plan picks the same sizes. */
+/** The same seed picks the same sizes. */
 export function payloadPicker({ payload }: PlanEntry, seed: number): PayloadPicker {
   const found = payload.sizes;
   const sizes = found.map(({ bytes }) => bytes);
@@ -60,7 +59,7 @@ export function payloadPicker({ payload }: PlanEntry, seed: number): PayloadPick
   };
 }
 
-/** Upper bounds of the sizes' parts of all 32-bit numbers, in proportion to their weights. */
+/** Upper bounds of their parts of all 32-bit numbers, in proportion to the weights. */
 function boundsOf(sizes: readonly PayloadSize[]): Float64Array {
   const total = sizes.reduce((sum, { weight }) => sum + weight, 0);
   let sum = 0;

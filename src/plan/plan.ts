@@ -4,7 +4,6 @@ import type { BatchMode, ReconnectPolicy, Scenario, TargetChoice } from '../scen
 import type { PayloadSize } from '../usecases/payloadSizes';
 import type { HubRun } from '../usecases/useCase';
 
-/** One step as all workers run it. */
 export interface PlanStep {
   /** From 1. */
   readonly index: number;
@@ -27,7 +26,6 @@ export interface PlanGroups {
   readonly dealsSenders: boolean;
 }
 
-/** What messages carry. */
 export interface PlanPayload {
   /** Empty where nothing is sent. */
   readonly sizes: readonly PayloadSize[];
@@ -63,7 +61,6 @@ export interface WorkerPlan {
   readonly connectInFlight: number;
 }
 
-/** How connections come and go during the steps. */
 export interface PlanLife extends Pick<Scenario, 'repair' | 'lifetimeMs' | 'dropAllAfterMs'> {
   readonly policy: ReconnectPolicy;
   readonly delayMs: number;

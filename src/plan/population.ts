@@ -18,7 +18,6 @@ export interface Population {
   /** Added to a group where the members of all entries' groups are counted. */
   readonly firstGroup: number;
   readonly groupCount: number;
-  /** Sources of each sender. */
   readonly sourcesPerSender: number;
   /**
    * Connections in the order in which they become senders, step by step. Those of all entries together
@@ -39,7 +38,6 @@ export interface Population {
   isReceiver(source: number, receiver: number): boolean;
 }
 
-/** What the audience of an entry says about its population. */
 type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
   Partial<Pick<Population, 'groupCount' | 'groupsPerConnection' | 'sourcesPerSender' | 'groupOf'>>;
 
@@ -128,7 +126,6 @@ function meantByStreams({ direction, own }: StreamShape): Meant {
   };
 }
 
-/** Senders of one entry in a step. */
 export function sendersOf({ senders, perEntry }: PlanStep, position: number): number {
   return perEntry === undefined ? senders : perEntry[position]!;
 }
@@ -151,7 +148,7 @@ export function silentUpTo(
   );
 }
 
-/** Position of the entry that a source in a stamp belongs to; −1 when there is none. */
+/** −1 when the source belongs to none. */
 export function entryOfSource(populations: readonly Population[], source: number): number {
   for (let position = 0; position < populations.length; position++) {
     const { firstSource, sources } = populations[position]!;
@@ -174,7 +171,6 @@ export function leaveOut(targets: Uint32Array, takesPart: (connection: number) =
   });
 }
 
-/** The same connections, so that each group in turn gets its next sender. */
 function dealtOverGroups(order: Uint32Array, groupCount: number): Uint32Array {
   const taken = new Map<number, number>();
   const rounds = Array.from(order, (connection) => {

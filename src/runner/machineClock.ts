@@ -1,12 +1,7 @@
 /** Pairs of readings to choose from. */
 const tries = 50;
 
-/**
- * The machine's monotonic clock: equal in all threads and processes of one machine. `performance.now()`
- * is the quick reading of the same clock, but each thread has its own zero. The two are read one
- * between two readings of the other, many times, and the tightest such reading counts: a thread may be
- * interrupted for milliseconds in any single one.
- */
+/** Equal in all threads and processes of the machine: `performance.now()` has a zero of its own in each thread. */
 export function machineClock(): Clock {
   let offsetUs = 0;
   let tightestUs = Infinity;
@@ -21,7 +16,7 @@ export function machineClock(): Clock {
   return { nowUs: () => performance.now() * 1000 + offsetUs };
 }
 
-/** CPU time of this process since the meter was made, all threads together. */
+/** CPU time of all threads of this process since the meter was made. */
 export class CpuMeter {
   private readonly start = process.cpuUsage();
 
@@ -31,11 +26,8 @@ export class CpuMeter {
   }
 }
 
-/**
- * Reads the machine's monotonic clock in microseconds. All workers of a run share the same zero, so a
- * value taken in one thread may be subtracted from a value taken in another.
- */
+/** All workers of a run share the zero, so that values of different threads may be subtracted. */
 export interface Clock {
-  /** Microseconds since a fixed, unspecified moment; fractions are meaningful. */
+  /** Microseconds with fractions. */
   nowUs(): number;
 }

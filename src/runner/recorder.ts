@@ -14,9 +14,9 @@ import {
 import type { DroppedConnection, ErrorExample } from '../measure/summary';
 import type { ConnectFailure } from '../wire/connectFailure';
 
-/** Different failures kept with their text, for each class. */
+/** With their text, for each class. */
 const examplesPerClass = 3;
-/** Dropped connections that one worker reports one by one. */
+/** Reported one by one. */
 const keptDrops = 100;
 
 /** Targets with counts of their own: each has histograms in each worker. */
@@ -31,13 +31,11 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 type Happened<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
-/** Without what did not happen. */
 const happened = <T extends object>(values: T): Happened<T> =>
   Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined),
   ) as Happened<T>;
 
-/** What one worker counts for one entry in one step. */
 export class EntryRecorder extends MessageCounts {
   /** Run time in which deliveries count that a hub makes by itself. */
   measureUs = 0;
@@ -49,7 +47,7 @@ export class EntryRecorder extends MessageCounts {
   }
 }
 
-/** What one worker counts for one step, all entries together. */
+/** What one worker counts for one step. */
 export class StepRecorder extends EntryRecorder {
   errors: ErrorCounts = {};
   warmupErrors: ErrorCounts = {};
@@ -73,7 +71,7 @@ export class StepRecorder extends EntryRecorder {
       entries === 1 ? [this] : Array.from({ length: entries }, () => new EntryRecorder(this.slip));
   }
 
-  /** What was counted since the last call; undefined when that is nothing. */
+  /** Since the last call; undefined when nothing was counted. */
   sample(): StepSample | undefined {
     const keep = !this.drained;
     const entries = this.entries.length === 1 ? [] : this.entries.map((one) => one.take(keep));
@@ -96,13 +94,11 @@ export class StepRecorder extends EntryRecorder {
 
 const isEmpty = (counts: object): boolean => Object.keys(counts).length === 0;
 
-/** Everything one worker counts. */
 export class Recorder {
   readonly steps: StepRecorder[] = [];
   /** One for each URL, where targets have counts of their own; else empty. */
   readonly targets: readonly TargetCounts[];
   current: StepRecorder | undefined;
-  /** Of the connections. */
   readonly soFar: Required<Mutable<ConnectionCounts>> = {
     ...{ connected: 0, failed: 0, dropped: 0, drops: 0, closed: 0, reconnected: 0 },
     ...{ openedLate: 0, notBack: 0, pingsSent: 0, pingsReceived: 0 },
@@ -118,10 +114,6 @@ export class Recorder {
   private examples: ErrorExample[] = [];
   private readonly exampleTexts = new Map<ErrorClass, Set<string>>();
 
-  /**
-   * @param targets URLs with counts of their own
-   * @param entries use cases side by side
-   */
   constructor(
     targets = 0,
     private readonly targetOf: (connection: number) => number = () => 0,
@@ -130,7 +122,7 @@ export class Recorder {
     this.targets = Array.from({ length: targets }, () => new TargetCounts());
   }
 
-  /** What is counted for the target of a connection; undefined where it has no counts of its own. */
+  /** Undefined where the connection's target has no counts of its own. */
   target(connection: number): TargetCounts | undefined {
     return this.targets.length === 0 ? undefined : this.targets[this.targetOf(connection)];
   }
@@ -163,7 +155,7 @@ export class Recorder {
     counted.sendLatency.record(nowUs - sentUs);
   }
 
-  /** A connect that has succeeded, with the split of its last try. */
+  /** With the split of the try that succeeded. */
   opened(connection: number, tookUs: number, phases: PhaseTimes): void {
     this.soFar.connected += 1;
     this.connectTimes.record(tookUs);
@@ -181,7 +173,6 @@ export class Recorder {
     }
   }
 
-  /** A connection that could not be opened. */
   neverOpened(connection: number, { errorClass, message }: ConnectFailure): void {
     this.soFar.failed += 1;
     const target = this.target(connection);
@@ -198,13 +189,12 @@ export class Recorder {
     this.opened(connection, tookUs, phases);
   }
 
-  /** A connection that was opened again. */
   reopened(tookUs: number): void {
     this.soFar.reconnected += 1;
     this.reconnectTimes.record(tookUs);
   }
 
-  /** A connection that was closed without our asking; `first` the first time this happens to it. */
+  /** Closed without our asking; `first` the first time this happens to the connection. */
   lost(drop: DroppedConnection & { readonly errorClass: ErrorClass }, first: boolean): void {
     this.soFar.drops += 1;
     if (first) {
@@ -228,7 +218,7 @@ export class Recorder {
     }
   }
 
-  /** Everything since the last call, but for the time. */
+  /** Since the last call. */
   take(worker: number, tick: number, generator: GeneratorSample): Omit<WorkerSample, 'atUs'> {
     const steps: StepSample[] = [];
     for (const recorder of this.steps) {

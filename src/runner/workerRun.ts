@@ -22,25 +22,20 @@ import type { Membership } from './prepare/sharedMembers';
 
 const tickUs = 1_000_000;
 
-/** What a worker finds where it runs. */
 export interface WorkerSurroundings extends WorkerSockets {
-  /** Sleeps outside of the event loop. */
   readonly nap: (ms: number) => void;
   /** Joins the other workers of the run; `nowUs` is run time. */
   readonly membership: (populations: readonly Population[], nowUs: () => number) => Membership;
 }
 
-/** Borders of the step that is going on, run time. */
+/** Of the step that is going on, run time. */
 interface StepWindow {
   readonly index: number;
   readonly measureUs: number;
   readonly endUs: number;
 }
 
-/**
- * One worker's part of a run, callable without a thread: takes orders, posts facts. It owns its
- * connections, sends what is due on them and counts what comes back.
- */
+/** One worker's part of a run: takes orders, posts facts. Callable without a thread. */
 export class WorkerRun implements Driven {
   private readonly populations: readonly Population[];
   private readonly recorder: Recorder;
@@ -58,13 +53,11 @@ export class WorkerRun implements Driven {
   private readonly tokens: AccessTokens | undefined;
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
-  /** Run time in microseconds. */
   private readonly nowUs: () => number;
   private nextTick: number;
   private window: StepWindow | undefined;
   /** Step whose measured time is going on; 0 outside. */
   private measuring = 0;
-  /** Run time of the window's next border. */
   private borderUs = Infinity;
 
   constructor(
@@ -130,14 +123,12 @@ export class WorkerRun implements Driven {
     this.nextTick = Math.floor(nowUs() / tickUs) + 1;
   }
 
-  /** When there is something to do again; see {@link PacingLoop}. */
   get nextUs(): number {
     let nextUs = Math.min(this.senders.nextUs, this.borderUs, this.nextTick * tickUs);
     for (const mover of this.movers) nextUs = Math.min(nextUs, mover.nextUs);
     return nextUs;
   }
 
-  /** Carries out an order. */
   async handle(order: ToWorker): Promise<void> {
     switch (order.type) {
       case 'connect':
@@ -272,7 +263,6 @@ export class WorkerRun implements Driven {
     this.loop.wake();
   }
 
-  /** Everything that is due now; see {@link PacingLoop}. */
   work(): boolean {
     const nowUs = this.nowUs();
     if (nowUs >= this.borderUs) this.crossBorder();
@@ -320,7 +310,6 @@ export class WorkerRun implements Driven {
   }
 }
 
-/** What lets a worker's connections and messages in at a service of Azure. */
 interface WorkerAccess {
   readonly tokens: AccessTokens;
   readonly clientTokens: ClientTokens;

@@ -21,7 +21,6 @@ export interface TargetQuestions {
   readonly waiting?: (url: string, withinMs: number, over: Promise<void>) => void;
 }
 
-/** A target that load may be put on, and the plan for it. */
 export interface AskedTarget {
   readonly target: OpenTarget;
   readonly plan: Plan;
@@ -36,7 +35,6 @@ const longestMs = 10_000;
 /** Asking and one connect together stay below the time after which a silent target is given up. */
 const bothMs = 21_500;
 
-/** Time a target has to answer what is asked before a run. */
 export const askMs = ({ connectTimeoutMs }: Pick<Plan, 'connectTimeoutMs'>): number =>
   Math.min(longestMs, Math.max(shortestMs, bothMs - connectTimeoutMs));
 
@@ -116,7 +114,7 @@ export async function agreedTarget(
 
 type AskHub = (endpoint: Endpoint, methods: readonly string[]) => Promise<HubAnswer | undefined>;
 
-/** Hubs of a list that are asked, all at the same time. */
+/** All at the same time. */
 const mostAsked = 32;
 
 /**
@@ -171,7 +169,6 @@ async function commonDialect(
   );
 }
 
-/** The hub has none of the methods that a run would call. */
 export class MissingMethods extends ExpectedError {
   constructor(
     readonly methods: readonly string[],

@@ -36,7 +36,7 @@ export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
   readonly workerScript: string;
 }
 
-/** A run of which only the start is left: its target is open, and its folder is made. */
+/** Only the start is left: the target is open, and the folder is made. */
 export interface PreparedRun extends AskedTarget {
   readonly request: RunRequest;
   readonly scenario: Scenario;
@@ -95,11 +95,7 @@ export async function prepareRun(
   }
 }
 
-/**
- * Waits, unless the run is called off.
- *
- * @param late releases what comes although nobody waits any more
- */
+/** `late` releases what comes although nobody waits any more. */
 async function unlessCalledOff<T>(
   calledOff: Promise<never> | undefined,
   work: Promise<T>,

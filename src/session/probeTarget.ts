@@ -18,10 +18,9 @@ export interface ProbeParts extends Pick<RunParts, 'openTarget'> {
   ) => Promise<ServiceProbe | undefined>;
 }
 
-/** A hub, with its URL as it may be shown. */
+/** With its URL as it may be shown. */
 export type ProbedHub = HubProbe & { readonly url: string };
 
-/** What was asked, and what it said. */
 export type Probed =
   | { readonly of: 'hub'; readonly probe: ProbedHub }
   | { readonly of: 'service'; readonly probe: ServiceProbe };

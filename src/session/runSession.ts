@@ -8,7 +8,6 @@ import type { Run, StopReason } from '../runner/lead/conductor';
 import { folderIn, type PreparedRun, type RunParts } from './prepareRun';
 import type { Shell } from './shell';
 
-/** A result, and whether it is in a file. */
 export interface FinishedRun {
   readonly result: Result;
   /** Folder of the result; undefined when it could be written nowhere. */
@@ -36,7 +35,7 @@ export async function runSession(
   }
 }
 
-/** A run that is going on, from its first connection to its stored result. */
+/** From its first connection to its stored result. */
 export class RunSession {
   /** Path of the result folder; another one when the result has to go elsewhere. */
   folder: string;
@@ -128,7 +127,7 @@ export class RunSession {
     return { result, folder: undefined };
   }
 
-  /** Writes result and counters; false when the result cannot be written. */
+  /** False when the result cannot be written. */
   private async write(folder: ResultFolder, result: Result): Promise<boolean> {
     if (!(await folder.writeResult(result))) return false;
     await this.parts.writeCounters(folder.path, result, (message) =>

@@ -13,7 +13,6 @@ import { deliveriesOf } from '../usecases/useCase';
 
 /** What every shell says of a run: its load, how it is driven, and the time a step has left. */
 
-/** Entries of a mix that are named one by one. */
 const mostEntries = 10;
 
 /** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
@@ -61,7 +60,6 @@ export interface LoadNumbers {
   readonly durationS: number;
 }
 
-/** The load a scenario intends, before anything is connected. */
 export function loadNumbers(scenario: Scenario): LoadNumbers {
   const steps = stepsOf(scenario);
   const last = steps.at(-1);

@@ -6,7 +6,6 @@ import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import type { RunRequest } from './shell';
 
-/** Larger files are no scenarios. */
 const mostBytes = 1024 * 1024;
 
 /**

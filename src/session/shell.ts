@@ -5,7 +5,6 @@ import type { LoadBeyond } from '../targets/target';
 import type { TargetContext } from '../targets/target';
 import type { TargetQuestions } from './askTarget';
 
-/** What to run, and where its result goes. */
 export interface RunRequest {
   /** File name of the scenario, for people and for the name of the result folder. */
   readonly title: string;

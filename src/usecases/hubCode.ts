@@ -3,7 +3,7 @@ import { hubMethods } from './registry';
 import type { HubMethod } from './useCase';
 import type { StreamDirection } from './streams';
 
-/** Hub path of the code, the one the scenario examples use. */
+/** As in the scenario examples. */
 const hubPath = '/signalrbench';
 
 /** C# for a hub that answers every use case of a dialect; it needs the shared framework of ASP.NET Core alone. */
@@ -50,7 +50,6 @@ function measureMember(name: string, does: HubMethod['does']): string {
 const receiverNames = { client: 'id', group: 'group' } as const;
 const memberships = { join: 'AddToGroupAsync', leave: 'RemoveFromGroupAsync' } as const;
 
-/** @param receiver C# for the id or name */
 function clients(to: 'caller' | 'everyone' | 'client' | 'group', receiver: string): string {
   switch (to) {
     case 'caller':

@@ -14,7 +14,6 @@ const usualBytes = {
 
 const isUsual = (name: string): name is keyof typeof usualBytes => Object.hasOwn(usualBytes, name);
 
-/** What a placeholder stands for. */
 export type Placeholder =
   | { readonly name: keyof typeof usualBytes }
   /** Random letters and digits. */
@@ -38,12 +37,10 @@ export const placeholderWords: readonly { readonly written: string; readonly sum
   { written: '{file:NAME}', summary: 'content of a text file beside the scenario file' },
 ];
 
-/** Their names alone. */
 export const placeholderNames: readonly string[] = placeholderWords.map(({ written }) =>
   written.replace(/[{}]|:.*/g, ''),
 );
 
-/** A piece of a text: as it is, or a placeholder. */
 export type OwnPart = string | Placeholder;
 
 /** Something in braces that is no placeholder, at `offset` of the text. */
@@ -65,7 +62,6 @@ const defaultTextBytes = 2048;
 /** Of one text; the whole message has the same bound. */
 export const mostArgumentBytes = largestPayloadBytes;
 
-/** Splits a text at its placeholders. */
 export function partsOf(text: string): {
   readonly parts: readonly OwnPart[];
   readonly bad: readonly BadPlaceholder[];
@@ -138,7 +134,7 @@ function argumentOf(value: unknown): OwnArgument {
   return { kind: 'value', value: value as number | boolean | null };
 }
 
-/** All placeholders of the arguments, in the order of the message. */
+/** In the order of the message. */
 export function placeholdersIn(items: readonly OwnArgument[]): Placeholder[] {
   return items.flatMap((item): Placeholder[] => {
     switch (item.kind) {

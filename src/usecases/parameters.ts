@@ -26,7 +26,6 @@ export interface ParameterSpec {
   readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
   /** Allowed texts of a `choice`. */
   readonly choices?: readonly string[];
-  /** One sentence for people. */
   readonly summary: string;
   /** What the Azure SignalR benchmark did differently, where it did. */
   readonly seedNote?: string;
@@ -42,7 +41,6 @@ export function numberOf(parameters: Parameters, name: string): number {
   return value;
 }
 
-/** Parameters that every sending use case has. */
 export const messageParameters: readonly ParameterSpec[] = [
   {
     name: 'messageSize',
@@ -90,7 +88,6 @@ export const messageParameters: readonly ParameterSpec[] = [
   },
 ];
 
-/** How receivers are chosen where a message goes to one other connection or user, or to a group. */
 export const targets: ParameterSpec = {
   name: 'targets',
   type: 'choice',
@@ -102,7 +99,6 @@ export const targets: ParameterSpec = {
     'The Azure SignalR benchmark shuffled anew at each step, and a connection could be its own target; by REST it always was.',
 };
 
-/** Parameters of the use cases that send to groups. */
 export const groupParameters: readonly ParameterSpec[] = [
   {
     name: 'groupCount',

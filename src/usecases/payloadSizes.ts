@@ -2,7 +2,7 @@ import { argumentBytes, bytesOf, ownArguments } from './ownArguments';
 import { itemBytes, ownStreamOf } from './streams';
 import type { Parameters } from './parameters';
 
-/** One size of payloads and how often it is drawn against the others. */
+/** `weight`: how often it is drawn against the others. */
 export interface PayloadSize {
   readonly bytes: number;
   readonly weight: number;
@@ -88,7 +88,6 @@ export function meanOf(
   return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;
 }
 
-/** Payloads of one entry of a scenario. */
 export interface EntryPayload {
   /** Empty for a use case that sends nothing. */
   readonly sizes: readonly PayloadSize[];

@@ -45,7 +45,7 @@ export function findUseCase(name: string): UseCase | undefined {
   );
 }
 
-/** What the streams of an entry are like; undefined when it sends none. */
+/** Undefined when it sends none. */
 export function streamsOf({ name, parameters }: Entry): StreamShape | undefined {
   const useCase = findUseCase(name);
   return useCase && hubRunOf(useCase, parameters).streams;
@@ -56,7 +56,7 @@ interface Entry {
   readonly parameters: Parameters;
 }
 
-/** Names of the entries of a mix for people: those of their use cases, numbered where one comes again. */
+/** For people: names of their use cases, numbered where one comes again. */
 export function entryNames(useCases: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return useCases.map((name) => {
@@ -77,7 +77,6 @@ export function hubMethods(): HubMethod[] {
   return [...new Map(all.map((method) => [method.name, method])).values()];
 }
 
-/** Their names in both contracts. */
 export function contractMethods(): ContractMethods {
   const all = hubMethods();
   return {

@@ -14,12 +14,11 @@ export const mostOpenStreams = 100;
  */
 export const sourcesOfStreams = mostOpenStreams + 1;
 
-/** What the streams of a use case are like. Plain data. */
+/** Plain data. */
 export interface StreamShape {
   /** Hub method that takes or makes the items. */
   readonly method: string;
   readonly direction: StreamDirection;
-  /** Items of one stream. */
   readonly items: number;
   /** Items of a stream until it is cancelled; as many as there are when it never is. */
   readonly wanted: number;
@@ -65,7 +64,6 @@ export const streamParameters = {
   },
 } as const satisfies Readonly<Record<string, ParameterSpec>>;
 
-/** Numbers of a stream as its parameters give them. */
 export function streamNumbers(
   parameters: Parameters,
 ): Pick<StreamShape, 'items' | 'wanted' | 'cancels' | 'delayMs'> {
@@ -80,7 +78,7 @@ export function streamNumbers(
   };
 }
 
-/** Streams of one connection that are open at once, as long as the hub keeps up, with one begun each `intervalMs`. */
+/** As long as the hub keeps up, with one begun each `intervalMs`. */
 export function openAtOnce(
   { direction, items, wanted, delayMs }: StreamShape,
   intervalMs: number,
@@ -95,7 +93,7 @@ export function openAtOnce(
 export const itemsUp = ({ direction, items }: StreamShape): number =>
   direction === 'download' ? 1 : items;
 
-/** What comes back for one stream: items, or the answer to an upload. */
+/** Items, or the answer to an upload. */
 export const itemsDown = ({ direction, wanted }: StreamShape): number =>
   direction === 'upload' ? 1 : wanted;
 
@@ -128,7 +126,7 @@ export const ownStreamParameters: readonly ParameterSpec[] = [
   },
 ];
 
-/** The stream that a call of the user's own method opens; undefined when it opens none. */
+/** Undefined when the call opens none. */
 export function ownStreamOf(parameters: Parameters): StreamShape | undefined {
   const direction = directionOf(parameters);
   if (direction === undefined) return undefined;

@@ -10,18 +10,15 @@ export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
 /** Who receives a message: the sender, one other connection, the members of a group, everybody, or, where nothing is sent, nobody. */
 export type Audience = 'self' | 'client' | 'group' | 'everyone' | 'nobody';
 
-/** A call of the user's own hub method. */
 export interface OwnCall {
   readonly method: string;
   /** A list as JSON text, see {@link import('./ownArguments').ownArguments}. */
   readonly arguments: string;
-  /** What comes back for it. */
   readonly reply: 'completion' | 'stream' | 'callback' | 'none';
   /** Client method that brings the first text of the arguments back. */
   readonly callback?: string;
 }
 
-/** How a use case runs over hub connections. */
 export interface HubRun {
   readonly preparation: Preparation;
   readonly audience: Audience;
@@ -48,7 +45,6 @@ export interface UseCase {
   readonly name: string;
   /** Other spellings that are understood. */
   readonly aliases: readonly string[];
-  /** One sentence for people. */
   readonly summary: string;
   /** Services on which the use case exists. */
   readonly services: readonly Service[];
@@ -64,14 +60,13 @@ export interface UseCase {
   /** Traffic for the estimate; undefined where the published tables have no such traffic. */
   traffic(parameters: Parameters, load: Load, service: Service): Traffic | undefined;
   readonly run: HubRun;
-  /** How it runs with given parameters, where that depends on them. */
+  /** Where that depends on them. */
   runWith?(parameters: Parameters): HubRun;
 }
 
 /** What a file that names no use case runs; the name alone, for what must not load the others. */
 export const usualUseCase = 'echo';
 
-/** How a use case runs with these parameters. */
 export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
   useCase.runWith?.(parameters) ?? useCase.run;
 
@@ -88,7 +83,6 @@ export function deliveriesOf(
   return audience === 'nobody' ? 0 : 1;
 }
 
-/** Whether a use case sends through the REST API of a service. */
 export const isRest = ({ run }: UseCase): boolean => run.via !== undefined;
 
 /** Whether the handler behind a serverless service can answer: neither streams nor methods of the user’s own. */
@@ -101,7 +95,6 @@ export const permissionsOf = ({ preparation, audience, via }: HubRun): ClientPer
   ...(audience === 'group' && via === undefined ? (['sendToGroups'] as const) : []),
 ];
 
-/** Whether it runs against a hub without a service. */
 export const runsOnHub = ({ services }: UseCase): boolean => services.includes('hub');
 
 /** Whether an application behind Azure Web PubSub has to answer: not where clients send to a group. */
@@ -148,7 +141,7 @@ export const messageTraffic = (
   messageBytes: numberOf(parameters, 'messageSize'),
 });
 
-/** The population a use case runs on at one step. */
+/** At one step. */
 export interface Load {
   readonly connections: number;
   readonly senders: number;
@@ -193,7 +186,6 @@ export const groupMethods: readonly HubMethod[] = (['join', 'leave'] as const).m
   does: { kind: 'membership', change },
 }));
 
-/** The message that calls a method. */
 export const callOf = ({ name, measureName, does }: HubMethod): HubMessage => ({
   method: name,
   ...('receiverKey' in does && { receiverKey: does.receiverKey }),

@@ -4,7 +4,6 @@ import { fill, limitWords, shareWords } from './words';
 
 const text = '{0} of {1} deliveries arrived, below the limit of {2}';
 
-/** Deliveries received / expected, at least. */
 export const delivered: StepObjective = {
   of: 'step',
   unit: 'share',

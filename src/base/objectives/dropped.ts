@@ -8,9 +8,7 @@ const texts = {
     '{0} of {1} connections failed, {2} were dropped and {3} did not come back ({4}), above the limit of {5}',
 } as const;
 
-/**
- * (failed + dropped + not back) / requested connections, at most. The default is that of the Azure SignalR benchmark.
- */
+/** The default is that of the Azure SignalR benchmark. */
 export const dropped: ConnectionObjective = {
   of: 'connections',
   unit: 'share',

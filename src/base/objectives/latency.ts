@@ -17,7 +17,6 @@ export const latencyShare: Readonly<Record<LatencyMetric, number>> = {
   max: 1,
 };
 
-/** Where the summary of a step has each percentile. */
 export const summaryKeys = {
   p50: 'p50',
   p90: 'p90',

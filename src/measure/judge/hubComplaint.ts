@@ -4,17 +4,13 @@ import { formatCount } from '../../base/units';
 import { hubMethods } from '../../usecases/registry';
 import type { ErrorExample } from '../summary';
 
-/** What a hub of ASP.NET Core complains about when it is called. */
 export interface HubComplaint {
   readonly method: string;
   /** No such method; one that takes other arguments; one that has thrown. */
   readonly kind: 'missing' | 'arguments' | 'failed';
 }
 
-/**
- * What the text of a completion says of a method; undefined when it is none of the texts of ASP.NET Core
- * (DefaultHubDispatcher, with and without detailed errors).
- */
+/** Source of the texts: ASP.NET Core, DefaultHubDispatcher, with and without detailed errors. */
 export function hubComplaint(text: string): HubComplaint | undefined {
   const missing = /'([^']{1,200})' due to an error on the server\..*method does not exist/i.exec(
     text,
@@ -28,7 +24,6 @@ export function hubComplaint(text: string): HubComplaint | undefined {
   return failed?.[1] === undefined ? undefined : { method: failed[1], kind: 'failed' };
 }
 
-/** The first complaint among the errors that were kept. */
 export function firstComplaint(examples: readonly ErrorExample[]): HubComplaint | undefined {
   for (const { errorClass, text } of examples) {
     const complaint = errorClass === 'invocation' ? hubComplaint(text) : undefined;
@@ -74,14 +69,14 @@ function complaintAdvice({ method, kind }: HubComplaint): string {
   }
 }
 
-/** What can be done about errors of a class, by what the server has said; empty where there is nothing to say. */
+/** By what the server has said; empty where there is nothing to say. */
 export function adviceOn(errorClass: ErrorClass, texts: readonly string[]): string {
   const examples = texts.map((text) => ({ errorClass, text }));
   const complaint = firstComplaint(examples);
   return complaint === undefined ? (errorAdvice[errorClass] ?? '') : complaintAdvice(complaint);
 }
 
-/** The first error of a run, that of a server of its own before others, with what to do about it, for the end of a run that came to nothing. */
+/** For the end of a run that came to nothing; an error of a server of its own is named before others. */
 export function firstErrorWords(examples: readonly ErrorExample[]): string {
   const example = examples.find(({ errorClass }) => errorClass === 'ownServer') ?? examples[0];
   if (example === undefined) return 'The target did not answer.';
@@ -90,7 +85,7 @@ export function firstErrorWords(examples: readonly ErrorExample[]): string {
   return `First error: ${errorClass}: ${withoutEnd(text, '. \t\r\n')}. ${advice}`.trim();
 }
 
-/** Why all connections were lost: by what the hub said of a method that they needed, or by the first error. */
+/** By what the hub said of a method that they needed, or by the first error. */
 export function lostWords(connected: number, examples: readonly ErrorExample[]): string {
   const complaint = firstComplaint(examples.slice(0, 1));
   if (complaint === undefined)
@@ -100,7 +95,7 @@ export function lostWords(connected: number, examples: readonly ErrorExample[]):
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}, so none of the ${formatCount(connected)} connections could take part. ${adviceOn(errorClass as ErrorClass, [text])}`;
 }
 
-/** What the hub complains about, to be said at once: a run may come to nothing by it. */
+/** Said at once: a run may come to nothing by it. */
 export function complaintOf(examples: readonly ErrorExample[]): string | undefined {
   const complaint = firstComplaint(examples);
   return complaint && complaintWords(complaint);

@@ -3,7 +3,7 @@ import type { Slo } from '../../base/slo';
 import type { Recovery } from '../summary';
 import type { MergedTick } from '../sample';
 
-/** Longest list of one step; connections that flap more than that are no recovery. */
+/** Of one step; connections that flap more than that are no recovery. */
 const mostRecoveries = 100;
 const tickUs = 1_000_000;
 
@@ -26,7 +26,6 @@ interface Outage {
   backUs: number | undefined;
 }
 
-/** Deliveries of one second of the run. */
 interface Second {
   readonly startUs: number;
   /** Arrived in it, whenever they were due, and how many more were due in it. */
@@ -38,10 +37,7 @@ interface Second {
 
 type SecondFacts = Pick<MergedTick, 'tick' | 'expected' | 'received' | 'latency'>;
 
-/**
- * Finds the times of a step in which too few connections take part, and how long it takes until they
- * are back and until latency is inside its objectives again.
- */
+/** Finds when too few take part, and how long until they are back and latency is inside its objectives again. */
 export class RecoveryWatch {
   private readonly outages: Outage[] = [];
   private readonly seconds: Second[] = [];
@@ -55,7 +51,6 @@ export class RecoveryWatch {
     this.needed = Math.ceil((1 - (slo.dropped ?? 0)) * connections - 1e-9);
   }
 
-  /** So many connections take part at that moment. */
   open(atUs: number, count: number): void {
     const { connections, storm, measureUs, endUs } = this.facts;
     if (atUs < measureUs || atUs > endUs) return;

@@ -18,7 +18,7 @@ import type {
   GeneratorHealth,
 } from '../summary';
 
-/** What the judging of one step needs to know. Counts of deliveries and messages. */
+/** Counts of deliveries and messages. */
 export interface StepMeasures extends SentMeasures, JudgedDeliveries {
   readonly senders: number;
 }
@@ -59,7 +59,7 @@ interface Judged {
   readonly reason?: VerdictReason;
 }
 
-/** One objective; undefined where it is not set or there is nothing to judge. */
+/** Undefined where it is not set or there is nothing to judge. */
 function judged<Of>(
   [metric, { value: valueOf, missed, limit: side }]: readonly [
     Metric,
@@ -101,10 +101,7 @@ const judgeConnectionsBy = (connections: JudgedConnections, slo: Slo): Judged[] 
     objective.of === 'connections' ? (judged([metric, objective], connections, slo) ?? []) : [],
   );
 
-/**
- * A step's verdict with the objectives that may be missed until the run is over, as they are now. The same verdict when
- * nothing has changed since.
- */
+/** With the objectives that may be missed until the run is over, as they are now; the same when nothing has changed. */
 export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo): Verdict {
   const changed = judgeDeliveries(step, slo, [true]).filter(({ check }) =>
     verdict.checks?.some(({ metric, value }) => metric === check.metric && value !== check.value),
@@ -121,11 +118,9 @@ export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo):
   };
 }
 
-/** The reasons when too many connections failed, were dropped or did not come back. */
 export const judgeConnections = (connections: JudgedConnections, slo: Slo): VerdictReason[] =>
   judgeConnectionsBy(connections, slo).flatMap(({ reason }) => reason ?? []);
 
-/** A step's verdict, to which its connections may add misses. */
 export function withConnections(
   verdict: Verdict,
   connections: JudgedConnections,
@@ -197,9 +192,7 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
   return { status: 'pass', reasons, checks };
 }
 
-/** What a step sent, and what that took. */
 interface SentMeasures {
-  /** Messages. */
   readonly offered: number;
   readonly sent: number;
   readonly generator: Omit<GeneratorHealth, 'valid' | 'cause' | 'gcShare'>;
@@ -241,7 +234,7 @@ export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[]
   return [...causeOf(step, problems), ...problems];
 }
 
-/** What kept the generator from sending in time; empty where that is not known. */
+/** Empty where the cause is not known. */
 function causeOf(
   { generator, byCalls }: SentMeasures,
   problems: readonly VerdictReason[],

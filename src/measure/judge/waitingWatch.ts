@@ -2,7 +2,7 @@ import type { StepProgress, Waiting } from '../snapshot';
 
 /** What less than this is waited for may well be on its way. */
 const leastShownS = 0.5;
-/** Moments that are remembered: an hour of silence and more. */
+/** An hour of silence and more. */
 const mostMarks = 4096;
 
 /** Deliveries that were due, and that had arrived, at a moment of run time. */
@@ -34,7 +34,6 @@ export class WaitingWatch {
     if (this.marks.length > mostMarks) this.marks = this.marks.filter((_, at) => at % 2 === 0);
   }
 
-  /** Undefined when nothing is waited for, or not for long. */
   waiting(): Waiting | undefined {
     const { marks, knownUs, received } = this;
     const secondsSince = (mark: Mark | undefined): number =>

@@ -5,7 +5,6 @@ import { shownLatency, latencyAt, type ShownPercentiles } from '../latencySummar
 import type { StepProgress } from '../snapshot';
 import type { GeneratorHealth, MessageSummary, StepSummary, VerdictStatus } from '../summary';
 
-/** Where steps are shown: tables of the terminal, the log of a run, Markdown, CSV, the panel. */
 export type StepView = 'terminal' | 'log' | 'markdown' | 'csv' | 'panel';
 
 /** Null is a delivery that was lost; what is not known (yet) is undefined. */
@@ -44,7 +43,6 @@ export interface StepColumn {
 const everywhere: readonly StepView[] = ['terminal', 'log', 'markdown', 'csv', 'panel'];
 const tables: readonly StepView[] = ['terminal', 'log', 'markdown', 'panel'];
 
-/** For CSV alone. */
 const csv = (id: string, value: StepColumn['value'], stepOnly?: true): StepColumn => ({
   ...{ id, head: id, unit: 'count', views: ['csv'], value, ...(stepOnly && { stepOnly }) },
 });
@@ -61,7 +59,6 @@ const measured = (
     ),
   );
 
-/** As it is judged, see {@link shownLatency}. */
 const percentile = (id: string, key: keyof ShownPercentiles, place: number): StepColumn => ({
   ...{ id, head: id, unit: 'latency', views: tables, place, terminal: { width: 6 } },
   value(row) {
@@ -145,7 +142,6 @@ export function columnsOf(view: StepView, of: 'steps' | 'entries' = 'steps'): St
     .sort((a, b) => (a.place ?? last) - (b.place ?? last));
 }
 
-/** The head in a table that begins its heads with small letters. */
 export const smallHead = ({ head }: StepColumn): string =>
   head.charAt(0).toLowerCase() + head.slice(1);
 
@@ -196,7 +192,6 @@ export interface StepRow extends Partial<Omit<MessageSummary, 'senders' | 'histo
   readonly left?: string;
 }
 
-/** Row of a step that is over. */
 export function rowOfStep({ errors, warmupErrors, verdict, ...row }: StepSummary): StepRow {
   return {
     ...row,
@@ -211,7 +206,7 @@ export function rowOfProgress({ outstanding, over, ...row }: StepProgress): Step
   return { ...row, ...(over && { lost: outstanding }) };
 }
 
-/** The use cases of a mix in a step, a row each; none where there is only one. */
+/** None where there is only one use case. */
 export function entryRows(step: StepSummary | StepProgress): StepRow[] {
   const { index, entries = [] } = step;
   const seconds = 'seconds' in step ? { seconds: step.seconds } : {};
@@ -227,8 +222,7 @@ type Bytes = Pick<
   'index' | 'seconds' | 'payloadBytesIn' | 'payloadBytesOut' | 'wireBytesIn' | 'wireBytesOut'
 >;
 
-/** Rows of the table of bytes, one for each step in which any moved: step, then payload, bytes on the wire and their
- * rate, first in (client to service), then out (service to client), as in the performance guides. */
+/** Step, then payload, bytes on the wire and their rate: first in (client to service), then out, as in the guides. */
 export const trafficRows = (steps: readonly Bytes[]): string[][] =>
   steps
     .filter(({ wireBytesIn, wireBytesOut }) => wireBytesIn !== 0 || wireBytesOut !== 0)

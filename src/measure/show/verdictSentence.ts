@@ -5,7 +5,7 @@ import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/words';
 import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from '../summary';
 
-/** A judged run, as far as its sentence needs it; a stored result is one. */
+/** A stored result is one. */
 export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending' | 'plannedSteps'> & {
   readonly verdict: Verdict;
   readonly scenario: { readonly slo: Slo };
@@ -45,7 +45,6 @@ function notRunWords({ ending, steps, plannedSteps = 0 }: JudgedRun): string {
   return `; steps ${formatCount(from)} ${between} ${formatCount(plannedSteps)} were not run`;
 }
 
-/** The last step, and the one that came nearest to its limit where that is another. */
 function stepsWords(steps: readonly StepSummary[], run: JudgedRun): string {
   const last = steps.at(-1)!;
   const slowest = steps.reduce((worst, step) => (slowness(step) > slowness(worst) ? step : worst));
@@ -99,7 +98,6 @@ function isLatency(check: SloCheck): check is LatencyCheck {
 
 const fullness = ({ value, limit }: SloCheck): number => (value ?? Infinity) / limit;
 
-/** Of a step that only holds its connections. */
 function heldWords(step: StepSummary, { steps, connections }: JudgedRun): string {
   const { requested = 0, open = 0 } = step.connections ?? {};
   const place = steps.length > 1 ? `step ${step.index}: ` : '';

@@ -20,18 +20,17 @@ import type {
 } from '../summary';
 import { StepTotals, type StepFacts } from './stepTotals';
 
-/** Failures kept with their text over all workers, for each class. */
+/** With their text, over all workers. */
 const examplesPerClass = 3;
-/** Dropped connections reported one by one. */
+/** Reported one by one. */
 const keptDrops = 100;
 
-/** Sums of everything the workers of a run have counted. */
 export class RunTotals {
   readonly steps: StepTotals[] = [];
   readonly errors: ErrorCounts = {};
   readonly errorExamples: ErrorExample[] = [];
   private readonly soFar = new Map<number, ConnectionCounts>();
-  /** Run time of the latest sample of each worker, microseconds. */
+  /** Run time of each worker's latest sample, microseconds. */
   private readonly sampledUs = new Map<number, number>();
   private readonly connectTimes = new LatencyHistogram();
   private readonly phaseTimes = new Map<ConnectPhase, LatencyHistogram>();
@@ -73,7 +72,7 @@ export class RunTotals {
     this.steps.at(-1)?.watch(Math.min(...times), Math.max(...times));
   }
 
-  /** Counts an error that no worker has met; returns its text as it may be shown. */
+  /** Of an error that no worker has met; returns its text as it may be shown. */
   addError(errorClass: ErrorClass, text: string, count = 1): string {
     addErrors(this.errors, { [errorClass]: count });
     return this.addExample(errorClass, text);
@@ -165,7 +164,7 @@ function timesOf(histogram: LatencyHistogram): ConnectTimes {
   return { p50, p99, max };
 }
 
-/** Sums of what the workers report about connections that come and go. */
+/** Of connections that come and go. */
 export class LifeTotals {
   private readonly reconnectTimes = new LatencyHistogram();
   private readonly counts = new LifeCounts();

@@ -17,7 +17,6 @@ import type {
   MessageSummary,
 } from '../summary';
 
-/** One of the use cases that run side by side in a step. */
 interface EntryFacts {
   readonly name: string;
   readonly senders: number;
@@ -49,7 +48,7 @@ class MessageTotals extends MessageCounts {
     return { latencyAtShareUs: (share) => this.latency.valueAtShare(share) };
   }
 
-  /** In a step that is going on, `elapsedS` measured seconds long. */
+  /** `elapsedS`: measured seconds so far. */
   messageProgress(senders: number, elapsedS: number): MessageProgress {
     const { offered, sent, expected, received } = this;
     const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
@@ -87,7 +86,6 @@ class MessageTotals extends MessageCounts {
 /** A sum that has something unknown in it is unknown. */
 const known = (sum: number): number | null => (Number.isNaN(sum) ? null : sum);
 
-/** Sums of one entry of a mix in one step. */
 class EntryTotals extends MessageTotals {
   constructor(private readonly facts: EntryFacts) {
     super();
@@ -104,7 +102,6 @@ class EntryTotals extends MessageTotals {
   }
 }
 
-/** What a plan says about a step, as far as its numbers need it. */
 export interface StepFacts {
   readonly index: number;
   readonly senders: number;
@@ -114,14 +111,14 @@ export interface StepFacts {
   readonly byCalls?: boolean;
 }
 
-/** One worker's load over the measured time of a step. */
+/** Over the measured time of a step. */
 interface WorkerLoad {
   elapsedUs: number;
   busyUs: number;
   gcUs: number;
 }
 
-/** Sums of what all workers counted for one step; percentiles are taken from the sums only. */
+/** Percentiles are of the sums only. */
 export class StepTotals extends MessageTotals {
   readonly errors: ErrorCounts = {};
   readonly warmupErrors: ErrorCounts = {};

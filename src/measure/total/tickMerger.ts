@@ -7,7 +7,6 @@ interface OpenTick {
   expected: number;
   received: number;
   readonly latency: LatencyHistogram;
-  /** Workers whose last sample of the tick has come. */
   readonly done: Set<number>;
 }
 
@@ -40,7 +39,7 @@ export class TickMerger {
     return this.finished(workers, due ? sample.tick : -1);
   }
 
-  /** What is left when no worker delivers any more, at the end of a run. */
+  /** No worker delivers any more. */
   rest(): MergedTick[] {
     return this.finished(0, Infinity);
   }
@@ -65,7 +64,7 @@ interface Window {
   drainedS: number;
 }
 
-/** How much of a tick belongs to measured steps, in seconds. */
+/** Seconds of a tick that belong to measured steps. */
 interface MeasuredTime {
   /** While messages of a step were being sent. */
   readonly seconds: number;
@@ -86,13 +85,11 @@ export class RateWindows {
     this.windows = [...this.windows.slice(-1), next];
   }
 
-  /** The last message of the step has been sent. */
   sent(atS: number): void {
     const window = this.windows.at(-1);
     if (window) window.sentS = Math.min(window.sentS, atS);
   }
 
-  /** Deliveries of the step no longer count. */
   drained(atS: number): void {
     this.sent(atS);
     const window = this.windows.at(-1);

@@ -51,7 +51,6 @@ const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 
  * back sends the next. It shows what a message costs the generator, with everything a run counts.
  */
 export class RoundTrips implements HubListener {
-  /** Latency of each round trip, for whoever wants it. */
   onRoundTrip: (us: number) => void = () => undefined;
   private readonly step;
   private readonly agents;
@@ -66,7 +65,6 @@ export class RoundTrips implements HubListener {
   private counted = 0;
   private readonly codec;
 
-  /** @param blob payload text of every message */
   constructor(
     private readonly endpoint: Endpoint,
     connections: number,
@@ -101,7 +99,6 @@ export class RoundTrips implements HubListener {
     return this.step.received;
   }
 
-  /** Opens one more connection. */
   async open(): Promise<HubConnection> {
     const index = this.connections.length;
     const { endpoint, agents } = this;
@@ -150,7 +147,7 @@ export class RoundTrips implements HubListener {
   }
 }
 
-/** What one core of this machine can generate, as measured just now. */
+/** Measured just now. */
 export interface Calibration {
   /** Messages sent and answered per second before one core is full. */
   readonly messagesPerSecond: number;

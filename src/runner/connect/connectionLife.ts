@@ -5,16 +5,14 @@ import type { Plan, PlanLife } from '../../plan/plan';
 import { ConnectFailure } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 
-/** What comes and goes, and who has to know. Times are run time in microseconds. */
+/** Times are run time in microseconds. */
 export interface LifeDependencies {
   readonly nowUs: () => number;
   readonly opened: () => readonly HubConnection[];
   readonly openAt: (index: number) => HubConnection | undefined;
-  /** Opens a connection that is down. */
   readonly reopen: (index: number, signal: AbortSignal) => Promise<HubConnection>;
   /** Lets it take part; false when it could not be prepared and is lost again. */
   readonly prepare: (connection: HubConnection) => Promise<boolean>;
-  /** It takes part no more. */
   readonly leave: (index: number) => void;
   /** Closes it by our own will; it takes part no more. */
   readonly close: (connection: HubConnection) => void;
@@ -30,7 +28,7 @@ export class ConnectionLife {
   private readonly random;
   /** When each connection's life is over. */
   private readonly endsUs = new Map<number, number>();
-  /** Connections that take part no more, and when they are closed, in that order. */
+  /** Those that take part no more, in the order in which they are closed. */
   private readonly leaving: { readonly connection: HubConnection; readonly closeUs: number }[] = [];
   private readonly exchanging = new Set<number>();
   private stormUs = Infinity;
@@ -80,7 +78,6 @@ export class ConnectionLife {
     this.stormUs = atUs < endUs ? atUs : Infinity;
   }
 
-  /** Nothing comes back any more, and nothing is closed. */
   stop(): void {
     clearInterval(this.timer);
     this.reconnector.stop();
@@ -148,7 +145,6 @@ interface ReconnectorDependencies {
   readonly nowUs: () => number;
   /** Opens the connection again and prepares it; false when it was lost while it was prepared. */
   readonly open: (index: number, signal: AbortSignal) => Promise<boolean>;
-  /** A try has failed; there will be another one. */
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
@@ -176,21 +172,20 @@ export class Reconnector {
     this.betweenMs = (1000 * plan.workers.length) / plan.arrivingRate;
   }
 
-  /** The connection is down and is opened again when the policy says so. */
+  /** Opens it again when the policy says so. */
   down(index: number): void {
     const tries = this.tries.get(index) ?? 0;
     this.tries.set(index, tries + 1);
     this.later(index, reconnectDelayMs(this.life, tries, this.random));
   }
 
-  /** The connection is down and is opened again when the ramp has a place for it. */
+  /** Opens it again when the ramp has a place for it. */
   exchange(index: number): void {
     const nowMs = this.dependencies.nowUs() / 1000;
     this.nextSlotMs = Math.max(nowMs, this.nextSlotMs + this.betweenMs);
     this.later(index, this.nextSlotMs - nowMs);
   }
 
-  /** Gives up everything that is not open yet. */
   stop(): void {
     this.stopped = true;
     for (const timer of this.timers) clearTimeout(timer);

@@ -47,17 +47,15 @@ export class OpenConnections {
   }
 }
 
-/** What the owner of the connections does with them. */
 export interface ConnectionsListener extends Required<Pick<HubListener, 'received' | 'message'>> {
   lost(connection: HubConnection): void;
   /** The connection could not be opened. */
   failed(index: number): void;
 }
 
-/** Where connections go. */
 export interface WorkerSockets {
   readonly clock: Clock;
-  /** Opens connections by another client than ours. */
+  /** Another client than ours. */
   readonly open?: OpenConnection;
 }
 
@@ -71,7 +69,6 @@ const maximumUnsentBytes = 4 * 1024 * 1024;
 
 const ping = { type: hubMessageType.ping } as const;
 
-/** The connections of one worker: opening, keeping alive, losing, closing. */
 export class Connections implements HubListener {
   private readonly lifespans = new Lifespans();
   private readonly everDropped = new Set<number>();
@@ -128,7 +125,7 @@ export class Connections implements HubListener {
     });
   }
 
-  /** Opens connections `from` … `to` − 1 at the plan's rate; settles when each has succeeded or failed. */
+  /** Settles when each of them has succeeded or failed. */
   async openAll(atUs: number, from: number, to: number): Promise<void> {
     if (this.start.endpoint.driver === 'sdk' && this.context.open === undefined) {
       this.context = { ...this.context, open: await loadSdk(this.start.endpoint) };
@@ -154,18 +151,13 @@ export class Connections implements HubListener {
     return connection;
   }
 
-  /**
-   * A try to open one again has failed. Until a later one succeeds it is not back, unless it counts as failed
-   * or dropped already. Those whose first try is not over are not among them: with lives that end all the time
-   * there are always some, and no server is to blame.
-   */
+  /** Not back until a later try succeeds, unless it counts as failed or dropped. */
   failedAgain(index: number, { errorClass, message }: ConnectFailure): void {
     if (!this.neverOpened.has(index) && !this.everDropped.has(index)) this.notBack.add(index);
     this.recorder.soFar.notBack = this.notBack.size;
     this.recorder.error(errorClass, message);
   }
 
-  /** Closes one by our own will. */
   closeOne(connection: HubConnection): void {
     this.recorder.soFar.closed += 1;
     this.lifespans.closed(connection.index, this.nowUs());
@@ -205,7 +197,7 @@ export class Connections implements HubListener {
     }
   }
 
-  /** How long connections were up and down, to be sampled once. */
+  /** To be sampled once. */
   sumUpLives(): void {
     this.recorder.life = this.lifespans.take(this.nowUs());
   }
@@ -267,7 +259,6 @@ export class Connections implements HubListener {
   }
 }
 
-/** Loads the official client for an endpoint, which few runs need. */
 async function loadSdk(endpoint: Endpoint): Promise<OpenConnection> {
   if (endpoint.service !== undefined && !services[endpoint.service.kind].speaksHub) {
     const { pubSubSdkOpener } = await import(

@@ -16,7 +16,6 @@ const longestSleepMs = 60_000;
 
 export interface RampDependencies {
   readonly clock: Clock;
-  /** Opens one connection; gives how its time was split. */
   readonly open: (index: number, signal: AbortSignal) => Promise<PhaseTimes>;
   readonly opened: (index: number, tookUs: number, phases: PhaseTimes) => void;
   /** A connect has failed and will be tried again. */
@@ -46,10 +45,7 @@ export class Ramp {
     this.random = randomFor(plan, 'ramp', worker);
   }
 
-  /**
-   * Runs the ramp for connections `from` … `to` − 1 from `startUs` on (clock time); settles when every
-   * connect has succeeded, failed or been given up.
-   */
+  /** Connections `from` … `to` − 1, from `startUs` of the clock on; settles when each has succeeded or failed. */
   async run(startUs: number, from = 0, to = this.plan.connections): Promise<void> {
     const { plan, worker } = this;
     const { workers, connectInFlight } = plan.workers[worker]!;
@@ -67,7 +63,6 @@ export class Ramp {
     await Promise.all(pending);
   }
 
-  /** Gives up everything that is not open yet. */
   stop(): void {
     this.stopping.abort();
     for (const controller of this.inFlight) controller.abort();
@@ -122,7 +117,6 @@ export class Ramp {
     return new Arrivals({ ...arrival, share });
   }
 
-  /** Waits until one more connect than `begun` may begin. */
   private async permitted(gate: Arrivals, begun: number, startUs: number): Promise<void> {
     await this.until(startUs);
     for (;;) {

@@ -25,7 +25,6 @@ import {
   type RunningStep,
 } from './progress';
 
-/** What a conductor knows of its run, beside the plan. */
 export interface ConductorContext {
   readonly startWorkers: StartWorkers;
   readonly keepGoing: boolean;
@@ -33,7 +32,6 @@ export interface ConductorContext {
   readonly askedMs?: number;
   /** Values that must not turn up in any text of the run. */
   readonly secrets: readonly string[];
-  /** Run time in microseconds. */
   readonly nowUs: () => number;
   /** URLs with counts of their own, as they may be shown. */
   readonly targetUrls: readonly string[];
@@ -45,7 +43,7 @@ export interface ConductorContext {
   readonly machine: RunSummary['machine'];
 }
 
-/** Thrown inside the conductor to leave whatever it was waiting for; the ending is already noted. */
+/** Leaves whatever is waited for; the ending is already noted. */
 class EndedEarly extends Error {}
 
 /** Failed connects after which a target that never answered is given up. */
@@ -63,7 +61,7 @@ const sendingUs = 1_500_000;
 const reportingUs = 1_000_000;
 const closeMs = 3000;
 
-/** Leads a run through its phases: connect, prepare, step by step warm up, measure and drain, close. */
+/** Phases: connect, prepare, step by step warm up, measure and drain, close. */
 export class Conductor implements Run {
   readonly finished: Promise<RunSummary>;
   private readonly snapshots = new Emitter<Snapshot>();
@@ -80,11 +78,11 @@ export class Conductor implements Run {
   private ending: Ending | undefined;
   /** Asked at the end: what a server reports of it may come a moment later. */
   private endingMessage: (() => string) | undefined;
-  /** The latest sentence of a server that was started for the run. */
+  /** Of a server that was started for the run. */
   private problem: string | undefined;
   private endingStack: string | undefined;
   private step: RunningStep | undefined;
-  /** Connections that were asked for so far. */
+  /** So far. */
   private requested = 0;
   private lastSampleUs = 0;
   private flushes = 0;
@@ -420,7 +418,6 @@ export class Conductor implements Run {
 /** Who ended a run early: a person or program (`stopped`), or a signal to the process (`interrupted`). */
 export type StopReason = 'stopped' | 'interrupted';
 
-/** A run that is going on. */
 export interface Run {
   /** About once a second and at each change of phase. */
   readonly onSnapshot: Event<Snapshot>;
@@ -446,7 +443,6 @@ class WorkerReports {
     this.reporters.set(what, workers);
   }
 
-  /** Waits for it anew. */
   forget(what: string): void {
     this.reporters.delete(what);
   }
@@ -463,7 +459,6 @@ class WorkerReports {
     return this.has(what);
   }
 
-  /** Something has changed that {@link until} may be waiting for. */
   changed(): void {
     this.wake();
   }

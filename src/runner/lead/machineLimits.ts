@@ -24,19 +24,13 @@ const reservedDescriptors = 64;
 const reservedDescriptorsPerWorker = 16;
 const run = promisify(execFile);
 
-/** Asks the system, without needing rights. */
+/** Needs no rights. */
 export async function machineLimits(): Promise<MachineLimits> {
   const [fileDescriptors, localPorts] = await Promise.all([openFileLimit(), portRange()]);
   return { cores: availableParallelism(), fileDescriptors, localPorts };
 }
 
-/**
- * What is missing for a plan, with what to do; undefined when nothing is. Negotiations need descriptors
- * of their own while connections open.
- *
- * @param targetAddresses different host and port pairs that the connections are spread over
- * @param socketsPerConnection 1 for WebSockets, 2 for the HTTP transports
- */
+/** Undefined when nothing is missing. Negotiations need descriptors of their own while connections open. */
 export function missingForRun(
   plan: Pick<Plan, 'connections' | 'connectInFlight'> & { readonly workers: readonly unknown[] },
   limits: MachineLimits,
@@ -101,7 +95,7 @@ function wholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
 }
 
-/** What planning asks; tests put others in its place. */
+/** Tests put others in its place. */
 export interface PlanDeps {
   readonly notRunnable: (scenario: Scenario) => string | undefined;
   readonly machineLimits: typeof machineLimits;

@@ -10,7 +10,6 @@ import type { MergedTick } from '../../measure/sample';
 import type { RateWindows } from '../../measure/total/tickMerger';
 import type { PlanStep, Plan } from '../../plan/plan';
 
-/** The step that is going on, as the main side follows it. */
 export interface RunningStep {
   readonly plan: PlanStep;
   readonly totals: StepTotals;
@@ -18,7 +17,7 @@ export interface RunningStep {
   readonly measureUs: number;
 }
 
-/** @param sampledUs run time up to which the totals are known */
+/** The totals are known up to `sampledUs`. */
 export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): StepProgress {
   const { plan, totals, measureUs } = step;
   const totalS = plan.measureMs / 1000;
@@ -42,7 +41,6 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   };
 }
 
-/** @param takingPart connections that are open and prepared now */
 export function connectionProgress(
   connections: ConnectionSummary,
   takingPart: number,

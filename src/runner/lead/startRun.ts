@@ -23,18 +23,13 @@ import { countedTargets } from '../recorder';
 import { Conductor, type Run } from './conductor';
 
 export interface RunDependencies {
-  /** Path of the worker bundle. */
   readonly workerScript: string;
-  /** Go on after a step that missed its objectives. */
   readonly keepGoing?: boolean;
   /** Time in milliseconds in which the target was asked something before the run. */
   readonly askedMs?: number;
 }
 
-/**
- * Carries a plan out against an open target on worker threads. The target stays open; its owner
- * disposes it after the run has finished.
- */
+/** On worker threads. The target stays open; its owner disposes it after the run. */
 export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDependencies): Run {
   const clock = machineClock();
   const originUs = clock.nowUs();

@@ -18,7 +18,6 @@ export interface MoverDependencies {
     method: string,
     group: string,
   ) => Promise<InvocationOutcome>;
-  /** A call was refused, or not answered in time. */
   readonly failed: (errorClass: ErrorClass, text: string) => void;
 }
 
@@ -34,10 +33,7 @@ interface ActiveStep {
   readonly endUs: number;
 }
 
-/**
- * Lets the connections that do not send join and leave the groups of an entry in turn, evenly over the
- * interval. They begin outside. Latency counts from the moment a move was due.
- */
+/** Those that do not send join and leave an entry's groups in turn. Latency counts from when a move was due. */
 export class GroupMover {
   private step: ActiveStep | undefined;
   private readonly population: Population;
@@ -45,7 +41,6 @@ export class GroupMover {
   private readonly inside = new Set<number>();
   private readonly busy = new Set<number>();
 
-  /** @param position of the entry in the plan */
   constructor(
     private readonly plan: Plan,
     position: number,
@@ -77,12 +72,10 @@ export class GroupMover {
     this.step = undefined;
   }
 
-  /** The connection is gone, and its membership with it. */
   lost(index: number): void {
     this.inside.delete(index);
   }
 
-  /** Run time of the next move; Infinity when there is none. */
   get nextUs(): number {
     const { step } = this;
     if (step === undefined || step.pace.nextDueUs >= step.endUs) return Infinity;

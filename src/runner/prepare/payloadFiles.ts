@@ -7,11 +7,7 @@ import {
   type OwnArgument,
 } from '../../usecases/ownArguments';
 
-/**
- * The plan with the content of the files its messages are made of, where it names them.
- *
- * @throws ExpectedError `payload-file` when one is empty; what `readFile` throws
- */
+/** The plan with its files' content. @throws ExpectedError `payload-file` when one is empty; what `readFile` throws */
 export async function withPayloadFile(
   plan: Plan,
   readFile: (name: string) => Promise<string>,
@@ -58,6 +54,5 @@ export const bytesBeyondEstimate = (
     0,
   );
 
-/** Names of the files in them, each as often as it stands there. */
 const filesIn = (items: readonly OwnArgument[]): string[] =>
   placeholdersIn(items).flatMap((one) => (one.name === 'file' ? [one.file] : []));

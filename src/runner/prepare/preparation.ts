@@ -9,13 +9,11 @@ import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations'
 import type { ServiceFailure } from '../../wire/rest/restCalls';
 import type { Membership } from './sharedMembers';
 
-/** Connections of a worker that are being prepared at the same time. */
 const atOnce = 100;
 const answerTimeoutMs = 10_000;
 /** Client methods by which hubs send ids. */
 const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];
 
-/** What the use cases need of each connection before its first step: nothing, its id, its groups. */
 export class Preparation {
   private readonly invocations = new Invocations();
   /** Ids that hubs sent by OnConnected or ConnectionId, and who waits for one. */
@@ -28,7 +26,7 @@ export class Preparation {
     readonly population: Population;
     readonly joinMethod: string;
   }[];
-  /** Connections that move in and out of groups in the step at hand. */
+  /** In the step at hand. */
   private movers: ReadonlySet<number> = new Set();
 
   constructor(
@@ -68,13 +66,12 @@ export class Preparation {
     return false;
   }
 
-  /** The connection is gone, and its id with it. */
   lost(connection: HubConnection): void {
     this.invocations.lost(connection);
     this.ids.delete(connection.index);
   }
 
-  /** Invokes a hub method and waits for its completion; errors are for the caller to count. */
+  /** Errors are for the caller to count. */
   invoke(
     connection: HubConnection,
     method: string,
@@ -116,7 +113,7 @@ export class Preparation {
     return false;
   }
 
-  /** Why the connection could not be prepared; undefined when it was. */
+  /** Why not; undefined when it was prepared. */
   private async prepare(
     connection: HubConnection,
     moves: boolean,

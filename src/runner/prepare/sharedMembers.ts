@@ -11,9 +11,8 @@ const openCell = 2;
 const spins = 1000;
 const napMs = 0.05;
 
-/** Memory that all worker threads of a run share. */
 export interface MemberMemory {
-  /** Int32 cells: version, lock, connections that take part. */
+  /** See the cells above. */
   readonly state: SharedArrayBuffer;
   /** Int32 per group: members joined; one entry, all open connections, when the audience is everyone. */
   readonly members: SharedArrayBuffer;
@@ -23,15 +22,11 @@ export interface MemberMemory {
   readonly ids: SharedArrayBuffer;
 }
 
-/** Everything a worker thread starts with. */
 export interface ThreadStart extends WorkerStart {
   readonly memory: MemberMemory;
 }
 
-/**
- * @param groupCount groups of all entries; an entry without groups counts as one
- * @param ids whether messages are addressed by connection ids
- */
+/** An entry without groups counts as one group; `ids`: messages are addressed by connection ids. */
 export function memberMemory(connections: number, groupCount: number, ids = false): MemberMemory {
   return {
     state: new SharedArrayBuffer(4 * 3),
@@ -41,7 +36,7 @@ export function memberMemory(connections: number, groupCount: number, ids = fals
   };
 }
 
-/** Connections that take part now, for whoever only watches. */
+/** For whoever only watches. */
 export function openConnections({ state }: MemberMemory): number {
   return Atomics.load(new Int32Array(state), openCell);
 }
@@ -55,13 +50,10 @@ export class SharedMembers implements Membership {
   private readonly members: Int32Array;
   private readonly open: Uint8Array;
   private readonly ids: Uint8Array;
-  /**
-   * Run time from and until which this worker's connections took part last: in the groups of entries
-   * where all stay (0), and in those where connections may move (1).
-   */
+  /** Of own connections: in groups of entries where all stay (0), and where connections may move (1). */
   private readonly sinceUs: readonly Float64Array[];
   private readonly untilUs: readonly Float64Array[];
-  /** Own connections that are open, but outside the groups they may move in and out of. */
+  /** Own ones that are open, but outside the groups they may move in. */
   private readonly outside = new Set<number>();
   private readonly knownIds: (Buffer | undefined)[] = [];
   private readonly nap = new Int32Array(new SharedArrayBuffer(4));
@@ -186,7 +178,7 @@ export class SharedMembers implements Membership {
 export interface Membership {
   /** Rises with every change; what was read between two equal versions belongs together. */
   version(): number;
-  /** Whether any connection of the run takes part. */
+  /** Of any worker. */
   isOpen(index: number): boolean;
   /** Members of a group, counted over all entries; of everyone where the audience has no groups. */
   count(group: number): number;
@@ -198,12 +190,7 @@ export interface Membership {
    * @param othersMove whether it was a message of an entry in whose groups connections may move
    */
   wasMember(index: number, sentUs: number, othersMove: boolean): boolean;
-  /**
-   * This worker's connection takes part from now on.
-   *
-   * @param id what the connection is reached by, where the use case needs it
-   * @returns false when the id is too long to be kept
-   */
+  /** One of this worker's takes part from now on, reached by `id`; false when that is too long. */
   join(index: number, id?: Buffer): boolean;
   /** The same for one that moves in and out of its groups, where connections do: there it is no receiver. */
   joinOutside(index: number, id?: Buffer): boolean;

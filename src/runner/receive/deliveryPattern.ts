@@ -15,7 +15,7 @@ import { stampKey, stampLength, stampMarker, readHex } from '../../wire/message/
 import type { TakeItem } from '../send/entrySender';
 import { callNumber, callNumberAt } from '../send/openStream';
 
-/** What the deliveries of a run look like, and where their stamp stands. */
+/** What deliveries look like, and where their stamp stands. */
 export interface DeliveryPattern {
   /** What brings such deliveries. Names of client methods are the same in any case: several patterns may read one. */
   readonly kind: string;
@@ -29,7 +29,7 @@ export interface DeliveryPattern {
   keepName?(message: HubMessage): void;
   /** The hub called those instead, and no such delivery has come; each is named once, in words for people. */
   wrongNames?(): string[];
-  /** Takes over how the latest delivery looked whose stamp had to be searched. */
+  /** How the latest delivery looked whose stamp had to be searched. */
   learn?(buffer: Buffer, start: number, stampAt: number): void;
 }
 
@@ -91,12 +91,7 @@ function dictionaryPattern(): DeliveryPattern {
   };
 }
 
-/**
- * Calls of a client method with the stamp somewhere in their arguments; what stands before it may change
- * from one to the next.
- *
- * @param runId marks our stamps among any other text
- */
+/** The stamp is somewhere in the arguments; what is before it may change. `runId` marks ours among any other text. */
 export function callbackPattern(codec: HubCodec, callback: string, runId: number): DeliveryPattern {
   const head = codec.callStart(callback);
   const name = callback.toLowerCase();
@@ -146,7 +141,6 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
   };
 }
 
-/** Client methods that are remembered at most. */
 const mostNames = 8;
 
 /** As deep as readers of hub messages go. */
@@ -171,7 +165,7 @@ function stampWithin(value: unknown, marker: string, depth: number): string | un
   return undefined;
 }
 
-/** Completions without error: the stamp is the invocation's id, so no server can lose it. */
+/** The stamp is the invocation's id, so no server can lose it. */
 export function completionPattern(codec: HubCodec): DeliveryPattern {
   return {
     // No client method has a name with a blank.
@@ -287,7 +281,7 @@ class ItemPattern {
 /** Finds items of the user's own streams by the ids of their calls: there is no stamp in what they hold. */
 export class OwnItems {
   private readonly pattern: ItemPattern;
-  /** Bytes of an item's message besides its content. */
+  /** Besides an item's content. */
   private readonly envelopeBytes: number;
 
   constructor(
@@ -299,7 +293,7 @@ export class OwnItems {
     this.envelopeBytes = this.pattern.length + endBytes;
   }
 
-  /** Takes an item that begins as usual; false for everything else. */
+  /** False for everything that does not begin as usual. */
   takeUsual(
     connection: HubConnection,
     buffer: Buffer,

@@ -26,7 +26,7 @@ export interface ReceiverContext {
   readonly members: Pick<Membership, 'wasMember'>;
   /** Any hub message that is no delivery of this run. */
   readonly other: (connection: HubConnection, message: HubMessage) => void;
-  /** Everything is counted of what came at that time. */
+  /** All that came at that time is counted. */
   readonly handled?: (nowUs: number, connection: HubConnection) => void;
   /** Follows the streams that are open; absent where there are none. */
   readonly streams?: {
@@ -41,10 +41,7 @@ type Listening = Required<Pick<HubListener, 'received' | 'message'>>;
 /** What a counter of 32 bits can follow; no sender gets there. */
 const highestSequence = 0x7ffffffe;
 
-/**
- * Turns received bytes into counts. A delivery that looks like the ones before it is recognised by its
- * first bytes and its stamp is read in place; everything else is parsed as a whole.
- */
+/** A delivery like the ones before is recognised by its first bytes, its stamp read in place; all else is parsed. */
 export class Receiver implements Listening {
   private readonly codec: HubCodec;
   /** Of each entry; the same object where they look the same. */
@@ -96,7 +93,6 @@ export class Receiver implements Listening {
     this.context.handled?.(nowUs, connection);
   };
 
-  /** Takes one message that an official client has read. */
   readonly message: Listening['message'] = (connection, message, bodyBytes, wireBytes) => {
     const nowUs = this.context.nowUs();
     connection.lastReceivedUs = nowUs;

@@ -18,7 +18,6 @@ export type TakeItem = (
   nowUs: number,
 ) => boolean;
 
-/** Sends what is due of one entry of a plan. */
 export interface EntrySender {
   /** Begins a step whose warm-up starts at `startUs` (run time). */
   begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void;
@@ -31,7 +30,6 @@ export interface EntrySender {
    * @returns `done` once the step's last message was due, `more` when the bound was reached
    */
   pump(): 'idle' | 'more' | 'done';
-  /** The connection of that index is gone. */
   lost?(index: number): void;
   /** A delivery from the entry's source was counted. */
   arrived?(index: number, source: number, sequence: number): void;
@@ -41,9 +39,8 @@ export interface EntrySender {
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
 }
 
-/** What the sender needs to know about the connections of the whole run. */
+/** Connections are those of the whole run. */
 export interface SenderDependencies {
-  /** Who takes part and is reached how. */
   readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'>;
   /** The worker's own connection of that index; undefined when it does not take part. */
   readonly connection: (index: number) => HubConnection | undefined;
@@ -55,20 +52,17 @@ export interface SenderDependencies {
   readonly rest?: RestCalls;
   /** The server connection to the service; absent where no use case sends over one. */
   readonly persistent?: PersistentSends;
-  /** Run time in microseconds. */
   readonly nowUs: () => number;
   /** Counts errors, and deliveries that are no messages of their own. */
   readonly recorder: Pick<Recorder, 'delivered' | 'error'>;
 }
 
-/** Who of one worker sends when in a step of one entry. */
 export interface StepPacing {
   readonly pace: Pacing;
   /** Connection index of each of the worker's senders. */
   readonly senders: Uint32Array;
 }
 
-/** @param position of the entry in the plan */
 export function stepPacing(
   plan: Plan,
   position: number,

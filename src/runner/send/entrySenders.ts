@@ -7,7 +7,6 @@ import { MessageSender } from './messageSender';
 import type { StepRecorder } from '../recorder';
 import { StreamSender } from './streamSender';
 
-/** The sender of the entry at that position: chosen by how its use case runs. */
 function entrySenderOf(
   plan: Plan,
   position: number,

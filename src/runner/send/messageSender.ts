@@ -38,7 +38,7 @@ interface ActiveStep extends StepPacing {
   readonly endUs: number;
 }
 
-/** Sends what is due of one entry. Owns the encoded messages; allocates nothing per message. */
+/** Owns the encoded messages; allocates nothing per message. */
 export class MessageSender implements EntrySender {
   private step: ActiveStep | undefined;
   /** By everything that changes a message's length. */
@@ -50,11 +50,10 @@ export class MessageSender implements EntrySender {
   private readonly groupNames: (Buffer | undefined)[] = [];
   private readonly userNames: (Buffer | undefined)[] = [];
   private readonly random: Random;
-  /** The sender of the message at hand. */
+  /** Of the message at hand, as what follows. */
   private readonly origin: { index: number; id: Buffer | undefined; ackId: number } = {
     ...{ index: 0, id: undefined, ackId: 0 },
   };
-  /** The receiver chosen for the message at hand. */
   private receiver: Buffer | undefined;
   /** The connection behind it, where it is one. */
   private target = 0;
@@ -71,7 +70,6 @@ export class MessageSender implements EntrySender {
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
 
-  /** @param position of the entry in the plan */
   constructor(
     private readonly plan: Plan,
     private readonly position: number,
@@ -274,7 +272,6 @@ export class MessageSender implements EntrySender {
     return origin;
   }
 
-  /** Whether the sender's next message asks for an answer. */
   private asks(sender: number): boolean {
     return this.maker?.firstAsks === true && (this.asked[sender] === 0 || this.plan.acks === 'all');
   }
@@ -319,6 +316,5 @@ export class MessageSender implements EntrySender {
   }
 }
 
-/** Of the use cases that send over a server connection. */
 const sendAudience = (audience: Audience): SendAudience =>
   audience === 'client' ? 'user' : audience === 'group' ? 'group' : 'everyone';

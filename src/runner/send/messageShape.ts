@@ -14,18 +14,10 @@ import {
 } from '../../wire/message/messageLayout';
 import { stampLength } from '../../wire/message/stamp';
 
-/** Makes the messages of an entry; undefined when it sends nothing. */
 export interface MessageMaker {
-  /**
-   * A message with a payload of that size.
-   *
-   * @param asks whether the hub is asked for a completion although none is counted
-   */
+  /** `asks`: the hub is asked for a completion although none is counted. */
   shape(sizeBytes: number, asks: boolean): MessageShape;
-  /**
-   * Whether the first message of each sender asks, so that the hub's complaint about a method is heard:
-   * who sends without asking hears of no error.
-   */
+  /** Each sender's first message asks, so that the hub's complaint is heard: who does not ask hears of no error. */
   readonly firstAsks: boolean;
 }
 
@@ -132,10 +124,7 @@ const words =
     ' ',
   );
 
-/**
- * Text for the payloads of an entry, of at least `length` bytes as UTF-8: random letters, words, or the
- * content of a file over and over.
- */
+/** At least `length` bytes as UTF-8: random letters, words, or the content of a file over and over. */
 export function payloadBytes(
   { content, text }: Pick<PlanPayload, 'content' | 'text'>,
   seed: number,

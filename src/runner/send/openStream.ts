@@ -35,7 +35,6 @@ export class OpenStream {
   readonly streamId = Buffer.alloc(streamIdLength, letter.stream);
   /** Number in both ids; rises by the number of places with each use. */
   id: number;
-  /** When the first item was due. */
   firstUs = 0;
   /** When the next item is due, or when the time for an answer is over. */
   nextUs = 0;
@@ -45,17 +44,14 @@ export class OpenStream {
   position = 0;
   firstSequence = 0;
   nextSequence = 0;
-  /** When the last thing was sent. */
   sentUs = 0;
   /** Items that came, of those that only their order distinguishes; and when those left that wait for theirs. */
   came = 0;
   readonly leftUs: number[] = [];
-  /** Its answer was counted. */
   isAnswered = false;
   previous: OpenStream | undefined;
   next: OpenStream | undefined;
 
-  /** @param place of the stream among those of its connection */
   constructor(
     readonly sender: number,
     readonly place: number,
@@ -89,14 +85,13 @@ export function callNumberAt(buffer: Buffer, at: number): number {
   return buffer[at] === letter.call ? readHex(buffer, at + 1, streamIdLength - 1) : -1;
 }
 
-/** All streams of one connection. */
 export class StreamPlaces {
   private readonly all: OpenStream[] = [];
   private readonly free: OpenStream[] = [];
 
   constructor(private readonly sender: number) {}
 
-  /** A free place; undefined when too many streams are open. */
+  /** Undefined when too many streams are open. */
   take(): OpenStream | undefined {
     const free = this.free.pop();
     if (free !== undefined || this.all.length === mostOpenStreams) return free;
@@ -186,7 +181,6 @@ export class StreamCounts {
     return this.isOwing(stream);
   }
 
-  /** Everything that is due until then. */
   oweUntil(stream: OpenStream, nowUs: number): void {
     while (stream.nextUs <= nowUs && this.isOwing(stream) && this.owe(stream));
   }
@@ -220,7 +214,6 @@ export class StreamCounts {
     }
   }
 
-  /** A message of the stream has left. */
   sent({ step }: OpenStream, stamp: Stamp, payloadBytes: number, nowUs: number): void {
     if (stamp.warmup) return;
     const { recorder } = step!;
@@ -230,7 +223,6 @@ export class StreamCounts {
     recorder.slip.record(nowUs - stamp.intendedUs);
   }
 
-  /** Bytes that were due then. */
   sentBytes({ step }: OpenStream, dueUs: number, wireBytes: number): void {
     const { measureUs, recorder } = step!;
     if (dueUs >= measureUs) recorder.wireBytesIn += wireBytes;
@@ -247,12 +239,7 @@ export class StreamCounts {
     else this.recorder.delivered(index, recorder, sender, intendedUs, sentUs, nowUs);
   }
 
-  /**
-   * An item of the user's own has come.
-   *
-   * @param isStray whether its stream was given up
-   * @returns whether the stream has waited for it
-   */
+  /** Whether the stream has waited for this item of the user's own; `isStray`: it was given up. */
   itemCame(
     stream: OpenStream,
     isStray: boolean,
@@ -296,11 +283,7 @@ export class StreamCounts {
   }
 }
 
-/**
- * What is wrong with the completion of a stream; undefined when nothing is.
- *
- * @param isOwing whether items are still due
- */
+/** Undefined when nothing is wrong with the completion. `isOwing`: items are still due. */
 export function wrongEnd(
   { state, items, wanted, came }: OpenStream,
   { error, result }: Completion,

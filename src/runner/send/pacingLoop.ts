@@ -4,7 +4,7 @@ import { napMs } from '../../base/judging';
 import { LatencyHistogram } from '../../measure/histogram';
 import type { GeneratorSample } from '../../measure/sample';
 
-/** What the loop drives. Times are run time in microseconds. */
+/** Times are run time in microseconds. */
 export interface Driven {
   /** When there is something to do again. */
   readonly nextUs: number;
@@ -12,11 +12,8 @@ export interface Driven {
   work(): boolean;
 }
 
-/** How a thread passes its time, and who watches how well. */
 export interface ThreadTime {
-  /** Run time in microseconds. */
   readonly nowUs: () => number;
-  /** Sleeps outside of the event loop. */
   readonly nap: (ms: number) => void;
   readonly watch: {
     /** A timer of the loop fired that much too late. */
@@ -60,12 +57,12 @@ export class PacingLoop {
     this.cancel();
   }
 
-  /** To be called when something new has become due earlier than expected. */
+  /** Something new has become due earlier than expected. */
   wake(): void {
     if (this.running) this.sleep();
   }
 
-  /** To be called after input; `nowUs` is the time of the input. */
+  /** After input, which came at `nowUs`. */
   inputHandled(nowUs: number): void {
     if (this.running && nowUs >= this.driven.nextUs) this.driven.work();
   }

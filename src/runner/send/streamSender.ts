@@ -31,7 +31,6 @@ const graceUs = 1_000_000;
 /** A stream must complete this long after its last item, besides the hub's own waiting. */
 const answerUs = 5_000_000;
 
-/** Senders of the step at hand. */
 type Sending = StreamStep & StepPacing;
 
 /**
@@ -50,7 +49,6 @@ export class StreamSender implements EntrySender {
   private readonly counts: StreamCounts;
   private readonly random;
 
-  /** @param position of the entry in the plan */
   constructor(
     private readonly plan: Plan,
     private readonly position: number,
@@ -131,7 +129,6 @@ export class StreamSender implements EntrySender {
     return 'more';
   }
 
-  /** The connection is gone, and its streams with it. */
   lost(index: number): void {
     const nowUs = this.dependencies.nowUs();
     for (const stream of this.places.get(index) ?? []) {
@@ -228,7 +225,6 @@ export class StreamSender implements EntrySender {
     this.itemIsDue(stream, nowUs);
   }
 
-  /** Asks the hub for the items of a stream. */
   private request(stream: OpenStream, nowUs: number): void {
     const { stamp, population, counts, frames } = this;
     fillItemStamp(stamp, population, stream, 0, counts.delayUs, nowUs);
@@ -262,7 +258,7 @@ export class StreamSender implements EntrySender {
     }
   }
 
-  /** Whether items leave from here; of an ended stream they do not any more. */
+  /** Not of an ended stream any more. */
   private sendsItems({ state }: OpenStream): boolean {
     return this.shape.direction !== 'download' && state === 'sending';
   }
@@ -273,7 +269,6 @@ export class StreamSender implements EntrySender {
     this.counts.oweUntil(stream, nowUs);
   }
 
-  /** No more is wanted of a stream. */
   private cancel(stream: OpenStream): void {
     if (stream.state !== 'sending' && stream.state !== 'answering') return;
     this.settle(stream, this.dependencies.nowUs());

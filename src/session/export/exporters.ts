@@ -43,7 +43,6 @@ export const exporters: readonly Exporter[] = [
   },
 ];
 
-/** The formats that can hold the run. */
 export const exportersFor = ({ kind }: StoredRun): Exporter[] =>
   exporters.filter(({ writeInterrupted }) => kind === 'result' || writeInterrupted);
 

@@ -81,7 +81,6 @@ export function summaryMarkdown(result: Result): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Why there are dashes, and what the numbers leave out. */
 function footOf(steps: readonly StepSummary[]): string[] {
   const reason = tailReason(
     steps.flatMap(({ latencyUs, entries = [] }) => [

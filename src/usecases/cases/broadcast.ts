@@ -7,7 +7,6 @@ const method: HubMethod = {
   does: { kind: 'deliver', to: 'everyone' },
 };
 
-/** A sender's message goes to every connection. */
 export const broadcast: UseCase = {
   name: 'broadcast',
   aliases: [],

@@ -1,6 +1,5 @@
 import type { UseCase } from '../useCase';
 
-/** Connections are opened and held; nothing is sent. */
 export const connectOnly: UseCase = {
   name: 'connectOnly',
   aliases: ['listen'],

@@ -8,7 +8,6 @@ const method: HubMethod = {
   does: { kind: 'deliver', to: 'caller' },
 };
 
-/** A sender's message comes back to the sender. */
 export const echo: UseCase = {
   name: 'echo',
   aliases: [],

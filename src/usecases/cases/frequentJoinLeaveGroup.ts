@@ -1,7 +1,6 @@
 import type { UseCase } from '../useCase';
 import { sendToGroup } from './sendToGroup';
 
-/** Group traffic while connections that do not send keep joining and leaving. */
 export const frequentJoinLeaveGroup: UseCase = {
   name: 'frequentJoinLeaveGroup',
   aliases: [],

@@ -103,7 +103,6 @@ function runOf(parameters: Parameters): HubRun {
   };
 }
 
-/** The user's own hub method is called with the user's own arguments. */
 export const invoke: UseCase = {
   name: 'invoke',
   aliases: ['ownMethod', 'hubMethod'],

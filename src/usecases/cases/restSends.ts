@@ -9,7 +9,6 @@ const byRest = (run: Omit<HubRun, 'message' | 'via'>): HubRun => ({
   via: 'rest',
 });
 
-/** Every connection receives what a REST caller sends. */
 export const restBroadcast: UseCase = {
   name: 'restBroadcast',
   aliases: [],
@@ -21,7 +20,6 @@ export const restBroadcast: UseCase = {
   run: byRest({ preparation: 'nothing', audience: 'everyone' }),
 };
 
-/** A REST caller sends to one other user. */
 export const restSendToUser: UseCase = {
   name: 'restSendToUser',
   aliases: [],
@@ -36,7 +34,6 @@ export const restSendToUser: UseCase = {
   run: byRest({ preparation: 'nothing', audience: 'client' }),
 };
 
-/** A REST caller sends to a group. */
 export const restSendToGroup: UseCase = {
   name: 'restSendToGroup',
   aliases: [],

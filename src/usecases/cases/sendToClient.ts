@@ -7,7 +7,6 @@ const method: HubMethod = {
   does: { kind: 'deliver', to: 'client', receiverKey: 'information.ConnectionId' },
 };
 
-/** A sender's message goes to one other connection. */
 export const sendToClient: UseCase = {
   name: 'sendToClient',
   aliases: ['sendToConnection'],

@@ -7,7 +7,6 @@ const method: HubMethod = {
   does: { kind: 'deliver', to: 'group', receiverKey: 'information.GroupName' },
 };
 
-/** A sender's message goes to all members of a group the sender is in. */
 export const sendToGroup: UseCase = {
   name: 'sendToGroup',
   aliases: [],

@@ -24,7 +24,6 @@ function shapeOf(parameters: Parameters): StreamShape {
   return { method: methods[direction].name, direction, ...streamNumbers(parameters) };
 }
 
-/** A sender streams items to the hub and gets them back as a stream, or only one of the two. */
 export const streamingEcho: UseCase = {
   name: 'streamingEcho',
   aliases: [],
