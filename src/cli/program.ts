@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ExpectedError } from '../base/expectedError';
 import { azureServices, usualService } from '../base/services';
 import { signalrEditions, type Edition } from '../capacity/model';
@@ -7,18 +7,11 @@ import { redactText } from '../results/redact';
 import type { SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/result';
 import type { Shell } from './commands/completion';
-import type { DoctorDeps, DoctorFlags } from './commands/doctorCommand';
-import type { EstimateDeps, EstimateFlags } from './commands/estimateCommand';
+import type { DoctorDeps } from './commands/doctorCommand';
+import type { EstimateDeps } from './commands/estimateCommand';
 import { exporters } from '../session/export/exporters';
-import type { InitFlags } from './commands/initCommand';
-import { runCommand, type RunDeps, type RunFlags } from './commands/runCommand';
-import type {
-  ServeAzureSignalrFlags,
-  ServeDeps,
-  ServeFlags,
-  ServeHubFlags,
-  ServeWebPubSubFlags,
-} from './commands/serveCommand';
+import { runCommand, type RunDeps } from './commands/runCommand';
+import type { ServeDeps } from './commands/serveCommand';
 import type { ValidateDeps } from './commands/validateCommand';
 import { exitCode, exitCodeOfError, exitCodeText, SignalError } from './exitCode';
 import type { ProcessIo } from './io';
@@ -39,13 +32,15 @@ export async function runProgram(
 ): Promise<number> {
   const { stderr } = io;
   let code: number = exitCode.done;
-  const carryOut: Cli['carryOut'] =
-    (act) =>
-    async (...args) => {
-      code = await act(await onDemand(), ...args);
+  const carryOut: CarryOut =
+    (pick) =>
+    async (...parsed) => {
+      const command = pick(await onDemand()) as (...args: unknown[]) => number | Promise<number>;
+      // The last one is what the parser knows of the command.
+      code = await command(...parsed.slice(0, -1), io, deps);
     };
   try {
-    await commandTree({ io, deps, carryOut }).parseAsync([...args], { from: 'user' });
+    await commandTree(io, carryOut).parseAsync([...args], { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -64,8 +59,13 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-function commandTree(cli: Cli): Command {
-  const { stdout, stderr } = cli.io;
+/** Loads a command when it is called and keeps its exit code. Each takes words, flags, and what it works with. */
+type CarryOut = (
+  pick: (commands: OnDemand) => (...args: never[]) => number | Promise<number>,
+) => (...parsed: unknown[]) => Promise<void>;
+
+function commandTree(io: ProcessIo, carryOut: CarryOut): Command {
+  const { stdout, stderr } = io;
   const program = new Command('signalr-bench')
     .description('Load test SignalR and Web PubSub, and learn how many Units you need.')
     .version(toolVersion)
@@ -74,38 +74,24 @@ function commandTree(cli: Cli): Command {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-    })
-    .addHelpText(
-      'after',
-      `\nExample:\n  signalr-bench run examples/echo.yaml --target local\n${exitCodeText}`,
-    );
-  for (const add of [
-    addRun,
-    addInit,
-    addReading,
-    addFormats,
-    addServe,
-    addDoctor,
-    addShellCommands,
-  ])
-    add(program, cli);
+    });
+  withExample(program, `run examples/echo.yaml --target local\n${exitCodeText}`);
+  for (const add of [addRun, addInit, addReading, addFormats, addServe, addDoctor])
+    add(program, carryOut);
+  addShellCommands(program, carryOut, io);
   return program;
 }
 
-interface Cli {
-  readonly io: ProcessIo;
-  readonly deps: CommandDeps;
-  /** Loads the code of the commands when one is called, and keeps its exit code. */
-  readonly carryOut: <Args extends unknown[]>(
-    act: (commands: OnDemand, ...args: Args) => number | Promise<number>,
-  ) => (...args: Args) => Promise<void>;
-}
+const withExample = (command: Command, example: string, heading = 'Example'): Command =>
+  command.addHelpText('after', `\n${heading}:\n  signalr-bench ${example}`);
 
-type Add = (program: Command, cli: Cli) => void;
+type Add = (program: Command, carryOut: CarryOut) => void;
 
-const addRun: Add = (program, { io, deps, carryOut }) => {
-  program
-    .command('run')
+const addRun: Add = (program, carryOut) => {
+  withExample(
+    program.command('run'),
+    `run chat-room.yaml --target http://localhost:5050/signalrbench --set config.connections=100\n${exitCodeText}`,
+  )
     .description('Run a scenario file, show it live, and keep its result.')
     .argument('<file>', 'scenario file, - for standard input')
     .option(
@@ -123,67 +109,42 @@ const addRun: Add = (program, { io, deps, carryOut }) => {
     )
     .option('--keep-going', 'go on after a step that missed an objective')
     .option('--yes', 'do not ask before putting load on another machine')
-    .addHelpText(
-      'after',
-      `\nExample:\n  signalr-bench run chat-room.yaml --target http://localhost:5050/signalrbench --set config.connections=100\n${exitCodeText}`,
-    )
-    .action(
-      carryOut((_commands, file: string, flags: RunFlags) => runCommand(file, flags, io, deps)),
-    );
+    .action(carryOut(() => runCommand));
 };
 
-const addInit: Add = (program, { io, carryOut }) => {
-  const init = program
-    .command('init')
+const addInit: Add = (program, carryOut) => {
+  withExample(program.command('init'), 'init rooms.yaml --use-case sendToGroup --unit 10')
     .description('Write a scenario file with the set-up of the performance guides for a size.')
     .argument('[file]', 'file to write; without it the scenario goes to standard output')
     .option(
       '--use-case <name>',
       'use case, such as broadcast (default: echo, for webpubsub sendToGroup)',
     )
-    .option('--unit <n>', 'size in Units', wholeNumber(1, 1000), 1);
-  init
+    .option('--unit <n>', 'size in Units', wholeNumber(1, 1000), 1)
     .addOption(
-      init
-        .createOption('--service <name>', 'service whose published tables count')
+      new Option('--service <name>', 'service whose published tables count')
         .choices(azureServices)
         .default(usualService),
     )
     .addOption(
-      init
-        .createOption(
-          '--groups <size>',
-          'small: ten members each; big: ten groups; tiny: a group for each connection',
-        )
+      new Option(
+        '--groups <size>',
+        'small: ten members each; big: ten groups; tiny: a group for each connection',
+      )
         .choices(groupShapes)
         .default('small'),
     )
     .option('--force', 'replace a file that is there')
-    .addHelpText(
-      'after',
-      '\nExample:\n  signalr-bench init rooms.yaml --use-case sendToGroup --unit 10',
-    )
-    .action(
-      carryOut(({ initCommand }, file: string | undefined, flags: InitFlags) =>
-        initCommand(file, flags, io),
-      ),
-    );
+    .action(carryOut(({ initCommand }) => initCommand));
 };
 
-const addReading: Add = (program, { io, deps, carryOut }) => {
-  program
-    .command('validate')
+const addReading: Add = (program, carryOut) => {
+  withExample(program.command('validate'), 'validate examples/*.yaml')
     .description('List the problems of scenario files.')
     .argument('<file...>', 'scenario files, - for standard input')
     .option('--json', 'print the problems as a JSON list')
-    .addHelpText('after', '\nExample:\n  signalr-bench validate examples/*.yaml')
-    .action(
-      carryOut(({ validateCommand }, files: string[], flags: { json?: boolean }) =>
-        validateCommand(files, flags, io, deps),
-      ),
-    );
-  program
-    .command('estimate')
+    .action(carryOut(({ validateCommand }) => validateCommand));
+  withExample(program.command('estimate'), 'estimate chat-room.yaml --headroom 0.7')
     .description('Say how many Units a scenario needs, from the published tables.')
     .argument('<file>', 'scenario file, - for standard input')
     .option<Edition>('--edition <name>', 'edition of the SignalR guide: sr2023 or later', edition)
@@ -192,80 +153,57 @@ const addReading: Add = (program, { io, deps, carryOut }) => {
     .option('--unit-price <amount>', 'price of one Unit for an hour', amount)
     .option('--hours <n>', 'hours that the prices are for (default: 720, 30 days)', hours)
     .option('--json', 'print the estimate as JSON')
-    .addHelpText('after', '\nExample:\n  signalr-bench estimate chat-room.yaml --headroom 0.7')
-    .action(
-      carryOut(({ estimateCommand }, file: string, flags: EstimateFlags) =>
-        estimateCommand(file, flags, io, deps),
-      ),
-    );
-  program
-    .command('show')
+    .action(carryOut(({ estimateCommand }) => estimateCommand));
+  withExample(program.command('show'), 'show .signalr-bench/2026-11-21T14-02-11-echo')
     .description('Show the last screen of a stored run.')
     .argument('<result>', 'result folder or result.json')
     .option(
       '--summary',
       'print a short summary in the order of the Azure SignalR benchmark instead',
     )
-    .addHelpText(
-      'after',
-      '\nExample:\n  signalr-bench show .signalr-bench/2026-11-21T14-02-11-echo',
-    )
-    .action(
-      carryOut(({ showCommand }, location: string, flags: { summary?: boolean }) =>
-        showCommand(location, flags, io),
-      ),
-    );
+    .action(carryOut(({ showCommand }) => showCommand));
 };
 
-const addFormats: Add = (program, { io, carryOut }) => {
-  const exporting = program
-    .command('export')
+const addFormats: Add = (program, carryOut) => {
+  const words = exporters.map((exporter) => `${exporter.name}: ${exporter.words}`).join('; ');
+  withExample(
+    program.command('export'),
+    'export .signalr-bench/2026-11-21T14-02-11-echo --format csv',
+  )
     .description('Write a stored run to standard output in another format.')
     .argument('<result>', 'result folder or result.json')
-    .addHelpText(
-      'after',
-      '\nExample:\n  signalr-bench export .signalr-bench/2026-11-21T14-02-11-echo --format csv',
-    );
-  const formats = exporting
-    .createOption(
-      '--format <format>',
-      exporters.map(({ name, words }) => `${name}: ${words}`).join('; '),
+    .addOption(
+      new Option('--format <format>', words)
+        .choices(exporters.map(({ name }) => name))
+        .makeOptionMandatory(),
     )
-    .choices(exporters.map(({ name }) => name))
-    .makeOptionMandatory();
-  exporting
-    .addOption(formats)
-    .action(
-      carryOut(({ exportCommand }, location: string, flags: { format: string }) =>
-        exportCommand(location, flags, io),
-      ),
-    );
-  program
-    .command('import')
+    .action(carryOut(({ exportCommand }) => exportCommand));
+  withExample(program.command('import'), 'import counters.txt')
     .description('Summarize a counter file of the Azure SignalR benchmark.')
     .argument('<file>', 'counters.txt')
     .option('--json', 'print the summary as JSON')
-    .addHelpText('after', '\nExample:\n  signalr-bench import counters.txt')
-    .action(
-      carryOut(({ importCommand }, file: string, flags: { json?: boolean }) =>
-        importCommand(file, flags, io),
-      ),
-    );
+    .action(carryOut(({ importCommand }) => importCommand));
 };
 
-const addServe: Add = (program, { io, deps, carryOut }) => {
-  const serve = program
-    .command('serve')
-    .description('Serve something to put load on, on this machine only.')
-    .addHelpText('after', '\nExample:\n  signalr-bench serve hub --port 0');
-  const server = (name: string, port: number, hidden = false): Command =>
-    withExitOption(serve.command(name, { hidden })).option(
+const addServe: Add = (program, carryOut) => {
+  const serve = withExample(program.command('serve'), 'serve hub --port 0').description(
+    'Serve something to put load on, on this machine only.',
+  );
+  // For the processes that runs start.
+  const server = (name: string, hidden = false): Command =>
+    serve
+      .command(name, { hidden })
+      .addOption(new Option('--exit-with-stdin', 'end when standard input ends').hideHelp());
+  const onPort = (command: Command, port: number): Command =>
+    command.option(
       '--port <n>',
       'port on loopback, 0 for any free one',
       wholeNumber(0, 65_535),
       port,
     );
-  server('hub', 5050)
+  const firstLine = (field: string): string =>
+    `\n\nThe first line on standard output is {"${field}":…}.`;
+  withExample(onPort(server('hub'), 5050), `serve hub --port 5050 --delay 50ms${firstLine('url')}`)
     .description('Serve a SignalR hub with all bench methods.')
     .option('--delay <duration>', 'answer this much later, such as 50ms')
     .option('--stall <duration>', 'stop once for a while: 2s, or 2s@5s after the first message')
@@ -275,54 +213,37 @@ const addServe: Add = (program, { io, deps, carryOut }) => {
     .option('--refuse <n|all>', 'refuse the first n connects with 503, or all')
     .option('--throttle <n>', 'answer the first n connects with 429: 5, or 5@3s with Retry-After')
     .option('--dialect <name>', 'only the contract recordLatency or measure')
-    .addHelpText(
-      'after',
-      '\nExample:\n  signalr-bench serve hub --port 5050 --delay 50ms\n\nThe first line on standard output is {"url":…}.',
-    )
-    .action(carryOut(({ serveHub }, flags: ServeHubFlags) => serveHub(flags, io, deps)));
-  server('azure-signalr', 8888)
-    .description('Serve an emulator of Azure SignalR Service, default and serverless mode.')
-    .option('--mode <mode>', 'default or serverless; by itself a hub goes by its app servers')
-    .option('--unit <n|free>', 'refuse connections above those of so many Units with 429')
-    .option('--limit-connect-rate', 'refuse what connects faster than these Units take')
-    .option('--upstream <url>', 'webhook of serverless clients; {hub}, {category}, {event}')
-    .addHelpText(
-      'after',
-      '\nExample:\n  signalr-bench serve azure-signalr --port 0 --unit 1\n\nThe first line on standard output is {"connectionString":…}.',
-    )
-    .action(
-      carryOut(({ serveAzureSignalr }, flags: ServeAzureSignalrFlags) =>
-        serveAzureSignalr(flags, io, deps),
-      ),
+    .action(carryOut(({ serveHub }) => serveHub));
+  const emulator = (name: string, port: number, example: string): Command =>
+    withExample(
+      onPort(server(name), port),
+      `serve ${name} --port 0${example}${firstLine('connectionString')}`,
     );
-  server('web-pubsub', 8080)
+  const withLimits = (command: Command): Command =>
+    command
+      .option('--unit <n|free>', 'refuse connections above those of so many Units with 429')
+      .option('--limit-connect-rate', 'refuse what connects faster than these Units take');
+  const azureSignalr = emulator('azure-signalr', 8888, ' --unit 1')
+    .description('Serve an emulator of Azure SignalR Service, default and serverless mode.')
+    .option('--mode <mode>', 'default or serverless; by itself a hub goes by its app servers');
+  withLimits(azureSignalr)
+    .option('--upstream <url>', 'webhook of serverless clients; {hub}, {category}, {event}')
+    .action(carryOut(({ serveAzureSignalr }) => serveAzureSignalr));
+  withLimits(emulator('web-pubsub', 8080, ''))
     .description('Serve an emulator of Azure Web PubSub.')
-    .option('--unit <n|free>', 'refuse connections above those of so many Units with 429')
-    .option('--limit-connect-rate', 'refuse what connects faster than these Units take')
     .option('--upstream <url>', 'event handler on this machine; {hub}, {event}')
     .option('--allow-anonymous', 'let clients without a token connect')
-    .addHelpText(
-      'after',
-      '\nExample:\n  signalr-bench serve web-pubsub --port 0\n\nThe first line on standard output is {"connectionString":…}.',
-    )
-    .action(
-      carryOut(({ serveWebPubSub }, flags: ServeWebPubSubFlags) => serveWebPubSub(flags, io, deps)),
-    );
-  // Not for people: what runs start.
-  withExitOption(serve.command('app-server', { hidden: true })).action(
-    carryOut(({ serveAppServer }, flags: ServeFlags) => serveAppServer(flags, io, deps)),
-  );
-  server('upstream', 0, true).action(
-    carryOut(({ serveUpstream }, flags: ServeFlags) => serveUpstream(flags, io, deps)),
-  );
+    .action(carryOut(({ serveWebPubSub }) => serveWebPubSub));
+  server('app-server', true).action(carryOut(({ serveAppServer }) => serveAppServer));
+  onPort(server('upstream', true), 0).action(carryOut(({ serveUpstream }) => serveUpstream));
 };
 
-const withExitOption = (command: Command): Command =>
-  command.addOption(new Option('--exit-with-stdin', 'end when standard input ends').hideHelp());
-
-const addDoctor: Add = (program, { io, deps, carryOut }) => {
-  program
-    .command('doctor')
+const addDoctor: Add = (program, carryOut) => {
+  withExample(
+    program.command('doctor'),
+    "doctor --target http://localhost:5050/signalrbench\n  signalr-bench doctor --target '${env:AZURE_SIGNALR}'",
+    'Examples',
+  )
     .description(
       'Say what this machine can do, and whether a hub can be measured or a service takes the key.',
     )
@@ -332,40 +253,39 @@ const addDoctor: Add = (program, { io, deps, carryOut }) => {
     )
     .option('--json', 'print the findings as JSON')
     .option('--yes', 'connect to another machine that the hub redirects to without asking')
-    .addHelpText(
-      'after',
-      "\nExamples:\n  signalr-bench doctor --target http://localhost:5050/signalrbench\n  signalr-bench doctor --target '${env:AZURE_SIGNALR}'",
-    )
-    .action(carryOut(({ doctorCommand }, flags: DoctorFlags) => doctorCommand(flags, io, deps)));
+    .action(carryOut(({ doctorCommand }) => doctorCommand));
 };
 
 /** The commands for people at a shell: what keys there are, and what may be written next. */
-const addShellCommands: Add = (program, { io, carryOut }) => {
-  program
-    .command('keys')
+function addShellCommands(program: Command, carryOut: CarryOut, io: ProcessIo): void {
+  withExample(program.command('keys'), 'keys config.arrivingRate')
     .description('List the keys of scenario files, or say all about one.')
     .argument('[key]', 'such as config.arrivingRate, or config for all below it')
     .option('--json', 'print the keys as a JSON list')
-    .addHelpText('after', '\nExample:\n  signalr-bench keys config.arrivingRate')
-    .action(
-      carryOut(({ keysCommand }, name: string | undefined, flags: { json?: boolean }) =>
-        keysCommand(name, flags, io),
-      ),
-    );
-  const completion = program
+    .action(carryOut(({ keysCommand }) => keysCommand));
+  program
     .command('completion')
     .description('Print the script that completes commands, options and keys in a shell.')
-    .addHelpText('after', '\nExample:\n  source <(signalr-bench completion bash)');
-  completion
-    .addArgument(completion.createArgument('<shell>', 'the shell').choices(shells))
-    .action(carryOut(({ printScript }, shell: Shell) => printScript(shell, askingCommand, io)));
+    .addHelpText('after', '\nExample:\n  source <(signalr-bench completion bash)')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .action(
+      carryOut(
+        ({ printScript }) =>
+          (shell: Shell) =>
+            printScript(shell, askingCommand, io),
+      ),
+    );
   program
     .command(askingCommand, { hidden: true })
     .argument('[words...]')
     .action(
-      carryOut(({ completeWords }, words: readonly string[]) => completeWords(program, words, io)),
+      carryOut(
+        ({ completeWords }) =>
+          (words: readonly string[]) =>
+            completeWords(program, words, io),
+      ),
     );
-};
+}
 
 function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {

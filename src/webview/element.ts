@@ -1,22 +1,18 @@
-/** Attributes and contents of a new element. Texts are set as texts, never as markup. */
-export interface ElementParts {
-  readonly class?: string;
-  readonly text?: string;
-  readonly attributes?: Readonly<Record<string, string>>;
-  readonly children?: readonly (Node | string)[];
-}
-
+/**
+ * A new element, such as `element('p.quiet', { role: 'status' }, text)`: what stands behind the dot is its class, an
+ * object its attributes, anything else its content. Texts are set as texts, never as markup.
+ */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  parts: ElementParts = {},
+  name: Tag | `${Tag}.${string}`,
+  ...parts: readonly (Node | string | Readonly<Record<string, string>>)[]
 ): HTMLElementTagNameMap[Tag] {
+  const [tag, className] = name.split('.') as [Tag, string?];
   const made = document.createElement(tag);
-  if (parts.class !== undefined) made.className = parts.class;
-  for (const [name, value] of Object.entries(parts.attributes ?? {})) {
-    made.setAttribute(name, value);
+  if (className !== undefined) made.className = className;
+  for (const part of parts) {
+    if (typeof part === 'string' || part instanceof Node) made.append(part);
+    else for (const [key, value] of Object.entries(part)) made.setAttribute(key, value);
   }
-  if (parts.text !== undefined) made.textContent = parts.text;
-  made.append(...(parts.children ?? []));
   return made;
 }
 

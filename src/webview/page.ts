@@ -12,7 +12,7 @@ import {
   type PanelState,
   type ShownRun,
 } from './panelState';
-import { sentenceOf, spokenSentence } from './sentence';
+import { sentenceOf } from './sentence';
 import type { StateCard } from './tables/card';
 import { tableCards } from './tables/tables';
 import { tilesOf } from './tables/tiles';
@@ -21,38 +21,32 @@ import { createUnitsCard } from './tables/unitsCard';
 /** Most often the live region speaks while a run goes on. */
 const speakEveryMs = 10_000;
 
+type Send = (message: FromPanel) => void;
+
 export interface Page {
   show(state: PanelState): void;
   redraw(): void;
 }
 
-interface RunPage {
-  readonly id: string;
-  update(state: ShownRun): void;
-  redraw(): void;
-}
-
-export function createPage(root: HTMLElement, send: (message: FromPanel) => void): Page {
-  const spoken = element('p', {
-    class: 'unseen',
-    attributes: { role: 'status', 'aria-live': 'polite' },
-  });
+export function createPage(root: HTMLElement, send: Send): Page {
+  const spoken = element('p.unseen', { role: 'status', 'aria-live': 'polite' });
   const main = element('main');
   root.replaceChildren(main, spoken);
-  let shown: RunPage | undefined;
+  let shown: ReturnType<typeof createRunPage> | undefined;
   let spokenAt = -Infinity;
   let wasOver = false;
   const speak = (state: ShownRun): void => {
     const over = isOver(state);
     if (over === wasOver && performance.now() - spokenAt < speakEveryMs) return;
     [wasOver, spokenAt] = [over, performance.now()];
-    setText(spoken, spokenSentence(sentenceOf(state), state.strings));
+    const { lead, rest } = sentenceOf(state);
+    setText(spoken, `${state.strings.summary}: ${lead} ${rest}`.trim());
   };
   return {
     show(state) {
       if (state.kind !== 'run') {
         shown = undefined;
-        main.replaceChildren(...messageOf(state));
+        main.replaceChildren(messageOf(state));
         return;
       }
       if (shown?.id !== state.run.id) shown = createRunPage(main, state, send);
@@ -63,45 +57,30 @@ export function createPage(root: HTMLElement, send: (message: FromPanel) => void
   };
 }
 
-function messageOf(state: Exclude<PanelState, ShownRun>): HTMLElement[] {
-  if (state.kind === 'waiting') return [element('p', { text: state.strings.waiting })];
-  const lead = element('strong', { text: state.strings.unreadable });
-  return [
-    element('p', {
-      class: 'verdict bad',
-      attributes: { role: 'alert' },
-      children: [element('span', { children: [lead, ' ', state.message] })],
-    }),
-  ];
+function messageOf(state: Exclude<PanelState, ShownRun>): HTMLElement {
+  const { strings } = state;
+  if (state.kind === 'waiting') return element('p', strings.waiting);
+  const text = element('span', element('strong', strings.unreadable), ' ', state.message);
+  return element('p.verdict bad', { role: 'alert' }, text);
 }
 
-function createRunPage(
-  main: HTMLElement,
-  state: ShownRun,
-  send: (message: FromPanel) => void,
-): RunPage {
+function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
   const header = createHeader(state, send);
-  const overTime: StateCard[] = timeCharts.map((spec) => createTimeChartCard(spec, state));
+  const overTime = timeCharts.map((spec) => createTimeChartCard(spec, state));
   const heat = createHeatMapCard(state);
   const { steps, entries, connections, errors, generator } = tableCards(state);
   const side = [createUnitsCard(state), createSpectrumCard(state), generator];
   const below = [steps, entries, connections, errors];
-  const missing = element('p', { class: 'card quiet', text: state.strings.noSamples });
+  const missing = element('p.card quiet', state.strings.noSamples);
   const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
-  const first = element('div', { children: [missing, ...roots([...overTime, heat])] });
-  const last = element('div', { class: 'below-grid', children: roots(below) });
-  main.replaceChildren(
-    header.root,
-    element('div', {
-      class: 'grid',
-      children: [first, element('div', { children: roots(side) })],
-    }),
-    last,
-  );
+  const first = element('div', missing, ...roots([...overTime, heat]));
+  const last = element('div.below-grid', ...roots(below));
+  const grid = element('div.grid', first, element('div', ...roots(side)));
+  main.replaceChildren(header.root, grid, last);
   const cards = [...overTime, heat, ...side, ...below];
   return {
     id: state.run.id,
-    update(next) {
+    update(next: ShownRun): void {
       const unreachable = isUnreachable(next);
       const nothing = isOver(next) && next.snapshots.length === 0;
       missing.hidden = !nothing || unreachable;
@@ -113,71 +92,49 @@ function createRunPage(
       for (const card of cards) card.update(next);
       generator.card.show(!unreachable);
     },
-    redraw: () => {
+    redraw(): void {
       for (const card of cards) card.redraw?.();
     },
   };
 }
 
-export interface Header {
-  readonly root: HTMLElement;
-  update(state: ShownRun): void;
-}
-
-function createHeader(state: ShownRun, send: (message: FromPanel) => void): Header {
+function createHeader(state: ShownRun, send: Send) {
   const { strings, run } = state;
-  const button = (text: string, type: Exclude<FromPanel['type'], 'ready'>, quiet: boolean) => {
-    const made = element('button', {
-      text,
-      class: quiet ? 'quiet' : 'main',
-      attributes: { type: 'button' },
-    });
+  const button = (
+    kind: 'main' | 'quiet',
+    text: string,
+    type: Exclude<FromPanel['type'], 'ready'>,
+  ) => {
+    const made = element(`button.${kind}`, { type: 'button' }, text);
     made.addEventListener('click', () => send({ type }));
     return made;
   };
-  const stop = button(strings.stop, 'stop', false);
-  const again = button(strings.runAgain, 'runAgain', false);
-  const copy = button(strings.copySummary, 'copySummary', true);
+  const stop = button('main', strings.stop, 'stop');
+  const again = button('main', strings.runAgain, 'runAgain');
+  const copy = button('quiet', strings.copySummary, 'copySummary');
+  const open = button('quiet', strings.openScenario, 'openScenario');
   const level = element('i');
-  const progress = element('div', {
-    class: 'progress',
-    attributes: {
-      role: 'progressbar',
-      'aria-label': strings.progress,
-      'aria-valuemin': '0',
-      'aria-valuemax': '100',
-    },
-    children: [level],
-  });
-  const sign = element('span', { class: 'sign', attributes: { 'aria-hidden': 'true' } });
+  const progress = element(
+    'div.progress',
+    { role: 'progressbar', 'aria-label': strings.progress },
+    { 'aria-valuemin': '0', 'aria-valuemax': '100' },
+    level,
+  );
+  const sign = element('span.sign', { 'aria-hidden': 'true' });
   const [lead, rest] = [element('strong'), element('span')];
-  const verdict = element('p', { class: 'verdict' });
-  verdict.append(sign, element('span', { children: [lead, ' ', rest] }));
-  const problem = element('p', { class: 'problem', attributes: { role: 'status' } });
+  const verdict = element('p.verdict', sign, element('span', lead, ' ', rest));
+  const problem = element('p.problem', { role: 'status' });
   const tiles = createTiles(state);
   const where = [state.load, run.targetUrl].filter((text) => text !== '').join(' → ');
-  const root = element('header', {
-    children: [
-      element('div', {
-        class: 'title',
-        children: [
-          element('h1', { text: run.title }),
-          element('p', { class: 'where', text: where }),
-          element('div', {
-            class: 'orders',
-            children: [copy, button(strings.openScenario, 'openScenario', true), again, stop],
-          }),
-        ],
-      }),
-      progress,
-      verdict,
-      problem,
-      tiles.root,
-    ],
-  });
+  const title = element(
+    'div.title',
+    element('h1', run.title),
+    element('p.where', where),
+    element('div.orders', copy, open, again, stop),
+  );
   return {
-    root,
-    update(next) {
+    root: element('header', title, progress, verdict, problem, tiles.root),
+    update(next: ShownRun): void {
       const over = isOver(next);
       stop.hidden = over;
       again.hidden = !over;
@@ -201,21 +158,15 @@ function createHeader(state: ShownRun, send: (message: FromPanel) => void): Head
 /** Breaks between facts, never between a number and its unit. */
 const unbroken = (text: string): string => text.replace(/(?<!·) (?!·)/g, '\u00a0');
 
-function createTiles(state: ShownRun): { root: HTMLElement; update(next: ShownRun): void } {
+function createTiles(state: ShownRun) {
   const made = tilesOf(state).map(({ label }) => {
-    const [value, of] = [element('b'), element('span', { class: 'of' })];
-    const details = element('dd', { class: 'details' });
-    const root = element('div', { class: 'tile' });
-    root.append(
-      element('dt', { text: label }),
-      element('dd', { class: 'value', children: [value, ' ', of] }),
-      details,
-    );
-    return { root, value, of, details };
+    const [value, of, details] = [element('b'), element('span.of'), element('dd.details')];
+    const shown = element('dd.value', value, ' ', of);
+    return { root: element('div.tile', element('dt', label), shown, details), value, of, details };
   });
   return {
-    root: element('dl', { class: 'tiles', children: made.map(({ root }) => root) }),
-    update(next) {
+    root: element('dl.tiles', ...made.map(({ root }) => root)),
+    update(next: ShownRun): void {
       for (const [at, tile] of tilesOf(next).entries()) {
         const { root, value, of, details } = made[at]!;
         root.className = `tile ${tile.tone}`;

@@ -1,13 +1,11 @@
 import { fill, latencyWords } from '../base/objectives/words';
 import { limitOf, objectives, objectiveText, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
-import { stallOf, type Stall } from '../measure/judge/waitingWatch';
+import { stallOf } from '../measure/judge/waitingWatch';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
-
 import type { PanelStrings } from '../protocol/panelStrings';
 import { endedLosses, type ShownRun } from './panelState';
 import { timeLeftWords } from './wording';
-import type { LatencySummary } from '../measure/latencySummary';
 
 /** How a sentence, tile or row is meant; words say the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';
@@ -78,10 +76,12 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   const stall = stallOf(step);
   // Where nothing arrives, that nothing is lost would say too much.
   const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
-  const latency = missed ?? latencyPart(step.latencyUs, stall !== undefined, strings);
+  const stallText = stall?.kind === 'silent' ? strings.stalled : strings.fallsBehind;
+  const within = stall ? strings.withinOfCame : strings.within;
+  const latency = missed ?? fill(within, '99', latencyWords(step.latencyUs.p99));
   const parts = [
     when,
-    ...(stall ? [stallPart(stall, strings)] : []),
+    ...(stall ? [fill(stallText, stall.seconds, formatCount(stall.count))] : []),
     ...(nothingYet ? (stall ? [] : [strings.nothingYet]) : [latency]),
     ...(lost === 0 ? noneLost : [fill(strings.someLost, formatCount(lost))]),
     strings.keepsSchedule,
@@ -100,19 +100,6 @@ function missedWords(step: StepProgress, slo: Slo, strings: PanelStrings): strin
   return undefined;
 }
 
-function stallPart({ kind, seconds, count }: Stall, strings: PanelStrings): string {
-  const text = kind === 'silent' ? strings.stalled : strings.fallsBehind;
-  return fill(text, seconds, formatCount(count));
-}
-
-function latencyPart({ p99 }: LatencySummary, stalled: boolean, strings: PanelStrings): string {
-  return fill(stalled ? strings.withinOfCame : strings.within, '99', latencyWords(p99));
-}
-
 function make(tone: Tone, lead: string, rest: string): Sentence {
   return { tone, sign: signs[tone], lead, rest };
-}
-
-export function spokenSentence(sentence: Sentence, strings: PanelStrings): string {
-  return `${strings.summary}: ${sentence.lead} ${sentence.rest}`.trim();
 }

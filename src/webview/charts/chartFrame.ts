@@ -78,17 +78,10 @@ export function decadeRange(min: number | null, max: number | null): [number, nu
   return [low, Math.max(high, low * 10)];
 }
 
-export interface Chart {
-  readonly place: HTMLElement;
-  /** Draws the data; a chart of another `kind` is made anew with the options. */
-  show(data: uPlot.AlignedData, kind: unknown, options: () => ChartOptions): void;
-  redraw(): void;
-}
-
 export type ChartOptions = Omit<uPlot.Options, 'width'>;
 
-export function createChart(): Chart {
-  const place = element('div', { class: 'chart', attributes: { role: 'img' } });
+export function createChart() {
+  const place = element('div.chart', { role: 'img' });
   let plot: uPlot | undefined;
   let drawn: unknown;
   new ResizeObserver(() => {
@@ -97,7 +90,8 @@ export function createChart(): Chart {
   }).observe(place);
   return {
     place,
-    show(data, kind, options) {
+    /** Draws the data; a chart of another `kind` is made anew with the options. */
+    show(data: uPlot.AlignedData, kind: unknown, options: () => ChartOptions): void {
       if (plot && kind === drawn) {
         plot.setData(data);
         return;
@@ -123,35 +117,26 @@ export function axisFont(): string {
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
-export interface LegendLine {
+interface LegendLine {
   readonly label: string;
   readonly colour: string;
   readonly dash: readonly number[];
   readonly widthPx: number;
 }
 
-export interface Legend {
-  readonly root: HTMLElement;
-  setValues(values: readonly string[]): void;
-  setLabel(at: number, label: string): void;
-  showLine(at: number, visible: boolean): void;
-}
-
-export function createLegend(lines: readonly LegendLine[]): Legend {
-  const values = lines.map(() => element('span', { class: 'value' }));
-  const labels = lines.map(({ label }) => element('span', { text: label }));
-  const items = lines.map((line, at) =>
-    element('li', { children: [sample(line), labels[at]!, values[at]!] }),
-  );
+export function createLegend(lines: readonly LegendLine[]) {
+  const values = lines.map(() => element('span.value'));
+  const labels = lines.map(({ label }) => element('span', label));
+  const items = lines.map((line, at) => element('li', sample(line), labels[at]!, values[at]!));
   return {
-    root: element('ul', { class: 'legend', children: items }),
-    setValues: (texts) => {
+    root: element('ul.legend', ...items),
+    setValues(texts: readonly string[]): void {
       for (const [at, text] of texts.entries()) if (values[at]) setText(values[at], text);
     },
-    showLine: (at, visible) => {
+    showLine(at: number, visible: boolean): void {
       if (items[at]) items[at].hidden = !visible;
     },
-    setLabel: (at, label) => {
+    setLabel(at: number, label: string): void {
       if (labels[at]) setText(labels[at], label);
     },
   };

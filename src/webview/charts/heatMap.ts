@@ -22,7 +22,7 @@ export function createHeatMapCard({ strings }: ShownRun): StateCard {
   const chart = createChart();
   const { place } = chart;
   const twin = createTwin(strings.asTable, strings.heatMap);
-  card.body.append(place, element('p', { class: 'quiet', text: strings.heatMapMore }), twin.root);
+  card.body.append(place, element('p.quiet', strings.heatMapMore), twin.root);
   let made: { readonly of: ShownRun['snapshots']; readonly map: HeatMap | undefined } | undefined;
   return {
     card,
@@ -135,15 +135,19 @@ const startS = ({ atMs, interval }: Snapshot): number => atMs / 1000 - (interval
 export function shareBelow(summary: LatencySummary, us: number): number {
   if (us < summary.min) return 0;
   if (us >= summary.max) return 1;
-  const known: [share: number, us: number][] = [
+  const percentiles: (readonly [share: number, us: number | undefined])[] = [
     [0, summary.min],
     [0.5, summary.p50],
     [0.9, summary.p90],
     [0.95, summary.p95],
     [0.99, summary.p99],
-    ...known99(summary),
+    [0.999, tailUs(summary, 'p999')],
+    [0.9999, tailUs(summary, 'p9999')],
     [1, summary.max],
   ];
+  const known = percentiles.filter(
+    (each): each is readonly [number, number] => each[1] !== undefined,
+  );
   for (let at = known.length - 1; at > 0; at--) {
     const [[low, lowUs], [high, highUs]] = [known[at - 1]!, known[at]!];
     if (us < lowUs) continue;
@@ -152,15 +156,6 @@ export function shareBelow(summary: LatencySummary, us: number): number {
     return low + (high - low) * Math.min(1, Math.max(0, within));
   }
   return 0;
-}
-
-/** What lies beyond p99 and so many values have. */
-function known99(summary: LatencySummary): [share: number, us: number][] {
-  const tails = [
-    [0.999, tailUs(summary, 'p999')],
-    [0.9999, tailUs(summary, 'p9999')],
-  ] as const;
-  return tails.flatMap(([share, us]) => (us === undefined ? [] : [[share, us]]));
 }
 
 /** How strongly a cell is drawn, 0…1; the logarithm lets single slow deliveries show. */

@@ -4,8 +4,6 @@ import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives
 import { fill } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
-import type { StepSummary } from '../../measure/summary';
-import type { PanelStrings } from '../../protocol/panelStrings';
 import { element } from '../element';
 import { decisiveStep, latestStep, type ShownRun } from '../panelState';
 import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
@@ -49,7 +47,11 @@ export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView | undefined {
   const { result, snapshots, spectra, strings } = state;
   const steps = result?.steps.filter(({ latencyUs }) => latencyUs.count > 0) ?? [];
-  const done = steps.find(({ index }) => index === wanted) ?? lastOf(state, steps);
+  const decisive = decisiveStep(state)?.index;
+  const done =
+    steps.find(({ index }) => index === wanted) ??
+    steps.find(({ index }) => index === decisive) ??
+    steps.at(-1);
   const live = result ? undefined : latestStep(snapshots, ({ latencyUs }) => latencyUs.count > 0);
   const step = done ?? live;
   if (!step) return undefined;
@@ -72,27 +74,12 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
           : []),
       ]),
       textColumns: [0],
-      ...noteOf(step, strings),
+      ...noted(
+        !showsShare(step.latencyUs.count, latencyShare['p99.99']) && strings.tailNote,
+        step.judgedUs && strings.ofArrived,
+      ),
     },
   };
-}
-
-function noteOf(
-  { latencyUs, judgedUs }: Pick<StepSummary, 'latencyUs' | 'judgedUs'>,
-  { tailNote, ofArrived }: PanelStrings,
-): Pick<TableView, 'note'> {
-  return noted(
-    !showsShare(latencyUs.count, latencyShare['p99.99']) && tailNote,
-    judgedUs && ofArrived,
-  );
-}
-
-function lastOf<T extends { readonly index: number }>(
-  state: ShownRun,
-  steps: readonly T[],
-): T | undefined {
-  const decisive = decisiveStep(state)?.index;
-  return steps.find(({ index }) => index === decisive) ?? steps.at(-1);
 }
 
 /** The percentiles that are kept, up to the highest that `count` values have. */
@@ -118,17 +105,13 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
   const chart = createChart();
   const { place } = chart;
   const choice = element('select');
-  const chooser = element('label', {
-    class: 'chooser',
-    children: [`${strings.spectrumStep} `, choice],
-  });
+  const chooser = element('label.chooser', `${strings.spectrumStep} `, choice);
   const legend = createLegend([
     { label: strings.fromIntended, colour: 'p99', dash: [], widthPx: 2.5 },
     { label: strings.fromSend, colour: 'sent', dash: [6, 3], widthPx: 1.5 },
   ]);
   const twin = createTwin(strings.asTable, '');
-  card.body.append(place, element('div', { class: 'below', children: [legend.root, chooser] }));
-  card.body.append(twin.root);
+  card.body.append(place, element('div.below', legend.root, chooser), twin.root);
   let wanted: number | undefined;
   let shown: ShownRun | undefined;
   const update = (state: ShownRun): void => {
@@ -143,7 +126,7 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     chooser.hidden = view.steps.length < 2;
     const options = view.steps.map((step) => String(step));
     if (choice.options.length !== options.length) {
-      choice.replaceChildren(...options.map((text) => element('option', { text })));
+      choice.replaceChildren(...options.map((text) => element('option', text)));
     }
     choice.value = String(view.step);
     legend.showLine(1, view.sent.length > 0);

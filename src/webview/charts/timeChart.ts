@@ -47,13 +47,9 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
   const legend = createLegend(
     spec.series.map((series) => ({ ...series, label: seriesLabel(series, strings) })),
   );
-  const at = element('span', { class: 'at' });
+  const at = element('span.at');
   const twin = createTwin(strings.asTable, title);
-  card.body.append(
-    place,
-    element('div', { class: 'below', children: [legend.root, at] }),
-    twin.root,
-  );
+  card.body.append(place, element('div.below', legend.root, at), twin.root);
   let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
   let over = false;
   let pointedAt: number | undefined;
@@ -61,14 +57,15 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
     value === null || value === undefined ? strings.noValue : valueWords(spec.unit, value);
   const showValues = (): void => {
     const index = pointedAt;
-    if (index === undefined) {
-      const { label, values } = atRest(spec, columns, over, strings);
-      setText(at, label);
-      legend.setValues(values.map(words));
-    } else {
-      setText(at, timeLabel(columns.seconds[index] ?? 0));
-      legend.setValues(columns.lines.map((line) => words(line[index])));
-    }
+    const { label, values } =
+      index === undefined
+        ? atRest(spec, columns, over, strings)
+        : {
+            label: timeLabel(columns.seconds[index] ?? 0),
+            values: columns.lines.map((line) => line[index]),
+          };
+    setText(at, label);
+    legend.setValues(values.map(words));
   };
   const describe = (): void => {
     const { label, values } = atRest(spec, columns, over, strings);
@@ -78,10 +75,6 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
     const text = fill(strings.chartSummary, `${title}, ${label}`, shown.join(', '));
     place.setAttribute('aria-label', text);
   };
-  const pointed = (index: number | undefined): void => {
-    pointedAt = index;
-    showValues();
-  };
   let backdrop: TimeBackdrop = { bands: [], limits: [], endS: 1 };
   return {
     card,
@@ -89,14 +82,20 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
       const { snapshots } = state;
       columns = columnsOf(spec, snapshots, mostPoints);
       over = isOver(state);
-      backdrop = {
-        bands: stepBands(snapshots),
-        limits: limitsOf(state),
-        endS: axisEndS(state),
-      };
+      const [bands, limits, endS] = [stepBands(snapshots), limitsOf(state), axisEndS(state)];
+      backdrop = { bands, limits, endS };
       const right = rightAxisOf(spec, columns);
       chart.show([[...columns.seconds], ...columns.lines.map((line) => [...line])], right, () =>
-        options(spec, right, () => backdrop, strings, pointed),
+        options(
+          spec,
+          right,
+          () => backdrop,
+          strings,
+          (index) => {
+            pointedAt = index;
+            showValues();
+          },
+        ),
       );
       const twoSides = right !== 'none';
       for (const [index, series] of spec.series.entries()) {
@@ -131,12 +130,10 @@ interface TimeBackdrop {
   readonly endS: number;
 }
 
-type Backdrop = () => TimeBackdrop;
-
 function options(
   spec: TimeChartSpec,
   right: RightAxis,
-  backdrop: Backdrop,
+  backdrop: () => TimeBackdrop,
   strings: PanelStrings,
   pointed: (at: number | undefined) => void,
 ): ChartOptions {
@@ -288,7 +285,7 @@ function drawOnPlate(
   placeOf: (width: number) => { readonly left: number; readonly top: number } | undefined,
 ): void {
   ctx.save();
-  setFont(ctx);
+  ctx.font = axisFont().replace('11px', `${11 * devicePixelRatio}px`);
   ctx.textAlign = 'left';
   ctx.textBaseline = 'top';
   const { width } = ctx.measureText(text);
@@ -302,8 +299,4 @@ function drawOnPlate(
     ctx.fillText(text, left, top);
   }
   ctx.restore();
-}
-
-function setFont(ctx: CanvasRenderingContext2D): void {
-  ctx.font = axisFont().replace('11px', `${11 * devicePixelRatio}px`);
 }

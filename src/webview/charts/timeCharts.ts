@@ -223,25 +223,14 @@ export function combined(values: readonly (number | null)[], combine: Combine): 
   return known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-export interface AtRest {
-  readonly label: string;
-  /** One per line; null where nothing was measured. */
-  readonly values: readonly (number | null)[];
-}
-
 /** Of a run that goes on its latest values; of one that is over the worst latencies, mean rates and last states. */
 export function atRest(
   { series }: TimeChartSpec,
   { lines }: Columns,
   over: boolean,
-  strings: PanelStrings,
-): AtRest {
-  const { highestOfRun, meanOfRun, endOfRun, latest } = strings;
-  const labels: Readonly<Record<Combine, string>> = {
-    max: highestOfRun,
-    mean: meanOfRun,
-    last: endOfRun,
-  };
+  { highestOfRun, meanOfRun, endOfRun, latest }: PanelStrings,
+) {
+  const labels = { max: highestOfRun, mean: meanOfRun, last: endOfRun };
   const combine = (over ? series[0]?.combine : undefined) ?? 'last';
   return {
     label: over ? labels[combine] : latest,
@@ -259,6 +248,7 @@ export function seriesLabel({ label }: SeriesSpec, strings: PanelStrings): strin
 export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
   const { strings, snapshots } = state;
   const { seconds, lines, perPoint } = columnsOf(spec, snapshots, mostRows);
+  const latencies = snapshots.map(({ interval }) => interval?.latencyUs);
   const rows = seconds
     .map((second, at) => ({ second, values: lines.map((line) => line[at] ?? null) }))
     .filter(({ values }) => values.some((value) => value !== null))
@@ -270,20 +260,11 @@ export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
     heads: [strings.time, ...spec.series.map((series) => seriesLabel(series, strings))],
     rows,
     textColumns: [],
-    ...chartNote(spec, state, perPoint > 1 ? formatCount(meanGap(seconds)) : undefined),
+    ...noted(
+      perPoint > 1 && fill(strings.everySeconds, formatCount(meanGap(seconds))),
+      spec.unit === 'latency' && tailReason(latencies) !== undefined && strings.tailNote,
+    ),
   };
-}
-
-function chartNote(
-  { unit }: TimeChartSpec,
-  { strings, snapshots }: ShownRun,
-  everyS: string | undefined,
-): Pick<TableView, 'note'> {
-  const summaries = unit === 'latency' ? snapshots.map(({ interval }) => interval?.latencyUs) : [];
-  return noted(
-    everyS !== undefined && fill(strings.everySeconds, everyS),
-    tailReason(summaries) !== undefined && strings.tailNote,
-  );
 }
 
 /** Seconds between points. Of a long run not each second has a snapshot, so these are not counted. */

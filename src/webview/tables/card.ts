@@ -3,12 +3,7 @@ import type { ShownRun } from '../panelState';
 
 let lastId = 0;
 
-export interface Card {
-  readonly root: HTMLElement;
-  readonly body: HTMLElement;
-  setTitle(title: string): void;
-  show(visible: boolean): void;
-}
+export type Card = ReturnType<typeof createCard>;
 
 export interface StateCard {
   readonly card: Card;
@@ -16,20 +11,16 @@ export interface StateCard {
   redraw?(): void;
 }
 
-export function createCard(title: string, name: string): Card {
+export function createCard(title: string, name: string) {
   const id = `heading-${++lastId}`;
-  const heading = element('h2', { text: title, attributes: { id } });
-  const body = element('div', { class: 'body' });
-  const root = element('section', {
-    class: `card ${name}`,
-    attributes: { 'aria-labelledby': id },
-    children: [heading, body],
-  });
+  const heading = element('h2', { id }, title);
+  const body = element('div.body');
+  const root = element(`section.card ${name}`, { 'aria-labelledby': id }, heading, body);
   return {
     root,
     body,
-    setTitle: (next) => setText(heading, next),
-    show: (visible) => {
+    setTitle: (next: string): void => setText(heading, next),
+    show(visible: boolean): void {
       root.hidden = !visible;
     },
   };
@@ -53,64 +44,49 @@ export function showTable(place: HTMLElement, view: TableView, caption: string):
   const key = JSON.stringify(view);
   if (shown.get(place) === key) return;
   shown.set(place, key);
-  place.replaceChildren(tableOf(view, caption), ...noteOf(view));
+  const note = view.note === undefined ? [] : [element('p.quiet', view.note)];
+  place.replaceChildren(tableOf(view, caption), ...note);
 }
 
 const shown = new WeakMap<HTMLElement, string>();
 
-function tableOf({ heads, rows, textColumns }: TableView, caption: string): HTMLTableElement {
-  const kind = (column: number): string => (textColumns.includes(column) ? 'text' : 'number');
-  const head = element('tr', {
-    children: heads.map((text, column) =>
-      element('th', { text, class: kind(column), attributes: { scope: 'col' } }),
-    ),
-  });
-  const body = rows.map((cells) =>
-    element('tr', {
-      children: cells.map((text, column) =>
-        column === 0
-          ? element('th', { text, class: kind(0), attributes: { scope: 'row' } })
-          : element('td', { text, class: kind(column) }),
-      ),
-    }),
-  );
-  return element('table', {
-    children: [
-      element('caption', { text: caption, class: 'unseen' }),
-      ...(heads.length > 0 ? [element('thead', { children: [head] })] : []),
-      element('tbody', { children: body }),
-    ],
-  });
+interface Cells {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly (string | readonly (string | Node)[])[])[];
+  readonly textColumns: readonly number[];
 }
 
-function noteOf({ note }: TableView): HTMLElement[] {
-  return note === undefined ? [] : [element('p', { class: 'quiet', text: note })];
+export function tableOf({ heads, rows, textColumns }: Cells, caption: string): HTMLTableElement {
+  const kind = (column: number): string => (textColumns.includes(column) ? 'text' : 'number');
+  const head = heads.map((text, at) => element(`th.${kind(at)}`, { scope: 'col' }, text));
+  const body = rows.map((cells) => {
+    const [first = '', ...others] = cells;
+    const name = element(`th.${kind(0)}`, { scope: 'row' }, ...[first].flat());
+    const rest = others.map((cell, at) => element(`td.${kind(at + 1)}`, ...[cell].flat()));
+    return element('tr', name, ...rest);
+  });
+  return element(
+    'table',
+    element('caption.unseen', caption),
+    ...(heads.length > 0 ? [element('thead', element('tr', ...head))] : []),
+    element('tbody', ...body),
+  );
 }
 
 /** A place for a table that may be wider or longer than the card; scrolls by keyboard too. */
 export function tablePlace(label: string): HTMLElement {
-  return element('div', {
-    class: 'scroll',
-    attributes: { tabindex: '0', role: 'region', 'aria-label': label },
-  });
+  return element('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label });
 }
 
 /** Most often a table that is being read may change. */
 const refreshMs = 5000;
 
 /** The numbers of a chart as a table, made only while it is open. */
-export interface Twin {
-  readonly root: HTMLDetailsElement;
-  name(caption: string): void;
-  /** `now` leaves no pause: the numbers are final. */
-  update(table: () => TableView, now: boolean): void;
-}
-
-export function createTwin(summary: string, title: string): Twin {
+export function createTwin(summary: string, title: string) {
   let caption = title;
   const place = tablePlace(caption);
-  const opener = element('summary', { text: summary });
-  const root = element('details', { class: 'twin', children: [opener, place] });
+  const opener = element('summary', summary);
+  const root = element('details.twin', opener, place);
   const name = (next: string): void => {
     caption = next;
     opener.setAttribute('aria-label', `${caption}, ${summary}`);
@@ -128,7 +104,8 @@ export function createTwin(summary: string, title: string): Twin {
   return {
     root,
     name,
-    update(table, now) {
+    /** `now` leaves no pause: the numbers are final. */
+    update(table: () => TableView, now: boolean): void {
       latest = table;
       if (now || performance.now() - drawnAt >= refreshMs) draw();
     },

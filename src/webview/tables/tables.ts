@@ -179,24 +179,29 @@ export function generatorTable(state: ShownRun): TableView {
   };
 }
 
-export function tableCards(
-  state: ShownRun,
-): Record<'steps' | 'entries' | 'connections' | 'errors' | 'generator', StateCard> {
+type CardName = 'steps' | 'entries' | 'connections' | 'errors' | 'generator';
+
+export function tableCards(state: ShownRun): Record<CardName, StateCard> {
+  const reasons = ({ result }: ShownRun): string[] =>
+    (result?.verdict.reasons ?? []).slice(0, 20).map(({ message }) => message);
   return {
-    steps: tableCard(state, 'stepsTable', 'steps', stepsTable, ({ result }) =>
-      (result?.verdict.reasons ?? []).slice(0, 20).map(({ message }) => message),
-    ),
+    steps: tableCard(state, 'stepsTable', 'steps', stepsTable, { below: reasons }),
     entries: tableCard(state, 'entriesTable', 'entries', entriesTable),
-    connections: tableCard(
-      state,
-      'connectionsTable',
-      'connecting',
-      connectionsTable,
-      connectionSentences,
-    ),
-    errors: errorsCard(state),
+    connections: tableCard(state, 'connectionsTable', 'connecting', connectionsTable, {
+      below: connectionSentences,
+    }),
+    errors: tableCard(state, 'errorsTable', 'errors', errorsTable, {
+      without: state.strings.noErrors,
+    }),
     generator: generatorCard(state),
   };
+}
+
+interface TableCardParts {
+  /** Sentences below the table. */
+  readonly below?: (state: ShownRun) => readonly string[];
+  /** Said in place of a table without rows; the card is hidden where there is nothing to say. */
+  readonly without?: string;
 }
 
 function tableCard(
@@ -204,40 +209,28 @@ function tableCard(
   title: PanelText,
   name: string,
   tableOf: (state: ShownRun) => TableView,
-  sentencesOf?: (state: ShownRun) => readonly string[],
+  { below = () => [], without }: TableCardParts = {},
 ): StateCard {
   const card = createCard(strings[title], name);
   const place = tablePlace(strings[title]);
-  const list = element('ul', { class: 'reasons' });
-  card.body.append(place, ...(sentencesOf ? [list] : []));
+  const nothing = element('p.quiet', without ?? '');
+  const list = element('ul.reasons');
+  card.body.append(place, nothing, list);
   let listed = '';
   return {
     card,
     update(state) {
       const table = tableOf(state);
-      card.show(table.rows.length > 0);
-      showTable(place, table, strings[title]);
-      const sentences = sentencesOf?.(state) ?? [];
+      const some = table.rows.length > 0;
+      card.show(some || without !== undefined);
+      place.hidden = !some;
+      nothing.hidden = some;
+      if (some) showTable(place, table, strings[title]);
+      const sentences = below(state);
+      list.hidden = sentences.length === 0;
       if (sentences.join('\n') === listed) return;
       listed = sentences.join('\n');
-      list.replaceChildren(...sentences.map((text) => element('li', { text })));
-    },
-  };
-}
-
-/** Shown without errors too: that there are none is said. */
-function errorsCard({ strings }: ShownRun): StateCard {
-  const card = createCard(strings.errorsTable, 'errors');
-  const place = tablePlace(strings.errorsTable);
-  const nothing = element('p', { class: 'quiet', text: strings.noErrors });
-  card.body.append(place, nothing);
-  return {
-    card,
-    update(state) {
-      const table = errorsTable(state);
-      place.hidden = table.rows.length === 0;
-      nothing.hidden = !place.hidden;
-      if (!place.hidden) showTable(place, table, strings.errorsTable);
+      list.replaceChildren(...sentences.map((text) => element('li', text)));
     },
   };
 }

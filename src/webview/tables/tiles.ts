@@ -1,11 +1,7 @@
 import { formatCount, formatShare } from '../../base/units';
-import {
-  shownLatency,
-  type JudgedLatency,
-  type LatencySummary,
-} from '../../measure/latencySummary';
+import { shownLatency } from '../../measure/latencySummary';
 import type { StepProgress } from '../../measure/snapshot';
-import type { GeneratorHealth } from '../../measure/summary';
+import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
@@ -25,14 +21,8 @@ export interface Tile {
   readonly tone: Tone;
 }
 
-interface StepNumbers {
-  readonly latencyUs: LatencySummary;
-  readonly judgedUs?: JudgedLatency;
-  readonly sentPerSecond: number;
-  readonly receivedPerSecond: number;
-  readonly offeredPerSecond: number;
-  readonly generator: GeneratorHealth;
-}
+type StepNumbers = Pick<StepSummary, 'latencyUs' | 'judgedUs' | 'generator'> &
+  Pick<StepSummary, 'sentPerSecond' | 'receivedPerSecond'> & { readonly offeredPerSecond: number };
 
 /** p99, sent, connections, lost, generator: of the last step, or of the whole run where that says more. */
 export function tilesOf(state: ShownRun): Tile[] {

@@ -5,7 +5,7 @@ import { cautionFrom } from '../../capacity/wording';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { element } from '../element';
 import { latestStep, type ShownRun } from '../panelState';
-import { createCard, type StateCard } from './card';
+import { createCard, tableOf, type StateCard } from './card';
 
 interface NeighbourRow {
   readonly unit: string;
@@ -95,23 +95,15 @@ function sizeOf(
   };
 }
 
-function neighbourRow({
-  unit,
-  recommended,
-  connections,
-  inbound,
-  outbound,
-}: NeighbourUse): NeighbourRow {
-  return {
-    unit: formatCount(unit),
-    chosen: recommended,
-    uses: [connections, inbound, outbound].map((share) => ({
-      text: formatShare(share),
-      share: Math.min(1, share),
-      high: share > cautionFrom,
-    })),
-  };
-}
+const neighbourRow = ({ unit, recommended, ...use }: NeighbourUse): NeighbourRow => ({
+  unit: formatCount(unit),
+  chosen: recommended,
+  uses: [use.connections, use.inbound, use.outbound].map((share) => ({
+    text: formatShare(share),
+    share: Math.min(1, share),
+    high: share > cautionFrom,
+  })),
+});
 
 function estimateNotes(state: ShownRun): string[] {
   const { run, result, strings } = state;
@@ -157,63 +149,32 @@ export function createUnitsCard({ strings }: ShownRun): StateCard {
 
 function contents(view: UnitsView, strings: PanelStrings): HTMLElement[] {
   const { unit, headline, basis, rows, notes, source } = view;
+  const size = unit === undefined ? [] : [element('strong', unit)];
+  const from = basis === undefined ? [] : [element('p.quiet', basis)];
   return [
-    element('div', {
-      class: 'size',
-      children: [
-        ...(unit === undefined ? [] : [element('strong', { text: unit })]),
-        element('div', {
-          children: [
-            element('p', { text: headline }),
-            ...(basis === undefined ? [] : [element('p', { class: 'quiet', text: basis })]),
-          ],
-        }),
-      ],
-    }),
+    element('div.size', ...size, element('div', element('p', headline), ...from)),
     ...(rows.length > 0 ? [neighbourTable(rows, strings)] : []),
-    ...notes.map((text) => element('p', { class: 'quiet', text })),
-    ...(source === undefined ? [] : [element('p', { class: 'quiet source', text: source })]),
+    ...notes.map((text) => element('p.quiet', text)),
+    ...(source === undefined ? [] : [element('p.quiet source', source)]),
   ];
 }
 
 function neighbourTable(rows: readonly NeighbourRow[], strings: PanelStrings): HTMLElement {
+  const mark = (): Node => element('span.unseen', ` (${strings.chosen})`);
+  const cells = rows.map(({ unit, chosen, uses }) => [
+    [unit, ...(chosen ? [mark()] : [])],
+    ...uses.map(({ text, share, high }) => {
+      const level = element('i');
+      // Through the object model, which the page's policy allows; a style attribute it would not.
+      level.style.width = `${Math.max(0, share) * 100}%`;
+      return [text, element(high ? 'div.bar high' : 'div.bar', { 'aria-hidden': 'true' }, level)];
+    }),
+  ]);
   const heads = [strings.unit, strings.connectionsColumn, strings.inbound, strings.outbound];
-  return element('table', {
-    class: 'neighbours',
-    children: [
-      element('caption', { class: 'unseen', text: strings.neighbours }),
-      element('thead', {
-        children: [
-          element('tr', {
-            children: heads.map((text, column) =>
-              element('th', {
-                text,
-                class: column === 0 ? 'text' : 'number',
-                attributes: { scope: 'col' },
-              }),
-            ),
-          }),
-        ],
-      }),
-      element('tbody', { children: rows.map((row) => rowElement(row, strings)) }),
-    ],
-  });
-}
-
-function rowElement({ unit, chosen, uses }: NeighbourRow, strings: PanelStrings): HTMLElement {
-  const mark = element('span', { class: 'unseen', text: ` (${strings.chosen})` });
-  const name = element('th', {
-    class: 'text',
-    attributes: { scope: 'row' },
-    children: [unit, ...(chosen ? [mark] : [])],
-  });
-  const cells = uses.map(({ text, share, high }) => {
-    const level = element('i');
-    // Through the object model, which the page's policy allows; a style attribute it would not.
-    level.style.width = `${Math.max(0, share) * 100}%`;
-    const bar = element('div', { class: high ? 'bar high' : 'bar', children: [level] });
-    bar.setAttribute('aria-hidden', 'true');
-    return element('td', { class: 'number', children: [text, bar] });
-  });
-  return element('tr', { ...(chosen && { class: 'chosen' }), children: [name, ...cells] });
+  const table = tableOf({ heads, rows: cells, textColumns: [0] }, strings.neighbours);
+  table.className = 'neighbours';
+  for (const [at, row] of [...table.tBodies[0]!.rows].entries()) {
+    if (rows[at]?.chosen === true) row.className = 'chosen';
+  }
+  return table;
 }
