@@ -4,34 +4,20 @@ import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
 import { restoreRunPanel, resultViewer } from './panel/runPanel';
 import { ResultCommands } from './run/resultCommands';
-import { newScenario, runScenario, runScenarioWith } from './run/runCommands';
+import { newScenario, runScenario } from './run/runCommands';
 import { RunController, copyIn } from './run/runController';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
-import type { Services } from './services';
+import type { FeatureParts } from './services';
 import { addTarget, moveSecretOut, removeTarget, testTarget } from './targets/targetCommands';
 
 export type CommandHandler = (...args: unknown[]) => unknown;
 
+type RunFeatureParts = FeatureParts & { readonly language: LanguageProviders };
+
 /** Everything that has to do with runs, results and targets; none of it is needed while scenarios are edited. */
-export interface RunFeatures {
-  readonly commands: Readonly<Record<string, CommandHandler>>;
-  readonly showResult: vscode.CustomReadonlyEditorProvider['resolveCustomEditor'];
-  /** Fills a run's panel that the editor brought back; see {@link restoreRunPanel}. */
-  restorePanel(panel: vscode.WebviewPanel, state: unknown): Promise<void>;
-  scenarioCopy(folder: string): Promise<string>;
-  offerInterrupted(): Promise<void>;
-  close(): Promise<void>;
-  dispose(): void;
-}
+export type RunFeatures = ReturnType<typeof createRunFeatures>;
 
-interface RunFeatureParts {
-  readonly services: Services;
-  readonly files: ScenarioFiles;
-  readonly context: vscode.ExtensionContext;
-  readonly language: LanguageProviders;
-}
-
-export function createRunFeatures(parts: RunFeatureParts): RunFeatures {
+export function createRunFeatures(parts: RunFeatureParts) {
   const { services, context } = parts;
   const { extensionUri } = context;
   const log = (message: string): void => services.log.warn(message);
@@ -40,7 +26,7 @@ export function createRunFeatures(parts: RunFeatureParts): RunFeatures {
   return {
     commands: commandHandlers(parts, controller, results),
     showResult: resultViewer(extensionUri, (location) => results.source(location), services),
-    restorePanel: (panel, state) =>
+    restorePanel: (panel: vscode.WebviewPanel, state: unknown): Promise<void> =>
       restoreRunPanel(panel, extensionUri, state, (id) => results.find(id), log),
     scenarioCopy: copyIn,
     offerInterrupted: () => results.offerInterrupted(),
@@ -54,12 +40,12 @@ function commandHandlers(
   { services, files, language, context }: RunFeatureParts,
   controller: RunController,
   results: ResultCommands,
-): RunFeatures['commands'] {
+): Readonly<Record<string, CommandHandler>> {
   const { extension, extensionPath } = context;
+  const running = { files, controller, services, extensionPath };
   return {
-    'signalrBenchmark.run': (uri) => runScenario(uri, files, controller, extensionPath),
-    'signalrBenchmark.runWith': (uri) =>
-      runScenarioWith(uri, files, controller, services, extensionPath),
+    'signalrBenchmark.run': (uri) => runScenario(uri, running, false),
+    'signalrBenchmark.runWith': (uri) => runScenario(uri, running, true),
     'signalrBenchmark.stop': () => controller.stop(),
     'signalrBenchmark.showRun': () => controller.showRun(),
     'signalrBenchmark.newScenario': newScenario,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
 import type { CommandHandler } from './commands';
-import type { FeatureParts, Features } from './features';
+import type { Features } from './features';
 import { lazyLanguage } from './language/lazyLanguage';
 import { errorText, type Log } from './log';
 import { ResultsTree } from './results/resultsTree';
@@ -11,6 +11,7 @@ import {
   resultEditorType,
   runCopyScheme,
   runPanelViewType,
+  type FeatureParts,
   type Services,
 } from './services';
 

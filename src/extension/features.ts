@@ -4,27 +4,13 @@ import type { RunFeatures } from './commands';
 import { LanguageProviders, type LanguageContext } from './language/languageProviders';
 import { fromName } from './results/resultEntry';
 import { lastRunText, newestOf } from './results/resultsModel';
-import type { ScenarioFiles } from './scenarios/scenarioFiles';
-import type { Services } from './services';
+import type { FeatureParts } from './services';
 
 /** What answers questions about scenarios, and the way to what carries out orders. */
-export interface Features {
-  readonly language: LanguageProviders;
-  /** Loads what has to do with runs and results: editing needs no load runner. */
-  runs(): Promise<RunFeatures>;
-  close(): Promise<void>;
-  dispose(): void;
-}
-
-export interface FeatureParts {
-  readonly services: Services;
-  readonly files: ScenarioFiles;
-  readonly context: vscode.ExtensionContext;
-  readonly onRelevantChange: vscode.Event<void>;
-}
+export type Features = ReturnType<typeof createFeatures>;
 
 /** Wires them. Nothing is run or read by it; diagnostics of open scenarios begin. */
-export function createFeatures(parts: FeatureParts): Features {
+export function createFeatures(parts: FeatureParts) {
   const language = new LanguageProviders(languageContext(parts));
   let loading: Promise<RunFeatures> | undefined;
   const load = async (): Promise<RunFeatures> => {
@@ -33,9 +19,10 @@ export function createFeatures(parts: FeatureParts): Features {
   };
   return {
     language,
-    runs: () => (loading ??= load()),
-    close: async () => (await loading)?.close(),
-    dispose: () => {
+    /** Loads what has to do with runs and results: editing needs no load runner. */
+    runs: (): Promise<RunFeatures> => (loading ??= load()),
+    close: async (): Promise<void> => (await loading)?.close(),
+    dispose: (): void => {
       language.dispose();
       void loading?.then((runs) => runs.dispose());
     },

@@ -3,22 +3,13 @@ import * as vscode from 'vscode';
 import { EditorState } from './editorState';
 import { Log } from './log';
 import { ResultPlaces, ResultsIndex } from './results/resultsTree';
+import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import { SecretStore, TargetsTree } from './targets/targetsTree';
 
-export interface Services {
-  readonly log: Log;
-  readonly state: EditorState;
-  readonly secrets: SecretStore;
-  readonly places: ResultPlaces;
-  readonly index: ResultsIndex;
-  readonly targets: TargetsTree;
-  readonly running: RunningScenario;
-  readonly serverScript: string;
-  rememberHub(url: string): Promise<void>;
-  dispose(): void;
-}
+/** What commands and views share. */
+export type Services = ReturnType<typeof createServices>;
 
-export function createServices(context: vscode.ExtensionContext): Services {
+export function createServices(context: vscode.ExtensionContext) {
   const log = new Log();
   const state = new EditorState(context.workspaceState, context.globalState);
   const secrets = new SecretStore(context.secrets, state);
@@ -39,14 +30,13 @@ export function createServices(context: vscode.ExtensionContext): Services {
     index,
     targets,
     running,
+    /** Runs `serve hub`, for the embedded hub. */
     serverScript: context.asAbsolutePath(path.join('dist', 'cli.js')),
-    rememberHub: async (url) => {
+    rememberHub: async (url: string): Promise<void> => {
       await state.rememberHub(url);
       targets.refresh();
     },
-    dispose: () => {
-      all.dispose();
-    },
+    dispose: (): void => void all.dispose(),
   };
 }
 
@@ -98,3 +88,11 @@ export const resultEditorType = 'signalrBenchmark.result';
 export const runCopyScheme = 'signalr-benchmark-run';
 /** Type of the panel of a run; the manifest waits for it to bring panels back. */
 export const runPanelViewType = 'signalrBenchmark.run';
+
+/** What features are made from. */
+export interface FeatureParts {
+  readonly services: Services;
+  readonly files: ScenarioFiles;
+  readonly context: vscode.ExtensionContext;
+  readonly onRelevantChange: vscode.Event<void>;
+}

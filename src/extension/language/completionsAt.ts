@@ -32,30 +32,27 @@ export function completionsAt(
   const at = Math.max(0, Math.min(offset, text.length));
   const place = cursorPlace(text, outline, at);
   if (place === undefined) return [];
+  const range = { offset: place.start, length: at - place.start };
   if (place.kind === 'value') {
     const spec = specOf(place.node);
-    const typed = { start: place.start, offset: at };
-    return spec === undefined ? [] : valueCompletions(analysis, spec, typed, names, t);
+    return spec === undefined ? [] : valueCompletions(analysis, spec, range, names, t);
   }
-  const specs = keysBelow(place.parent);
-  const range = { offset: place.start, length: at - place.start };
+  const specs = keysBelow(place.node);
   if (specs === undefined) return [];
   const present = new Set(
-    place.parent.children.filter((child) => child.offset !== place.start).map(({ name }) => name),
+    place.node.children.filter((child) => child.offset !== place.start).map(({ name }) => name),
   );
   const hasColon = /^[\w-]*["']?\s*:/.test(text.slice(at, at + 100));
   const missing = specs.filter(
-    ({ name }) => !present.has(name) && !excluded(place.parent, name, present),
+    ({ name }) => !present.has(name) && !excluded(place.node, name, present),
   );
-  const keyOf = (spec: KeySpec): Completion => ({
-    ...range,
-    kind: 'key',
-    label: spec.name,
-    ...keyInsert(spec, hasColon, place.flow),
-    documentation: descriptionOf(spec),
-    ...(spec.required === true ? { detail: t('required') } : {}),
-  });
-  const isEmpty = place.parent === outline.root && outline.root.children.length === 0;
+  const keyOf = (spec: KeySpec): Completion =>
+    proposal(range, 'key', spec.name, {
+      ...keyInsert(spec, hasColon, place.flow),
+      documentation: descriptionOf(spec),
+      detail: spec.required === true ? t('required') : undefined,
+    });
+  const isEmpty = place.node === outline.root && outline.root.children.length === 0;
   return [
     ...[...missing].filter(isOurs).sort(firstOnes).map(keyOf),
     ...(isEmpty ? [...wholeScenarios(range, t), ...presetCompletions(range, t)] : []),
@@ -93,14 +90,13 @@ function keyInsert(
   return { insert: `${name}: `, snippet: false, goesOn: true };
 }
 
-type CursorPlace =
-  | {
-      readonly kind: 'key';
-      readonly parent: OutlineNode;
-      readonly start: number;
-      readonly flow: boolean;
-    }
-  | { readonly kind: 'value'; readonly node: OutlineNode; readonly start: number };
+interface CursorPlace {
+  readonly kind: 'key' | 'value';
+  /** The section that the key stands in, or the key of the value. */
+  readonly node: OutlineNode;
+  readonly start: number;
+  readonly flow: boolean;
+}
 
 /** Reads the text up to the cursor as if a word ended there. Undefined in comments and behind values of several lines. */
 function cursorPlace(text: string, outline: Outline, offset: number): CursorPlace | undefined {
@@ -114,7 +110,7 @@ function cursorPlace(text: string, outline: Outline, offset: number): CursorPlac
     { start, flow }: { readonly start: number; readonly flow: boolean },
   ): CursorPlace | undefined =>
     /^["']?[\w-]*$/.test(text.slice(start, offset))
-      ? { kind: 'key', parent: whole(parent), start, flow }
+      ? { kind: 'key', node: whole(parent), start, flow }
       : undefined;
   const word = words.at(-1);
   if (word !== undefined && word.offset + word.length === probe.length) {
@@ -132,7 +128,7 @@ function cursorPlace(text: string, outline: Outline, offset: number): CursorPlac
   }
   if (/[\r\n]/.test(value)) return undefined;
   if (item && !flow && !holdsValues(node)) return keyBelow(node, { start: valueOffset, flow });
-  return { kind: 'value', node: whole(node), start: valueOffset };
+  return { kind: 'value', node: whole(node), start: valueOffset, flow };
 }
 
 /** Whether a list item is one value, as those of `target` are. */
@@ -149,11 +145,21 @@ export interface Completion {
   readonly snippet: boolean;
   readonly offset: number;
   readonly length: number;
-  readonly detail?: string;
-  readonly documentation?: string;
+  readonly detail?: string | undefined;
+  readonly documentation?: string | undefined;
   /** Whether the values are proposed next. */
   readonly goesOn?: boolean;
 }
+
+type Range = Pick<Completion, 'offset' | 'length'>;
+
+/** A proposal that is written as it is listed, unless `more` says otherwise. */
+const proposal = (
+  { offset, length }: Range,
+  kind: Completion['kind'],
+  label: string,
+  more: Partial<Completion> = {},
+): Completion => ({ offset, length, kind, label, insert: label, snippet: false, ...more });
 
 /** Names that references may name, whose values are never asked for, and hubs without secrets in them. */
 interface ReferenceNames {
@@ -175,29 +181,22 @@ const namesTarget = (name: string): boolean =>
 
 const maximumNames = 200;
 
-/** Proposals for the value of a key, of which `start` to `offset` is typed already. */
+/** Proposals for the value of a key, of which `range` is typed already. */
 function valueCompletions(
-  analysis: Analysis,
+  { text, ...analysis }: Analysis,
   spec: KeySpec,
-  { start, offset }: { readonly start: number; readonly offset: number },
+  range: Range,
   names: ReferenceNames,
   t: Translate,
 ): Completion[] {
-  const typed = analysis.text.slice(start, offset);
+  const end = range.offset + range.length;
+  const typed = text.slice(range.offset, end);
   const reference = /\$(?:\{[\w:-]*)?$/.exec(typed);
   if (spec.references === true && reference !== null) {
-    return references(analysis.text, offset - reference[0].length, offset, names, t);
+    return references(text, end - reference[0].length, end, names, t);
   }
-  const range = { offset: start, length: offset - start };
-  const value = (label: string, detail?: string, documentation?: string): Completion => ({
-    ...range,
-    kind: 'value',
-    label,
-    insert: label,
-    snippet: false,
-    ...(detail === undefined ? {} : { detail }),
-    ...(documentation === undefined ? {} : { documentation }),
-  });
+  const value = (label: string, detail?: string, documentation?: string): Completion =>
+    proposal(range, 'value', label, { detail, documentation });
   const isDefault = (choice: string): string | undefined =>
     String(spec.default) === choice ? t('default') : undefined;
   switch (spec.type) {
@@ -208,7 +207,7 @@ function valueCompletions(
     case 'useCase':
       return useCases.map(({ name, summary }) => value(name, isDefault(name), summary));
     case 'list':
-      return placeholders(analysis.text, spec.name, start, offset);
+      return placeholders(text, spec.name, range);
     case 'targets': {
       const kinds = spec.name === 'target' ? targetKinds : [];
       const local = kinds.flatMap(({ offers = [] }) =>
@@ -217,19 +216,17 @@ function valueCompletions(
       const hubs = names.hubs.map((url) => value(url, t('used before')));
       if (typed !== '') return hubs;
       const named = { ...names, environment: names.environment.filter(namesTarget) };
-      return [...local, ...hubs, ...references(analysis.text, offset, offset, named, t)];
+      return [...local, ...hubs, ...references(text, end, end, named, t)];
     }
     case 'text':
-      return spec.references === true && typed === ''
-        ? references(analysis.text, offset, offset, names, t)
-        : [];
+      return spec.references === true && typed === '' ? references(text, end, end, names, t) : [];
     default:
       return numbers(analysis, spec, typed, value, t);
   }
 }
 
 function numbers(
-  { estimate, scenario }: Analysis,
+  { estimate, scenario }: Pick<Analysis, 'estimate' | 'scenario'>,
   spec: KeySpec,
   typed: string,
   value: (label: string, detail?: string) => Completion,
@@ -252,26 +249,22 @@ function numbers(
   return [value(startValue({ ...spec, type: spec.type as 'count' }), t('default'))];
 }
 
-function placeholders(text: string, key: string, start: number, offset: number): Completion[] {
-  const typed = text.slice(start, offset);
+function placeholders(text: string, key: string, { offset, length }: Range): Completion[] {
+  const at = offset + length;
+  const typed = text.slice(offset, at);
   const open = /\{\w*$/.exec(typed)?.[0].length ?? 0;
   if (open === 0 && typed !== '') return [];
   const quoted = /^["']/.test(typed);
   // Editors close the brace by themselves.
-  const end = open > 0 && text.charAt(offset) === '}' ? offset + 1 : offset;
+  const closed = open > 0 && text.charAt(at) === '}' ? 1 : 0;
+  const range = { offset: at - open, length: open + closed };
   // Items of a stream have no receivers.
   const known = placeholderWords.filter(
     ({ written }) => key === 'arguments' || !['{receiver}', '{group}'].includes(written),
   );
-  return known.map(({ written, summary }) => ({
-    kind: 'value',
-    label: written,
-    insert: quoted ? written : `'${written}'`,
-    snippet: false,
-    offset: offset - open,
-    length: end - offset + open,
-    detail: summary,
-  }));
+  return known.map(({ written, summary: detail }) =>
+    proposal(range, 'value', written, { insert: quoted ? written : `'${written}'`, detail }),
+  );
 }
 
 /** `${env:NAME}` and `${secret:name}` in place of what is typed of one. */
@@ -283,15 +276,9 @@ function references(
   t: Translate,
 ): Completion[] {
   const end = text.charAt(offset) === '}' && start < offset ? offset + 1 : offset;
-  const one = (label: string, detail: string): Completion => ({
-    kind: 'reference',
-    label,
-    insert: label,
-    snippet: false,
-    offset: start,
-    length: end - start,
-    detail,
-  });
+  const range = { offset: start, length: end - start };
+  const one = (label: string, detail: string): Completion =>
+    proposal(range, 'reference', label, { detail });
   return [
     ...secrets.slice(0, maximumNames).map((name) => one(`\${secret:${name}}`, t('stored secret'))),
     ...environment
@@ -317,16 +304,17 @@ export function environmentNames(
   return [...new Set([...written, ...sounding])];
 }
 
-function wholeScenarios(range: Pick<Completion, 'offset' | 'length'>, t: Translate): Completion[] {
-  return useCases.map((useCase) => ({
-    ...range,
-    kind: 'scenario',
-    label: useCase.name,
-    insert: scenarioTemplate(useCase),
-    snippet: true,
-    detail: t('A whole scenario'),
-    documentation: useCase.summary,
-  }));
+function wholeScenarios(range: Range, t: Translate): Completion[] {
+  const detail = t('A whole scenario');
+  return useCases.map((useCase) => {
+    const [insert, documentation] = [scenarioTemplate(useCase), useCase.summary];
+    return proposal(range, 'scenario', useCase.name, {
+      insert,
+      snippet: true,
+      detail,
+      documentation,
+    });
+  });
 }
 
 /** Groups of ten in a scenario of that many connections. */
@@ -381,35 +369,23 @@ function startValue({ name, type, default: fallback, minimum }: ParameterSpec): 
 /** Sizes offered; `signalr-bench init` knows all of them. */
 const units = [1, 10, 100];
 
-interface PresetSnippet {
-  readonly label: string;
-  readonly text: string;
-  readonly summary: string;
-}
-
-/** Made once: finding the senders of a size takes some estimates. */
-let snippets: readonly PresetSnippet[] | undefined;
-
-function presetCompletions(
-  range: Pick<Completion, 'offset' | 'length'>,
-  t: Translate,
-): Completion[] {
-  snippets ??= useCases
+const guidePresets = () =>
+  useCases
     .filter(({ inGuides }) => inGuides === true)
     .flatMap((useCase) =>
       units.map((unit) => ({
         label: `${useCase.name}, Unit ${unit}`,
-        text: presetOf(useCase, { service: usualService, unit }).text,
-        summary: useCase.summary,
+        insert: presetOf(useCase, { service: usualService, unit }).text,
+        documentation: useCase.summary,
       })),
     );
-  return snippets.map(({ label, text, summary }) => ({
-    ...range,
-    kind: 'scenario',
-    label,
-    insert: text,
-    snippet: false,
-    detail: t('Set-up of the performance guides'),
-    documentation: summary,
-  }));
+/** Made once: finding the senders of a size takes some estimates. */
+let presets: ReturnType<typeof guidePresets> | undefined;
+
+function presetCompletions(range: Range, t: Translate): Completion[] {
+  const detail = t('Set-up of the performance guides');
+  presets ??= guidePresets();
+  return presets.map(({ label, ...preset }) =>
+    proposal(range, 'scenario', label, { ...preset, detail }),
+  );
 }

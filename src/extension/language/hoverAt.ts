@@ -109,11 +109,6 @@ export function estimatePlace({ text, outline }: Analysis): { offset: number; le
   return { offset: Math.max(0, text.search(/^[^\s#]/m)), length: 1 };
 }
 
-const months =
-  'January February March April May June July August September October November December'.split(
-    ' ',
-  );
-
 /** `Unit 10 · outbound 95 % (small group)`, short enough for one line above a file. */
 export function estimateHeadline({ unit, binding, limits }: Estimate): string {
   const words = tableOfBinding({ binding, limits });
@@ -168,7 +163,7 @@ function tableOfBinding({
 }
 
 export function wordsOfTable(table: string): string {
-  return Object.entries(tableWords).find(([name]) => name === table)?.[1] ?? table;
+  return (tableWords as Readonly<Record<string, string>>)[table] ?? table;
 }
 
 function table(neighbours: readonly NeighbourUse[], bindingName: string): string {
@@ -195,8 +190,9 @@ function sourceWords({ binding, edition, headroom, unit_guide_sum: guideSum }: E
   return `${place} · guide's own method: ${method}${share}`;
 }
 
+/** `2023-11` as `November 2023`; other names of editions as they are. */
 function dateWords(edition: string): string {
-  const [, year, month] = /^(\d{4})-(\d{2})$/.exec(edition) ?? [];
-  const name = months[Number(month) - 1];
-  return name === undefined ? edition : `${name} ${year!}`;
+  if (!/^\d{4}-\d{2}$/.test(edition)) return edition;
+  const style = { month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
+  return new Date(`${edition}-01`).toLocaleDateString('en-US', style);
 }

@@ -41,33 +41,23 @@ export function inlayHints(
       figure(streams === undefined ? load.in_messages_per_s : perSecond * itemsUp(streams)),
       figure(streams === undefined ? load.out_messages_per_s : perSecond * itemsDown(streams)),
     );
+    const table = wordsOfTable(load.table);
     const members =
-      groupMembers === undefined ? undefined : membersText(groupMembers, load.table, t);
-    const bandwidth = bandwidthText(load.out_bytes_per_s, messageBytes, counts, t);
+      groupMembers === 1
+        ? t('1 member: {0}', table)
+        : t('{0} members: {1}', figure(groupMembers ?? 0), table);
+    // What goes over the wire; the estimate counts small messages for more.
+    const wire = bandwidthWords((load.out_bytes_per_s * messageBytes) / counts);
+    const bandwidth =
+      counts === messageBytes
+        ? t('{0} out', wire)
+        : t('{0} out, each message counted as {1}', wire, formatBytes(counts));
     return [
       ...behind(parameters, 'messageSize', bandwidth),
       ...behind(parameters, 'sendingInterval', rates),
-      ...(members === undefined ? [] : behind(parameters, 'groupCount', members)),
+      ...(groupMembers === undefined ? [] : behind(parameters, 'groupCount', members)),
     ];
   });
-}
-
-/** What goes over the wire; the estimate counts small messages for more. */
-function bandwidthText(
-  countedBytesPerS: number,
-  messageBytes: number,
-  counts: number,
-  t: Translate,
-): string {
-  const shown = bandwidthWords((countedBytesPerS * messageBytes) / counts);
-  return counts === messageBytes
-    ? t('{0} out', shown)
-    : t('{0} out, each message counted as {1}', shown, formatBytes(counts));
-}
-
-function membersText(members: number, table: string, t: Translate): string {
-  const words = wordsOfTable(table);
-  return members === 1 ? t('1 member: {0}', words) : t('{0} members: {1}', figure(members), words);
 }
 
 function behind(parameters: OutlineNode, name: string, label: string): InlayText[] {

@@ -16,40 +16,38 @@ import { targetKeys } from '../targets/targetsModel';
 import type { RunController } from './runController';
 import { answerProblem, runQuestions, type RunQuestion } from './runTexts';
 
+interface RunParts {
+  readonly files: ScenarioFiles;
+  readonly controller: RunController;
+  readonly services: Services;
+  readonly extensionPath: string;
+}
+
+/**
+ * Runs the given scenario, the one in the active editor, or one the person chooses; `asking` asks for target, steps
+ * and connections first.
+ */
 export async function runScenario(
   argument: unknown,
-  files: ScenarioFiles,
-  controller: RunController,
-  extensionPath: string,
+  { files, controller, services, extensionPath }: RunParts,
+  asking: boolean,
 ): Promise<void> {
   if (!(await trusted())) return;
-  const chosen = await chosenScenario(argument, files, extensionPath);
-  if (chosen) await controller.run(await toRun(chosen.uri, chosen.overrides));
-}
-
-/** As {@link runScenario}, with target, steps and connections asked first. */
-export async function runScenarioWith(
-  argument: unknown,
-  files: ScenarioFiles,
-  controller: RunController,
-  services: Services,
-  extensionPath: string,
-): Promise<void> {
-  if (!(await trusted())) return;
-  const chosen = await chosenScenario(argument, files, extensionPath);
+  const given = uriOf(argument) ?? files.active()?.uri;
+  const chosen = given ? { uri: given, overrides: [] } : await chooseScenario(files, extensionPath);
   if (!chosen) return;
-  const { uri, overrides } = chosen;
+  const { uri } = chosen;
   // An example whose hub nobody has here names no target to choose.
-  const asInFile = overrides.length === 0;
-  const answers = await askOverrides(await scenarioText(uri), services, asInFile);
-  if (answers) await controller.run(await toRun(uri, answers));
-}
-
-async function toRun(uri: vscode.Uri, overrides: readonly SetKey[]) {
+  const asInFile = chosen.overrides.length === 0;
+  const overrides = asking
+    ? await askOverrides(await scenarioText(uri), services, asInFile)
+    : chosen.overrides;
+  if (!overrides) return;
   const title = path.posix.basename(uri.path);
-  return { uri, origin: uri, title, text: await scenarioText(uri), overrides };
+  await controller.run({ uri, origin: uri, title, text: await scenarioText(uri), overrides });
 }
 
+/** Commands get a URI from menus and tests, and its text from CodeLens. */
 function uriOf(argument: unknown): vscode.Uri | undefined {
   if (argument instanceof vscode.Uri) return argument;
   return typeof argument === 'string' ? vscode.Uri.parse(argument) : undefined;
@@ -65,15 +63,6 @@ type ScenarioItem = vscode.QuickPickItem & {
   readonly fresh?: boolean;
 };
 
-async function chosenScenario(
-  argument: unknown,
-  files: ScenarioFiles,
-  extensionPath: string,
-): Promise<ChosenScenario | undefined> {
-  const uri = uriOf(argument) ?? files.active()?.uri;
-  return uri ? { uri, overrides: [] } : chooseScenario(files, extensionPath);
-}
-
 async function chooseScenario(
   files: ScenarioFiles,
   extensionPath: string,
@@ -83,10 +72,7 @@ async function chooseScenario(
     placeHolder: vscode.l10n.t('Which scenario?'),
     matchOnDescription: true,
   });
-  if (answer?.fresh === true) {
-    await newScenario();
-    return undefined;
-  }
+  if (answer?.fresh === true) await newScenario();
   return answer?.chosen;
 }
 
