@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { root } from './nodeProgram.mjs';
 
 /**
@@ -9,11 +9,12 @@ import { root } from './nodeProgram.mjs';
  *
  * @param {string} name of the file, from the top of the repository
  * @param {string} text before it is formatted
- * @param {string} parser of prettier
  */
-export async function generatedFile(name, text, parser) {
+export async function generatedFile(name, text) {
   const file = path.join(root, name);
-  const wanted = await format(text, { ...(await resolveConfig(file)), parser });
+  const style = JSON.parse(readFileSync(path.join(root, '.oxfmtrc.json'), 'utf8'));
+  const { code: wanted, errors } = await format(name, text, style);
+  if (errors.length > 0) throw new Error(`${name}: ${errors[0].message}`);
   if (!process.argv.includes('--check')) {
     writeFileSync(file, wanted);
     console.log(`wrote ${name}`);

@@ -126,4 +126,4 @@ ${constants
   .join('\n\n')}
 `;
 
-await generatedFile('src/capacity/tables/resolved.ts', source, 'typescript');
+await generatedFile('src/capacity/tables/resolved.ts', source);

@@ -121,4 +121,4 @@ const page = [
   parameterTable(),
 ].join('\n\n');
 
-await generatedFile('docs/scenario-file.md', page, 'markdown');
+await generatedFile('docs/scenario-file.md', page);

@@ -6,4 +6,4 @@ import { generatedFile } from './generatedFile.mjs';
 const require = createRequire(import.meta.url);
 const { scenarioSchema } = require('../out/src/scenario/keys/schema.js');
 
-await generatedFile('schemas/scenario.schema.json', JSON.stringify(scenarioSchema()), 'json');
+await generatedFile('schemas/scenario.schema.json', JSON.stringify(scenarioSchema()));

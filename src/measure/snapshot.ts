@@ -11,7 +11,13 @@ export interface Waiting {
 }
 
 export type Phase =
-  'connecting' | 'preparing' | 'warmup' | 'measuring' | 'draining' | 'closing' | 'done';
+  | 'connecting'
+  | 'preparing'
+  | 'warmup'
+  | 'measuring'
+  | 'draining'
+  | 'closing'
+  | 'done';
 
 /** Messages of the step that is going on, or of one of its use cases, as far as they are measured. */
 export interface MessageProgress {

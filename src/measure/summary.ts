@@ -129,7 +129,12 @@ export interface StepConnections {
 }
 
 export type Ending =
-  'completed' | 'stopped' | 'threshold' | 'targetLost' | 'workerLost' | 'interrupted';
+  | 'completed'
+  | 'stopped'
+  | 'threshold'
+  | 'targetLost'
+  | 'workerLost'
+  | 'interrupted';
 
 /** One failure kept with its text, for people; at most a few per class. */
 export interface ErrorExample {

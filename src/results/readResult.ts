@@ -23,7 +23,8 @@ export interface InterruptedRun {
 }
 
 export type StoredRun =
-  { readonly kind: 'result'; readonly path: string; readonly result: Result } | InterruptedRun;
+  | { readonly kind: 'result'; readonly path: string; readonly result: Result }
+  | InterruptedRun;
 
 /**
  * Reads a result folder, or a `result.json` by itself.

@@ -13,7 +13,15 @@ export interface ParameterSpec {
    * as JSON text.
    */
   readonly type:
-    'size' | 'duration' | 'share' | 'count' | 'number' | 'choice' | 'text' | 'flag' | 'list';
+    | 'size'
+    | 'duration'
+    | 'share'
+    | 'count'
+    | 'number'
+    | 'choice'
+    | 'text'
+    | 'flag'
+    | 'list';
   /** Parsed default; absent when the key has none. */
   readonly default?: number | string | boolean;
   readonly required?: boolean;

@@ -79,7 +79,8 @@ export class FakeWorkers implements WorkerHost {
 
   private obey(worker: number, order: ToWorker): void {
     const deviation = this.deviations[order.type] as
-      ((worker: number, order: ToWorker) => unknown) | undefined;
+      | ((worker: number, order: ToWorker) => unknown)
+      | undefined;
     if (deviation !== undefined && deviation(worker, order) === false) return;
     switch (order.type) {
       case 'connect':

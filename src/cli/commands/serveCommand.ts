@@ -101,7 +101,8 @@ export const serveUpstream = serving<ServeFlags>(
 
 /** What serves: the first line on standard output is `{"url":…}` or `{"connectionString":…}`. */
 type Served = Disposable & { readonly onLine?: (line: string) => void } & (
-    { readonly url: string } | { readonly connectionString: string }
+    | { readonly url: string }
+    | { readonly connectionString: string }
   );
 
 /** A server of a run: writes each problem as a line of JSON, and reads passes of sign-ins that were renewed. */

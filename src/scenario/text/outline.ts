@@ -152,7 +152,8 @@ function keyIn({
   offset,
   source,
 }: Pick<CST.FlowScalar, 'offset' | 'source'> & { readonly type: string }):
-  { readonly name: string; readonly offset: number; readonly length: number } | undefined {
+  | { readonly name: string; readonly offset: number; readonly length: number }
+  | undefined {
   const quoted = /^(single|double)-quoted-scalar$/.test(type);
   if ((type !== 'scalar' && !quoted) || source.length > longestKey) return undefined;
   if (quoted) return { name: source.slice(1, -1), offset, length: source.length };

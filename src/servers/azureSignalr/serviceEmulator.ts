@@ -59,7 +59,12 @@ const maxFrameBytes = 16 * maxMessageBytes;
 /** Azure SignalR Service on loopback: the router between clients, app servers, REST and webhooks. */
 export class ServiceEmulator
   extends Emulator<ServiceConnection>
-  implements ServiceContext, ConnectionHost, RoutedClientHost, ServerConnectionHost, HttpClientsHost
+  implements
+    ServiceContext,
+    ConnectionHost,
+    RoutedClientHost,
+    ServerConnectionHost,
+    HttpClientsHost
 {
   readonly instanceId = newId();
   readonly maxMessageBytes = maxFrameBytes;

@@ -7,7 +7,8 @@ export type TokenClaims = Readonly<Record<string, unknown>>;
 
 /** A token that was accepted, or the HTTP status and the reason that refuse it; never the token itself. */
 export type TokenOutcome =
-  AcceptedToken | { readonly status: 401 | 403 | 413; readonly text: string };
+  | AcceptedToken
+  | { readonly status: 401 | 403 | 413; readonly text: string };
 
 /**
  * What a service thinks of a token of Microsoft Entra ID: accepted, none of its own, or of somebody without a
