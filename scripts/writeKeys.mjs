@@ -11,7 +11,7 @@ const {
   topKeys,
 } = require('../out/src/scenario/keys/scenarioKeys.js');
 const { configKeys } = require('../out/src/scenario/keys/configKeys.js');
-const { writtenNumber } = require('../out/src/scenario/text/numberText.js');
+const { writtenNumber } = require('../out/src/scenario/text/words.js');
 const { useCases } = require('../out/src/usecases/registry.js');
 
 /** What a value looks like, by the type of its key. */

@@ -1,5 +1,5 @@
 import { formatBytes, formatCount, formatShare } from '../base/units';
-import type { Direction, TableName } from './tables/publishedEdition';
+import type { Direction, TableName } from './model';
 
 /** Names of the tables for people. */
 export const tableWords: Readonly<Record<TableName, string>> = {

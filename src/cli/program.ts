@@ -2,7 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { ExpectedError } from '../base/expectedError';
 import { azureServices, usualService } from '../base/services';
 import { signalrEditions, type Edition } from '../capacity/model';
-import { groupShapes } from '../capacity/start/startingFile';
+import { groupShapes } from '../capacity/start/preset';
 import { redactText } from '../results/redact';
 import type { SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/result';

@@ -2,9 +2,10 @@ import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
 import { estimate, scenarioEstimate, type EstimateModel } from '../capacity/estimate';
 import { billingWords } from '../capacity/judge/billing';
-import { measuredLoadOf, type MeasuredStep } from '../capacity/judge/measuredLoadOf';
 import {
+  measuredLoadOf,
   recommend,
+  type MeasuredStep,
   type Carried,
   type Recommendation,
   type StepStatus,

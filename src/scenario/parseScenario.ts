@@ -3,12 +3,10 @@ import { azureServices, services } from '../base/services';
 import { isRest } from '../usecases/useCase';
 import { buildScenario, readSlo } from './read/buildScenario';
 import { checkDialect, reportNotRunnable } from './check/notRunnable';
-import { checkGroups } from './check/checkGroups';
+import { checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
 import { checkLives, checkSlo, checkSteps } from './check/checkSteps';
-import { checkOwnMethod, checkStreams } from './check/checkMessages';
-import { checkService } from './check/checkService';
-import { checkTarget } from './check/checkTarget';
-import { checkSubprotocol, checkTransport } from './check/checkTransport';
+import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
+import { checkTarget, reportSecrets } from './check/checkTarget';
 import { configKeys } from './keys/configKeys';
 import { applyOverrides, type Override } from './read/overrides';
 import { writtenPlace, type Checked } from './check/checked';
@@ -20,7 +18,6 @@ import { choiceIn, readSection, sectionOf, type Section } from './read/readSecti
 import { readTarget } from './read/readTarget';
 import type { Scenario } from './scenario';
 import { sloKeys, topKeys } from './keys/scenarioKeys';
-import { reportSecrets } from './check/secrets';
 import { reportSeedNotes } from './seed/seedNotes';
 import { readYaml } from './text/yamlDocument';
 

@@ -1,10 +1,12 @@
 /** Judges a demand by the published limits: the size, what binds it, and every sentence about it. */
-import { appServersAt, noServers, type AppServers } from './appServers';
 import {
+  appServersAt,
+  noServers,
   bindingOf,
   fillAt,
   neighboursOf,
   findSizes,
+  type AppServers,
   type Demand,
   type ConstraintUse,
 } from './search';
@@ -23,9 +25,9 @@ import type {
   EstimateOptions,
   LimitUse,
   OtherEdition,
+  PublishedEdition,
 } from '../model';
 import { adviceOf, notesOf, largestOf, warningsOf } from './notes';
-import type { PublishedEdition } from '../tables/publishedEdition';
 import type { ServiceLoad } from '../load/serviceLoad';
 
 /** Checks everything but the use cases. @throws ExpectedError `estimate-input` */

@@ -12,8 +12,9 @@ import {
   unitWords,
   directionWords,
 } from '../wording';
-import { servedLoads, countsServers, type AppServers } from './appServers';
 import {
+  servedLoads,
+  countsServers,
   fillAt,
   peakUse,
   connectionsFit,
@@ -22,6 +23,7 @@ import {
   tolerance,
   trafficUtilisation,
   constraintsOf,
+  type AppServers,
   type Fill,
   type Demand,
   type Sizes,

@@ -3,8 +3,7 @@ import { serverConnectionsProblem } from '../../scenario/check/checkService';
 import type { SizePlaces } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
-import type { Estimate, UnitVerdict } from '../model';
-import type { Offer } from '../tables/publishedEdition';
+import type { Estimate, UnitVerdict, Offer } from '../model';
 import { offers } from '../tables/resolved';
 import { figure, unitWords } from '../wording';
 

@@ -2,7 +2,7 @@
 import { azureServiceOf, isAzure } from '../../base/services';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { stepsOf, type StepSenders } from '../../scenario/steps';
-import { serverConnectionsOf } from '../../scenario/target/serverConnections';
+import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import type { Traffic } from '../../usecases/useCase';

@@ -1,8 +1,7 @@
 import { formatCount } from '../../base/units';
 import { meanOf, type LeavingSize, type PayloadSize } from '../../usecases/payloadSizes';
 import type { Traffic, TrafficKind } from '../../usecases/useCase';
-import type { Product } from '../model';
-import type { TableName } from '../tables/publishedEdition';
+import type { Product, TableName } from '../model';
 import { checkNumber, guides, inputError, isRest } from '../tables/tables';
 import { bandwidthWords, counted, figure, messageSizeWords } from '../wording';
 

@@ -2,8 +2,16 @@
 import { ExpectedError } from '../../base/expectedError';
 import { azureServices } from '../../base/services';
 import type { TrafficKind } from '../../usecases/useCase';
-import { signalrEditions, type Edition, type Product, type TableSource } from '../model';
-import type { Direction, PublishedEdition, PublishedTable, TableName } from './publishedEdition';
+import {
+  signalrEditions,
+  type Edition,
+  type Product,
+  type TableSource,
+  type Direction,
+  type PublishedEdition,
+  type PublishedTable,
+  type TableName,
+} from '../model';
 import { later, sr2023, wps } from './resolved';
 
 /** Size of a message behind every table, bytes. */

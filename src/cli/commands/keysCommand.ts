@@ -1,8 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
-import type { KeySpec } from '../../scenario/keys/keySpec';
-import { didYouMean } from '../../scenario/text/words';
-import { writtenNumber } from '../../scenario/text/numberText';
+import type { KeySpec } from '../../scenario/keys/configKeys';
+import { didYouMean, writtenNumber } from '../../scenario/text/words';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/text';
 import { canColour, widthOf, type ProcessIo } from '../io';

@@ -1,7 +1,7 @@
 import { scenarioEstimate } from '../../capacity/estimate';
 import { sizeProblem } from '../../capacity/judge/unitVerdict';
 import type { Estimate } from '../../capacity/model';
-import type { KeySpec } from '../../scenario/keys/keySpec';
+import type { KeySpec } from '../../scenario/keys/configKeys';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import { maximumCharacters, type Problem } from '../../scenario/problem';

@@ -2,11 +2,11 @@ import { usualService } from '../../base/services';
 import { english, type Translate } from '../../base/text';
 import { presetOf } from '../../capacity/start/preset';
 import { offers } from '../../capacity/tables/resolved';
-import type { KeySpec } from '../../scenario/keys/keySpec';
+import type { KeySpec } from '../../scenario/keys/configKeys';
 import { descriptionOf } from '../../scenario/keys/schema';
 import { referencesIn } from '../../scenario/target/references';
 import { targetKinds } from '../../scenario/target/targetKinds';
-import { writtenNumber } from '../../scenario/text/numberText';
+import { writtenNumber } from '../../scenario/text/words';
 import {
   lastLine,
   nodeAt,

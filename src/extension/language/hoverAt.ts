@@ -2,8 +2,8 @@ import { formatCount, formatShare } from '../../base/units';
 import type { Estimate, NeighbourUse } from '../../capacity/model';
 import { billingWords } from '../../capacity/judge/billing';
 import { tableWords, unitWords } from '../../capacity/wording';
-import { type KeySpec, expectedWords } from '../../scenario/keys/keySpec';
-import { shownNumber } from '../../scenario/text/numberText';
+import { type KeySpec, expectedWords } from '../../scenario/keys/configKeys';
+import { shownNumber } from '../../scenario/text/words';
 import { pathOf, type OutlineNode } from '../../scenario/text/outline';
 import { specOf, useCaseOf, type Analysis } from './analyseScenario';
 

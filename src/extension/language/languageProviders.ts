@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { secretInFile } from '../../scenario/check/secrets';
+import { secretInFile } from '../../scenario/check/checkTarget';
 import { tooLarge, type Problem, type Severity } from '../../scenario/problem';
 import { setting } from '../services';
 import {

@@ -1,7 +1,7 @@
 import { behindOf } from '../../scenario/target/targetKinds';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startingFile } from '../../capacity/start/startingFile';
+import { startingFile } from '../../capacity/start/preset';
 import type { SetKey } from '../../results/scenarioCopy';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { isAzure } from '../../base/services';
 import { formatCount } from '../../base/units';
 import { noticeText, redactUrl } from '../../results/redact';
-import { secretInFile } from '../../scenario/check/secrets';
+import { secretInFile } from '../../scenario/check/checkTarget';
 import { moveSecret } from '../../scenario/moveSecret';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';

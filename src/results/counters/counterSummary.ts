@@ -3,7 +3,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { formatLatencyUs } from '../../base/units';
 import type { LatencySummary } from '../../measure/latencySummary';
 import { fileProblem } from '../resultFolder';
-import { latencyNames, type CounterLine, type Counters } from './counterLines';
+import { latencyNames, type CounterLine, type Counters } from './counterFile';
 
 /** One epoch (sending step) of a counter file. */
 interface CounterEpoch {

@@ -1,7 +1,6 @@
 /** Checks of a scenario that was read: each file one subject, every problem with its place. */
 import type { ReadEntry } from '../read/readEntries';
-import type { Section } from '../read/readSection';
-import { placeOfValue } from '../read/readValue';
+import { placeOfValue, type Section } from '../read/readSection';
 import type { Scenario } from '../scenario';
 import type { Place, Reading } from '../text/scenarioReading';
 

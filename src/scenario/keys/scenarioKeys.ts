@@ -2,8 +2,7 @@ import { objectives } from '../../base/slo';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
 import { usualUseCase } from '../../usecases/useCase';
-import { configKeys } from './configKeys';
-import type { KeySpec } from './keySpec';
+import { configKeys, type KeySpec } from './configKeys';
 import { kinds, type topNames } from '../scenario';
 
 /** Entries of a mix that one file may have; more cannot be read by anybody. */

@@ -3,8 +3,8 @@ import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
 import { targetKinds } from '../target/targetKinds';
 import { hubUrlPattern } from '../target/hubUrl';
-import { headerNamePattern, isPlain, type KeySpec, type PlainSpec } from './keySpec';
-import { shownNumber } from '../text/numberText';
+import { headerNamePattern, isPlain, type KeySpec, type PlainSpec } from './configKeys';
+import { shownNumber } from '../text/words';
 import { allParameters, maximumEntries, pipelineKeys, topKeys } from './scenarioKeys';
 
 type Json = Readonly<Record<string, unknown>>;

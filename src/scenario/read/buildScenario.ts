@@ -1,4 +1,4 @@
-/** Reads sections of the text into a scenario, with a problem for each value that is none. */
+import { isMap, isScalar, type Node } from 'yaml';
 import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
 import {
   azureServices,
@@ -8,18 +8,22 @@ import {
   type Service,
 } from '../../base/services';
 import { sloOf, type Slo } from '../../base/slo';
+import { connectionText } from '../../base/text';
 import { formatShare } from '../../base/units';
+import { placeholderNames } from '../../usecases/ownArguments';
 import { hubRunOf, isRest, type UseCase } from '../../usecases/useCase';
 import {
   configKeys,
   fieldOf,
   keysReadApart,
   upstreamKeys,
+  headerNamePattern,
   type ConfigFields,
 } from '../keys/configKeys';
 import { kinds, type Scenario, type ScenarioEntry, type UpstreamSpec } from '../scenario';
 import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
-import type { Reading } from '../text/scenarioReading';
+import type { Reading, Place } from '../text/scenarioReading';
+import { didYouMean, quotable } from '../text/words';
 import type { ReadEntry } from './readEntries';
 import {
   choiceIn,
@@ -27,10 +31,14 @@ import {
   optionalNumberIn,
   readSection,
   textIn,
+  placeOfValue,
+  checkReferences,
+  isNothing,
+  partOf,
+  sourceOf,
+  nameOf,
   type Section,
 } from './readSection';
-import { readTexts } from './readTexts';
-import { placeOfValue } from './readValue';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
 const usualWarmupMs = 5000;
@@ -186,3 +194,68 @@ function readLatencyPercentage(
 
 const formatPercentile = (share: number): string =>
   share > 0.9 ? `${Number((share * 100).toFixed(4))} %` : formatShare(share);
+
+/** Headers or query parameters one file may set. */
+const maximumTexts = 100;
+
+/** Reports placeholders that only messages have, and what looks like one. */
+function checkPlaceholders(reading: Reading, key: string, text: string, place: Place): void {
+  for (const { offset, length, name } of connectionText(text).wrong) {
+    const at = partOf(reading, place, text, offset, length);
+    const literal = `{${text.slice(offset, offset + length)}`;
+    const known =
+      placeholderNames.includes(name) || didYouMean(name, ['senderIndex']) !== undefined;
+    const fixed = known ? '{senderIndex}' : literal;
+    const message = `{${quotable(name)}} is no placeholder of ${key}, which are sent when a connection opens: they have {senderIndex}, the number of the connection. Write {{ for a brace.`;
+    // Only where the place is that of the placeholder itself.
+    const fix =
+      at.length === length ? { title: `Write ${quotable(fixed)}`, text: fixed } : undefined;
+    reading.report('error', 'placeholder', at, message, fix);
+  }
+}
+
+/** Reads a map from names to texts (`headers`, `query`); numbers and flags count as they are written. */
+export function readTexts(reading: Reading, config: Section, name: string): Record<string, string> {
+  const written = config.written.get(name);
+  const map = reading.follow(written?.value ?? null);
+  if (written === undefined || isNothing(map)) return {};
+  if (!isMap(map)) {
+    const message = `${name} must be a map of names and texts.`;
+    reading.report('error', 'wrong-type', placeOfValue(reading, written), message);
+    return {};
+  }
+  const texts = new Map<string, string>();
+  for (const item of map.items) {
+    const key = item.key as Node;
+    const value = (item.value ?? null) as Node | null;
+    if (reading.full()) break;
+    if (texts.size >= maximumTexts) {
+      const message = `${name} has more than ${maximumTexts} entries.`;
+      reading.report('error', 'above-bounds', key, message);
+      break;
+    }
+    const entry = isScalar(key) ? nameOf(key) : '';
+    const node = reading.follow(value);
+    if (entry === '' || (name === 'headers' && !new RegExp(headerNamePattern).test(entry))) {
+      reading.report('error', 'bad-name', key, `This is no name that ${name} can have.`);
+    } else if (texts.has(entry)) {
+      const message = `"${quotable(entry)}" is written twice in ${name}.`;
+      reading.report('error', 'duplicate-key', key, message);
+    } else if (!isScalar(node) || node.value === null) {
+      const place = value === null ? reading.placeOf(key) : reading.placeOf(value);
+      const message = `"${quotable(entry)}" in ${name} must be a text.`;
+      reading.report('error', 'wrong-type', place.length === 0 ? key : place, message);
+    } else {
+      const text = sourceOf(node);
+      const place = reading.placeOf(value!);
+      checkReferences(reading, name, text, place, true);
+      checkPlaceholders(reading, name, text, place);
+      // A line break would begin a header of its own.
+      if (name === 'headers' && /[\r\n]/.test(text)) {
+        const message = `"${quotable(entry)}" in headers has a line break in its value.`;
+        reading.report('error', 'wrong-type', place, message);
+      } else texts.set(entry, text);
+    }
+  }
+  return Object.fromEntries(texts);
+}

@@ -14,8 +14,14 @@ import type { Parameters } from '../../usecases/parameters';
 import { didYouMean, quotable } from '../text/words';
 import { writing, type Place, type Reading } from '../text/scenarioReading';
 import { readYaml } from '../text/yamlDocument';
-import { nameOf, type Section } from './readSection';
-import { checkReferences, partOf, placeOfValue, type Written } from './readValue';
+import {
+  nameOf,
+  checkReferences,
+  partOf,
+  placeOfValue,
+  type Section,
+  type Written,
+} from './readSection';
 
 /** Values of all depths together; a hub method takes a few. */
 const mostValues = 1000;

@@ -20,10 +20,14 @@ import {
   readSection,
   reportUnknownKey,
   sectionOf,
+  isNothing,
+  placeOfValue,
+  readValue,
+  sourceOf,
   type Section,
   type UnknownKey,
+  type Written,
 } from './readSection';
-import { isNothing, placeOfValue, readValue, sourceOf, type Written } from './readValue';
 
 /** An entry as read, with the parts of the file it came from. */
 export interface ReadEntry {

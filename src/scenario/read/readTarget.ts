@@ -13,8 +13,7 @@ import {
 } from '../target/targetKinds';
 import type { Place, Reading } from '../text/scenarioReading';
 import { quotable } from '../text/words';
-import type { Section } from './readSection';
-import { checkReferences, partOf, placeOfValue, type Written } from './readValue';
+import { checkReferences, partOf, placeOfValue, type Section, type Written } from './readSection';
 
 /** URLs one file may name. */
 const maximumUrls = 1000;

@@ -1,8 +1,7 @@
 import { latencyMetrics } from '../../base/objectives/latency';
 import { formatCount } from '../../base/units';
 import type { Checked } from '../check/checked';
-import { numberIn } from '../read/readSection';
-import { placeOfValue } from '../read/readValue';
+import { numberIn, placeOfValue } from '../read/readSection';
 import type { Scenario } from '../scenario';
 import { silentRounds, stepCount } from '../steps';
 

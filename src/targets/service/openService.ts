@@ -6,7 +6,7 @@ import { withoutEnd } from '../../base/text';
 import { hostsVariable, signInRefusal } from '../../scenario/check/checkTarget';
 import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
-import { isServerless } from '../../scenario/target/serverConnections';
+import { isServerless } from '../../scenario/check/checkService';
 import type { AppServerOptions } from '../../servers/appServer/appServer';
 import { findUseCase } from '../../usecases/registry';
 import { needsApplication } from '../../usecases/useCase';

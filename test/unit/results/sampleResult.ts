@@ -1,6 +1,9 @@
 import type { Estimate } from '../../../src/capacity/model';
-import type { MeasuredStep } from '../../../src/capacity/judge/measuredLoadOf';
-import type { MeasuredLoad, Recommendation } from '../../../src/capacity/judge/recommend';
+import type {
+  MeasuredStep,
+  MeasuredLoad,
+  Recommendation,
+} from '../../../src/capacity/judge/recommend';
 import type { EntryProgress, Snapshot } from '../../../src/measure/snapshot';
 import type { EntrySummary, RunSummary, StepSummary } from '../../../src/measure/summary';
 import { judgeStep } from '../../../src/measure/judge/verdict';

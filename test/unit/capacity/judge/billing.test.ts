@@ -7,9 +7,8 @@ import {
   messagePrice,
   priceOf,
 } from '../../../../src/capacity/judge/billing';
-import { recommend } from '../../../../src/capacity/judge/recommend';
+import { recommend, measuredLoadOf } from '../../../../src/capacity/judge/recommend';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
-import { measuredLoadOf } from '../../../../src/capacity/judge/measuredLoadOf';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import type { Traffic } from '../../../../src/usecases/useCase';
 import { messages, scenarioWith } from '../scenarios';

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../../src/capacity/estimate';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
-import { measuredLoadOf, type MeasuredStep } from '../../../../src/capacity/judge/measuredLoadOf';
-import { recommend, type MeasuredLoad } from '../../../../src/capacity/judge/recommend';
+import {
+  measuredLoadOf,
+  recommend,
+  type MeasuredStep,
+  type MeasuredLoad,
+} from '../../../../src/capacity/judge/recommend';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { messages, scenarioWith } from '../scenarios';
 

@@ -3,8 +3,12 @@ import { ExpectedError } from '../../../../src/base/expectedError';
 import { estimate } from '../../../../src/capacity/estimate';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { editionOf } from '../../../../src/capacity/tables/tables';
-import { groupShapes } from '../../../../src/capacity/start/startingFile';
-import { presetOf, presetUnits, type PresetChoice } from '../../../../src/capacity/start/preset';
+import {
+  groupShapes,
+  presetOf,
+  presetUnits,
+  type PresetChoice,
+} from '../../../../src/capacity/start/preset';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { lastSenders } from '../../../../src/scenario/steps';
 import { findUseCase, useCases } from '../../../../src/usecases/registry';

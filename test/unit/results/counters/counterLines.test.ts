@@ -9,8 +9,9 @@ import {
   counterFileName,
   countersOfRun,
   writeCounters,
+  counterLines,
+  counterText,
 } from '../../../../src/results/counters/counterFile';
-import { counterLines, counterText } from '../../../../src/results/counters/counterLines';
 import {
   CounterSummarizer,
   counterSummaryLines,

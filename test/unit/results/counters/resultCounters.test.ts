@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Quantiles } from '../../../../src/measure/summary';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
-import type { CounterLine } from '../../../../src/results/counters/counterLines';
+import { withResultCounters, type CounterLine } from '../../../../src/results/counters/counterFile';
 import {
   CounterSummarizer,
   counterSummaryLines,
 } from '../../../../src/results/counters/counterSummary';
-import { withResultCounters } from '../../../../src/results/counters/counterLines';
 import { sampleResult, sampleScenario, sampleStep } from '../sampleResult';
 
 const quantiles = (p50: number, p90: number, p95: number, p99: number): Quantiles => ({

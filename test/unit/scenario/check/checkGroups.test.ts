@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { nearestDivisors } from '../../../../src/scenario/check/checkGroups';
+import { nearestDivisors } from '../../../../src/scenario/check/checkEntries';
 import { brief, errorsOf, fixed, problemOf, scenarioOf } from '../parsed';
 
 const groups = (connections: number, ...lines: string[]): string =>

@@ -4,7 +4,7 @@ import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { unitVerdict } from '../../../../src/capacity/judge/unitVerdict';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
-import { serverConnectionsOf } from '../../../../src/scenario/target/serverConnections';
+import { serverConnectionsOf } from '../../../../src/scenario/check/checkService';
 import { messages, scenarioWith } from '../../capacity/scenarios';
 
 const rest = (name: string): Pick<Scenario, 'entries'> => ({
