@@ -1,24 +1,17 @@
 import { isMap, isScalar, type Document } from 'yaml';
-import { azureServices, services } from '../base/services';
-import { isRest } from '../usecases/useCase';
-import { buildScenario, readSlo } from './read/buildScenario';
-import { checkDialect, reportNotRunnable } from './check/notRunnable';
-import { checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
-import { checkLives, checkSlo, checkSteps } from './check/checkSteps';
+import { checkDialect, checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
+import { reportNotRunnable } from './check/notRunnable';
 import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
+import { checkLives, checkSlo, checkSteps } from './check/checkSteps';
 import { checkTarget, reportSecrets } from './check/checkTarget';
-import { configKeys } from './keys/configKeys';
-import { applyOverrides, type Override } from './read/overrides';
-import { writtenPlace, type Checked } from './check/checked';
+import { topKeys } from './keys/scenarioKeys';
 import type { Problem } from './problem';
-import { pipelineAsScenario, pipelineIn } from './seed/pipelineFile';
-import { readEntries } from './read/readEntries';
-import { createReading, type Place, type Reading } from './text/scenarioReading';
-import { choiceIn, readSection, sectionOf, type Section } from './read/readSection';
-import { readTarget } from './read/readTarget';
+import { readScenario, type ScenarioFile } from './read/buildScenario';
+import { applyOverrides, type Override } from './read/overrides';
 import type { Scenario } from './scenario';
-import { sloKeys, topKeys } from './keys/scenarioKeys';
+import { pipelineAsScenario, pipelineIn } from './seed/pipelineFile';
 import { reportSeedNotes } from './seed/seedNotes';
+import { createReading, type Place, type Reading } from './text/scenarioReading';
 import { readYaml } from './text/yamlDocument';
 
 export interface ParseOptions {
@@ -61,19 +54,15 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   const pipeline = pipelineIn(root) !== undefined;
   const map = pipeline ? pipelineAsScenario(reading, root) : root;
   applyOverrides(reading, map, options.overrides ?? []);
-  const checked = readScenario(reading, sectionOf(reading, '', topKeys, map));
+  const file = readScenario(reading, map);
+  check(file);
   // A pipeline does not have the keys that these notes are about.
-  if (!pipeline) reportSeedNotes(checked);
+  if (!pipeline) reportSeedNotes(file);
   reportSecrets(reading);
   const found = pipeline ? withoutGuesses(reading) : reading.problems();
-  const { scenario } = checked;
-  return { scenario, problems: sorted(found), sizePlaces: sizePlaces(checked) };
-}
-
-function sizePlaces({ reading, config }: Checked): SizePlaces {
-  const unit = writtenPlace(reading, config, 'unit');
-  const sku = writtenPlace(reading, config, 'sku');
-  return { ...(unit && { unit }), ...(sku && { sku }) };
+  const [unit, sku] = [file.config.at('unit'), file.config.at('sku')];
+  const sizePlaces = { ...(unit && { unit }), ...(sku && { sku }) };
+  return { scenario: file.scenario, problems: sorted(found), sizePlaces };
 }
 
 /** Of a pipeline with errors less is read than stands there, so notes on what is missing are not true. */
@@ -85,34 +74,21 @@ function withoutGuesses(reading: Reading): Problem[] {
   return failed ? all.filter(({ severity }) => severity !== 'info') : all;
 }
 
-function readScenario(reading: Reading, top: Section): Checked {
-  const config = readSection(reading, 'config', configKeys, top.written.get('config'));
-  const slo = readSection(reading, 'slo', sloKeys(), top.written.get('slo'));
-  const entries = readEntries(reading, top);
-  const rest = entries.some(({ useCase }) => isRest(useCase));
-  const service = choiceIn(config, 'service', azureServices);
-  const { target, written } = readTarget(reading, config, {
-    rest,
-    preferConnectionString: rest || (service !== undefined && !services[service].speaksHub),
-  });
-  const limits = readSlo(reading, slo, config);
-  const scenario = buildScenario(reading, { top, config, entries, target, slo: limits });
-  const checked = { reading, scenario, top, config, slo, entries };
-  checkTarget(checked, written);
-  checkTransport(checked);
-  checkSubprotocol(checked);
-  checkService(checked);
-  for (const read of entries) {
-    checkGroups(checked, read);
-    checkOwnMethod(checked, read);
-    checkDialect(checked, read);
-    checkStreams(checked, read);
+function check(file: ScenarioFile): void {
+  checkTarget(file);
+  checkTransport(file);
+  checkSubprotocol(file);
+  checkService(file);
+  for (const read of file.entries.filter(({ named }) => named)) {
+    checkGroups(file, read);
+    checkOwnMethod(file, read);
+    checkDialect(file, read);
+    checkStreams(file, read);
   }
-  checkSteps(checked);
-  checkSlo(checked);
-  checkLives(checked);
-  reportNotRunnable(checked);
-  return checked;
+  checkSteps(file);
+  checkSlo(file);
+  checkLives(file);
+  reportNotRunnable(file);
 }
 
 /** Enough to run at once, for an empty file. */

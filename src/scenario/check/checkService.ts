@@ -1,3 +1,4 @@
+/** Checks against the rules of the service: its modes, its size, and the ways to talk to it. */
 import {
   connectionLimit,
   connectRateLimit,
@@ -8,34 +9,29 @@ import { isAzure, services } from '../../base/services';
 import { formatCount } from '../../base/units';
 import { useCases, findUseCase } from '../../usecases/registry';
 import { isRest, runsUpstream, type UseCase } from '../../usecases/useCase';
+import type { ScenarioFile } from '../read/buildScenario';
 import type { Scenario } from '../scenario';
 import { behindOf } from '../target/targetKinds';
-import { writing } from '../text/scenarioReading';
 import { listed } from '../text/words';
-import { configPlace, entryPlace, writtenPlace, type Checked } from './checked';
 
-/** Checks a scenario for a service against the rules of the service and the size that the file names. */
-export function checkService(checked: Checked): void {
-  const { kind, service, target } = checked.scenario;
+export function checkService(file: ScenarioFile): void {
+  const { kind, service, target } = file.scenario;
   if (kind === 'resultparser') return;
-  reportIdleKeys(checked);
+  reportIdleKeys(file);
   if (!isAzure(service)) return;
-  checkHubName(checked);
-  if (services[service].appServers === 'ofRun' && behindOf(target) !== 'userHub')
-    checkMode(checked);
-  checkConnectRate(checked);
-  checkServerConnections(checked);
+  checkHubName(file);
+  if (services[service].appServers === 'ofRun' && behindOf(target) !== 'userHub') checkMode(file);
+  checkConnectRate(file);
+  checkServerConnections(file);
 }
 
 /** Keys about app servers, where a run has none of its own. */
-function reportIdleKeys({ reading, config, scenario }: Checked): void {
+function reportIdleKeys({ info, config, scenario }: ScenarioFile): void {
   const why = whyNoAppServers(scenario);
   if (why === undefined) return;
   for (const name of ['appServers', 'serverConnections', 'serverStickyMode']) {
-    const place = writtenPlace(reading, config, name);
-    if (place === undefined) continue;
     const message = `A run starts app servers for Azure SignalR Service in default mode only: ${name} has no effect ${why}.`;
-    reading.report('info', 'no-effect', place, message);
+    info('no-effect', config.at(name), message);
   }
 }
 
@@ -48,52 +44,48 @@ function whyNoAppServers(scenario: Scenario): string | undefined {
   return isServerless(scenario) ? 'with use cases of the REST API, which need none' : undefined;
 }
 
-function checkHubName({ reading, config, scenario }: Checked): void {
-  const place = writtenPlace(reading, config, 'hub');
-  if (place === undefined || isHubName(scenario.hub)) return;
+function checkHubName({ error, config, scenario }: ScenarioFile): void {
+  if (isHubName(scenario.hub)) return;
   const message =
     'This is no hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].';
-  reading.report('error', 'hub-name', place, message);
+  error('hub-name', config.at('hub'), message);
 }
 
 /** REST callers need serverless mode, and hub methods need an app server or an upstream. */
-function checkMode(checked: Checked): void {
-  const { reading, scenario } = checked;
-  if (scenario.upstream !== undefined) {
-    checkUpstreamUseCases(checked);
+function checkMode(file: ScenarioFile): void {
+  const named = file.entries.filter((read) => read.named);
+  if (file.scenario.upstream !== undefined) {
+    checkUpstreamUseCases(file);
     return;
   }
-  const named = checked.entries.filter((read) => read.named);
   const rest = named.find(({ useCase }) => isRest(useCase));
   const hub = named.find(({ useCase }) => !isRest(useCase));
   if (rest === undefined || hub === undefined) return;
   const second = named.indexOf(rest) < named.indexOf(hub) ? hub : rest;
   const message = `A hub is in default or serverless mode: ${rest.useCase.name} and ${hub.useCase.name} mix only with \`upstream\`. Write upstream under config, or run them from two files.`;
-  reading.report('error', 'service-mode', entryPlace(checked, second), message);
+  file.error('service-mode', second.at(), message);
 }
 
 /** What a service in serverless mode cannot pass on to its upstream, or the upstream not back. */
-function checkUpstreamUseCases(checked: Checked): void {
-  const { reading, scenario } = checked;
-  const named = checked.entries.filter((read) => read.named);
+function checkUpstreamUseCases({ error, at, entries, scenario }: ScenarioFile): void {
+  const named = entries.filter((read) => read.named);
   for (const read of named.filter(({ useCase }) => !runsUpstream(useCase))) {
     const message = `${read.useCase.name} does not run with \`upstream\`: the handler has the methods of ${upstreamNames()} only. Remove upstream to run it in default mode.`;
-    reading.report('error', 'upstream-use-case', entryPlace(checked, read), message);
+    error('upstream-use-case', read.at(), message);
   }
   const invoking = named.find(({ useCase: { run } }) => run.message && run.via === undefined);
   if (scenario.protocol !== 'messagepack' || invoking === undefined) return;
   const message = `${invoking.useCase.name} does not run over messagepack with \`upstream\`: the handler answers by REST calls, which are JSON and have no form for bytes. Take json.`;
-  const place = configPlace(checked, 'protocol');
-  reading.report('error', 'upstream-protocol', place, message, writing('json'));
+  error('upstream-protocol', at('protocol'), message, 'json');
 }
 
 /** Use cases whose methods the handler has, in words. */
-function upstreamNames(): string {
-  const answered = useCases.filter(
-    (useCase) => useCase.hubMethods !== undefined && runsUpstream(useCase),
+const upstreamNames = (): string =>
+  listed(
+    useCases
+      .filter((useCase) => useCase.hubMethods !== undefined && runsUpstream(useCase))
+      .map(({ name }) => name),
   );
-  return listed(answered.map(({ name }) => name));
-}
 
 const sizeOf = ({ unit, sku }: Scenario): ServiceSize | undefined =>
   sku === 'free' ? 'free' : unit;
@@ -102,34 +94,22 @@ const sizeWords = ({ unit, sku }: Scenario): string =>
   sku === 'free' ? 'the Free tier' : `Unit ${formatCount(unit ?? 1)}`;
 
 /** Only a hint: the figures come from a comment of a maintainer, no document has them. */
-function checkConnectRate(checked: Checked): void {
-  const { reading, scenario } = checked;
+function checkConnectRate({ info, at, scenario }: ScenarioFile): void {
   const limit = connectRateLimit(sizeOf(scenario));
   if (scenario.arrivingRate <= limit) return;
   const message = `${sizeWords(scenario).replace('the', 'The')} may refuse more than ${formatCount(limit)} new connections per second with 429 (a maintainer of Azure SignalR said so; no document does).`;
-  const place = configPlace(checked, 'arrivingRate', 'unit', 'sku');
-  reading.report('info', 'connect-rate', place, message);
+  info('connect-rate', at('arrivingRate', 'unit', 'sku'), message);
 }
 
 /** Where clients fit the size that the file names, and its server connections do not. */
-function checkServerConnections(checked: Checked): void {
-  const { scenario } = checked;
+function checkServerConnections({ warning, at, scenario }: ScenarioFile): void {
   const servers = serverConnectionsOf(scenario) ?? 0;
-  const size = sizeOf(scenario);
-  const message = serverConnectionsProblem(
-    scenario.connections,
-    servers,
-    size,
-    sizeWords(scenario),
-  );
+  const [size, words] = [sizeOf(scenario), sizeWords(scenario)];
+  const message = serverConnectionsProblem(scenario.connections, servers, size, words);
   if (message === undefined) return;
   const writtenBy = isServerless(scenario) ? ['workers'] : ['serverConnections', 'appServers'];
-  const place = configPlace(checked, ...writtenBy, 'connections');
-  checked.reading.report('warning', serverConnectionsCode, place, message);
+  warning('server-connections', at(...writtenBy, 'connections'), message);
 }
-
-/** Code of the problem that clients fit a size and server connections do not. */
-const serverConnectionsCode = 'server-connections';
 
 /**
  * Says that clients fit a size, but not with the server connections beside them; undefined where both fit, and
@@ -148,99 +128,12 @@ export function serverConnectionsProblem(
   return `${formatCount(clients)} clients and ${formatCount(servers)} server connection${servers === 1 ? '' : 's'} are more than the ${formatCount(limit)} connections of ${place}: server connections count too.`;
 }
 
-/** Checks transport, protocol and negotiation against each other. */
-export function checkTransport(checked: Checked): void {
-  const { service, transport, protocol, skipNegotiation } = checked.scenario;
-  const { name, speaksHub } = services[service];
-  const report = (key: string, code: string, message: string, instead: string): void =>
-    checked.reading.report('error', code, configPlace(checked, key), message, writing(instead));
-  if (skipNegotiation && transport !== 'Websockets') {
-    const message = `Only Websockets can be opened without negotiate, not ${transport}. Set skipNegotiation to false.`;
-    report('skipNegotiation', 'skip-negotiation', message, 'false');
-  }
-  if (!speaksHub && transport !== 'Websockets') {
-    const message = `${name} has WebSockets only, not ${transport}: remove it, or write service: signalr.`;
-    report('transport', 'transport-service', message, 'Websockets');
-  }
-  if (protocol !== 'messagepack') {
-    checkBinaryPayloads(checked);
-  } else if (!speaksHub) {
-    const message = `Clients of ${name} have a subprotocol, not a hub protocol: remove it, or write service: signalr.`;
-    report('protocol', 'protocol-service', message, 'json');
-  } else if (transport === 'ServerSentEvents') {
-    const message =
-      'ServerSentEvents carry text only, so messagepack cannot be used. Take json, or another transport.';
-    report('protocol', 'protocol-transport', message, 'json');
-  }
-}
-
-function checkBinaryPayloads({ reading, entries, scenario }: Checked): void {
-  const message = services[scenario.service].speaksHub
-    ? 'JSON has no form for bytes: write protocol: messagepack under config, or payload: random.'
-    : 'JSON has no form for bytes: write payload: random.';
-  for (const { entry, parameters } of entries) {
-    const written = writtenPlace(reading, parameters, 'payload');
-    if (entry.parameters['payload'] !== 'binary' || written === undefined) continue;
-    reading.report('error', 'binary-payload', written, message, writing('random'));
-  }
-}
-
-/**
- * Checks that the subprotocol and its acknowledgements stand where they mean something, and that the use
- * cases can be had with it.
- */
-export function checkSubprotocol(checked: Checked): void {
-  const { reading, config, entries, scenario } = checked;
-  const { service, subprotocol } = scenario;
-  const { speaksHub } = services[service];
-  const sendsToGroup = ({ services: known, run }: UseCase): boolean =>
-    known.includes(service) && run.audience === 'group';
-  const place = writtenPlace(reading, config, 'subprotocol');
-  const acks = writtenPlace(reading, config, 'acks');
-  if (acks !== undefined && speaksHub) {
-    const message =
-      'Only Azure Web PubSub acknowledges messages: remove it, or write service: webpubsub.';
-    reading.report('error', 'acks-service', acks, message);
-  } else if (acks !== undefined && subprotocol === 'none') {
-    const message =
-      'Plain WebSockets have no acknowledgements: remove it, or take another subprotocol.';
-    reading.report('error', 'acks-subprotocol', acks, message);
-  }
-  if (place !== undefined && speaksHub) {
-    const message =
-      'Only clients of Azure Web PubSub have a subprotocol: remove it, or write service: webpubsub.';
-    reading.report('error', 'subprotocol-service', place, message);
-  } else if (
-    subprotocol === 'none' &&
-    entries.some(({ useCase }) => sendsToGroup(useCase) && !isRest(useCase))
-  ) {
-    const rest = useCases.find((useCase) => sendsToGroup(useCase) && isRest(useCase));
-    const instead = rest === undefined ? '' : `, or take ${rest.name}`;
-    const message = `Clients without a subprotocol cannot publish to groups: write subprotocol: json${instead}.`;
-    const at = configPlace(checked, 'subprotocol');
-    reading.report('error', 'subprotocol-use-case', at, message, writing('json'));
-  }
-}
-
-type Served = Pick<
-  Scenario,
-  | 'service'
-  | 'target'
-  | 'upstream'
-  | 'entries'
-  | 'connections'
-  | 'appServers'
-  | 'serverConnections'
-  | 'workers'
->;
-
 /**
  * Server connections that a run of the scenario opens to Azure SignalR Service: those of its app servers, or
- * the lasting one of each worker that `restPersist…` sends over. Undefined where app servers are not ours: a
- * hub or its URL. They take part of the connections of a size, like those of clients. Source: "Messages and
- * connections in Azure SignalR Service".
+ * the lasting one of each worker that `restPersist…` sends over. Undefined where app servers are not ours. They
+ * take part of the connections of a size. Source: "Messages and connections in Azure SignalR Service".
  */
-export function serverConnectionsOf(scenario: Served): number | undefined {
+export function serverConnectionsOf(scenario: Scenario): number | undefined {
   const { service, target, entries, connections, appServers, serverConnections } = scenario;
   const whose = services[service].appServers;
   if (whose === 'none') return 0;
@@ -261,3 +154,61 @@ export const isServerless = ({
     const useCase = findUseCase(name);
     return useCase !== undefined && isRest(useCase);
   });
+
+export function checkTransport(file: ScenarioFile): void {
+  const { service, transport, protocol, skipNegotiation } = file.scenario;
+  const { name, speaksHub } = services[service];
+  const report = (key: string, code: string, message: string, instead: string): void =>
+    file.error(code, file.at(key), message, instead);
+  if (skipNegotiation && transport !== 'Websockets') {
+    const message = `Only Websockets can be opened without negotiate, not ${transport}. Set skipNegotiation to false.`;
+    report('skipNegotiation', 'skip-negotiation', message, 'false');
+  }
+  if (!speaksHub && transport !== 'Websockets') {
+    const message = `${name} has WebSockets only, not ${transport}: remove it, or write service: signalr.`;
+    report('transport', 'transport-service', message, 'Websockets');
+  }
+  if (protocol !== 'messagepack') {
+    checkBinaryPayloads(file);
+  } else if (!speaksHub) {
+    const message = `Clients of ${name} have a subprotocol, not a hub protocol: remove it, or write service: signalr.`;
+    report('protocol', 'protocol-service', message, 'json');
+  } else if (transport === 'ServerSentEvents') {
+    const message =
+      'ServerSentEvents carry text only, so messagepack cannot be used. Take json, or another transport.';
+    report('protocol', 'protocol-transport', message, 'json');
+  }
+}
+
+function checkBinaryPayloads({ error, entries, scenario }: ScenarioFile): void {
+  const message = services[scenario.service].speaksHub
+    ? 'JSON has no form for bytes: write protocol: messagepack under config, or payload: random.'
+    : 'JSON has no form for bytes: write payload: random.';
+  for (const { entry, parameters } of entries) {
+    const place = entry.parameters['payload'] === 'binary' ? parameters.at('payload') : undefined;
+    error('binary-payload', place, message, 'random');
+  }
+}
+
+/** Subprotocol and acknowledgements must mean something, and the use cases must be possible with them. */
+export function checkSubprotocol({ error, at, config, entries, scenario }: ScenarioFile): void {
+  const { service, subprotocol } = scenario;
+  const [acks, written] = [config.at('acks'), config.at('subprotocol')];
+  if (services[service].speaksHub) {
+    const instead = 'remove it, or write service: webpubsub.';
+    error('acks-service', acks, `Only Azure Web PubSub acknowledges messages: ${instead}`);
+    const message = `Only clients of Azure Web PubSub have a subprotocol: ${instead}`;
+    error('subprotocol-service', written, message);
+    return;
+  }
+  if (subprotocol !== 'none') return;
+  const idle = 'Plain WebSockets have no acknowledgements: remove it, or take another subprotocol.';
+  error('acks-subprotocol', acks, idle);
+  const sendsToGroup = ({ services: known, run }: UseCase): boolean =>
+    known.includes(service) && run.audience === 'group';
+  if (!entries.some(({ useCase }) => sendsToGroup(useCase) && !isRest(useCase))) return;
+  const rest = useCases.find((useCase) => sendsToGroup(useCase) && isRest(useCase));
+  const instead = rest === undefined ? '' : `, or take ${rest.name}`;
+  const message = `Clients without a subprotocol cannot publish to groups: write subprotocol: json${instead}.`;
+  error('subprotocol-use-case', at('subprotocol'), message, 'json');
+}

@@ -1,3 +1,4 @@
+/** Checks how many send how long, how connections come and go, and what the run is judged by. */
 import {
   countFor,
   finestLimitUs,
@@ -10,130 +11,112 @@ import { latencyMetrics, latencyShare } from '../../base/objectives/latency';
 import { formatCount, formatDurationMs, formatLatencyUs, formatShare } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
+import type { ScenarioFile } from '../read/buildScenario';
 import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
 import { isSilent, lastSenders, maximumSteps, silentRounds, stepCount, stepsOf } from '../steps';
-import { writing } from '../text/scenarioReading';
-import { configPlace, entryPlace, writtenPlace, type Checked } from './checked';
 
 /** A run of more than a day is rarely meant. */
 const longRunMs = 24 * 3_600_000;
 /** With mean lives below this, connections do not send for more than a sixth of the time. */
 const shortLifeMs = 5000;
 
-/** Checks the steps, the senders, how the entries of a mix share them, and how connections come and go. */
-export function checkSteps(checked: Checked): void {
-  const { scenario } = checked;
-  const isSilentRun = silentRounds(scenario) !== undefined;
-  if (isSilentRun) reportNoSenders(checked);
-  else checkBaseSending(checked);
-  checkLength(checked);
-  if (!isSilentRun) checkSenders(checked);
-  checkCompany(checked);
-  checkStorm(checked);
-  checkIntervals(checked);
-  if (!isSilentRun) reportSilentEntries(checked);
-  checkMix(checked);
+export function checkSteps(file: ScenarioFile): void {
+  const isSilentRun = silentRounds(file.scenario) !== undefined;
+  if (isSilentRun) reportNoSenders(file);
+  else checkBaseSending(file);
+  checkLength(file);
+  if (!isSilentRun) checkSenders(file);
+  checkCompany(file);
+  checkStorm(file);
+  checkIntervals(file);
+  if (!isSilentRun) reportSilentEntries(file);
+  checkMix(file);
 }
 
-function checkBaseSending({ reading, config, scenario: { connections } }: Checked): void {
-  const place = writtenPlace(reading, config, 'baseSending');
-  const senders = numberIn(config, 'baseSending');
-  if (place === undefined || senders <= connections) return;
+function checkBaseSending({ warning, config, scenario: { connections } }: ScenarioFile): void {
+  const senders = numberIn(config, 'baseSending')!;
+  if (senders <= connections) return;
   const message = `${formatCount(senders)} senders are more than the ${formatCount(connections)} connections, so all connections send from the first step on.`;
-  reading.report('warning', 'base-sending', place, message, writing(String(connections)));
+  warning('base-sending', config.at('baseSending'), message, String(connections));
 }
 
 const stepKeys = ['step', 'baseSending', 'connections'];
 
-function checkLength(checked: Checked): void {
-  const { reading, scenario } = checked;
+function checkLength({ error, warning, at, scenario }: ScenarioFile): void {
   const steps = stepCount(scenario);
   const stepMs = scenario.singleStepDurationMs;
-  const place = configPlace(checked, ...stepKeys);
   const shorter = 'Make step larger, or limit the steps with sendingSteps.';
   if (steps > maximumSteps) {
     const message = `These are ${formatCount(steps)} steps; at most ${formatCount(maximumSteps)} can run. ${shorter}`;
-    reading.report('error', 'too-many-steps', place, message);
+    error('too-many-steps', at(...stepKeys), message);
   } else if (steps * stepMs > longRunMs) {
     const message = `These are ${formatCount(steps)} steps of ${formatDurationMs(stepMs)}: the run takes ${formatDurationMs(steps * stepMs)}. ${shorter}`;
-    reading.report('warning', 'long-run', place, message);
+    warning('long-run', at(...stepKeys), message);
   }
 }
 
-function checkSenders(checked: Checked): void {
-  if (lastSenders(checked.scenario) > 0) return;
+function checkSenders({ error, at, scenario }: ScenarioFile): void {
+  if (lastSenders(scenario) > 0) return;
   const message =
     'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.';
-  const place = configPlace(checked, 'baseSending', ...stepKeys);
-  checked.reading.report('error', 'nothing-sent', place, message);
+  error('nothing-sent', at('baseSending', ...stepKeys), message);
 }
 
 /** Whoever sends to one other connection needs another one. */
-function checkCompany(checked: Checked): void {
-  const { reading, config, entries, scenario } = checked;
+function checkCompany({ error, config, entries, scenario }: ScenarioFile): void {
   const alone = entries.find(
     ({ useCase, entry }) => hubRunOf(useCase, entry.parameters).audience === 'client',
   );
   if (scenario.connections > 1 || alone === undefined) return;
-  const place = writtenPlace(reading, config, 'connections') ?? entryPlace(checked, alone);
   const message = `${alone.useCase.name} sends to another connection, and there is only one: nothing would be sent. Write at least 2 connections.`;
-  reading.report('error', 'nothing-sent', place, message, writing('2'));
+  error('nothing-sent', config.at('connections') ?? alone.at(), message, '2');
 }
 
 /** Keys about senders, in a scenario that sends nothing. */
-function reportNoSenders({ reading, config }: Checked): void {
+function reportNoSenders({ info, config }: ScenarioFile): void {
   for (const name of ['baseSending', 'step', 'sendingSteps']) {
-    const place = writtenPlace(reading, config, name);
-    if (place === undefined) continue;
     const message = `Nothing is sent here, so ${name} has no effect; the parameter rounds opens the connections in several steps.`;
-    reading.report('info', 'no-effect', place, message);
+    info('no-effect', config.at(name), message);
   }
 }
 
 /** A storm must fall into the step, with time left to recover in. */
-function checkStorm({ reading, config, scenario }: Checked): void {
-  const { dropAllAfterMs, singleStepDurationMs } = scenario;
-  const place = writtenPlace(reading, config, 'dropAllAfter');
-  if (place === undefined || dropAllAfterMs === undefined) return;
+function checkStorm({ error, config, scenario }: ScenarioFile): void {
+  const { dropAllAfterMs = 0, singleStepDurationMs } = scenario;
   if (dropAllAfterMs < singleStepDurationMs) return;
   const message = `A step is over after ${formatDurationMs(singleStepDurationMs)}, before its connections would be dropped. Write a shorter dropAllAfter, or a longer singleStepDuration.`;
-  reading.report('error', 'drop-all', place, message);
+  error('drop-all', config.at('dropAllAfter'), message);
 }
 
 /** A sender whose interval is longer than the step may never get its turn. */
-function checkIntervals(checked: Checked): void {
-  const { reading, config, scenario } = checked;
+function checkIntervals({ warning, config, entries, scenario }: ScenarioFile): void {
   const stepMs = scenario.singleStepDurationMs;
-  for (const read of checked.entries) {
-    const interval = read.entry.parameters['sendingInterval'];
+  for (const { entry, parameters, at } of entries) {
+    const interval = entry.parameters['sendingInterval'];
     if (typeof interval !== 'number' || interval <= stepMs) continue;
-    const place =
-      writtenPlace(reading, read.parameters, 'sendingInterval') ??
-      writtenPlace(reading, config, 'singleStepDuration') ??
-      entryPlace(checked, read);
     const message = `A sender sends every ${formatDurationMs(interval)}, but a step lasts ${formatDurationMs(stepMs)}: some senders never send in it.`;
-    reading.report('warning', 'nothing-sent', place, message);
+    const place = parameters.at('sendingInterval') ?? config.at('singleStepDuration') ?? at();
+    warning('nothing-sent', place, message);
   }
 }
 
 /** An entry of a mix that sends nothing has no part in it: connections are opened anyway. */
-function reportSilentEntries(checked: Checked): void {
-  if (checked.entries.length < 2) return;
-  for (const read of checked.entries.filter(({ entry }) => isSilent(entry))) {
-    const message = `${read.useCase.name} sends nothing, so it adds nothing to a mix: all connections are opened anyway. Remove it.`;
-    checked.reading.report('warning', 'no-effect', entryPlace(checked, read), message);
+function reportSilentEntries({ warning, entries }: ScenarioFile): void {
+  if (entries.length < 2) return;
+  for (const { useCase, at } of entries.filter(({ entry }) => isSilent(entry))) {
+    const message = `${useCase.name} sends nothing, so it adds nothing to a mix: all connections are opened anyway. Remove it.`;
+    warning('no-effect', at(), message);
   }
 }
 
 /** Counts and shares together must fit into the last step. */
-function checkMix(checked: Checked): void {
-  const { reading, entries, scenario } = checked;
+function checkMix({ error, warning, entries, scenario }: ScenarioFile): void {
   const available = lastSenders(scenario);
   let taken = 0;
   let shares = 0;
-  for (const read of entries) {
-    const senders = isSilent(read.entry) ? undefined : read.entry.senders;
+  for (const { entry, section, at } of entries) {
+    const senders = isSilent(entry) ? undefined : entry.senders;
     if (senders?.kind === 'count') taken += senders.count;
     if (senders?.kind === 'share') shares += senders.share;
     // Sums of shares such as 10 % + 20 % + 70 % may miss 100 % by a rounding error.
@@ -143,61 +126,55 @@ function checkMix(checked: Checked): void {
       taken === 0
         ? `The shares of the mix are more than 100 % (${Number((shares * 100).toFixed(1))} % up to here). Lower them.`
         : `The mix has more senders than the last step: ${formatCount(Math.ceil(sum - 1e-6))} up to here, but it has ${formatCount(available)}. Lower them, or raise connections.`;
-    const place = writtenPlace(reading, read.section, 'senders') ?? entryPlace(checked, read);
-    reading.report('error', 'mix-sum', place, message);
+    error('mix-sum', section.at('senders') ?? at(), message);
     return;
   }
   const left = available - taken - shares * available;
   const open = entries.find(({ entry }) => entry.senders === undefined && !isSilent(entry));
   if (entries.length < 2 || open === undefined || left >= 0.5) return;
   const message = 'The other entries of the mix take all senders, so this one has none.';
-  reading.report('warning', 'mix-sum', entryPlace(checked, open), message);
+  warning('mix-sum', open.at(), message);
 }
 
 /** Checks how connections come and go, and move in and out of groups. */
-export function checkLives(checked: Checked): void {
-  const { reading, config, entries, scenario } = checked;
+export function checkLives({ warning, config, entries, scenario }: ScenarioFile): void {
   const { lifetimeMs, connections } = scenario;
-  const place = writtenPlace(reading, config, 'lifetime');
-  if (place !== undefined && lifetimeMs !== undefined && lifetimeMs < shortLifeMs) {
+  if (lifetimeMs !== undefined && lifetimeMs < shortLifeMs) {
     const leavingMs = leavingUs / 1000;
     const share = Math.round((100 * leavingMs) / (lifetimeMs + leavingMs));
     const message = `Connections do not send in the last ${formatDurationMs(leavingMs)} before they are closed: with a mean life of ${formatDurationMs(lifetimeMs)} that is ${share} % of the time. Write a longer lifetime.`;
-    reading.report('warning', 'short-life', place, message);
+    warning('short-life', config.at('lifetime'), message);
   }
   const moving = entries.find(
     ({ useCase, entry }) => hubRunOf(useCase, entry.parameters).othersMove === true,
   );
   const last = stepsOf(scenario).at(-1)?.perEntry ?? [];
-  if (moving === undefined || last.reduce((sum, count) => sum + count, 0) < connections) return;
+  if (last.reduce((sum, count) => sum + count, 0) < connections) return;
   const message = `In the last step all ${formatCount(connections)} connections send, so nobody moves in and out of groups. Limit the steps with sendingSteps, or raise connections.`;
-  reading.report('warning', 'nobody-moves', entryPlace(checked, moving), message);
+  warning('nobody-moves', moving?.at(), message);
 }
 
 /** Objectives that are finer than the generator, or than the number of deliveries, can judge. */
-export function checkSlo(checked: Checked): void {
-  const { kind, pacing } = checked.scenario;
+export function checkSlo(file: ScenarioFile): void {
+  const { kind, pacing } = file.scenario;
   if (kind === 'resultparser') return;
   // With closed pacing a message is due when it leaves, so that it is never late.
-  if (pacing !== 'closed') checkLimits(checked);
-  checkTails(checked);
+  if (pacing !== 'closed') checkLimits(file);
+  checkTails(file);
 }
 
-function checkLimits(checked: Checked): void {
-  const { reading, slo, scenario } = checked;
+function checkLimits({ warning, at, slo, scenario }: ScenarioFile): void {
   const finest = formatLatencyUs(finestLimitUs);
   for (const metric of latencyMetrics) {
     const limit = scenario.slo.latencyUs[metric];
     if (limit === undefined || limit >= finestLimitUs) continue;
-    const place = writtenPlace(reading, slo, metric) ?? configPlace(checked);
     const message = `A limit of ${formatLatencyUs(limit)} is finer than the generator: it sends up to ${formatLatencyUs(finestLimitUs * mostSlipShare)} after the time, and a step in which that is more than ${formatShare(mostSlipShare)} of a limit is invalid. The finest limit it can judge is ${finest}.`;
-    reading.report('warning', 'objective-too-fine', place, message, writing(finest));
+    warning('objective-too-fine', slo.at(metric) ?? at(), message, finest);
   }
 }
 
 /** The step with the fewest senders is the first; the others have more deliveries. */
-function checkTails(checked: Checked): void {
-  const { reading, slo, scenario } = checked;
+function checkTails({ warning, at, slo, scenario }: ScenarioFile): void {
   const expected = deliveriesOfFirstStep(scenario);
   // With nothing expected nothing is judged, which is said elsewhere.
   if (expected === 0) return;
@@ -209,9 +186,8 @@ function checkTails(checked: Checked): void {
       .at(-1);
     const enough =
       finest === undefined ? 'That is too few for any percentile' : `It has enough for ${finest}`;
-    const place = writtenPlace(reading, slo, metric) ?? configPlace(checked, 'latencyPercentage');
     const message = `Too few messages for ${metric}: it takes ${formatCount(countFor(share))} deliveries, so that ${leastBeyond} lie beyond it, and step 1 expects ${formatCount(expected)}. ${enough}: let the step last longer, or send more.`;
-    reading.report('warning', 'objective-too-fine', place, message);
+    warning('objective-too-fine', slo.at(metric) ?? at('latencyPercentage'), message);
   }
 }
 

@@ -1,8 +1,10 @@
+/** Checks where the load goes: the target, what lets in, and that no secret stands in the file. */
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { azureServices, isAzure, serviceOfHost, services } from '../../base/services';
 import { isRest } from '../../usecases/useCase';
+import type { ScenarioFile } from '../read/buildScenario';
 import type { ReadEntry } from '../read/readEntries';
-import { placeOfValue, nameOf, partOf, sourceOf, type Written } from '../read/readSection';
+import { isNothing, nameOf, partOf, sourceOf, type Written } from '../read/readSection';
 import type { Scenario, UpstreamSpec } from '../scenario';
 import {
   connectionStringProblem,
@@ -14,84 +16,82 @@ import {
 import { hostOf, isLoopbackHost } from '../target/hubUrl';
 import { referencesIn } from '../target/references';
 import { behindOf, connectionStringOf, urlsOf } from '../target/targetKinds';
-import { writing, scalarContent, type Place, type Reading } from '../text/scenarioReading';
-import { entryPlace, startPlace, writtenPlace, type Checked } from './checked';
+import { scalarContent, type Place, type Reading } from '../text/scenarioReading';
 
-/** Checks the target, whose key is `written`, against the service and the use cases. */
-export function checkTarget(checked: Checked, written: Written | undefined): void {
-  const { reading, scenario } = checked;
+/** Checks the target against the service and the use cases. */
+export function checkTarget(file: ScenarioFile): void {
+  const { error, at, entries, scenario, targetKey } = file;
   if (scenario.kind === 'resultparser') return;
-  const place = written === undefined ? startPlace(checked) : placeOfValue(reading, written);
-  const isReported = written !== undefined && scenario.target === undefined;
-  if (!isReported) checkKind(checked, place);
-  for (const read of checked.entries) {
-    const { useCase } = read;
-    if (!read.named || useCase.services.includes(scenario.service)) continue;
+  const place = targetKey?.place ?? at();
+  const isReported = targetKey !== undefined && scenario.target === undefined;
+  if (!isReported) checkKind(file, place);
+  for (const { named, useCase, at: entryAt } of entries) {
+    if (!named || useCase.services.includes(scenario.service)) continue;
     const message = `${useCase.name} does not exist on ${services[scenario.service].name}.`;
-    reading.report('error', 'use-case-service', entryPlace(checked, read), message);
+    error('use-case-service', entryAt(), message);
   }
-  checkServiceHost(checked, place);
-  checkUpstream(checked);
-  checkCertificate(checked);
-  checkSignIn(checked, place);
-  reportLiteralTokens(checked, written);
+  checkServiceHost(file, place);
+  checkUpstream(file);
+  checkCertificate(file);
+  checkSignIn(file, place);
+  reportLiteralTokens(file);
 }
 
-function checkKind(checked: Checked, place: Place): void {
-  const { reading, config, scenario } = checked;
+function checkKind(file: ScenarioFile, place: Place): void {
+  const { error, info, config, entries, scenario } = file;
   const { target, service, connectionType } = scenario;
   const behind = behindOf(target);
   if (behind === 'service') return;
   if (connectionType === 'AspNet' && behind !== 'userHub') {
     const message =
       'ASP.NET SignalR needs the URL of its server in webAppTarget: there is no embedded one.';
-    const at = writtenPlace(reading, config, 'connectionType') ?? place;
-    reading.report('error', 'no-target', at, message);
+    error('no-target', config.at('connectionType') ?? place, message);
     return;
   }
   if (behind === 'ownServer') return;
-  const rest = checked.entries.find(({ useCase, named }) => named && isRest(useCase));
+  const rest = entries.find(({ useCase, named }) => named && isRest(useCase));
   if (rest !== undefined || !services[service].speaksHub) {
-    reportNeeded(checked, rest, place);
+    reportNeeded(file, rest, place);
   } else if (target === undefined) {
     const used = isAzure(service)
       ? `the emulator of ${services[service].name}`
       : 'the embedded local hub';
     const message = `The file names no target, so ${used} is used. Write target: local to say so, or a hub URL.`;
-    reading.report('info', 'no-target', place, message);
+    info('no-target', place, message);
   }
 }
 
 /** Of a service that only a connection string leads to; `rest` sends through its REST API. */
-function reportNeeded(checked: Checked, rest: ReadEntry | undefined, place: Place): void {
-  const { reading, config, scenario } = checked;
+function reportNeeded(
+  { error, config, scenario }: ScenarioFile,
+  rest: ReadEntry | undefined,
+  place: Place,
+): void {
   const message =
     rest === undefined
       ? `${services[scenario.service].name} needs a connection string: write connectionString, for example \${secret:${scenario.service}}, or target: local for the emulator.`
       : `${rest.useCase.name} sends through the REST API of a service: write its connectionString, for example \${secret:signalr}, or target: local for the emulator.`;
-  const cause =
-    rest === undefined ? writtenPlace(reading, config, 'service') : entryPlace(checked, rest);
+  const cause = rest === undefined ? config.at('service') : rest.at();
   const at = scenario.target === undefined ? (cause ?? place) : place;
-  reading.report('error', 'connection-string-needed', at, message);
+  error('connection-string-needed', at, message);
 }
 
-function checkServiceHost({ reading, config, scenario }: Checked, place: Place): void {
+function checkServiceHost({ error, config, scenario }: ScenarioFile, place: Place): void {
   const text = connectionStringOf(scenario.target);
   const other = serviceOfHost((text && endpointHost(text)) ?? '');
   if (other === undefined || other === scenario.service) return;
-  const written = writtenPlace(reading, config, 'service');
+  const written = config.at('service');
   const message = `The connection string belongs to ${services[other].name}: write service: ${other}, or another connection string.`;
-  reading.report('error', 'service-host', written ?? place, message, writing(written && other));
+  error('service-host', written ?? place, message, written && other);
 }
 
-function checkUpstream({ reading, config, scenario }: Checked): void {
+function checkUpstream({ error, config, scenario }: ScenarioFile): void {
   const { target, upstream } = scenario;
   const text = connectionStringOf(target);
   if (upstream === undefined || text === undefined) return;
   if (endpointHost(text) === undefined || isLocalEndpoint(text)) return;
   const message = unreachableUpstream(upstream);
-  if (message === undefined) return;
-  reading.report('error', 'upstream-url', config.written.get('upstream')!.key, message);
+  if (message !== undefined) error('upstream-url', config.written.get('upstream')!.key, message);
 }
 
 /** What a handler lacks that a service elsewhere is to reach, as a sentence; undefined when it lacks nothing. */
@@ -105,11 +105,10 @@ export function unreachableUpstream({ port, publicUrl }: UpstreamSpec): string |
   return `The service cannot reach a handler on this machine by itself: write ${missing.join(', and ')}.`;
 }
 
-function checkCertificate({ reading, config, scenario }: Checked): void {
-  const keyFile = writtenPlace(reading, config, 'keyFile');
-  if (keyFile === undefined || scenario.certFile !== undefined) return;
+function checkCertificate({ error, config, scenario }: ScenarioFile): void {
+  if (scenario.certFile !== undefined) return;
   const message = 'keyFile is given without certFile, the certificate it belongs to.';
-  reading.report('error', 'client-certificate', keyFile, message);
+  error('client-certificate', config.at('keyFile'), message);
 }
 
 /** Variable of the environment with further hosts that tokens may go to, separated by commas. */
@@ -144,7 +143,8 @@ export function signInRefusal(
 }
 
 /** Checks what a run would refuse of a sign-in. */
-function checkSignIn({ reading, config, scenario }: Checked, target: Place): void {
+function checkSignIn(file: ScenarioFile, target: Place): void {
+  const { config, scenario } = file;
   const value = connectionStringOf(scenario.target);
   if (value === undefined) return;
   // What a reference stands for is not known when the file is read.
@@ -155,9 +155,8 @@ function checkSignIn({ reading, config, scenario }: Checked, target: Place): voi
   if (refusal === undefined) return;
   const { why, message } = refusal;
   // The environment may allow the host.
-  const severity = why === 'host' ? 'warning' : 'error';
-  const place = writtenPlace(reading, config, why) ?? target;
-  reading.report(severity, 'connection-string', place, message);
+  const report = why === 'host' ? file.warning : file.error;
+  report('connection-string', config.at(why) ?? target, message);
 }
 
 /** Code of the problem that a secret stands in the file. */
@@ -167,15 +166,14 @@ const maximumFindings = 20;
 /** How far before its key the endpoint of a connection string is looked for. */
 const longestString = 2000;
 
-const warning = (what: string): string =>
+const secretWords = (what: string): string =>
   `${what} stands in this file. Keep it outside and write a reference: \${env:NAME} or \${secret:name}.`;
 
 /**
  * Warns about access keys that stand in the text itself, comments included: files are shared and
  * committed. The key is never part of a message. Placeholders and servers on this machine are no secrets.
  */
-export function reportSecrets(reading: Reading): void {
-  const { text } = reading;
+export function reportSecrets({ text, warning }: Reading): void {
   let findings = 0;
   for (const match of text.matchAll(/\baccesskey\s*=\s*([^\s;"',]+)/gi)) {
     const key = match[1]!;
@@ -188,37 +186,31 @@ export function reportSecrets(reading: Reading): void {
     findings += 1;
     if (findings > maximumFindings) return;
     // Inside a flow map the braces of a reference would end the value.
-    const fix = line.includes('{')
-      ? undefined
-      : { title: 'Write ${secret:accessKey}', text: '${secret:accessKey}' };
+    const instead = line.includes('{') ? undefined : '${secret:accessKey}';
     const place = { offset: start, length: key.length };
-    reading.report('warning', secretInFile, place, warning('An access key'), fix);
+    warning(secretInFile, place, secretWords('An access key'), instead);
   }
 }
 
 /**
  * Warns about tokens and passwords that are written out: they are as bad as a pasted access key. Each
  * stands at the text itself, without quotes, so that it can be moved elsewhere.
- *
- * @param target the key whose value is the target
  */
-function reportLiteralTokens(
-  { reading, config, scenario }: Checked,
-  target: Written | undefined,
-): void {
+function reportLiteralTokens(file: ScenarioFile): void {
+  const { config, scenario, targetKey } = file;
   const warn = (place: Place, what: string): void => {
-    if (place.override === undefined) reading.report('warning', secretInFile, place, warning(what));
+    if (place.override === undefined) file.warning(secretInFile, place, secretWords(what));
   };
-  const token = scalarOf(reading, config.written.get('accessToken')?.value);
+  const token = scalarOf(file, config.written.get('accessToken')?.value);
   if (token !== undefined && isLiteral(scenario.accessToken)) {
-    warn(contentPlace(reading, token), 'An access token');
+    warn(contentPlace(file, token), 'An access token');
   }
-  const header = authorizationOf(reading, config.written.get('headers'));
+  const header = authorizationOf(file, config.written.get('headers'));
   if (header !== undefined && isLiteral(sourceOf(header))) {
-    warn(contentPlace(reading, header), 'An authorization header');
+    warn(contentPlace(file, header), 'An authorization header');
   }
   if (!urlsOf(scenario.target).some(carriesSecret)) return;
-  for (const place of urlPlaces(reading, target).slice(0, maximumFindings)) {
+  for (const place of urlPlaces(file, targetKey).slice(0, maximumFindings)) {
     warn(place, 'A token or password');
   }
 }
@@ -233,12 +225,12 @@ function carriesSecret(url: string): boolean {
 }
 
 function scalarOf(reading: Reading, value: Node | null | undefined): Scalar | undefined {
-  const node = reading.follow(value ?? null);
-  return isScalar(node) && node.value !== null ? node : undefined;
+  const node = reading.follow(value);
+  return isScalar(node) && !isNothing(node) ? node : undefined;
 }
 
 function authorizationOf(reading: Reading, headers: Written | undefined): Scalar | undefined {
-  const map = reading.follow(headers?.value ?? null);
+  const map = reading.follow(headers?.value);
   if (!isMap(map)) return undefined;
   const pair = map.items.find(
     ({ key }) => isScalar(key) && nameOf(key).toLowerCase() === 'authorization',
@@ -248,8 +240,8 @@ function authorizationOf(reading: Reading, headers: Written | undefined): Scalar
 
 /** Where the URLs with a token or password stand: texts, comma lists and YAML lists. */
 function urlPlaces(reading: Reading, target: Written | undefined): Place[] {
-  const node = reading.follow(target?.value ?? null);
-  const nodes = isSeq(node) ? (node.items as (Node | null)[]) : [node ?? null];
+  const node = reading.follow(target?.value);
+  const nodes = isSeq(node) ? (node.items as (Node | null)[]) : [node];
   return nodes.flatMap((value) => {
     const scalar = scalarOf(reading, value);
     if (scalar === undefined) return [];

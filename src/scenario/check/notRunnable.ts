@@ -1,12 +1,11 @@
 import { largestSource, stampBytes } from '../../base/message';
 import { services } from '../../base/services';
-import { payloadOf, type PayloadSize } from '../../usecases/payloadSizes';
+import type { PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import { sourcesOfStreams } from '../../usecases/streams';
 import { hubRunOf, type HubRun } from '../../usecases/useCase';
-import type { ReadEntry } from '../read/readEntries';
+import type { ScenarioFile } from '../read/buildScenario';
 import type { Scenario, ScenarioEntry } from '../scenario';
-import { configPlace, entryPlace, type Checked } from './checked';
 
 /** Something that this version parses and estimates, but cannot run. */
 interface Obstacle {
@@ -72,13 +71,11 @@ export function notRunnable(scenario: Scenario): string | undefined {
 }
 
 /** Warns of all that {@link notRunnable} says when the scenario is run. */
-export function reportNotRunnable(checked: Checked): void {
-  const { reading, scenario } = checked;
+export function reportNotRunnable({ warning, at, scenario }: ScenarioFile): void {
   if (scenario.kind === 'resultparser') return;
   for (const { sentence, keys } of obstacles) {
     const message = sentence(scenario);
-    if (message === undefined) continue;
-    reading.report('warning', 'not-runnable', configPlace(checked, ...keys), message);
+    if (message !== undefined) warning('not-runnable', at(...keys), message);
   }
 }
 
@@ -117,22 +114,6 @@ export function measureProblem({
   if (payload.sizes.every(({ bytes }) => bytes >= stampBytes)) return undefined;
   const message = `In the dialect measure the payload begins with the ${stampBytes} bytes by which a message is recognised: messages of ${name} need at least ${stampBytes} bytes.`;
   return { parameter: 'messageSize', message };
-}
-
-/** Reports what the dialect measure has no room for, where the file asks for that dialect. */
-export function checkDialect(checked: Checked, read: ReadEntry): void {
-  if (checked.scenario.dialect !== 'measure' || !read.named) return;
-  const { name, parameters } = read.entry;
-  const problem = measureProblem({
-    name,
-    run: hubRunOf(read.useCase, parameters),
-    payload: { sizes: payloadOf(parameters).sizes, content: parameters['payload'] },
-  });
-  if (problem === undefined) return;
-  const severalSizes = problem.parameter === 'messageSize' && 'messageSizes' in parameters;
-  const parameter = severalSizes ? 'messageSizes' : problem.parameter;
-  const place = entryPlace(checked, read, ...(parameter === undefined ? [] : [parameter]));
-  checked.reading.report('error', 'dialect', place, problem.message);
 }
 
 /**

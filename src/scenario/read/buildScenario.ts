@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Node } from 'yaml';
+import { isMap, isScalar, type Node, type YAMLMap } from 'yaml';
 import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
 import {
   azureServices,
@@ -20,25 +20,26 @@ import {
   headerNamePattern,
   type ConfigFields,
 } from '../keys/configKeys';
+import { sloKeys, topKeys } from '../keys/scenarioKeys';
 import { kinds, type Scenario, type ScenarioEntry, type UpstreamSpec } from '../scenario';
 import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Reading, Place } from '../text/scenarioReading';
 import { didYouMean, quotable } from '../text/words';
-import type { ReadEntry } from './readEntries';
+import { readEntries, startOf, type ReadEntry } from './readEntries';
 import {
-  choiceIn,
-  numberIn,
-  optionalNumberIn,
-  readSection,
-  textIn,
-  placeOfValue,
   checkReferences,
+  choiceIn,
   isNothing,
-  partOf,
-  sourceOf,
   nameOf,
+  numberIn,
+  partOf,
+  readSection,
+  sectionOf,
+  sourceOf,
   type Section,
+  type Written,
 } from './readSection';
+import { readTarget } from './readTarget';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
 const usualWarmupMs = 5000;
@@ -47,18 +48,52 @@ const seedCounterFile = 'counters.txt';
 /** Members of the guides' small group, the size to suggest. */
 export const smallGroup = 10;
 
-/** The parts of a file, each read already. */
-export interface ScenarioParts {
+/** A scenario file as read: the scenario says what is wrong with it, the sections say where it stands. */
+export interface ScenarioFile extends Reading {
+  readonly scenario: Scenario;
   readonly top: Section;
   readonly config: Section;
+  readonly slo: Section;
   readonly entries: readonly ReadEntry[];
-  readonly target: TargetSpec | undefined;
-  readonly slo: Slo;
+  /** The key that names the target. */
+  readonly targetKey: Written | undefined;
+  /** Place of the first of these keys of `config` that is written; the start of the file when none is. */
+  readonly at: (...names: readonly string[]) => Place;
 }
 
-/** Puts the parts together; reads what `config` holds beyond plain values. */
-export function buildScenario(reading: Reading, parts: ScenarioParts): Scenario {
-  const { top, config, entries, target, slo } = parts;
+/** Reads what stands in a file, section by section, and puts it together. */
+export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
+  const top = sectionOf(reading, '', topKeys, map);
+  const config = readSection(reading, 'config', configKeys, top.written.get('config'));
+  const slo = readSection(reading, 'slo', sloKeys(), top.written.get('slo'));
+  const entries = readEntries(reading, top);
+  const rest = entries.some(({ useCase }) => isRest(useCase));
+  const service = choiceIn(config, 'service', azureServices);
+  const { target, written: targetKey } = readTarget(reading, config, {
+    rest,
+    preferConnectionString: rest || (service !== undefined && !services[service].speaksHub),
+  });
+  const limits = readSlo(reading, slo, config);
+  const scenario = buildScenario(reading, { top, config, entries, target, slo: limits });
+  return {
+    ...{ ...reading, scenario, top, config, slo, entries, targetKey },
+    at: (...names) => config.at(...names) ?? startOf(reading, top),
+  };
+}
+
+function buildScenario(
+  reading: Reading,
+  {
+    top,
+    config,
+    entries,
+    target,
+    slo,
+  }: Pick<ScenarioFile, 'top' | 'config' | 'entries'> & {
+    readonly target: TargetSpec | undefined;
+    readonly slo: Slo;
+  },
+): Scenario {
   const kind = choiceIn(top, 'kind', kinds) ?? 'perf';
   const fields = configFields(reading, config);
   const { connections, baseSending, singleStepDurationMs } = fields;
@@ -132,8 +167,11 @@ function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefin
   const written = config.written.get('upstream');
   const section = readSection(reading, 'config.upstream', upstreamKeys, written);
   if (section.map === undefined) return undefined;
-  const publicUrl = textIn(section, 'publicUrl');
-  return { port: numberIn(section, 'port'), ...(publicUrl !== undefined && { publicUrl }) };
+  const publicUrl = section.values.get('publicUrl');
+  return {
+    port: numberIn(section, 'port')!,
+    ...(typeof publicUrl === 'string' && { publicUrl }),
+  };
 }
 
 /** Messages that take at least this long count against `latencyPercentage`; fixed in the Azure SignalR benchmark. */
@@ -144,27 +182,24 @@ const seedLimitUs = 1_000_000;
  * for `slo.dropped` and for the limit of one percentile, which then replaces the default `p99`; `slo`
  * wins over them.
  */
-export function readSlo(reading: Reading, slo: Section, config: Section): Slo {
+function readSlo(reading: Reading, slo: Section, config: Section): Slo {
   const seedMetric = readLatencyPercentage(reading, slo, config);
   const seedDropped = readFailPercentage(reading, slo, config);
   return sloOf((metric, { unit }) => {
     if (metric === seedMetric) return seedLimitUs;
     if (metric === 'p99' && seedMetric !== undefined) return undefined;
     if (metric === 'dropped' && seedDropped !== undefined) return seedDropped;
-    const limit = optionalNumberIn(slo, metric);
+    const limit = numberIn(slo, metric);
     return limit === undefined || unit !== 'duration' ? limit : limit * 1000;
   });
 }
 
 function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {
   const written = config.written.get('connectionFailPercentage');
-  if (written === undefined) return undefined;
-  if (slo.written.has('dropped')) {
-    const message = 'connectionFailPercentage is not used: slo.dropped wins. Remove one of them.';
-    reading.report('warning', 'two-slos', written.key, message);
-    return undefined;
-  }
-  return optionalNumberIn(config, 'connectionFailPercentage');
+  if (!slo.written.has('dropped')) return numberIn(config, 'connectionFailPercentage');
+  const message = 'connectionFailPercentage is not used: slo.dropped wins. Remove one of them.';
+  reading.warning('two-slos', written?.key, message);
+  return undefined;
 }
 
 /** The percentile that must stay under 1 s; undefined when `slo` or the defaults decide. */
@@ -174,12 +209,11 @@ function readLatencyPercentage(
   config: Section,
 ): LatencyMetric | undefined {
   const written = config.written.get('latencyPercentage');
-  const share = optionalNumberIn(config, 'latencyPercentage');
-  if (written === undefined) return undefined;
+  const share = numberIn(config, 'latencyPercentage');
   const own = latencyMetrics.find((metric) => slo.written.has(metric));
   if (own !== undefined) {
     const message = `latencyPercentage is not used: slo.${own} wins. Remove one of them.`;
-    reading.report('warning', 'two-slos', written.key, message);
+    reading.warning('two-slos', written?.key, message);
     return undefined;
   }
   if (share === undefined) return undefined;
@@ -188,7 +222,7 @@ function readLatencyPercentage(
   const stricter = latencyMetrics.find((metric) => 1 - latencyShare[metric] < share)!;
   const asked = formatPercentile(1 - share);
   const message = `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is no percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`;
-  reading.report('warning', 'latency-percentage', placeOfValue(reading, written), message);
+  reading.warning('latency-percentage', written?.place, message);
   return stricter;
 }
 
@@ -198,53 +232,34 @@ const formatPercentile = (share: number): string =>
 /** Headers or query parameters one file may set. */
 const maximumTexts = 100;
 
-/** Reports placeholders that only messages have, and what looks like one. */
-function checkPlaceholders(reading: Reading, key: string, text: string, place: Place): void {
-  for (const { offset, length, name } of connectionText(text).wrong) {
-    const at = partOf(reading, place, text, offset, length);
-    const literal = `{${text.slice(offset, offset + length)}`;
-    const known =
-      placeholderNames.includes(name) || didYouMean(name, ['senderIndex']) !== undefined;
-    const fixed = known ? '{senderIndex}' : literal;
-    const message = `{${quotable(name)}} is no placeholder of ${key}, which are sent when a connection opens: they have {senderIndex}, the number of the connection. Write {{ for a brace.`;
-    // Only where the place is that of the placeholder itself.
-    const fix =
-      at.length === length ? { title: `Write ${quotable(fixed)}`, text: fixed } : undefined;
-    reading.report('error', 'placeholder', at, message, fix);
-  }
-}
-
 /** Reads a map from names to texts (`headers`, `query`); numbers and flags count as they are written. */
-export function readTexts(reading: Reading, config: Section, name: string): Record<string, string> {
-  const written = config.written.get(name);
-  const map = reading.follow(written?.value ?? null);
-  if (written === undefined || isNothing(map)) return {};
+function readTexts(reading: Reading, config: Section, name: string): Record<string, string> {
+  const { error, follow } = reading;
+  const map = follow(config.written.get(name)?.value);
   if (!isMap(map)) {
-    const message = `${name} must be a map of names and texts.`;
-    reading.report('error', 'wrong-type', placeOfValue(reading, written), message);
+    if (!isNothing(map))
+      error('wrong-type', config.at(name), `${name} must be a map of names and texts.`);
     return {};
   }
   const texts = new Map<string, string>();
   for (const item of map.items) {
     const key = item.key as Node;
-    const value = (item.value ?? null) as Node | null;
+    const value = item.value as Node | null | undefined;
     if (reading.full()) break;
     if (texts.size >= maximumTexts) {
-      const message = `${name} has more than ${maximumTexts} entries.`;
-      reading.report('error', 'above-bounds', key, message);
+      error('above-bounds', key, `${name} has more than ${maximumTexts} entries.`);
       break;
     }
     const entry = isScalar(key) ? nameOf(key) : '';
-    const node = reading.follow(value);
+    const node = follow(value);
     if (entry === '' || (name === 'headers' && !new RegExp(headerNamePattern).test(entry))) {
-      reading.report('error', 'bad-name', key, `This is no name that ${name} can have.`);
+      error('bad-name', key, `This is no name that ${name} can have.`);
     } else if (texts.has(entry)) {
-      const message = `"${quotable(entry)}" is written twice in ${name}.`;
-      reading.report('error', 'duplicate-key', key, message);
+      error('duplicate-key', key, `"${quotable(entry)}" is written twice in ${name}.`);
     } else if (!isScalar(node) || node.value === null) {
-      const place = value === null ? reading.placeOf(key) : reading.placeOf(value);
-      const message = `"${quotable(entry)}" in ${name} must be a text.`;
-      reading.report('error', 'wrong-type', place.length === 0 ? key : place, message);
+      const place = reading.placeOf(value ?? key);
+      const at = place.length === 0 ? key : place;
+      error('wrong-type', at, `"${quotable(entry)}" in ${name} must be a text.`);
     } else {
       const text = sourceOf(node);
       const place = reading.placeOf(value!);
@@ -253,9 +268,23 @@ export function readTexts(reading: Reading, config: Section, name: string): Reco
       // A line break would begin a header of its own.
       if (name === 'headers' && /[\r\n]/.test(text)) {
         const message = `"${quotable(entry)}" in headers has a line break in its value.`;
-        reading.report('error', 'wrong-type', place, message);
+        error('wrong-type', place, message);
       } else texts.set(entry, text);
     }
   }
   return Object.fromEntries(texts);
+}
+
+/** Reports placeholders that only messages have, and what looks like one. */
+function checkPlaceholders(reading: Reading, key: string, text: string, place: Place): void {
+  for (const { offset, length, name } of connectionText(text).wrong) {
+    const at = partOf(reading, place, text, offset, length);
+    const known =
+      placeholderNames.includes(name) || didYouMean(name, ['senderIndex']) !== undefined;
+    const put = known ? '{senderIndex}' : `{${text.slice(offset, offset + length)}`;
+    const message = `{${quotable(name)}} is no placeholder of ${key}, which are sent when a connection opens: they have {senderIndex}, the number of the connection. Write {{ for a brace.`;
+    // Only where the place is that of the placeholder itself.
+    const fix = at.length === length ? { title: `Write ${quotable(put)}`, text: put } : undefined;
+    reading.error('placeholder', at, message, fix);
+  }
 }

@@ -28,8 +28,7 @@ export function applyOverrides(
 }
 
 function report(reading: Reading, path: string, code: string, message: string): void {
-  const place = { offset: 0, length: 0, override: quotable(path) };
-  reading.report('error', code, place, message);
+  reading.error(code, { offset: 0, length: 0, override: quotable(path) }, message);
 }
 
 /** Splits a path by what the keys hold: names of percentiles and headers may have dots themselves. */

@@ -11,14 +11,14 @@ import {
   type BadPlaceholder,
 } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
-import { didYouMean, quotable } from '../text/words';
-import { writing, type Place, type Reading } from '../text/scenarioReading';
+import type { Place, Reading } from '../text/scenarioReading';
+import { didYouMean, question, quotable } from '../text/words';
 import { readYaml } from '../text/yamlDocument';
 import {
-  nameOf,
   checkReferences,
+  isNothing,
+  nameOf,
   partOf,
-  placeOfValue,
   type Section,
   type Written,
 } from './readSection';
@@ -43,37 +43,40 @@ export function withArguments(
 }
 
 /** The list under a key as JSON text; undefined when there is none. */
-function readJson(reading: Reading, section: Section, key: string): string | undefined {
+function readJson(reading: Reading, section: Section, key: ListKey): string | undefined {
   const written = section.written.get(key);
   if (written === undefined) return undefined;
   const json = JSON.stringify(readList(reading, key, written));
   const read = ownArguments(json);
   if (argumentBytes(read) > mostArgumentBytes) {
-    const message = `${sentenceStart[key]} are larger than 16 MB together.`;
-    reading.report('error', 'arguments', placeOfValue(reading, written), message);
+    const message = `${lists[key].sentenceStart} are larger than 16 MB together.`;
+    reading.error('arguments', written.place, message);
     return '[]';
   }
   if (placeholdersIn(read).some(({ name }) => name === 'file')) {
     const message = `The estimate counts ${assumedFileBytes / 1024} KB for each {file:…}; the run counts what the files hold.`;
-    reading.report('info', 'file-size', placeOfValue(reading, written), message);
+    reading.info('file-size', written.place, message);
   }
   return json;
 }
 
-const sentenceStart: Readonly<Record<string, string>> = {
-  arguments: 'The arguments',
-  streamingItems: 'The items',
-};
+type ListKey = keyof typeof lists;
 
-/** What a list is for, and what to do without. */
-const withoutList: Readonly<Record<string, string>> = {
-  arguments: 'Remove the key for a method without arguments, or write a list.',
-  streamingItems: 'Remove the key for a method that takes no stream, or write a list.',
-};
+const lists = {
+  arguments: {
+    sentenceStart: 'The arguments',
+    item: 'argument',
+    without: 'Remove the key for a method without arguments, or write a list.',
+  },
+  streamingItems: {
+    sentenceStart: 'The items',
+    item: 'item',
+    without: 'Remove the key for a method that takes no stream, or write a list.',
+  },
+} as const;
 
-function readList(reading: Reading, key: string, written: Written): unknown[] {
-  const place = placeOfValue(reading, written);
-  let node = reading.follow(written.value);
+function readList(reading: Reading, key: ListKey, { value, place }: Written): unknown[] {
+  let node = reading.follow(value);
   if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined) {
     // A list of --set comes as the text it is.
     node = readYaml(node.value).document?.contents ?? node;
@@ -83,15 +86,15 @@ function readList(reading: Reading, key: string, written: Written): unknown[] {
     const values = new Values(reading, key, place);
     return node.items.map((item) => values.read(item as Node | null));
   }
-  const message = isEmpty(node)
-    ? `${key} has no value. ${withoutList[key]}`
-    : `${key} must be a list: one line for each ${key === 'arguments' ? 'argument' : 'item'} that begins with "- ".`;
-  reading.report('error', isEmpty(node) ? 'empty-value' : 'wrong-type', place, message);
+  const { item, without } = lists[key];
+  if (isNothing(node) || isSeq(node))
+    reading.error('empty-value', place, `${key} has no value. ${without}`);
+  else {
+    const message = `${key} must be a list: one line for each ${item} that begins with "- ".`;
+    reading.error('wrong-type', place, message);
+  }
   return [];
 }
-
-const isEmpty = (node: Node | undefined): boolean =>
-  node === undefined || (isScalar(node) && node.value === null) || isSeq(node);
 
 /** Reads values of any kind within bounds. */
 class Values {
@@ -100,7 +103,7 @@ class Values {
   /** @param holder where what has no place of its own is reported */
   constructor(
     private readonly reading: Reading,
-    private readonly key: string,
+    private readonly key: ListKey,
     private readonly holder: Place,
   ) {}
 
@@ -108,14 +111,11 @@ class Values {
     const { reading } = this;
     this.count += 1;
     if (this.count > mostValues) {
-      if (this.count === mostValues + 1) {
-        const message = `${sentenceStart[this.key]} have more than ${mostValues} values; the others are not read.`;
-        reading.report('error', 'arguments', this.holder, message);
-      }
+      const message = `${lists[this.key].sentenceStart} have more than ${mostValues} values; the others are not read.`;
+      if (this.count === mostValues + 1) reading.error('arguments', this.holder, message);
       return null;
     }
     const node = reading.follow(item);
-    if (node === undefined) return null;
     if (isSeq(node)) return node.items.map((value) => this.read(value as Node | null));
     if (isMap(node)) return this.readMap(node);
     return isScalar(node) ? this.readScalar(node) : null;
@@ -124,53 +124,51 @@ class Values {
   private readMap(
     map: Node & { items: { key: unknown; value: unknown }[]; flow?: boolean },
   ): unknown {
-    const { reading } = this;
+    const { error } = this.reading;
     const [only, more] = map.items;
     const forgotten = more === undefined && map.flow === true ? placeholderAsMap(only) : undefined;
     if (forgotten !== undefined) {
       const text = `'{${forgotten}}'`;
       const message = `Without quotes YAML reads this as a map. Write ${text}.`;
-      const fix = { title: 'Put quotes around it', text };
-      reading.report('error', 'quotes', this.placeOf(map), message, fix);
+      error('quotes', this.placeOf(map), message, { title: 'Put quotes around it', text });
       return `{${forgotten}}`;
     }
     const members = new Map<string, unknown>();
     for (const { key, value } of map.items) {
       const name = isScalar(key) ? nameOf(key) : undefined;
       const at = this.placeOf(key as Node);
-      if (name === undefined) {
-        reading.report('error', 'wrong-type', at, `Keys of a map in ${this.key} must be texts.`);
-      } else if (members.has(name)) {
-        const message = `"${quotable(name)}" is written twice in this map.`;
-        reading.report('error', 'duplicate-key', at, message);
-      } else {
-        members.set(name, this.read((value ?? null) as Node | null));
-      }
+      if (name === undefined)
+        error('wrong-type', at, `Keys of a map in ${this.key} must be texts.`);
+      else if (members.has(name))
+        error('duplicate-key', at, `"${quotable(name)}" is written twice in this map.`);
+      else members.set(name, this.read((value ?? null) as Node | null));
     }
     return Object.fromEntries(members);
   }
 
   private readScalar(node: Scalar): unknown {
     const { value } = node;
+    const { error } = this.reading;
     const place = this.placeOf(node);
     if (typeof value === 'string') {
-      for (const bad of partsOf(value).bad) this.reportPlaceholder(value, place, bad);
-      for (const part of partsOf(value).parts) {
-        if (typeof part !== 'string' && part.name === 'file' && !isBelow(part.file)) {
-          const message =
-            'Files must lie beside the scenario file or below it: their content is sent to the target.';
-          this.reading.report('error', 'payload-file', place, message);
-        }
+      const { bad, parts } = partsOf(value);
+      for (const each of bad) this.reportPlaceholder(value, place, each);
+      for (const part of parts) {
+        if (typeof part === 'string' || part.name !== 'file' || isBelow(part.file)) continue;
+        const message =
+          'Files must lie beside the scenario file or below it: their content is sent to the target.';
+        error('payload-file', place, message);
       }
       checkReferences(this.reading, this.key, value, place, false);
       return value;
     }
-    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-      const message = 'This number is too large to be sent exactly. Put quotes around it.';
-      this.reading.report('error', 'arguments', place, message);
-    } else if (typeof value === 'number' && !Number.isFinite(value)) {
-      this.reading.report('error', 'arguments', place, 'This is no number that can be sent.');
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      error('arguments', place, 'This is no number that can be sent.');
       return 0;
+    }
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      const message = 'This number is too large to be sent exactly. Put quotes around it.';
+      error('arguments', place, message);
     }
     return value ?? null;
   }
@@ -180,23 +178,22 @@ class Values {
     place: Place,
     { offset, length, name, problem }: BadPlaceholder,
   ): void {
+    const { error } = this.reading;
     const at = partOf(this.reading, place, text, offset, length);
     if (problem !== 'unknown') {
-      this.reading.report('error', 'placeholder', at, wrongValue[problem](name));
+      error('placeholder', at, wrongValue[problem](name));
       return;
     }
-    const meant = didYouMean(name, placeholderNames);
+    const near = didYouMean(name, placeholderNames);
+    const meant = near && `{${near}}`;
     const known = placeholderWords.map(({ written }) => written).join(', ');
-    const question = meant === undefined ? '' : ` Did you mean {${meant}}?`;
-    const message = `There is no placeholder {${quotable(name)}}.${question} Known are ${known}; {{ stands for a brace.`;
+    const message = `There is no placeholder {${quotable(name)}}.${question(meant)} Known are ${known}; {{ stands for a brace.`;
     // Only where the place is that of the placeholder itself.
-    const fix = meant === undefined || at.length !== length ? undefined : writing(`{${meant}}`);
-    this.reading.report('error', 'placeholder', at, message, fix);
+    error('placeholder', at, message, at.length === length ? meant : undefined);
   }
 
   private placeOf(node: Node): Place {
-    const place = this.reading.placeOf(node);
-    return this.holder.override === undefined ? place : this.holder;
+    return this.holder.override === undefined ? this.reading.placeOf(node) : this.holder;
   }
 }
 

@@ -11,9 +11,9 @@ import {
   type TargetSpec,
   type TargetWishes,
 } from '../target/targetKinds';
-import type { Place, Reading } from '../text/scenarioReading';
-import { quotable } from '../text/words';
-import { checkReferences, partOf, placeOfValue, type Section, type Written } from './readSection';
+import type { FixDraft, Place, Reading } from '../text/scenarioReading';
+import { question, quotable } from '../text/words';
+import { checkReferences, isNothing, partOf, type Section, type Written } from './readSection';
 
 /** URLs one file may name. */
 const maximumUrls = 1000;
@@ -32,12 +32,12 @@ interface TargetKey {
 }
 
 /** What the use cases ask of the target. */
-export interface TargetNeeds extends TargetWishes {
+interface TargetNeeds extends TargetWishes {
   /** At least one use case sends through the REST API. */
   readonly rest: boolean;
 }
 
-export interface TargetSource {
+interface TargetSource {
   /** Absent when the file names none, or none that can be used. */
   readonly target?: TargetSpec;
   /** The key that counts. */
@@ -57,7 +57,7 @@ export function readTarget(reading: Reading, config: Section, needs: TargetNeeds
   const read = (key: TargetKey): TargetSpec | undefined => {
     if (key.name !== 'connectionString') return readUrls(key, needs);
     const text = config.values.get(key.name);
-    const place = placeOfValue(reading, key.written);
+    const { place } = key.written;
     return typeof text === 'string' ? readConnectionString(key, { text, place }) : undefined;
   };
   const target = read(winner);
@@ -67,35 +67,34 @@ export function readTarget(reading: Reading, config: Section, needs: TargetNeeds
     read(loser);
     const why = winner.name === 'connectionString' ? ' for use cases of the REST API' : '';
     const message = `${loser.name} is not used: ${winner.name} wins${why}. Remove one of them.`;
-    reading.report('warning', 'two-targets', loser.written.key, message);
+    reading.warning('two-targets', loser.written.key, message);
   }
   return { written: winner.written, ...(target !== undefined && { target }) };
 }
 
 /** The fix that writes another key in place of this one. */
-const otherKey = ({ reading, written }: TargetKey, name: string) => ({
+const otherKey = ({ reading, written }: TargetKey, name: string): FixDraft => ({
   title: `Write "${name}"`,
   text: name,
   at: reading.placeOf(written.key),
 });
 
 function readConnectionString(key: TargetKey, { text, place }: Item): TargetSpec | undefined {
-  const { reading } = key;
+  const { error, info } = key.reading;
   if (/^\s*(https?|wss?):\/\/[^;]*$/i.test(text)) {
     const message = 'This is a URL, not a connection string. Hub URLs belong in webAppTarget.';
-    const fix = otherKey(key, 'webAppTarget');
-    reading.report('error', 'connection-string', place, message, fix);
+    error('connection-string', place, message, otherKey(key, 'webAppTarget'));
     return undefined;
   }
   const problem = connectionStringProblem(text);
   if (problem !== undefined) {
-    reading.report('error', 'connection-string', place, problem);
+    error('connection-string', place, problem);
     return undefined;
   }
   if (isPlaceholder(text)) {
     const message =
       'This connection string is a placeholder. Put your own in its place, best as a reference such as ${env:NAME} or ${secret:name}.';
-    reading.report('info', 'placeholder', place, message);
+    info('placeholder', place, message);
   }
   return { kind: 'connectionString', value: text.trim() };
 }
@@ -123,78 +122,82 @@ function firstMatch(text: string, wishes: TargetWishes): TargetSpec | undefined 
 }
 
 /** Whether an item is a hub URL; reports what is wrong with it, and that it has no path. */
-function isUrl(key: TargetKey, { text, place }: Item): boolean {
-  const { reading, name, written } = key;
-  const isTarget = name === 'target';
-  if (looksLikeConnectionString(text)) {
-    const whole = placeOfValue(reading, written);
-    const isAlone = place.offset === whole.offset && place.length === whole.length;
-    const message = isTarget
-      ? 'A connection string stands alone: it cannot be one of several targets.'
-      : 'This is a connection string. It belongs in connectionString, not in webAppTarget.';
-    const fix = isTarget || !isAlone ? undefined : otherKey(key, 'connectionString');
-    reading.report('error', 'hub-url', place, message, fix);
+function isUrl(key: TargetKey, item: Item): boolean {
+  const { text, place } = item;
+  const { error, warning } = key.reading;
+  const problem = urlProblem(key, item);
+  if (problem !== undefined) {
+    error('hub-url', place, problem.message, problem.fix);
     return false;
+  }
+  if (/^[a-z]+:\/\/[^/?#]+\/?$/i.test(text) && hostOf(text) !== undefined) {
+    const message = `${quotable(text)} has no path. A hub usually has one, such as /signalrbench.`;
+    warning('hub-path', place, message);
+  }
+  return true;
+}
+
+function urlProblem(
+  key: TargetKey,
+  { text, place }: Item,
+): { readonly message: string; readonly fix?: FixDraft } | undefined {
+  const isTarget = key.name === 'target';
+  if (looksLikeConnectionString(text)) {
+    if (isTarget)
+      return {
+        message: 'A connection string stands alone: it cannot be one of several targets.',
+      };
+    const whole = key.written.place;
+    const isAlone = place.offset === whole.offset && place.length === whole.length;
+    return {
+      message: 'This is a connection string. It belongs in connectionString, not in webAppTarget.',
+      ...(isAlone && { fix: otherKey(key, 'connectionString') }),
+    };
   }
   if (text.toLowerCase() === 'local') {
     const message = isTarget
       ? '`local` stands alone: it cannot be one of several targets.'
       : '`local` is understood in target, not in webAppTarget.';
-    reading.report('error', 'hub-url', place, message);
-    return false;
+    return { message };
   }
-  const problem = hubUrlProblem(text);
-  if (problem !== undefined) {
-    const { says, meant } = problem;
-    const question = meant === undefined ? '' : ` Did you mean ${quotable(meant)}?`;
-    const message = `"${quotable(text)}" in ${name} ${says}.${question}`;
-    const fix =
-      meant === undefined ? undefined : { title: `Write ${quotable(meant)}`, text: meant };
-    reading.report('error', 'hub-url', place, message, fix);
-    return false;
+  const { says, meant } = hubUrlProblem(text) ?? {};
+  if (says !== undefined) {
+    const shown = meant && quotable(meant);
+    const message = `"${quotable(text)}" in ${key.name} ${says}.${question(shown)}`;
+    return { message, ...(meant && { fix: { title: `Write ${shown}`, text: meant } }) };
   }
-  const endpointProblem = serviceEndpointProblem(text);
-  if (endpointProblem !== undefined) {
-    reading.report('error', 'hub-url', place, endpointProblem);
-    return false;
-  }
-  if (/^[a-z]+:\/\/[^/?#]+\/?$/i.test(text) && hostOf(text) !== undefined) {
-    const message = `${quotable(text)} has no path. A hub usually has one, such as /signalrbench.`;
-    reading.report('warning', 'hub-path', place, message);
-  }
-  return true;
+  const message = serviceEndpointProblem(text);
+  return message === undefined ? undefined : { message };
 }
 
 /** The entries of one text, a comma list or a YAML list, each with its own place. */
 function itemsOf(key: TargetKey): Item[] {
   const { reading, name, written } = key;
-  const place = placeOfValue(reading, written);
+  const { place } = written;
   const node = reading.follow(written.value);
-  const nodes: readonly (Node | null)[] = isSeq(node)
-    ? (node.items as Node[]).slice(0, maximumUrls)
-    : [written.value];
-  const items = nodes.flatMap((item) => textsOf(key, item, place));
+  const nodes = isSeq(node) ? (node.items as Node[]) : [written.value];
+  const items = nodes.slice(0, maximumUrls).flatMap((item) => textsOf(key, item));
   if (items.length === 0 && !reading.full()) {
     const isKnown = reading.problems().some(({ offset }) => offset === place.offset);
     const local = name === 'target' ? ', or local' : '';
     const message = `${name} names no target. Write a hub URL such as http://localhost:5050/signalrbench${local}.`;
-    if (!isKnown) reading.report('error', 'empty-value', place, message);
+    if (!isKnown) reading.error('empty-value', place, message);
   }
-  if (items.length > maximumUrls || (isSeq(node) && node.items.length > maximumUrls)) {
+  if (items.length > maximumUrls || nodes.length > maximumUrls) {
     const message = `${name} has more than ${maximumUrls} URLs; the others are not used.`;
-    reading.report('error', 'above-bounds', place, message);
+    reading.error('above-bounds', place, message);
   }
   return items.slice(0, maximumUrls);
 }
 
-function textsOf({ reading, name }: TargetKey, item: Node | null, list: Place): Item[] {
+function textsOf({ reading, name, written }: TargetKey, item: Node | null): Item[] {
   const node = reading.follow(item);
-  if (node === undefined || (isScalar(node) && node.value === null)) return [];
+  if (isNothing(node)) return [];
   // An alias stands where it is written, not where its anchor is.
-  const place = item === null ? list : reading.placeOf(item);
+  const place = item === null ? written.place : reading.placeOf(item);
   if (!isScalar(node) || typeof node.value !== 'string') {
     const message = `${name} must be a text, a list separated by commas, or a list of texts.`;
-    reading.report('error', 'wrong-type', place, message);
+    reading.error('wrong-type', place, message);
     return [];
   }
   const { value } = node;

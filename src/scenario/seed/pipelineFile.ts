@@ -61,7 +61,7 @@ function reportTranslation(reading: Reading, key: Scalar, text: string): void {
     'This pipeline file of the Azure SignalR benchmark is read as the scenario it describes.';
   const at = { offset: 0, length: reading.text.length };
   const fix = { title: 'Write it as a scenario', text: `mode: simple\n${text}`, at };
-  reading.report('info', 'pipeline-file', key, message, fix);
+  reading.info('pipeline-file', key, message, fix);
 }
 
 /** A use case of the pipeline. */

@@ -21,7 +21,7 @@ const maximumSteps = 2000;
 
 /** Reports something about a step, by its number and method. */
 export function reportStep(reading: Reading, step: PipelineStep, message: string): void {
-  reading.report('error', 'pipeline-step', step.node, `${stepName(step)}: ${message}`);
+  reading.error('pipeline-step', step.node, `${stepName(step)}: ${message}`);
 }
 
 export const stepName = ({ number, method }: PipelineStep): string =>
@@ -32,19 +32,19 @@ export function readPipelineSteps(reading: Reading, key: Scalar, value: Node): P
   const list = reading.follow(value);
   if (!isSeq(list) || list.items.length === 0) {
     const message = 'Pipeline must be a list of steps, each a list of methods: `- - Method: …`.';
-    reading.report('error', 'pipeline-file', key, message);
+    reading.error('pipeline-file', key, message);
     return [];
   }
   if (list.items.length > maximumSteps) {
     const message = `A pipeline has at most ${maximumSteps} steps; the others are not read.`;
-    reading.report('error', 'above-bounds', key, message);
+    reading.error('above-bounds', key, message);
   }
   return list.items.slice(0, maximumSteps).flatMap((item, index) => {
     const inner = reading.follow(item as Node | null);
     const methods = isSeq(inner) ? (inner.items as Node[]) : [];
     if (methods.length === 0) {
       const message = `Step ${index + 1} must be a list of methods: \`- - Method: …\`.`;
-      reading.report('error', 'pipeline-step', isSeq(inner) ? key : (item as Node), message);
+      reading.error('pipeline-step', isSeq(inner) ? key : (item as Node), message);
     }
     return methods.flatMap((method) => readStep(reading, index + 1, method) ?? []);
   });
@@ -56,7 +56,7 @@ function readStep(reading: Reading, number: number, item: Node): PipelineStep | 
   const method = scalars.get('Method');
   if (method === undefined) {
     const message = `Step ${number} must be a map with the key Method.`;
-    reading.report('error', 'pipeline-step', item, message);
+    reading.error('pipeline-step', item, message);
     return undefined;
   }
   const parameters = new Map<string, Scalar>();
@@ -87,7 +87,7 @@ function reportUnknownKeys(reading: Reading, step: PipelineStep, map: YAMLMap): 
     const meant = didYouMean(bare, names);
     const question = meant === undefined ? '' : ` Did you mean Parameter.${meant}?`;
     const message = `${stepName(step)}: there is no key "${quotable(name)}", so it is not read.${question}`;
-    reading.report('warning', 'unknown-key', key as Node, message);
+    reading.warning('unknown-key', key as Node, message);
   }
 }
 
@@ -115,7 +115,7 @@ export function wholeIn(
   const value = Number(scalar.value);
   if (Number.isSafeInteger(value) && value >= 0) return value;
   const message = `${stepName(step)}: Parameter.${name} must be a whole number.`;
-  reading.report('error', 'pipeline-step', scalar, message);
+  reading.error('pipeline-step', scalar, message);
   return undefined;
 }
 

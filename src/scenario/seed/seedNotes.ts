@@ -1,7 +1,7 @@
 import { latencyMetrics } from '../../base/objectives/latency';
 import { formatCount } from '../../base/units';
-import type { Checked } from '../check/checked';
-import { numberIn, placeOfValue } from '../read/readSection';
+import type { ScenarioFile } from '../read/buildScenario';
+import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
 import { silentRounds, stepCount } from '../steps';
 
@@ -10,20 +10,18 @@ import { silentRounds, stepCount } from '../steps';
  * files that were written for it, for keys that stand there, and where the difference shows with these
  * values.
  */
-export function reportSeedNotes(checked: Checked): void {
-  const { reading, scenario, top, config } = checked;
+export function reportSeedNotes(file: ScenarioFile): void {
+  const { scenario, top, config } = file;
   if (!writtenForIt.some((name) => top.written.has(name))) return;
   for (const [name, note] of notes) {
-    const written = config.written.get(name);
-    if (written === undefined || (stepKeys.has(name) && silentRounds(scenario) !== undefined))
-      continue;
-    const message = note(scenario, checked);
-    const place = placeOfValue(reading, written);
-    if (message === undefined || place.override !== undefined) continue;
-    const wrong = reading
+    const place = config.at(name);
+    if (place === undefined || place.override !== undefined) continue;
+    if (stepKeys.has(name) && silentRounds(scenario) !== undefined) continue;
+    const message = note(scenario, file);
+    const isWrong = file
       .problems()
       .some(({ severity, offset }) => severity === 'error' && offset === place.offset);
-    if (!wrong) reading.report('info', 'seed-difference', place, message);
+    if (message !== undefined && !isWrong) file.info('seed-difference', place, message);
   }
 }
 
@@ -33,7 +31,7 @@ const writtenForIt = ['mode', 'kind'];
 /** Keys about senders; where nothing is sent they have no effect, which is said elsewhere. */
 const stepKeys: ReadonlySet<string> = new Set(['baseSending', 'step', 'sendingSteps']);
 
-type Note = (scenario: Scenario, checked: Checked) => string | undefined;
+type Note = (scenario: Scenario, file: ScenarioFile) => string | undefined;
 
 /** Whole division, as the Azure SignalR benchmark counted its steps. */
 const seedSteps = ({ connections, baseSending, step }: Scenario): number =>

@@ -1,6 +1,6 @@
 import { isAlias, isCollection, isPair, isScalar, visit } from 'yaml';
 import type { Alias, Document, Node, Scalar } from 'yaml';
-import type { Fix, Problem, Severity } from '../problem';
+import type { Problem, Severity } from '../problem';
 import { outlineOf, type Outline } from './outline';
 
 /** More problems than anybody reads; the rest is counted as one. */
@@ -16,32 +16,43 @@ export interface Place {
   readonly override?: string;
 }
 
-/** A change at a place of the text; see {@link Fix}. */
+/** A change at a place of the text, `at` if not that of the problem. */
 export interface FixDraft {
   readonly title: string;
   readonly text: string;
-  /** Absent: the place of the problem itself. */
   readonly at?: Place;
 }
 
-/** The fix that puts a text, where there is one, in the place of the problem. */
-export const writing = (text: string | undefined): FixDraft | undefined =>
-  text === undefined ? undefined : { title: `Write ${text}`, text };
+/** The fix that puts a text in place of what is wrong. */
+export const writing = (text: string): FixDraft => ({ title: `Write ${text}`, text });
+
+/**
+ * Reports a problem. Nothing happens without a place: a key that is not written cannot be wrong.
+ *
+ * @param fix a text is what to write instead
+ */
+type Report = (
+  code: string,
+  at: Place | Node | undefined,
+  message: string,
+  fix?: FixDraft | string,
+) => void;
 
 /** One reading of one text: collects problems and knows where nodes stand. */
 export interface Reading {
   readonly text: string;
-  report(severity: Severity, code: string, at: Place | Node, message: string, fix?: FixDraft): void;
+  readonly error: Report;
+  readonly warning: Report;
+  readonly info: Report;
   /** Whether further problems would be dropped, so that looking for them is a waste of time. */
-  full(): boolean;
-  placeOf(node: Node): Place;
-  /** Where keys stand, for fixes that write one; made when it is asked for. */
-  outline(): Outline;
-  /** Notes that nodes were put in by an override. */
-  markOverride(nodes: readonly Node[], path: string): void;
+  readonly full: () => boolean;
+  readonly placeOf: (node: Node) => Place;
+  /** Where keys stand; made when it is asked for. */
+  readonly outline: () => Outline;
+  readonly markOverride: (nodes: readonly Node[], path: string) => void;
   /** The node itself, or what an alias stands for; undefined (with a problem) for an unknown anchor. */
-  follow(node: Node | null): Node | undefined;
-  problems(): Problem[];
+  readonly follow: (node: Node | null | undefined) => Node | undefined;
+  readonly problems: () => Problem[];
 }
 
 export function createReading(
@@ -66,50 +77,54 @@ export function createReading(
     return { offset, length: lineEnd === -1 ? Math.min(end, text.length) - offset : lineEnd };
   };
 
-  const reading: Reading = {
-    text,
-    placeOf,
-    outline: () => (outline ??= outlineOf(text)),
-    report(severity, code, at, message, fix) {
+  const reporting =
+    (severity: Severity): Report =>
+    (code, at, message, fix) => {
+      if (at === undefined) return;
       if (problems.length >= maximumProblems) {
         dropped += 1;
         return;
       }
       const { offset, length, override } = 'offset' in at ? at : placeOf(at);
-      // What follows from broken YAML at the same place is no news.
-      if (
-        override === undefined &&
-        known.some((one) => one.code === 'yaml' && one.offset === offset)
-      )
+      if (override !== undefined) {
+        const flag = flagOf(override);
+        problems.push({ code, severity, message: `${flag}: ${message}`, offset, length, flag });
         return;
-      const flag = override === undefined ? undefined : flagOf(override);
-      const shown = flag === undefined ? message : `${flag}: ${message}`;
-      const fixed = override === undefined && fix !== undefined ? fixAt(fix, offset, length) : {};
-      const from = flag === undefined ? {} : { flag };
-      problems.push({ code, severity, message: shown, offset, length, ...from, ...fixed });
-    },
+      }
+      // What follows from broken YAML at the same place is no news.
+      if (known.some((one) => one.code === 'yaml' && one.offset === offset)) return;
+      const draft = typeof fix === 'string' ? writing(fix) : fix;
+      problems.push({
+        code,
+        severity,
+        message,
+        offset,
+        length,
+        ...fixOf(draft, { offset, length }),
+      });
+    };
+  const error = reporting('error');
+
+  if (aliases > maximumAliases) error('too-large', document.contents!, tooAliased);
+  return {
+    ...{ text, placeOf, error, warning: reporting('warning'), info: reporting('info') },
+    outline: () => (outline ??= outlineOf(text)),
     full: () => problems.length >= maximumProblems,
     markOverride(nodes, path) {
       for (const node of nodes) overrides.set(node, path);
     },
     follow(node) {
-      if (node === null) return undefined;
-      if (!isAlias(node)) return node;
+      if (!isAlias(node)) return node ?? undefined;
       if (aliases > maximumAliases) return undefined;
       const target = anchors
         .get(node.source)
         ?.filter((anchor) => startOf(anchor) < startOf(node))
         .at(-1);
-      if (target === undefined) {
-        reading.report('error', 'yaml', node, unknownAnchor(node));
-      }
+      if (target === undefined) error('yaml', node, unknownAnchor(node));
       return target;
     },
     problems: () => (dropped === 0 ? problems : [...problems, tooMany(dropped)]),
   };
-  if (aliases > maximumAliases)
-    reading.report('error', 'too-large', document.contents!, tooAliased);
-  return reading;
 }
 
 const tooAliased = `This file has more than ${maximumAliases} aliases (*name), so none of them is followed. Write the values out.`;
@@ -132,17 +147,15 @@ function anchorsOf(document: Document.Parsed): { anchors: Map<string, Node[]>; a
   return { anchors, aliases };
 }
 
-function fixAt({ title, text, at }: FixDraft, offset: number, length: number): { fix?: Fix } {
-  if (at?.override !== undefined) return {};
-  return { fix: { title, text, offset: at?.offset ?? offset, length: at?.length ?? length } };
+function fixOf(draft: FixDraft | undefined, here: Place): Pick<Problem, 'fix'> {
+  const { offset, length, override } = draft?.at ?? here;
+  if (draft === undefined || override !== undefined) return {};
+  return { fix: { title: draft.title, text: draft.text, offset, length } };
 }
 
 const tooMany = (dropped: number): Problem => ({
-  code: 'too-many-problems',
-  severity: 'error',
+  ...{ code: 'too-many-problems', severity: 'error', offset: 0, length: 0 },
   message: `There are ${dropped} more problems. Solve those above first.`,
-  offset: 0,
-  length: 0,
 });
 
 /** Range of the text in which a scalar's value stands: without quotes and without the end of the line. */

@@ -41,6 +41,10 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return abbreviated.length === 1 ? abbreviated[0] : undefined;
 }
 
+/** The question behind a message; nothing where nobody knows what was meant. */
+export const question = (meant: string | undefined): string =>
+  meant === undefined ? '' : ` Did you mean ${meant}?`;
+
 /** Whether the letters of `word` stand in `candidate` in this order, beginning with its first. */
 function abbreviates(word: string, candidate: string): boolean {
   let matched = 0;
