@@ -1,7 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { ByteRest } from '../../wire/socket/byteRest';
 import { opcode } from '../../wire/socket/frame';
-import { HubMessageError } from '../../wire/message/hubMessage';
+import { HubMessageError, recordSeparator } from '../../wire/message/hubMessage';
+import { encodeText } from '../../wire/message/messagePack';
 import { ServiceFrames, ServiceOutput } from '../../wire/service/serviceStream';
 import {
   serverConnectionType,
@@ -11,28 +13,49 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
+import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
+import {
+  agreeOnProtocol,
+  handshakeErrorFrame,
+  handshakeFailed,
+  handshakeTimedOut,
+  protocolNamed,
+} from '../hubProtocol/protocols';
 import { serverFrame } from '../hubProtocol/serverFrame';
-import { claimPairs } from './clientIdentity';
-import type { AppServerLine, LineClient, ServiceHub } from './serviceHub';
+import {
+  claimPairs,
+  expiryMs,
+  handshakeTimeoutMs,
+  type ClientIdentity,
+  type HeaderList,
+} from './clientIdentity';
 
-/** What a server connection needs from the service. */
-export interface ServerConnectionHost {
+/** What app servers and their clients need from the service. */
+export interface DefaultModeHost {
   /** Whether app servers may run hubs here at all. */
   readonly allowsDefaultMode: boolean;
-  readonly serverPingMs: number;
-  readonly serverTimeoutMs: number;
+  readonly maxUnreadBytes: number;
   /** Milliseconds, as of the last tick. */
   readonly tickMs: number;
   /** Its handshake is done. */
   serverOpened(connection: ServerConnection): void;
-  /** Everything an app server asks for, but the data of its clients. */
+  /** Everything an app server asks for, but what concerns its own clients. */
   requested(connection: ServerConnection, message: ServiceMessage): void;
   serverGone(connection: ServerConnection): void;
+  /** Finds the server connection for a client whose hub handshake has come. */
+  route(client: RoutedClient): ServerConnection | undefined;
+  /** It takes and sends no more messages. */
+  closing(client: RoutedClient): void;
+  /** Its transport is no more. */
+  gone(client: RoutedClient): void;
 }
 
 /** Longest service message; more than the 16 MB that clients and app servers are advised to stay below. */
 const maxBodyBytes = 17 * 1024 * 1024;
-const handshakeTimeoutMs = 15_000;
+const serverHandshakeMs = 15_000;
+const serverPingMs = 5000;
+/** An app server that is silent for so long is gone. */
+const serverTimeoutMs = 30_000;
 /** Above this much unread by the app server, nothing more is read from its clients. */
 const fullBytes = 4 * 1024 * 1024;
 /** Above this much, it is gone: pings and acks do not wait for anybody. */
@@ -40,9 +63,9 @@ const lostBytes = 64 * 1024 * 1024;
 const pingFrame = encodeServiceMessage({ type: serviceType.ping, messages: [] });
 
 /** One connection of an app server, speaking the service protocol. */
-export class ServerConnection implements AppServerLine {
+export class ServerConnection {
   /** Clients that are served over it. */
-  readonly clients = new Map<string, LineClient>();
+  readonly clients = new Map<string, RoutedClient>();
   private state: 'handshake' | 'open' | 'leaving' | 'closed' = 'handshake';
   private kind: number = serverConnectionType.default;
   private readonly input: ServiceFrames;
@@ -53,11 +76,10 @@ export class ServerConnection implements AppServerLine {
   private lastSeenMs: number;
 
   constructor(
-    readonly id: string,
-    readonly hub: ServiceHub,
+    private readonly id: string,
     /** Which process it belongs to. */
     readonly serverId: string,
-    private readonly host: ServerConnectionHost,
+    private readonly host: DefaultModeHost,
     private readonly socket: WebSocket,
     private readonly raw: Duplex,
   ) {
@@ -84,7 +106,7 @@ export class ServerConnection implements AppServerLine {
   }
 
   /** Announces a new client to the app server. */
-  open(client: LineClient): void {
+  open(client: RoutedClient): void {
     this.clients.set(client.id, client);
     const { claims, query } = client.identity;
     this.send({
@@ -99,13 +121,13 @@ export class ServerConnection implements AppServerLine {
   }
 
   /** Hands on what a client sent, as it came. */
-  forward(client: LineClient, data: Buffer): void {
+  forward(client: RoutedClient, data: Buffer): void {
     this.output.connectionData(client.idText, 0, data, 0, data.length);
     this.flushSoon();
   }
 
   /** A client is gone, or closed by the service. */
-  clientClosed(client: LineClient, errorMessage: string): void {
+  clientClosed(client: RoutedClient, errorMessage: string): void {
     if (!this.clients.delete(client.id)) return;
     this.send({ type: serviceType.closeConnection, connectionId: client.id, errorMessage });
   }
@@ -138,13 +160,13 @@ export class ServerConnection implements AppServerLine {
     if (this.state === 'closed') return;
     const silentMs = nowMs - this.lastSeenMs;
     if (this.state === 'handshake') {
-      if (silentMs > handshakeTimeoutMs) this.close(1000);
+      if (silentMs > serverHandshakeMs) this.close(1000);
       return;
     }
-    if (silentMs > this.host.serverTimeoutMs) {
+    if (silentMs > serverTimeoutMs) {
       this.terminate();
     } else if (nowMs >= this.nextPingMs) {
-      this.nextPingMs = nowMs + this.host.serverPingMs;
+      this.nextPingMs = nowMs + serverPingMs;
       this.output.frame(pingFrame);
       this.flushSoon();
     }
@@ -179,23 +201,17 @@ export class ServerConnection implements AppServerLine {
       else this.refuse('The first message must be a handshake.');
     } else if (message.type === serviceType.connectionData) {
       this.clients.get(message.connectionId)?.receive(message.payload, message.isPartial === true);
-    } else if (message.type === serviceType.closeConnection) {
-      this.closed(message);
-    } else {
-      this.host.requested(this, message);
+      return;
     }
-  }
-
-  private closed({ connectionId, errorMessage }: ServiceMessageOf<5>): void {
-    const own = this.clients.get(connectionId);
-    if (own === undefined) {
-      // Whoever manages the hub may close any client; the app server of the client hears of it.
-      const reason = errorMessage === '' ? undefined : errorMessage;
-      this.hub.clients.get(connectionId)?.close(reason);
-    } else {
-      this.clients.delete(connectionId);
-      own.closeByServer(errorMessage);
+    if (message.type === serviceType.closeConnection) {
+      const own = this.clients.get(message.connectionId);
+      if (own !== undefined) {
+        this.clients.delete(own.id);
+        own.closeByServer(message.errorMessage);
+        return;
+      }
     }
+    this.host.requested(this, message);
   }
 
   private handshake({ version, connectionType }: ServiceMessageOf<1>): void {
@@ -206,9 +222,9 @@ export class ServerConnection implements AppServerLine {
       this.refuse('The service is in serverless mode: it takes no server connections.');
     } else {
       this.state = 'open';
-      this.nextPingMs = this.host.tickMs + this.host.serverPingMs;
-      const { id } = this;
-      this.send({ type: serviceType.handshakeResponse, errorMessage: '', connectionId: id });
+      this.nextPingMs = this.host.tickMs + serverPingMs;
+      const { id: connectionId } = this;
+      this.send({ type: serviceType.handshakeResponse, errorMessage: '', connectionId });
       this.host.serverOpened(this);
     }
   }
@@ -253,5 +269,220 @@ export class ServerConnection implements AppServerLine {
     this.clients.clear();
     this.host.serverGone(this);
     for (const client of clients) client.closeByServer('', true);
+  }
+}
+
+/** Longest hub handshake, and longest hub message that an app server may send in pieces. */
+const maxHandshakeBytes = 16 * 1024;
+const maxPartialBytes = 16 * 1024 * 1024;
+/** Most frames that wait for the answer to a handshake. */
+const maxHeldFrames = 1000;
+
+/** The protocol that a hub handshake asks for; undefined when it is none. */
+function protocolIn(text: string): string | undefined {
+  try {
+    const { protocol } = JSON.parse(text) as { protocol?: unknown };
+    return typeof protocol === 'string' && protocol.length <= 64
+      ? protocol.toLowerCase()
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A client whose hub is run by an app server: what it sends goes there as it came. */
+export class RoutedClient implements TransportOwner {
+  groups: Set<string> | undefined;
+  protocolName = 'json';
+  /** The id in MessagePack, for every message that carries its data. */
+  readonly idText: Buffer;
+  line: ServerConnection | undefined;
+  private state: 'handshake' | 'routed' | 'open' | 'closing' = 'handshake';
+  private rest: ByteRest | undefined;
+  /** Frames that overtook the answer of its hub to the handshake: they are addressed by id, group or user. */
+  private held: Buffer[] = [];
+  private heldBytes = 0;
+  private headers: HeaderList | undefined;
+  private readonly handshakeDueMs: number;
+
+  constructor(
+    readonly id: string,
+    private readonly host: DefaultModeHost,
+    private readonly transport: HubTransport,
+    readonly identity: ClientIdentity,
+    headers: HeaderList,
+  ) {
+    this.idText = encodeText(id);
+    this.headers = headers;
+    this.handshakeDueMs = host.tickMs + handshakeTimeoutMs(identity.claims);
+    transport.attach(this);
+  }
+
+  get userId(): string | undefined {
+    return this.identity.userId;
+  }
+
+  /** The headers of its request, once: only the app server's first message has them. */
+  takeHeaders(): HeaderList {
+    const { headers = [] } = this;
+    this.headers = undefined;
+    return headers;
+  }
+
+  arrived(data: Buffer): void {
+    if (this.state === 'closing') return;
+    if (this.line !== undefined) this.line.forward(this, data);
+    else this.readHandshake(data);
+  }
+
+  /** Takes what its own app server sends, whole hub messages or a part of one. */
+  receive(payload: Buffer, isPartial: boolean): void {
+    if (this.state === 'closing' || payload.length === 0) return;
+    if (isPartial || this.rest !== undefined) {
+      this.rest ??= new ByteRest();
+      this.rest.append(payload);
+      if (this.rest.length > maxPartialBytes) this.close('Closed: a message is too long.', true);
+      if (isPartial) return;
+    }
+    const whole = this.rest?.take() ?? payload;
+    this.rest = undefined;
+    if (this.state === 'routed') this.answered(whole);
+    else this.write(this.frame(whole));
+  }
+
+  write(frame: Buffer): void {
+    if (this.state === 'routed') this.hold(frame);
+    else if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
+  }
+
+  close(error?: string, allowReconnect = false): void {
+    if (this.state === 'closing') return;
+    this.line?.clientClosed(this, error ?? '');
+    this.end(this.closeFrame(error, allowReconnect));
+  }
+
+  /** Its app server has closed it, with a Close message before or not, or is gone. */
+  closeByServer(error: string, allowReconnect = false): void {
+    const says = error !== '' || allowReconnect;
+    this.end(says ? this.closeFrame(error === '' ? undefined : error, allowReconnect) : undefined);
+  }
+
+  terminate(): void {
+    this.end(undefined);
+    this.transport.terminate();
+  }
+
+  gone(): void {
+    if (this.state !== 'closing') {
+      this.line?.clientClosed(this, '');
+      this.end(undefined);
+    }
+    this.host.gone(this);
+  }
+
+  hasRoom(): boolean {
+    if (this.transport.unreadBytes <= this.host.maxUnreadBytes) return true;
+    if (this.state !== 'closing') {
+      const limit = `${this.host.maxUnreadBytes} bytes`;
+      const error = `Closed: more than ${limit} were waiting for this client to read them.`;
+      this.line?.clientClosed(this, error);
+      this.end(this.closeFrame(error, true), 1008);
+    }
+    return false;
+  }
+
+  tick(nowMs: number, epochMs: number): void {
+    this.transport.tick(nowMs);
+    if (this.state === 'handshake' && nowMs >= this.handshakeDueMs) {
+      this.end(handshakeErrorFrame(handshakeTimedOut));
+    }
+    if (epochMs >= (expiryMs(this.identity.claims) ?? Infinity)) {
+      this.close('The access token has expired.');
+    }
+  }
+
+  /** Nothing more is read from the client until {@link resume}: its app server is behind. */
+  pause(): void {
+    this.transport.pause();
+  }
+
+  resume(): void {
+    this.transport.resume();
+  }
+
+  private readHandshake(data: Buffer): void {
+    this.rest ??= new ByteRest();
+    this.rest.append(data);
+    const { length } = this.rest;
+    const end = this.rest.first(length).indexOf(recordSeparator);
+    if (end < 0) {
+      if (length > maxHandshakeBytes) this.end(handshakeErrorFrame(handshakeFailed));
+      return;
+    }
+    const bytes = this.rest.take();
+    this.rest = undefined;
+    const text = bytes.toString('utf8', 0, end);
+    const protocol = protocolIn(text);
+    const { carriesBinary } = this.transport;
+    if (protocol === undefined || (protocol !== 'json' && !carriesBinary)) {
+      const reason = agreeOnProtocol(text, carriesBinary);
+      this.end(handshakeErrorFrame(typeof reason === 'string' ? reason : handshakeFailed));
+      return;
+    }
+    this.protocolName = protocol;
+    this.state = 'routed';
+    this.line = this.host.route(this);
+    if (this.line === undefined) {
+      this.end(handshakeErrorFrame('No app server is connected to the service.'));
+    } else {
+      this.line.open(this);
+      this.line.forward(this, bytes);
+    }
+  }
+
+  /** The answer to the hub handshake comes first; what has been sent meanwhile follows at once. */
+  private answered(whole: Buffer): void {
+    this.state = 'open';
+    const held = this.held.splice(0);
+    if (held.length === 0) {
+      this.write(this.frame(whole));
+    } else if (this.hasRoom()) {
+      const separatorAt = whole.indexOf(recordSeparator);
+      const end = separatorAt < 0 ? whole.length : separatorAt + 1;
+      this.transport.write(this.frame(whole.subarray(0, end)));
+      const refuses =
+        separatorAt < 0 || /"error"\s*:\s*"/.test(whole.toString('utf8', 0, separatorAt));
+      // Together they are within the bound, whatever the client has read.
+      if (!refuses) for (const frame of held) this.transport.write(frame);
+      if (end < whole.length) this.write(this.frame(whole.subarray(end)));
+    }
+  }
+
+  private hold(frame: Buffer): void {
+    this.held.push(frame);
+    this.heldBytes += frame.length;
+    const maxBytes = this.host.maxUnreadBytes;
+    if (this.held.length <= maxHeldFrames && this.heldBytes <= maxBytes) return;
+    const overflow = `Closed: more than ${maxHeldFrames} messages or ${maxBytes} bytes were waiting for the answer to the handshake of this client.`;
+    this.line?.clientClosed(this, overflow);
+    this.end(handshakeErrorFrame(overflow), 1008);
+  }
+
+  private frame(payload: Buffer): Buffer {
+    return serverFrame(this.protocolName === 'json' ? opcode.text : opcode.binary, payload);
+  }
+
+  private closeFrame(error: string | undefined, allowReconnect: boolean): Buffer | undefined {
+    if (this.state !== 'open') return undefined;
+    return protocolNamed(this.protocolName)?.closeFrame(error, allowReconnect);
+  }
+
+  private end(lastFrame: Buffer | undefined, code = 1000): void {
+    if (this.state === 'closing') return;
+    this.state = 'closing';
+    this.held = [];
+    this.host.closing(this);
+    if (lastFrame !== undefined && this.transport.isWritable) this.transport.write(lastFrame);
+    this.transport.close(code);
   }
 }

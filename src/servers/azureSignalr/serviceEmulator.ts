@@ -14,11 +14,10 @@ import { WebSocketTransport, type HubTransport } from '../http/webSocketTranspor
 import type { ConnectionHost, HubConnection } from '../hub/hubConnection';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import { Emulator } from '../service/emulator';
-import { ServerConnection, type ServerConnectionHost } from './appServerConnection';
+import { RoutedClient, ServerConnection, type DefaultModeHost } from './appServerConnection';
 import { headersOf, pollTimeoutMs, wantedServer, type ClientIdentity } from './clientIdentity';
-import { RoutedClient, type RoutedClientHost } from './routedClient';
 import { ServerlessClient, ServerlessEvents } from './serverlessEvents';
-import { ServiceHub, type AppServerLine } from './serviceHub';
+import { ServiceHub } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';
 import { ClientResults, serveRequest } from './serviceRequests';
 import {
@@ -59,22 +58,15 @@ const maxFrameBytes = 16 * maxMessageBytes;
 /** Azure SignalR Service on loopback: the router between clients, app servers, REST and webhooks. */
 export class ServiceEmulator
   extends Emulator<ServiceConnection>
-  implements
-    ServiceContext,
-    ConnectionHost,
-    RoutedClientHost,
-    ServerConnectionHost,
-    HttpClientsHost
+  implements ServiceContext, ConnectionHost, DefaultModeHost, HttpClientsHost
 {
   readonly instanceId = newId();
   readonly maxMessageBytes = maxFrameBytes;
   readonly maxPostBytes = maxMessageBytes;
   readonly isHeld = false;
   readonly maxUnreadBytes: number;
-  readonly keepAliveMs: number;
-  readonly clientTimeoutMs: number;
-  readonly serverPingMs: number;
-  readonly serverTimeoutMs: number;
+  readonly keepAliveMs = 15_000;
+  readonly clientTimeoutMs = 30_000;
   readonly hubs = new Map<string, ServiceHub>();
   readonly tokens: ConnectionTokens;
   readonly httpClients = new HttpClients(this);
@@ -84,15 +76,11 @@ export class ServiceEmulator
   private readonly clientResults = new ClientResults(this.instanceId);
   private readonly events: ServerlessEvents;
   private readonly memberships = { used: 0 };
-  private readonly serverConnections = new Set<ServerConnection>();
+  private readonly serverConnections = new Map<ServerConnection, ServiceHub>();
 
   constructor(private readonly options: AzureSignalrOptions) {
     super(options, maxFrameBytes);
     this.maxUnreadBytes = options.maxUnreadBytes ?? maxFrameBytes;
-    this.keepAliveMs = options.keepAliveMs ?? 15_000;
-    this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
-    this.serverPingMs = options.serverPingMs ?? 5000;
-    this.serverTimeoutMs = options.serverTimeoutMs ?? 30_000;
     this.tokens = new ConnectionTokens(options.connectWindowMs ?? 5000);
     const timeoutMs = options.upstreamTimeoutMs ?? 100_000;
     this.upstream = new Upstream(options.upstreams ?? [], timeoutMs, () => this.accessKeys);
@@ -159,7 +147,7 @@ export class ServiceEmulator
     if (connection instanceof ServerlessClient) this.events.invoked(connection, message);
   }
 
-  route(client: RoutedClient): AppServerLine | undefined {
+  route(client: RoutedClient): ServerConnection | undefined {
     const { hub, claims } = client.identity;
     const line = this.hub(hub).chooseServer(wantedServer(claims));
     if (line !== undefined) this.hub(hub).add(client);
@@ -179,18 +167,19 @@ export class ServiceEmulator
   }
 
   serverOpened(connection: ServerConnection): void {
-    connection.hub.servers.add(connection);
+    this.serverConnections.get(connection)?.servers.add(connection);
   }
 
   serverGone(connection: ServerConnection): void {
+    this.serverConnections.get(connection)?.servers.delete(connection);
     if (!this.serverConnections.delete(connection)) return;
-    connection.hub.servers.delete(connection);
     this.quota.release();
     this.remove(connection);
   }
 
   requested(connection: ServerConnection, message: ServiceMessage): void {
-    serveRequest(this.clientResults, connection, message);
+    const hub = this.serverConnections.get(connection);
+    if (hub !== undefined) serveRequest(this.clientResults, hub, connection, message);
   }
 
   override async dispose(): Promise<void> {
@@ -238,10 +227,9 @@ export class ServiceEmulator
     }
     if (!('identity' in admission)) {
       this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-        const hub = this.hub(admission.hub);
-        const line = new ServerConnection(newId(), hub, admission.serverId, this, accepted, socket);
+        const line = new ServerConnection(newId(), admission.serverId, this, accepted, socket);
         this.quota.take();
-        this.serverConnections.add(line);
+        this.serverConnections.set(line, this.hub(admission.hub));
         this.add(line);
       });
       return;
@@ -270,7 +258,7 @@ export class ServiceEmulator
 
   /** Forgets hubs that nobody is on; there is one for each name that anybody ever asked for. */
   private sweepHubs(): void {
-    const served = new Set([...this.serverConnections].map(({ hub }) => hub));
+    const served = new Set(this.serverConnections.values());
     for (const hub of this.hubs.values()) {
       hub.userGroups.sweep();
       if (hub.isEmpty && !served.has(hub)) this.hubs.delete(hub.name);

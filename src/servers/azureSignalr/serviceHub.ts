@@ -1,10 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import type { Payloads, ServiceMessage } from '../../wire/service/serviceMessage';
-import { opcode } from '../../wire/socket/frame';
 import { HubClients, SetsByKey, type HubMember } from '../hub/hubGroups';
-import { encodedOnce, type FrameSource } from '../hubProtocol/protocols';
-import { serverFrame } from '../hubProtocol/serverFrame';
-import type { ClientIdentity, HeaderList } from './clientIdentity';
+import type { FrameSource } from '../hubProtocol/protocols';
+import type { ServerConnection } from './appServerConnection';
+import type { ClientIdentity } from './clientIdentity';
 
 /** A client of the service, in either mode. */
 export interface ServiceClient extends HubMember {
@@ -16,45 +14,11 @@ export interface ServiceClient extends HubMember {
   close(error?: string, allowReconnect?: boolean): void;
 }
 
-/** A client whose hub is run by an app server. */
-export interface LineClient extends ServiceClient {
-  /** The id in MessagePack, for every message that carries its data. */
-  readonly idText: Buffer;
-  /** The headers of its request, once. */
-  takeHeaders(): HeaderList;
-  /** Takes what its own app server sends, whole hub messages or a part of one. */
-  receive(payload: Buffer, isPartial: boolean): void;
-  /** Its app server has closed it, or is gone. */
-  closeByServer(error: string, allowReconnect?: boolean): void;
-  pause(): void;
-  resume(): void;
-}
-
-/** A connection of an app server, as its hub and its clients know it. */
-export interface AppServerLine {
-  /** Which process it belongs to. */
-  readonly serverId: string;
-  /** Whether new clients may be routed to it. */
-  readonly takesClients: boolean;
-  /** Clients that are served over it. */
-  readonly clients: ReadonlyMap<string, LineClient>;
-  /** Announces a new client. */
-  open(client: LineClient): void;
-  /** Hands on what a client sent, as it came. */
-  forward(client: LineClient, data: Buffer): void;
-  /** A client is gone, or closed by the service. */
-  clientClosed(client: LineClient, errorMessage: string): void;
-  send(message: ServiceMessage): void;
-  /** Ends it in order. */
-  close(): void;
-  terminate(): void;
-}
-
 /** Who is on one hub: clients, users, groups, app servers. */
 export class ServiceHub extends HubClients<ServiceClient> {
   readonly userGroups: UserGroups;
   /** Connections of app servers. */
-  readonly servers = new Set<AppServerLine>();
+  readonly servers = new Set<ServerConnection>();
   /** Where the search for the next connection begins, so that equals take turns. */
   private turn = 0;
 
@@ -84,12 +48,12 @@ export class ServiceHub extends HubClients<ServiceClient> {
   chooseServer(wanted?: {
     readonly serverId: string;
     readonly isRequired: boolean;
-  }): AppServerLine | undefined {
+  }): ServerConnection | undefined {
     const ready = [...this.servers].filter(({ takesClients }) => takesClients);
     const own = ready.filter(({ serverId }) => serverId === wanted?.serverId);
     const candidates = own.length > 0 || wanted?.isRequired === true ? own : ready;
     const start = candidates.length === 0 ? 0 : this.turn++ % candidates.length;
-    let best: AppServerLine | undefined;
+    let best: ServerConnection | undefined;
     for (let index = 0; index < candidates.length; index++) {
       const next = candidates[(start + index) % candidates.length]!;
       if (best === undefined || next.clients.size < best.clients.size) best = next;
@@ -212,11 +176,3 @@ export class UserGroups {
     }
   }
 }
-
-/** What an app server sends to many clients: one whole hub frame for each hub protocol. */
-export const payloadFrames = (payloads: Payloads = []): FrameSource =>
-  encodedOnce((protocolName) => {
-    const payload = payloads.find(([name]) => name === protocolName)?.[1];
-    if (payload === undefined || payload.length === 0) return undefined;
-    return serverFrame(protocolName === 'json' ? opcode.text : opcode.binary, payload);
-  });

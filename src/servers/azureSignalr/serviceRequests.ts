@@ -3,13 +3,16 @@ import {
   ackStatus,
   serviceType,
   type ServiceMessage,
+  type Payloads,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
+import { opcode } from '../../wire/socket/frame';
 import { noMoreGroups } from '../hub/hubGroups';
+import { encodedOnce, type FrameSource } from '../hubProtocol/protocols';
+import { serverFrame } from '../hubProtocol/serverFrame';
 import { isGroupName, isUserId } from '../service/emulator';
-import type { ServerConnection } from './appServerConnection';
-import { RoutedClient } from './routedClient';
-import { idIn, payloadFrames, type ServiceClient, type ServiceHub } from './serviceHub';
+import { RoutedClient, type ServerConnection } from './appServerConnection';
+import { idIn, type ServiceClient, type ServiceHub } from './serviceHub';
 
 type Ack = readonly [status: number, message: string];
 const ok: Ack = [ackStatus.ok, ''];
@@ -24,16 +27,21 @@ const notServed: Ack = [ackStatus.internalServerError, 'This emulator does not s
 /** Serves what an app server asks for; messages that only the service sends are ignored. */
 export function serveRequest(
   clientResults: ClientResults,
+  hub: ServiceHub,
   from: ServerConnection,
   message: ServiceMessage,
 ): void {
-  if (sends(from.hub, message)) return;
+  if (sends(hub, message)) return;
   switch (message.type) {
     case serviceType.ping:
-      answerPing(from, message);
+      answerPing(hub, from, message);
+      break;
+    case serviceType.closeConnection:
+      // Whoever manages the hub may close any client; the app server of the client hears of it.
+      hub.clients.get(message.connectionId)?.close(message.errorMessage || undefined);
       break;
     case serviceType.clientInvocation:
-      clientResults.ask(from, message);
+      clientResults.ask(hub, from, message);
       break;
     case serviceType.clientCompletion:
     case serviceType.errorCompletion:
@@ -46,7 +54,7 @@ export function serveRequest(
       break;
     }
     default: {
-      const ack = membership(from.hub, message) ?? checks(from.hub, message);
+      const ack = membership(hub, message) ?? checks(hub, message);
       if (ack === undefined || !('ackId' in message)) return;
       const [status, text] = ack;
       from.send({ type: serviceType.ack, ackId: message.ackId, status, message: text });
@@ -95,9 +103,12 @@ function sends(hub: ServiceHub, message: ServiceMessage): boolean {
 /** .NET counts 100 ns from year 1; the SDK takes the newest list by it. */
 const dotnetTicks = (): string => String(621_355_968_000_000_000n + BigInt(Date.now()) * 10_000n);
 
-function answerPing(from: ServerConnection, { messages }: ServiceMessageOf<3>): void {
+function answerPing(
+  { clients, servers }: ServiceHub,
+  from: ServerConnection,
+  { messages }: ServiceMessageOf<3>,
+): void {
   const [key, value = ''] = messages;
-  const { clients, servers } = from.hub;
   if (key === 'status') {
     const counts = ['clientcount', String(clients.size), 'servercount', String(servers.size)];
     from.ping('status', clients.size > 0 ? '1' : '0', ...counts);
@@ -191,9 +202,9 @@ export class ClientResults {
   /** @param instanceId name of this service instance */
   constructor(private readonly instanceId: string) {}
 
-  ask(asker: ServerConnection, question: ServiceMessageOf<34>): void {
+  ask(hub: ServiceHub, asker: ServerConnection, question: ServiceMessageOf<34>): void {
     const { invocationId, connectionId, callerServerId, payloads } = question;
-    const client = asker.hub.clients.get(connectionId);
+    const client = hub.clients.get(connectionId);
     const frame = client && payloadFrames(payloads).in(client.protocolName);
     if (client === undefined || frame === undefined || this.waiting.size >= maxWaiting) {
       const error =
@@ -228,3 +239,11 @@ export class ClientResults {
     }
   }
 }
+
+/** What an app server sends to many clients: one whole hub frame for each hub protocol. */
+const payloadFrames = (payloads: Payloads = []): FrameSource =>
+  encodedOnce((protocolName) => {
+    const payload = payloads.find(([name]) => name === protocolName)?.[1];
+    if (payload === undefined || payload.length === 0) return undefined;
+    return serverFrame(protocolName === 'json' ? opcode.text : opcode.binary, payload);
+  });

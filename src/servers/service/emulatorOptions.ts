@@ -41,14 +41,6 @@ export interface AzureSignalrOptions extends EmulatorOptions {
   readonly connectWindowMs?: number;
   /** A client that leaves more than this unread is closed, default 16 MiB. */
   readonly maxUnreadBytes?: number;
-  /** Between two pings to an app server, default 5 s. */
-  readonly serverPingMs?: number;
-  /** An app server that is silent for so long is gone, default 30 s. */
-  readonly serverTimeoutMs?: number;
-  /** Pings to serverless clients, default 15 s. */
-  readonly keepAliveMs?: number;
-  /** A serverless client that has sent a ping is closed after this much silence, default 30 s. */
-  readonly clientTimeoutMs?: number;
 }
 
 export interface WebPubSubEmulatorOptions extends EmulatorOptions {
