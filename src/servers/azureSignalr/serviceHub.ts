@@ -22,11 +22,8 @@ export class ServiceHub extends HubClients<ServiceClient> {
   /** Where the search for the next connection begins, so that equals take turns. */
   private turn = 0;
 
-  constructor(
-    readonly name: string,
-    memberships: MembershipCount,
-  ) {
-    super();
+  constructor(name: string, memberships: MembershipCount) {
+    super(name);
     this.userGroups = new UserGroups(memberships);
   }
 
@@ -61,13 +58,8 @@ export class ServiceHub extends HubClients<ServiceClient> {
     return best;
   }
 
-  /** The connections with these ids that are there. */
-  ofIds(ids: readonly string[]): ServiceClient[] {
-    return ids.flatMap((id) => this.clients.get(id) ?? []);
-  }
-
   /** Members by themselves, and those whose user is in the group. */
-  inGroup(group: string): Iterable<ServiceClient> {
+  override inGroup(group: string): Iterable<ServiceClient> {
     const users = this.userGroups.users(group);
     if (users === undefined) return this.groups.membersOf(group);
     const members = new Set(this.groups.membersOf(group));

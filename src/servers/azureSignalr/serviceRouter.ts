@@ -3,24 +3,21 @@ import { performance } from 'node:perf_hooks';
 import { isHubName } from '../../base/serviceLimits';
 import { isLoopback } from '../../wire/socket/isLoopback';
 import type { HttpClients } from '../http/httpTransport';
-import { answerJson, readBody, refuse, splitUrl, type Refusal } from '../http/loopbackServer';
+import { answerJson, refuse, splitUrl, type Refusal } from '../http/loopbackServer';
 import { availableTransports, isRefusal, postOnly, type ConnectionTokens } from '../http/negotiate';
 import type { ConnectionQuota } from '../service/connectionQuota';
-import { handlersIn, jsonIn, partsOf } from '../service/emulator';
 import { bearerToken, type TokenOutcome } from '../service/tokenCheck';
 import { allowsTransport, identityOf, type ClientIdentity } from './clientIdentity';
-import { answerRest, type RestContext } from './restApi';
-import { isUpstreamUrl, type UpstreamTemplate } from '../service/emulatorOptions';
-import type { Upstream } from './signalrUpstream';
+import { answerRest } from '../service/rest';
+import { signalrRest, type SignalrRestHost } from './restApi';
 
 /** What requests to the service are answered from. */
-export interface ServiceContext extends RestContext {
+export interface ServiceContext extends SignalrRestHost {
   /** Tokens of negotiated connections. */
   readonly tokens: ConnectionTokens;
   readonly quota: ConnectionQuota;
   readonly httpClients: HttpClients;
   readonly identities: WeakMap<IncomingMessage, ClientIdentity>;
-  readonly upstream: Upstream;
 }
 
 /** An upgrade that may go on, if there is room. */
@@ -35,7 +32,6 @@ const transportRefused: Refusal = {
   text: 'The access token does not allow this transport.',
 };
 const maxServerIdChars = 256;
-const maxRegistrationBytes = 16 * 1024;
 
 /** Answers every HTTP request that is no upgrade. */
 export async function answerServiceRequest(
@@ -46,16 +42,14 @@ export async function answerServiceRequest(
   const { path, query } = splitUrl(request);
   const isClient = path === '/client' || path === '/client/negotiate';
   if (isClient && answersPreflight(request, response)) return;
-  if (path.startsWith('/api/')) {
-    await answerRest(context, request, response);
+  if (/^\/(api|emulator)\//.test(path)) {
+    answerRest(signalrRest, context, request, response);
   } else if (isClient) {
     const identity = await identify(context, request, query);
     if (response.destroyed) return;
     if ('status' in identity) refuse(response, identity);
     else if (path === '/client') connect(context, request, response, query, identity);
     else answerNegotiate(context, request, response, query, identity);
-  } else if (path.startsWith('/emulator/')) {
-    await register(context, request, response, path);
   } else {
     refuse(response, path === '/server' ? noUpgrade : notFound);
   }
@@ -179,61 +173,4 @@ function answersPreflight(request: IncomingMessage, response: ServerResponse): b
   });
   response.end();
   return true;
-}
-
-/** `PUT /emulator/hubs/{hub}/handler`: from now on, events of the hub go where its body says; DELETE: as before. */
-async function register(
-  context: ServiceContext,
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-): Promise<void> {
-  const { accessTokens, upstream } = context;
-  const named = /^\/emulator\/hubs\/([^/]+)\/handler$/.exec(path)?.[1];
-  const [hub] = partsOf(named ?? '') ?? [];
-  if (hub === undefined || !isHubName(hub)) {
-    refuse(response, notFound);
-    return;
-  }
-  const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
-  const token = await accessTokens.checkApplication(bearer, context.urlsOf(request.url ?? ''));
-  if (response.destroyed) return;
-  if ('status' in token) {
-    refuse(response, token);
-  } else if (request.method === 'DELETE') {
-    if (upstream.unregister(hub)) response.writeHead(204).end();
-    else refuse(response, notFound);
-  } else if (request.method !== 'PUT') {
-    const headers = { Allow: 'PUT, DELETE' };
-    refuse(response, { status: 405, text: 'A handler is PUT or DELETE.', headers });
-  } else {
-    const take = (body: Buffer): void => {
-      const handlers = handlersIn(jsonIn(body), handlerIn);
-      if (handlers === undefined || handlers.length > maxHandlers)
-        refuse(response, { status: 400, text: handlersForm });
-      else if (upstream.register(hub, handlers)) response.writeHead(204).end();
-      else refuse(response, { status: 400, text: 'Too many hubs have handlers of their own.' });
-    };
-    const headers = { Connection: 'close' };
-    const tooLong = (): void =>
-      refuse(response, { status: 413, text: 'The body is too long.', headers });
-    readBody(request, response, maxRegistrationBytes, take, tooLong);
-  }
-}
-
-const handlersForm =
-  'The body must be {"url":…} with an http or https address of this machine, if need be with categories and events: "*" or names with commas between; or {"handlers":[…]} with several of these, of which the first that wants an event gets it.';
-/** Handlers of one hub. */
-const maxHandlers = 100;
-
-/** Only on this machine: whoever has the key must not reach further. */
-function handlerIn({
-  url,
-  categories = '*',
-  events = '*',
-}: Readonly<Record<string, unknown>>): UpstreamTemplate | undefined {
-  if (typeof url !== 'string' || typeof categories !== 'string' || typeof events !== 'string')
-    return undefined;
-  if (!isUpstreamUrl(url) || !isLoopback(url.replace(/[{}]/g, ''))) return undefined;
-  return { url, categories, events };
 }

@@ -37,11 +37,11 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     super(templates, { timeoutMs, maxAnswerBytes });
   }
 
-  /** @returns false when there are too many hubs */
-  register(hub: string, templates: readonly UpstreamTemplate[]): boolean {
-    if (!this.hasRoomFor(hub)) return false;
-    this.set(hub, templates);
-    return true;
+  /** @returns why there is no room for them */
+  register(hub: string, templates: readonly UpstreamTemplate[]): string | undefined {
+    const problem = this.problemOf(hub, templates.length);
+    if (problem === undefined) this.set(hub, templates);
+    return problem;
   }
 
   /** Where an event goes; undefined when nobody wants it, or what speaks against its name. */

@@ -72,6 +72,8 @@ export class HubClients<Client extends HubMember> {
   readonly groups = new HubGroups<Client>();
   private readonly users = new SetsByKey<Client>();
 
+  constructor(readonly name: string) {}
+
   add(client: Client): void {
     this.clients.set(client.id, client);
     if (client.userId !== undefined) this.users.add(client.userId, client);
@@ -87,5 +89,14 @@ export class HubClients<Client extends HubMember> {
 
   ofUser(userId: string): ReadonlySet<Client> {
     return this.users.of(userId) ?? new Set();
+  }
+
+  inGroup(group: string): Iterable<Client> {
+    return this.groups.membersOf(group);
+  }
+
+  /** The clients with these ids that are there. */
+  ofIds(ids: readonly string[]): Client[] {
+    return ids.flatMap((id) => this.clients.get(id) ?? []);
   }
 }

@@ -60,41 +60,6 @@ export const isGroupName = (name: string): boolean =>
 /** Whether the groups of a user with this id are remembered. */
 export const isUserId = (id: string): boolean => id.length <= maxNameChars && id !== '';
 
-/** A route of a REST API: `{…}` in its path is a name. */
-export interface Route<Run> {
-  readonly method: string;
-  readonly path: readonly string[];
-  readonly run: Run;
-}
-
-export const route = <Run>(method: string, path: string, run: Run): Route<Run> => ({
-  method,
-  path: path.split('/'),
-  run,
-});
-
-/**
- * The route of a request, and the names in its path.
- * @param parts of the path, decoded
- * @returns the methods that the path has when this is none of them; none for no such path
- */
-export function findRoute<Run>(
-  routes: readonly Route<Run>[],
-  method: string,
-  parts: readonly string[],
-): { readonly route: Route<Run>; readonly names: readonly string[] } | readonly string[] {
-  const isName = (part: string): boolean => part.startsWith('{');
-  const atPath = routes.filter(
-    ({ path }) =>
-      path.length === parts.length &&
-      path.every((part, index) => isName(part) || part === parts[index]),
-  );
-  const found = atPath.find((candidate) => candidate.method === method);
-  return found === undefined
-    ? atPath.map((candidate) => candidate.method)
-    : { route: found, names: parts.filter((_, index) => isName(found.path[index]!)) };
-}
-
 /** The parts of a path, decoded; undefined when it cannot be. */
 export function partsOf(path: string): string[] | undefined {
   try {
@@ -111,20 +76,4 @@ export function jsonIn(body: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-/**
- * What a registration names: one handler, or a list of them in `handlers`; undefined for anything else.
- * @param read one handler; undefined when it is none
- */
-export function handlersIn<Handler>(
-  body: unknown,
-  read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,
-): readonly Handler[] | undefined {
-  const { handlers = [body] } = (body ?? {}) as { handlers?: unknown };
-  if (!Array.isArray(handlers)) return undefined;
-  const all = handlers.flatMap(
-    (each: unknown) => read((each ?? {}) as Record<string, unknown>) ?? [],
-  );
-  return all.length === handlers.length ? all : undefined;
 }

@@ -85,8 +85,9 @@ export class UpstreamCalls {
   }
 }
 
-/** Hubs with handlers of their own; more are refused. */
-export const maxHubs = 1000;
+/** Hubs with handlers of their own, and handlers of one hub; more are refused. */
+const maxHubs = 1000;
+const maxHandlers = 100;
 
 /** Where events go: to the handlers of their hub, or where it has none of its own to the common ones. */
 export class UpstreamHandlers<Handler> {
@@ -114,13 +115,16 @@ export class UpstreamHandlers<Handler> {
     this.registered.set(hub, handlers);
   }
 
-  protected handlersOf(hub: string): readonly Handler[] {
-    return this.registered.get(hub) ?? this.common;
+  /** Why a hub cannot have so many handlers of its own. */
+  protected problemOf(hub: string, handlers: number): string | undefined {
+    if (handlers > maxHandlers) return `A hub has at most ${maxHandlers} event handlers.`;
+    return this.registered.has(hub) || this.registered.size < maxHubs
+      ? undefined
+      : `There are ${maxHubs} hubs with event handlers already.`;
   }
 
-  /** Whether a hub may have handlers of its own, too. */
-  protected hasRoomFor(hub: string): boolean {
-    return this.registered.has(hub) || this.registered.size < maxHubs;
+  protected handlersOf(hub: string): readonly Handler[] {
+    return this.registered.get(hub) ?? this.common;
   }
 }
 

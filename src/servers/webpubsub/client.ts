@@ -12,7 +12,7 @@ import {
   readProtobufClientMessage,
   writeProtobufServerMessage,
 } from '../../wire/webpubsub/protobufMessages';
-import { HubClients, type HubMember } from '../hub/hubGroups';
+import type { HubClients, HubMember } from '../hub/hubGroups';
 import { serverFrame } from '../hubProtocol/serverFrame';
 import type { WebSocketTransport } from '../http/webSocketTransport';
 import { AckIds, EventQueue, opcodes, UnackedMessages, type Delivery } from './delivery';
@@ -45,11 +45,7 @@ const orderlyCodes = [1000, 1005];
 const goneForGood = 1008;
 
 /** The clients of one hub. */
-export class PubSubHub extends HubClients<Client> {
-  constructor(readonly name: string) {
-    super();
-  }
-}
+export type PubSubHub = HubClients<Client>;
 
 export interface ClientIdentity {
   readonly hub: PubSubHub;

@@ -6,7 +6,6 @@ import {
   filledUrl,
   fitsPattern,
   headerText,
-  maxHubs,
   signature,
   UpstreamHandlers,
   type UpstreamAnswer,
@@ -97,7 +96,6 @@ const unasked = (settings: HandlerSettings): Handler => ({ ...settings, agreed: 
 
 /** Largest answer; what goes to clients may not be larger either. */
 const maxAnswerBytes = 1024 * 1024;
-const maxHandlers = 100;
 
 /** Sends the events of clients to handlers of the application, over HTTP and on this machine only. */
 export class Upstream extends UpstreamHandlers<Handler> {
@@ -122,12 +120,9 @@ export class Upstream extends UpstreamHandlers<Handler> {
    * @returns what speaks against one of them, undefined when all were accepted
    */
   async register(hub: string, settings: readonly HandlerSettings[]): Promise<string | undefined> {
-    if (settings.length > maxHandlers) return `A hub has at most ${maxHandlers} event handlers.`;
-    for (const { url } of settings) {
-      const problem = handlerProblem(url);
-      if (problem !== undefined) return problem;
-    }
-    if (!this.hasRoomFor(hub)) return `There are ${maxHubs} hubs with event handlers already.`;
+    const urlProblem = settings.map(({ url }) => handlerProblem(url)).find((each) => each);
+    const problem = this.problemOf(hub, settings.length) ?? urlProblem;
+    if (problem !== undefined) return problem;
     const handlers = settings.map(unasked);
     for (const handler of handlers) {
       const refusal = await this.askOnce(handler, hub);

@@ -11,7 +11,9 @@ import {
 import { loopbackHost, refuseUpgrade, type Terminable } from '../http/loopbackServer';
 import { newId } from '../http/negotiate';
 import { WebSocketTransport } from '../http/webSocketTransport';
+import { HubClients } from '../hub/hubGroups';
 import { Emulator } from '../service/emulator';
+import { answerRest } from '../service/rest';
 import type { WebPubSubEmulatorOptions } from '../service/emulatorOptions';
 import {
   admit,
@@ -20,11 +22,11 @@ import {
   type AdmissionContext,
   type ConnectRequest,
 } from './admission';
-import { Client, PubSubHub, type ClientHost } from './client';
+import { Client, type ClientHost, type PubSubHub } from './client';
 import { carryOut, raiseMessage, sourceOf, type ClientContext } from './clientRequests';
 import { Permissions } from './permissions';
 import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
-import { answerRest, type RestHost } from './rest';
+import { webPubSubRest, type PubSubRestHost } from './restApi';
 
 /** What the emulator has done so far. */
 export interface WebPubSubCounts {
@@ -45,7 +47,7 @@ const maxMessageBytes = 1024 * 1024;
 
 class RunningEmulator
   extends Emulator<Terminable>
-  implements AdmissionContext, ClientContext, ClientHost, RestHost
+  implements AdmissionContext, ClientContext, ClientHost, PubSubRestHost
 {
   readonly upstream: Upstream;
   readonly allowAnonymous: boolean;
@@ -79,7 +81,7 @@ class RunningEmulator
   }
 
   hub(name: string): PubSubHub {
-    return this.hubs.get(name) ?? new PubSubHub(name);
+    return this.hubs.get(name) ?? new HubClients<Client>(name);
   }
 
   delivered(count: number): void {
@@ -112,7 +114,7 @@ class RunningEmulator
   }
 
   protected answer(request: IncomingMessage, response: ServerResponse): void {
-    answerRest(this, request, response);
+    answerRest(webPubSubRest, this, request, response);
   }
 
   protected upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

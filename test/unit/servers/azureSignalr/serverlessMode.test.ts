@@ -266,8 +266,8 @@ describe('the Azure SignalR emulator in serverless mode', () => {
     assert.equal(await put({ url: url.replace('//', '//{event}.') }), 400);
     for (const [hub, status] of [
       ['chat%2ceu%5b1%5d', 204],
-      ['chat%2feu', 404],
-      ['chat%2', 404],
+      ['chat%2feu', 400],
+      ['chat%2', 400],
     ] as const) {
       const path = `/emulator/hubs/${hub}/handler`;
       assert.equal((await peer.rest('PUT', path, { url })).status, status, hub);

@@ -1,0 +1,362 @@
+/** What the REST APIs of both services have in common: tokens, routes, sends, ends, questions and errors. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isHubName } from '../../base/serviceLimits';
+import { pathAndQuery, readBody, type Terminable } from '../http/loopbackServer';
+import { noMoreGroups, type HubClients, type HubMember } from '../hub/hubGroups';
+import { isGroupName, jsonIn, partsOf, type Emulator } from './emulator';
+import { bearerToken } from './tokenCheck';
+
+/** What calls are answered from. */
+export interface RestHost<Hub> extends Pick<
+  Emulator<Terminable>,
+  'accessTokens' | 'clientToken' | 'urlsOf'
+> {
+  hub(name: string): Hub;
+}
+
+/** A call whose token was accepted. */
+export interface RestCall<Hub> {
+  readonly hub: Hub;
+  /** What stands in the path for its names, decoded; empty where the path has none. */
+  readonly names: Readonly<Record<PathName, string>>;
+  readonly query: URLSearchParams;
+  readonly contentType: string | undefined;
+  readonly body: Buffer;
+  /** Whole URL without its query. */
+  readonly url: string;
+}
+
+type PathName = 'group' | 'user' | 'connection' | 'permission';
+const noNames = { group: '', user: '', connection: '', permission: '' };
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const ok: RestAnswer = { status: 200 };
+export const accepted: RestAnswer = { status: 202 };
+export const noContent: RestAnswer = { status: 204 };
+
+/** A call that is refused: the code is for programs, the sentence for people. */
+export class RestError extends Error {
+  /**
+   * @param code by default that of the service for the status
+   * @param target what of the request is at fault
+   */
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly code?: string,
+    readonly target = 'Request',
+    readonly headers?: Readonly<Record<string, string>>,
+  ) {
+    super(message);
+  }
+}
+
+export const invalid = (message: string): RestError => new RestError(400, message);
+
+type Run<Hub, Host> = (call: RestCall<Hub>, host: Host) => RestAnswer | Promise<RestAnswer>;
+
+/** `{…}` in a path is a name. */
+export interface Route<Hub, Host> {
+  readonly method: string;
+  readonly path: readonly string[];
+  readonly run: Run<Hub, Host>;
+}
+
+export const route = <Hub, Host>(
+  method: string,
+  path: string,
+  run: Run<Hub, Host>,
+): Route<Hub, Host> => ({ method, path: path.split('/'), run });
+
+/** A call before its route is known. */
+export interface AskedPath {
+  /** Whether it is one of {@link RestApi.ownRoutes}. */
+  readonly isOwn: boolean;
+  readonly method: string;
+  readonly hub: string;
+  /** Behind the hub, decoded. */
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+/** The API of one service. */
+export interface RestApi<Hub, Host> {
+  readonly routes: readonly Route<Hub, Host>[];
+  /** Under `/emulator/`: what the service has in its settings. */
+  readonly ownRoutes: readonly Route<Hub, Host>[];
+  /** What the service calls an error, by its status. */
+  readonly codes: Readonly<Record<number, string>>;
+  /** Whether applications that have signed in get keys for tokens of clients. */
+  readonly lendsKeys: boolean;
+  readonly errorBody: (error: RestError, code: string) => object;
+  /** Reads a path as the service does. @throws RestError */
+  readonly asked: (path: AskedPath) => AskedPath;
+}
+
+/** Largest body of a request, as of the services. */
+const maxBodyBytes = 1024 * 1024;
+
+/** Answers one HTTP request that is no upgrade. */
+export function answerRest<Hub, Host extends RestHost<Hub>>(
+  api: RestApi<Hub, Host>,
+  host: Host,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const refuse = (error: unknown): RestAnswer => {
+    if (!(error instanceof RestError)) throw error;
+    const { status, code = api.codes[status] ?? '' } = error;
+    const headers = { 'x-ms-error-code': code, ...error.headers };
+    return { status, body: api.errorBody(error, code), headers };
+  };
+  const take = (body: Buffer): void =>
+    void carryOut(api, host, request, body)
+      .catch(refuse)
+      .then((answer) => writeAnswer(response, answer));
+  readBody(request, response, maxBodyBytes, take, () => {
+    const text = `The body of a request has at most ${maxBodyBytes} bytes.`;
+    // What is left of the body is not read.
+    const headers = { Connection: 'close' };
+    writeAnswer(response, refuse(new RestError(413, text, undefined, undefined, headers)));
+  });
+}
+
+/** @throws RestError when it is refused */
+async function carryOut<Hub, Host extends RestHost<Hub>>(
+  api: RestApi<Hub, Host>,
+  host: Host,
+  request: IncomingMessage,
+  body: Buffer,
+): Promise<RestAnswer> {
+  const { path, query } = pathAndQuery(request);
+  if (/^\/api(\/v1)?\/health\/?$/i.test(path)) return ok;
+  await checkToken(host, request);
+  if (api.lendsKeys && /^\/api\/(v1\/)?auth\/accesskey\/?$/i.test(path)) return lendKey(host);
+  const found = /^\/(api|emulator)\/(?:v1\/)?hubs\/([^/]+(?:\/.+?)?)\/?$/i.exec(path);
+  if (found === null) throw notFound;
+  const [hubText, ...parts] = partsOf(found[2]!) ?? [];
+  if (hubText === undefined) throw invalid('The path is badly encoded.');
+  const isOwn = found[1]!.toLowerCase() === 'emulator';
+  const asked = api.asked({ isOwn, method: request.method ?? '', hub: hubText, parts, query });
+  if (!isHubName(asked.hub)) throw invalid('This is no name of a hub.');
+  const { run, names } = findRoute(isOwn ? api.ownRoutes : api.routes, asked);
+  const contentType = request.headers['content-type'];
+  const url = host.urlsOf(path)[0]!;
+  return run({ hub: host.hub(asked.hub), names, query, contentType, body, url }, host);
+}
+
+function writeAnswer(response: ServerResponse, { status, body, headers }: RestAnswer): void {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  response.writeHead(status, {
+    ...(body !== undefined && { 'Content-Type': 'application/json; charset=utf-8' }),
+    // An answer without a body has no length when the status says so (RFC 9110, 8.6).
+    ...(status !== 204 && { 'Content-Length': Buffer.byteLength(text) }),
+    ...headers,
+  });
+  response.end(text);
+}
+
+const notFound = new RestError(404, 'There is nothing at this path.');
+
+/** A key for an application that has signed in. */
+function lendKey({ accessTokens }: Pick<RestHost<unknown>, 'accessTokens'>): RestAnswer {
+  const { id, text } = accessTokens.lend();
+  return { status: 200, body: { KeyId: id, AccessKey: text } };
+}
+
+async function checkToken(host: RestHost<unknown>, request: IncomingMessage): Promise<void> {
+  const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
+  const token = await host.accessTokens.checkApplication(bearer, host.urlsOf(request.url ?? ''));
+  if (!('status' in token)) return;
+  const headers = token.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : undefined;
+  throw new RestError(token.status, token.text, undefined, undefined, headers);
+}
+
+/** @throws RestError */
+function findRoute<Hub, Host>(
+  routes: readonly Route<Hub, Host>[],
+  { method, parts }: AskedPath,
+): { readonly run: Run<Hub, Host>; readonly names: Readonly<Record<PathName, string>> } {
+  const atPath = routes.filter(
+    ({ path }) =>
+      path.length === parts.length &&
+      path.every((part, index) => part.startsWith('{') || part === parts[index]),
+  );
+  if (atPath.length === 0) throw notFound;
+  const found = atPath.find((each) => each.method === method);
+  if (found === undefined) {
+    const headers = { Allow: atPath.map((each) => each.method).join(', ') };
+    throw new RestError(405, 'This path has no such method.', undefined, undefined, headers);
+  }
+  const named = found.path.flatMap((part, index) =>
+    part.startsWith('{') ? [[part.slice(1, -1), parts[index]!] as const] : [],
+  );
+  if (named.some(([, name]) => name === '')) throw invalid('A name in the path is empty.');
+  const names = { ...noNames, ...Object.fromEntries(named) };
+  if (names.group !== '') checkedGroup(names.group);
+  return { run: found.run, names };
+}
+
+/** @throws RestError when it is no name of a group */
+export function checkedGroup(name: string): string {
+  if (isGroupName(name)) return name;
+  throw invalid('The name of a group has 1 to 1,024 characters and is not blank.');
+}
+
+/** The JSON object in the body. @throws RestError when it is none */
+export function objectIn({ body }: Pick<RestCall<unknown>, 'body'>): Record<string, unknown> {
+  const parsed = jsonIn(body);
+  if (parsed === undefined) throw invalid('The body is no JSON.');
+  if (typeof parsed !== 'object' || parsed === null) throw invalid('The body is no JSON object.');
+  return parsed as Record<string, unknown>;
+}
+
+/** What is sent, ended or asked about. */
+export type Receivers<Client, Hub> = (call: RestCall<Hub>) => Iterable<Client>;
+
+/** What a service does its own way in {@link commonRoutes}. */
+interface CommonParts<Client, Hub, Host> {
+  readonly sendTo: (receivers: Receivers<Client, Hub>) => Run<Hub, Host>;
+  readonly close: (client: Client, reason: string | undefined) => void;
+  /** Which clients a call is about, besides its path. @throws RestError */
+  readonly wantedBy: (call: RestCall<Hub>) => (client: Client) => boolean;
+  /** To a connection that was ended, or taken out of groups. */
+  readonly removed: RestAnswer;
+}
+
+/** The routes that both services have. */
+export function commonRoutes<Client extends HubMember, Hub extends HubClients<Client>, Host>({
+  sendTo,
+  close,
+  wantedBy,
+  removed,
+}: CommonParts<Client, Hub, Host>): Route<Hub, Host>[] {
+  const everyone: Receivers<Client, Hub> = ({ hub }) => hub.clients.values();
+  const inGroup: Receivers<Client, Hub> = ({ hub, names }) => hub.inGroup(names.group);
+  const ofUser: Receivers<Client, Hub> = ({ hub, names }) => hub.ofUser(names.user);
+  // One that is not there is nobody, and no error.
+  const connection: Receivers<Client, Hub> = ({ hub, names }) => hub.ofIds([names.connection]);
+  const closing =
+    (receivers: Receivers<Client, Hub>, answer = noContent): Run<Hub, Host> =>
+    (call) => {
+      const isWanted = wantedBy(call);
+      const reason = call.query.get('reason') ?? undefined;
+      // Closing takes them out of what is gone through.
+      for (const client of [...receivers(call)]) if (isWanted(client)) close(client, reason);
+      return answer;
+    };
+  const exists =
+    (receivers: Receivers<Client, Hub>, what: string): Run<Hub, Host> =>
+    (call) => {
+      for (const _client of receivers(call)) return ok;
+      const code = `Warning.${what}.NotExisted`;
+      throw new RestError(404, `There is no such ${what.toLowerCase()}.`, code);
+    };
+  return [
+    route('POST', ':send', sendTo(everyone)),
+    route('POST', 'groups/{group}/:send', sendTo(inGroup)),
+    route('POST', 'users/{user}/:send', sendTo(ofUser)),
+    route('POST', 'connections/{connection}/:send', sendTo(connection)),
+    route('POST', ':closeConnections', closing(everyone)),
+    route('POST', 'groups/{group}/:closeConnections', closing(inGroup)),
+    route('POST', 'users/{user}/:closeConnections', closing(ofUser)),
+    route('DELETE', 'connections/{connection}', closing(connection, removed)),
+    route('HEAD', 'connections/{connection}', exists(connection, 'Connection')),
+    route('HEAD', 'users/{user}', exists(ofUser, 'User')),
+    route('HEAD', 'groups/{group}', exists(inGroup, 'Group')),
+    route('PUT', 'groups/{group}/connections/{connection}', (call) => {
+      const client = connectionOf<Client, Hub>(call, 'Error.Connection.NotExisted');
+      join(call.hub, client, call.names.group);
+      return ok;
+    }),
+    route('DELETE', 'groups/{group}/connections/{connection}', (call) => {
+      for (const client of connection(call)) call.hub.groups.leave(client, call.names.group);
+      return removed;
+    }),
+    route('DELETE', 'connections/{connection}/groups', (call) => {
+      for (const client of connection(call)) call.hub.groups.leaveAll(client);
+      return removed;
+    }),
+  ];
+}
+
+/**
+ * The connection with the id in the path.
+ * @param code of the refusal: a service may have one for groups, and one for permissions
+ * @throws RestError when there is none
+ */
+export function connectionOf<Client extends HubMember, Hub extends HubClients<Client>>(
+  { hub, names: { connection } }: RestCall<Hub>,
+  code: string,
+): Client {
+  const client = hub.clients.get(connection);
+  if (client !== undefined) return client;
+  throw new RestError(404, `Connection \`${connection}\` is not found.`, code, 'Connection');
+}
+
+/** @throws RestError when it is in too many groups */
+export function join<Client extends HubMember>(
+  { groups }: HubClients<Client>,
+  client: Client,
+  group: string,
+): void {
+  if (!groups.join(client, group)) throw invalid(noMoreGroups);
+}
+
+interface HandlerRegistry<Handler> {
+  /** @returns what speaks against one of them; undefined when all were accepted */
+  register(
+    hub: string,
+    handlers: readonly Handler[],
+  ): string | undefined | Promise<string | undefined>;
+  /** @returns false when the hub had none of its own */
+  unregister(hub: string): boolean;
+}
+
+/**
+ * Registers and forgets handlers of the events of a hub.
+ * @param read one handler; undefined when it is none
+ * @param form of one handler, for a person
+ */
+export function handlerRoutes<Client extends HubMember, Handler>(
+  read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,
+  form: string,
+  registered: RestAnswer,
+): Route<HubClients<Client>, { readonly upstream: HandlerRegistry<Handler> }>[] {
+  return [
+    route('PUT', 'handler', async (call, { upstream }) => {
+      const handlers = handlersIn(objectIn(call), read);
+      const problem =
+        handlers === undefined
+          ? `The body has to be ${form}; or {"handlers":[…]} with several of these, of which the first that wants an event gets it.`
+          : await upstream.register(call.hub.name, handlers);
+      if (problem !== undefined) throw new RestError(400, problem, 'InvalidEventHandler');
+      return registered;
+    }),
+    route('DELETE', 'handler', ({ hub }, { upstream }) => {
+      if (upstream.unregister(hub.name)) return noContent;
+      throw new RestError(404, 'The hub has no handlers of its own.');
+    }),
+  ];
+}
+
+/**
+ * What a registration names: one handler, or a list of them in `handlers`; undefined for anything else.
+ * @param read one handler; undefined when it is none
+ */
+function handlersIn<Handler>(
+  body: unknown,
+  read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,
+): readonly Handler[] | undefined {
+  const { handlers = [body] } = (body ?? {}) as { handlers?: unknown };
+  if (!Array.isArray(handlers)) return undefined;
+  const all = handlers.flatMap(
+    (each: unknown) => read((each ?? {}) as Record<string, unknown>) ?? [],
+  );
+  return all.length === handlers.length ? all : undefined;
+}
