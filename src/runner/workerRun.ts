@@ -13,7 +13,6 @@ import { PersistentSends } from '../wire/service/persistentSends';
 import { ConnectionLife } from './connect/connectionLife';
 import { Connections, type WorkerSockets, OpenConnections } from './connect/connections';
 import { EntrySenders } from './send/entrySenders';
-import { GroupMover } from './prepare/groupMover';
 import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
@@ -46,8 +45,6 @@ export class WorkerRun implements Driven {
   private readonly preparation: Preparation;
   private readonly receiver: Receiver;
   private readonly senders: EntrySenders;
-  /** One for each entry whose groups connections move in and out of. */
-  private readonly movers: readonly GroupMover[];
   private readonly loop: PacingLoop;
   private readonly life: ConnectionLife | undefined;
   private readonly tokens: AccessTokens | undefined;
@@ -92,18 +89,9 @@ export class WorkerRun implements Driven {
       takesMessages: endpoint.driver === 'sdk',
       ...(this.rest !== undefined && { rest: this.rest }),
       ...(this.persistent !== undefined && { persistent: this.persistent }),
+      invoke: (...call) => preparation.invoke(...call),
       nowUs,
       recorder,
-    });
-    this.movers = populations.flatMap(({ othersMove }, position) => {
-      if (!othersMove) return [];
-      const mover = new GroupMover(plan, position, worker, populations, {
-        nowUs,
-        openAt: connection,
-        invoke: (each, method, group) => preparation.invoke(each, method, [group]),
-        failed: (errorClass, text) => recorder.error(errorClass, text),
-      });
-      return [mover];
     });
     const { senders: streams, handleOther: other } = this;
     const handled = (atUs: number): void => loop.inputHandled(atUs);
@@ -124,9 +112,7 @@ export class WorkerRun implements Driven {
   }
 
   get nextUs(): number {
-    let nextUs = Math.min(this.senders.nextUs, this.borderUs, this.nextTick * tickUs);
-    for (const mover of this.movers) nextUs = Math.min(nextUs, mover.nextUs);
-    return nextUs;
+    return Math.min(this.senders.nextUs, this.borderUs, this.nextTick * tickUs);
   }
 
   async handle(order: ToWorker): Promise<void> {
@@ -168,7 +154,6 @@ export class WorkerRun implements Driven {
       case 'halt':
         this.life?.stop();
         this.senders.halt();
-        for (const mover of this.movers) mover.halt();
         this.sample(false);
         this.borderUs = Infinity;
         this.measuring = 0;
@@ -232,7 +217,6 @@ export class WorkerRun implements Driven {
     const { index } = connection;
     this.members.leave(index);
     this.preparation.lost(connection);
-    for (const mover of this.movers) mover.lost(index);
     this.senders.lost(index);
   }
 
@@ -259,15 +243,12 @@ export class WorkerRun implements Driven {
     const recorder = this.recorder.beginStep(index);
     recorder.warming = step.warmupMs > 0;
     this.senders.begin(step, atUs, recorder);
-    for (const mover of this.movers) mover.begin(step, atUs, recorder);
     this.loop.wake();
   }
 
   work(): boolean {
     const nowUs = this.nowUs();
     if (nowUs >= this.borderUs) this.crossBorder();
-    let moreMoves = false;
-    for (const mover of this.movers) moreMoves = mover.pump() || moreMoves;
     const state = this.senders.pump();
     if (state === 'done') this.post({ type: 'stepSent', index: this.recorder.current!.step });
     if (nowUs >= this.nextTick * tickUs) {
@@ -276,7 +257,7 @@ export class WorkerRun implements Driven {
       this.persistent?.tick();
       this.nextTick = Math.floor(nowUs / tickUs) + 1;
     }
-    return state === 'more' || moreMoves;
+    return state === 'more';
   }
 
   /** Into the measured time of the step, or out of it: no sample spans the border. */

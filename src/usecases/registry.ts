@@ -1,8 +1,12 @@
 import { idMethods, type ContractMethods } from '../base/message';
-import { broadcast } from './cases/broadcast';
-import { connectOnly } from './cases/connectOnly';
-import { echo } from './cases/echo';
-import { frequentJoinLeaveGroup } from './cases/frequentJoinLeaveGroup';
+import {
+  broadcast,
+  connectOnly,
+  echo,
+  frequentJoinLeaveGroup,
+  sendToClient,
+  sendToGroup,
+} from './cases/hubSends';
 import { invoke } from './cases/invoke';
 import {
   restBroadcast,
@@ -12,8 +16,6 @@ import {
   restSendToGroup,
   restSendToUser,
 } from './cases/restSends';
-import { sendToClient } from './cases/sendToClient';
-import { sendToGroup } from './cases/sendToGroup';
 import { streamingEcho } from './cases/streamingEcho';
 import type { Parameters } from './parameters';
 import type { StreamShape } from './streams';

@@ -132,14 +132,17 @@ export interface Traffic {
 }
 
 /** Traffic of senders that send one message of `messageSize` each interval. */
-export const messageTraffic = (
-  parameters: Parameters,
-  { senders }: Load,
-): Pick<Traffic, 'senders' | 'intervalS' | 'messageBytes'> => ({
-  senders,
-  intervalS: numberOf(parameters, 'sendingInterval') / 1000,
-  messageBytes: numberOf(parameters, 'messageSize'),
-});
+export const trafficOf =
+  (kind: TrafficKind) =>
+  (parameters: Parameters, { senders, connections }: Load): Traffic => ({
+    kind,
+    senders,
+    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
+    messageBytes: numberOf(parameters, 'messageSize'),
+    ...((kind === 'send_to_group' || kind === 'rest_send_to_group') && {
+      groupMembers: largestGroup(parameters, connections),
+    }),
+  });
 
 /** At one step. */
 export interface Load {

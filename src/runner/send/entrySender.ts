@@ -2,11 +2,13 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/message/hubMessage';
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
-import type { EntryRecorder, Recorder } from '../recorder';
+import type { Recorder, StepRecorder } from '../recorder';
+import type { Preparation } from '../prepare/preparation';
 import type { Membership } from '../prepare/sharedMembers';
 import type { Random } from '../../base/random';
+import { randomFor } from '../../plan/draws';
 import { ClosedPace, Pace, type Pacing } from '../../plan/pace';
-import type { Plan, PlanStep } from '../../plan/plan';
+import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
 
 /** Takes an item of a stream of the user's own; false when the connection has no such streams. */
@@ -17,27 +19,6 @@ export type TakeItem = (
   wireBytes: number,
   nowUs: number,
 ) => boolean;
-
-export interface EntrySender {
-  /** Begins a step whose warm-up starts at `startUs` (run time). */
-  begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void;
-  halt(): void;
-  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
-  readonly nextUs: number;
-  /**
-   * Sends what is due, up to a bound.
-   *
-   * @returns `done` once the step's last message was due, `more` when the bound was reached
-   */
-  pump(): 'idle' | 'more' | 'done';
-  lost?(index: number): void;
-  /** A delivery from the entry's source was counted. */
-  arrived?(index: number, source: number, sequence: number): void;
-  /** Takes an item of a stream of the user's own; false when it is of none of this entry's. */
-  itemCame?: TakeItem;
-  /** Takes a completion; false when it is not of one of its invocations. */
-  completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
-}
 
 /** Connections are those of the whole run. */
 export interface SenderDependencies {
@@ -52,31 +33,56 @@ export interface SenderDependencies {
   readonly rest?: RestCalls;
   /** The server connection to the service; absent where no use case sends over one. */
   readonly persistent?: PersistentSends;
+  /** Calls a hub method and waits for its answer; absent where nobody moves. */
+  readonly invoke?: Preparation['invoke'];
+  /** Run time. */
   readonly nowUs: () => number;
   /** Counts errors, and deliveries that are no messages of their own. */
   readonly recorder: Pick<Recorder, 'delivered' | 'error'>;
 }
 
-export interface StepPacing {
-  readonly pace: Pacing;
-  /** Connection index of each of the worker's senders. */
-  readonly senders: Uint32Array;
-}
+/** What is due of one entry in a step: messages, streams, or moves in and out of groups. */
+export abstract class EntrySender {
+  protected readonly entry: PlanEntry;
+  protected readonly random: Random;
 
-export function stepPacing(
-  plan: Plan,
-  position: number,
-  worker: number,
-  { senderOrder }: Population,
-  step: PlanStep,
-  random: Random,
-): StepPacing {
-  const intervalUs = plan.entries[position]!.intervalMs * 1000;
-  const senders = sendersOf(step, position);
-  const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
-  const pace =
-    plan.pacing === 'open'
-      ? new Pace(ranks, senders, intervalUs)
-      : new ClosedPace(ranks.length, intervalUs, random);
-  return { pace, senders: ranks.map((rank) => senderOrder[rank]!) };
+  constructor(
+    protected readonly plan: Plan,
+    readonly position: number,
+    protected readonly worker: number,
+    protected readonly population: Population,
+    protected readonly dependencies: SenderDependencies,
+  ) {
+    this.entry = plan.entries[position]!;
+    this.random = randomFor(plan, 'sending', worker, position);
+  }
+
+  /** Begins a step whose warm-up starts at `startUs` (run time). */
+  abstract begin(step: PlanStep, startUs: number, recorder: StepRecorder): void;
+  abstract halt(): void;
+  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
+  abstract readonly nextUs: number;
+  /** Sends what is due, up to a bound (`more`); `done` once the step's last was due. */
+  abstract pump(): 'idle' | 'more' | 'done';
+  lost?(index: number): void;
+  /** A delivery from the entry's source was counted. */
+  arrived?(index: number, source: number, sequence: number): void;
+  /** False when the item is of no stream of this entry. */
+  itemCame?(...item: Parameters<TakeItem>): boolean;
+  /** False when the completion is of none of its invocations. */
+  completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
+
+  /** Who of this worker sends when in a step: indexes of the connections, and their pace. */
+  pacing(step: PlanStep): { readonly pace: Pacing; readonly senders: Uint32Array } {
+    const { plan, worker, random } = this;
+    const { senderOrder } = this.population;
+    const intervalUs = this.entry.intervalMs * 1000;
+    const senders = sendersOf(step, this.position);
+    const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
+    const pace =
+      plan.pacing === 'open'
+        ? new Pace(ranks, senders, intervalUs)
+        : new ClosedPace(ranks.length, intervalUs, random);
+    return { pace, senders: ranks.map((rank) => senderOrder[rank]!) };
+  }
 }

@@ -3,21 +3,10 @@ import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/message/hubMessage';
+import { GroupMover } from './groupMover';
 import { MessageSender } from './messageSender';
 import type { StepRecorder } from '../recorder';
 import { StreamSender } from './streamSender';
-
-function entrySenderOf(
-  plan: Plan,
-  position: number,
-  worker: number,
-  population: Population,
-  dependencies: SenderDependencies,
-): EntrySender {
-  if (plan.entries[position]!.run.streams !== undefined)
-    return new StreamSender(plan, position, worker, population, dependencies);
-  return new MessageSender(plan, position, worker, population, dependencies);
-}
 
 /** The senders of all entries as one: driven by one loop, done when all of them are. */
 export class EntrySenders {
@@ -32,16 +21,18 @@ export class EntrySenders {
     populations: readonly Population[],
     dependencies: SenderDependencies,
   ) {
-    this.senders = populations.map((population, position) =>
-      entrySenderOf(plan, position, worker, population, dependencies),
-    );
+    this.senders = populations.flatMap((population, position) => {
+      const Sender =
+        plan.entries[position]!.run.streams === undefined ? MessageSender : StreamSender;
+      const sender = new Sender(plan, position, worker, population, dependencies);
+      if (!population.othersMove) return [sender];
+      return [sender, new GroupMover(plan, position, worker, populations, dependencies)];
+    });
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
     this.sending = this.senders.length;
-    this.senders.forEach((sender, position) => {
-      sender.begin(step, startUs, recorder.entries[position]!);
-    });
+    for (const sender of this.senders) sender.begin(step, startUs, recorder);
   }
 
   halt(): void {
@@ -76,7 +67,8 @@ export class EntrySenders {
 
   /** @param source counted within the entry at that position */
   arrived(position: number, index: number, source: number, sequence: number): void {
-    this.senders[position]!.arrived?.(index, source, sequence);
+    const sender = this.senders.find((one) => one.position === position);
+    sender?.arrived?.(index, source, sequence);
   }
 
   itemCame(

@@ -1,9 +1,7 @@
 import { digitsOf, messageMaker, type MessageMaker } from './messageShape';
-import type { Random } from '../../base/random';
 import { PairTable } from '../../measure/sequence';
-import type { Plan, PlanStep } from '../../plan/plan';
-import { payloadPicker, randomFor, type PayloadPicker } from '../../plan/draws';
-import type { Population } from '../../plan/population';
+import type { PlanStep } from '../../plan/plan';
+import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Audience } from '../../usecases/useCase';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
@@ -18,20 +16,15 @@ import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
 import type { PersistentSends, SendAudience } from '../../wire/service/persistentSends';
 import { emptyStamp } from '../../wire/message/stamp';
 import { firstMessageAckId } from '../../wire/message/messageLayout';
-import type { EntryRecorder } from '../recorder';
-import {
-  stepPacing,
-  type StepPacing,
-  type EntrySender,
-  type SenderDependencies,
-} from './entrySender';
+import type { EntryRecorder, StepRecorder } from '../recorder';
+import { EntrySender } from './entrySender';
 
 /** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
 const burst = 256;
 /** Backlog is worked off this long after the last message was due; the rest counts as offered, not sent. */
 const graceUs = 1_000_000;
 
-interface ActiveStep extends StepPacing {
+interface ActiveStep extends ReturnType<EntrySender['pacing']> {
   readonly recorder: EntryRecorder;
   readonly startUs: number;
   readonly warmupUs: number;
@@ -39,7 +32,7 @@ interface ActiveStep extends StepPacing {
 }
 
 /** Owns the encoded messages; allocates nothing per message. */
-export class MessageSender implements EntrySender {
+export class MessageSender extends EntrySender {
   private step: ActiveStep | undefined;
   /** By everything that changes a message's length. */
   private readonly templates = new Map<number, MessageTemplate | MessageValue>();
@@ -49,7 +42,6 @@ export class MessageSender implements EntrySender {
   private readonly sequences = new PairTable();
   private readonly groupNames: (Buffer | undefined)[] = [];
   private readonly userNames: (Buffer | undefined)[] = [];
-  private readonly random: Random;
   /** Of the message at hand, as what follows. */
   private readonly origin: { index: number; id: Buffer | undefined; ackId: number } = {
     ...{ index: 0, id: undefined, ackId: 0 },
@@ -70,20 +62,14 @@ export class MessageSender implements EntrySender {
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
 
-  constructor(
-    private readonly plan: Plan,
-    private readonly position: number,
-    private readonly worker: number,
-    private readonly population: Population,
-    private readonly dependencies: SenderDependencies,
-  ) {
-    const entry = plan.entries[position]!;
+  constructor(...given: ConstructorParameters<typeof EntrySender>) {
+    super(...given);
+    const { plan, entry, dependencies } = this;
     const { via, ownCall } = entry.run;
     this.rest = via === 'rest' ? dependencies.rest : undefined;
     this.persistent = via === 'persistent' ? dependencies.persistent : undefined;
     if (via !== undefined && (this.rest ?? this.persistent) === undefined)
       throw new Error(`${entry.useCase} needs a service to call`);
-    this.random = randomFor(plan, 'sending', worker, position);
     this.payload = payloadPicker(entry, plan.seed);
     this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
     this.stamp.runId = plan.runId;
@@ -91,11 +77,10 @@ export class MessageSender implements EntrySender {
     this.namesSender = ownCall !== undefined;
   }
 
-  begin(step: PlanStep, startUs: number, recorder: EntryRecorder): void {
-    const { plan, position, worker, population, random } = this;
+  begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
     this.step = {
-      recorder,
-      ...stepPacing(plan, position, worker, population, step, random),
+      recorder: recorder.entries[this.position]!,
+      ...this.pacing(step),
       startUs,
       warmupUs: step.warmupMs * 1000,
       endUs: (step.warmupMs + step.measureMs) * 1000,

@@ -1,6 +1,4 @@
-import type { Plan, PlanStep } from '../../plan/plan';
-import type { Population } from '../../plan/population';
-import { randomFor } from '../../plan/draws';
+import type { PlanStep } from '../../plan/plan';
 import { mostOpenStreams, type StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/message/hubMessage';
@@ -16,13 +14,8 @@ import {
   type OpenStream,
   type StreamStep,
 } from './openStream';
-import type { EntryRecorder } from '../recorder';
-import {
-  stepPacing,
-  type StepPacing,
-  type EntrySender,
-  type SenderDependencies,
-} from './entrySender';
+import type { StepRecorder } from '../recorder';
+import { EntrySender } from './entrySender';
 
 /** Items in one go at most, so that receiving is not starved while a backlog is worked off. */
 const burst = 256;
@@ -31,13 +24,13 @@ const graceUs = 1_000_000;
 /** A stream must complete this long after its last item, besides the hub's own waiting. */
 const answerUs = 5_000_000;
 
-type Sending = StreamStep & StepPacing;
+type Sending = StreamStep & ReturnType<EntrySender['pacing']>;
 
 /**
  * Opens the streams that are due, sends their items, each at its own time, and waits for their ends.
  * Items that are due after the end of the step are none of it: their streams have fewer.
  */
-export class StreamSender implements EntrySender {
+export class StreamSender extends EntrySender {
   private sending: Sending | undefined;
   /** Streams whose next item is due, and those whose completion is. */
   private readonly due = new StreamQueue();
@@ -47,34 +40,27 @@ export class StreamSender implements EntrySender {
   private readonly frames: StreamMessages;
   private readonly stamp = emptyStamp();
   private readonly counts: StreamCounts;
-  private readonly random;
 
-  constructor(
-    private readonly plan: Plan,
-    private readonly position: number,
-    private readonly worker: number,
-    private readonly population: Population,
-    private readonly dependencies: SenderDependencies,
-  ) {
-    const entry = plan.entries[position]!;
+  constructor(...given: ConstructorParameters<typeof EntrySender>) {
+    super(...given);
+    const { plan, entry, dependencies } = this;
     const shape = entry.run.streams!;
     this.shape = shape;
     this.frames = new StreamMessages(plan, entry, shape, dependencies);
-    this.random = randomFor(plan, 'sending', worker, position);
     this.counts = new StreamCounts(shape, dependencies.recorder);
     this.stamp.runId = plan.runId;
   }
 
-  begin(step: PlanStep, atUs: number, recorder: EntryRecorder): void {
+  begin(step: PlanStep, atUs: number, recorder: StepRecorder): void {
     // Stamps hold whole microseconds, and what the hub makes is reckoned from them.
     const startUs = Math.floor(atUs);
-    const { plan, position, worker, population, random } = this;
+    const counted = recorder.entries[this.position]!;
     const measureUs = startUs + step.warmupMs * 1000;
-    recorder.measureUs = measureUs;
+    counted.measureUs = measureUs;
     this.sending = {
       index: step.index,
-      recorder,
-      ...stepPacing(plan, position, worker, population, step, random),
+      recorder: counted,
+      ...this.pacing(step),
       startUs,
       measureUs,
       endUs: measureUs + step.measureMs * 1000,
@@ -129,7 +115,7 @@ export class StreamSender implements EntrySender {
     return 'more';
   }
 
-  lost(index: number): void {
+  override lost(index: number): void {
     const nowUs = this.dependencies.nowUs();
     for (const stream of this.places.get(index) ?? []) {
       this.settle(stream, nowUs);
@@ -138,7 +124,7 @@ export class StreamSender implements EntrySender {
     }
   }
 
-  arrived(index: number, source: number, sequence: number): void {
+  override arrived(index: number, source: number, sequence: number): void {
     const { wanted, items } = this.shape;
     if (wanted === items) return;
     const stream = this.places.get(index)?.at(source % this.population.sourcesPerSender);
@@ -146,7 +132,7 @@ export class StreamSender implements EntrySender {
     this.cancel(stream);
   }
 
-  itemCame(
+  override itemCame(
     { index }: HubConnection,
     call: number,
     payloadBytes: number,
@@ -173,7 +159,7 @@ export class StreamSender implements EntrySender {
     return true;
   }
 
-  completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
+  override completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
     const number = callNumber(message.invocationId);
     // A connection sends for one entry only, so that whoever has opened streams on it made the id.
     const places = this.places.get(connection.index);

@@ -1,53 +1,41 @@
+/** Use cases by the REST API of a service; clients are called back as by a hub. */
 import { callbacks } from '../../base/message';
-import { groupParameters, largestGroup, messageParameters, targets } from '../parameters';
-import { messageTraffic, type HubRun, type UseCase } from '../useCase';
+import { groupParameters, messageParameters, targets } from '../parameters';
+import { trafficOf, type HubRun, type UseCase } from '../useCase';
 
-/** Clients are called back as by a hub. */
-const byRest = (run: Omit<HubRun, 'message' | 'via'>): HubRun => ({
-  ...run,
-  message: { method: callbacks.recordLatency },
-  via: 'rest',
+const byRest = (
+  name: string,
+  kind: Parameters<typeof trafficOf>[0],
+  summary: string,
+  { preparation, audience }: Pick<HubRun, 'preparation' | 'audience'>,
+  parameters: UseCase['parameters'] = [],
+): UseCase => ({
+  ...{ name, summary, aliases: [], services: ['signalr', 'webpubsub'], inGuides: true },
+  parameters: [...messageParameters, ...parameters],
+  traffic: trafficOf(kind),
+  run: { preparation, audience, message: { method: callbacks.recordLatency }, via: 'rest' },
 });
 
-export const restBroadcast: UseCase = {
-  name: 'restBroadcast',
-  aliases: [],
-  summary: 'Callers of the REST API send to every connection.',
-  services: ['signalr', 'webpubsub'],
-  inGuides: true,
-  parameters: messageParameters,
-  traffic: (parameters, load) => ({ kind: 'rest_broadcast', ...messageTraffic(parameters, load) }),
-  run: byRest({ preparation: 'nothing', audience: 'everyone' }),
-};
-
-export const restSendToUser: UseCase = {
-  name: 'restSendToUser',
-  aliases: [],
-  summary: 'Callers of the REST API send to one user each, who is another one than their own.',
-  services: ['signalr', 'webpubsub'],
-  inGuides: true,
-  parameters: [...messageParameters, targets],
-  traffic: (parameters, load) => ({
-    kind: 'rest_send_to_user',
-    ...messageTraffic(parameters, load),
-  }),
-  run: byRest({ preparation: 'nothing', audience: 'client' }),
-};
-
-export const restSendToGroup: UseCase = {
-  name: 'restSendToGroup',
-  aliases: [],
-  summary: 'Callers of the REST API send to a group.',
-  services: ['signalr', 'webpubsub'],
-  inGuides: true,
-  parameters: [...messageParameters, ...groupParameters, targets],
-  traffic: (parameters, load) => ({
-    kind: 'rest_send_to_group',
-    ...messageTraffic(parameters, load),
-    groupMembers: largestGroup(parameters, load.connections),
-  }),
-  run: byRest({ preparation: 'joinGroups', audience: 'group' }),
-};
+export const restBroadcast = byRest(
+  'restBroadcast',
+  'rest_broadcast',
+  'Callers of the REST API send to every connection.',
+  { preparation: 'nothing', audience: 'everyone' },
+);
+export const restSendToUser = byRest(
+  'restSendToUser',
+  'rest_send_to_user',
+  'Callers of the REST API send to one user each, who is another one than their own.',
+  { preparation: 'nothing', audience: 'client' },
+  [targets],
+);
+export const restSendToGroup = byRest(
+  'restSendToGroup',
+  'rest_send_to_group',
+  'Callers of the REST API send to a group.',
+  { preparation: 'joinGroups', audience: 'group' },
+  [...groupParameters, targets],
+);
 
 const persistent = (base: UseCase, name: string): UseCase => ({
   ...base,

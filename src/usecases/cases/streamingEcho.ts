@@ -1,4 +1,4 @@
-import { messageTraffic, type HubMethod, type UseCase } from '../useCase';
+import { trafficOf, type HubMethod, type UseCase } from '../useCase';
 import { messageParameters, numberOf, type Parameters } from '../parameters';
 import {
   itemsEitherWay,
@@ -46,8 +46,7 @@ export const streamingEcho: UseCase = {
   ],
   // The published tables have no streams: an item that goes either way counts as an echo.
   traffic: (parameters, load) => ({
-    kind: 'echo',
-    ...messageTraffic(parameters, load),
+    ...trafficOf('echo')(parameters, load),
     intervalS: numberOf(parameters, 'sendingInterval') / 1000 / itemsEitherWay(shapeOf(parameters)),
   }),
   run: { preparation: 'nothing', audience: 'self' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { populationsOf } from '../../../../src/plan/population';
-import { GroupMover } from '../../../../src/runner/prepare/groupMover';
+import { GroupMover } from '../../../../src/runner/send/groupMover';
 import { Recorder } from '../../../../src/runner/recorder';
 import type { InvocationOutcome } from '../../../../src/wire/hub/invocations';
 import { FakeConnection } from '../../../fakes/connection';
@@ -27,18 +27,23 @@ describe('GroupMover', () => {
     let nowUs = 0;
     const mover = new GroupMover(plan, 0, 0, populationsOf(plan), {
       nowUs: () => nowUs,
-      openAt: (index) => new FakeConnection(index).asHub,
+      members: { version: () => 0, isOpen: () => true, count: () => 1, idOf: () => undefined },
+      framed: true,
+      connection: (index) => new FakeConnection(index).asHub,
       invoke: (_connection, method) => {
         assert.equal(method, 'JoinGroup');
         return Promise.resolve(outcomes.shift()!);
       },
-      failed: (errorClass, text) => told.push(`${errorClass}: ${text}`),
+      recorder: {
+        delivered: () => assert.fail(),
+        error: (errorClass, text) => told.push(`${errorClass}: ${text}`),
+      },
     });
     const recorder = new Recorder().beginStep(1);
     mover.begin(step, 0, recorder);
 
     nowUs = 99_999;
-    assert.equal(mover.pump(), false);
+    assert.equal(mover.pump(), 'idle');
     await new Promise(setImmediate);
 
     assert.deepEqual(told, ['invocation: no !', 'timeout: JoinGroup: no completion']);

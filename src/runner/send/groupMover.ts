@@ -1,25 +1,11 @@
 import { membershipMethods } from '../../base/message';
-import type { ErrorClass } from '../../base/errorClass';
 import { MembershipCounts } from '../../measure/sample';
 import { Pace } from '../../plan/pace';
 import type { Plan, PlanStep } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
 import { shownText } from '../../wire/connectFailure';
-import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { InvocationOutcome } from '../../wire/hub/invocations';
 import type { StepRecorder } from '../recorder';
-
-export interface MoverDependencies {
-  /** Run time in microseconds. */
-  readonly nowUs: () => number;
-  readonly openAt: (index: number) => HubConnection | undefined;
-  readonly invoke: (
-    connection: HubConnection,
-    method: string,
-    group: string,
-  ) => Promise<InvocationOutcome>;
-  readonly failed: (errorClass: ErrorClass, text: string) => void;
-}
+import { EntrySender, type SenderDependencies } from './entrySender';
 
 /** Calls begun in one go at most, so that receiving is not starved. */
 const burst = 64;
@@ -34,33 +20,29 @@ interface ActiveStep {
 }
 
 /** Those that do not send join and leave an entry's groups in turn. Latency counts from when a move was due. */
-export class GroupMover {
+export class GroupMover extends EntrySender {
   private step: ActiveStep | undefined;
-  private readonly population: Population;
-  private readonly intervalUs: number;
   private readonly inside = new Set<number>();
   private readonly busy = new Set<number>();
 
   constructor(
-    private readonly plan: Plan,
+    plan: Plan,
     position: number,
-    private readonly worker: number,
+    worker: number,
     private readonly populations: readonly Population[],
-    private readonly dependencies: MoverDependencies,
+    dependencies: SenderDependencies,
   ) {
-    this.population = populations[position]!;
-    this.intervalUs = plan.entries[position]!.moveIntervalMs! * 1000;
+    super(plan, position, worker, populations[position]!, dependencies);
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
     const all = [...silentUpTo(this.plan, this.populations, step.index)];
     const workers = this.plan.workers.length;
     const ranks = all.flatMap((index, rank) => (index % workers === this.worker ? [rank] : []));
-    recorder.membership ??= new MembershipCounts();
-    const { membership } = recorder;
+    const intervalUs = this.entry.moveIntervalMs! * 1000;
     this.step = {
-      membership,
-      pace: new Pace(Uint32Array.from(ranks), all.length, this.intervalUs),
+      membership: (recorder.membership ??= new MembershipCounts()),
+      pace: new Pace(Uint32Array.from(ranks), all.length, intervalUs),
       movers: ranks.map((rank) => all[rank]!),
       startUs,
       warmupUs: step.warmupMs * 1000,
@@ -72,29 +54,31 @@ export class GroupMover {
     this.step = undefined;
   }
 
-  lost(index: number): void {
+  override lost(index: number): void {
     this.inside.delete(index);
   }
 
   get nextUs(): number {
     const { step } = this;
-    if (step === undefined || step.pace.nextDueUs >= step.endUs) return Infinity;
-    return step.startUs + step.pace.nextDueUs;
+    return step === undefined ? Infinity : step.startUs + Math.min(step.pace.nextDueUs, step.endUs);
   }
 
-  /** Begins what is due; true when there is more than that. */
-  pump(): boolean {
+  pump(): 'idle' | 'more' | 'done' {
     for (let count = 0; count < burst; count++) {
       const { step } = this;
-      if (step === undefined || this.nextUs > this.dependencies.nowUs()) return false;
+      if (step === undefined || this.nextUs > this.dependencies.nowUs()) return 'idle';
       const dueUs = step.pace.nextDueUs;
+      if (dueUs >= step.endUs) {
+        this.step = undefined;
+        return 'done';
+      }
       void this.move(step, step.movers[step.pace.take()]!, dueUs);
     }
-    return true;
+    return 'more';
   }
 
   private async move(step: ActiveStep, index: number, dueUs: number): Promise<void> {
-    const connection = this.dependencies.openAt(index);
+    const connection = this.dependencies.connection(index);
     if (connection === undefined) return;
     const counted = dueUs >= step.warmupUs;
     const { membership } = step;
@@ -107,10 +91,10 @@ export class GroupMover {
     for (let slot = 0; slot < this.population.groupsPerConnection; slot++) {
       const group = this.population.groupName(this.population.groupOf(index, slot));
       const method = membershipMethods[joins ? 'join' : 'leave'];
-      const outcome = await this.dependencies.invoke(connection, method, group);
+      const outcome = await this.dependencies.invoke!(connection, method, [group]);
       // A lost connection is counted as such.
       if (!outcome.ok && outcome.errorClass !== 'closed')
-        this.dependencies.failed(outcome.errorClass, shownText(outcome.text));
+        this.dependencies.recorder.error(outcome.errorClass, shownText(outcome.text));
       if (counted)
         membership.record(joins, outcome.ok, this.dependencies.nowUs() - step.startUs - dueUs);
       // A call that failed leaves the connection where it was.

@@ -1,0 +1,115 @@
+/** Use cases over a hub of the bench contracts: who sends, what is called, and who receives it. */
+import { callOf, groupMethods, trafficOf, type HubMethod, type UseCase } from '../useCase';
+import { groupParameters, messageParameters, targets } from '../parameters';
+
+const methods = {
+  echo: {
+    ...{ name: 'Echo', measureName: 'Echo' },
+    does: { kind: 'deliver', to: 'caller' },
+  },
+  broadcast: {
+    ...{ name: 'Broadcast', measureName: 'Broadcast' },
+    does: { kind: 'deliver', to: 'everyone' },
+  },
+  sendToClient: {
+    ...{ name: 'SendToClient', measureName: 'SendToConnection' },
+    does: { kind: 'deliver', to: 'client', receiverKey: 'information.ConnectionId' },
+  },
+  sendToGroup: {
+    ...{ name: 'SendToGroup', measureName: 'GroupBroadcast' },
+    does: { kind: 'deliver', to: 'group', receiverKey: 'information.GroupName' },
+  },
+} as const satisfies Readonly<Record<string, HubMethod>>;
+
+export const echo: UseCase = {
+  name: 'echo',
+  aliases: [],
+  summary: 'Each sender sends to the hub and gets its own message back.',
+  services: ['hub', 'signalr', 'webpubsub'],
+  hubMethods: [methods.echo],
+  inGuides: true,
+  parameters: messageParameters,
+  traffic: (parameters, load, service) =>
+    trafficOf(service === 'webpubsub' ? 'upstream_echo' : 'echo')(parameters, load),
+  run: { preparation: 'nothing', audience: 'self', message: callOf(methods.echo) },
+};
+
+export const broadcast: UseCase = {
+  name: 'broadcast',
+  aliases: [],
+  summary: 'Each message goes to every connection, the sender included.',
+  services: ['hub', 'signalr'],
+  hubMethods: [methods.broadcast],
+  inGuides: true,
+  parameters: messageParameters,
+  traffic: trafficOf('broadcast'),
+  run: { preparation: 'nothing', audience: 'everyone', message: callOf(methods.broadcast) },
+};
+
+export const sendToClient: UseCase = {
+  name: 'sendToClient',
+  aliases: ['sendToConnection'],
+  summary: 'Each message goes to one other connection, addressed by its connection id.',
+  services: ['hub', 'signalr'],
+  hubMethods: [methods.sendToClient],
+  inGuides: true,
+  parameters: [...messageParameters, targets],
+  traffic: trafficOf('send_to_connection'),
+  run: { preparation: 'connectionId', audience: 'client', message: callOf(methods.sendToClient) },
+};
+
+export const sendToGroup: UseCase = {
+  name: 'sendToGroup',
+  aliases: [],
+  summary: 'Each message goes to all members of a group that the sender belongs to.',
+  services: ['hub', 'signalr', 'webpubsub'],
+  hubMethods: [methods.sendToGroup, ...groupMethods],
+  inGuides: true,
+  parameters: [...messageParameters, ...groupParameters, targets],
+  traffic: trafficOf('send_to_group'),
+  run: { preparation: 'joinGroups', audience: 'group', message: callOf(methods.sendToGroup) },
+};
+
+export const frequentJoinLeaveGroup: UseCase = {
+  name: 'frequentJoinLeaveGroup',
+  aliases: [],
+  summary: 'Group traffic while connections that do not send join and leave their groups in turn.',
+  services: ['hub', 'signalr'],
+  hubMethods: sendToGroup.hubMethods!,
+  assumption: 'Joining and leaving groups is in no table: only the messages count.',
+  parameters: [
+    ...sendToGroup.parameters,
+    {
+      name: 'joinLeaveInterval',
+      type: 'duration',
+      default: 1000,
+      minimum: 1,
+      maximum: 86_400_000,
+      unitMistake: { from: 1, below: 10, unit: 's' },
+      summary: 'Time between joining and leaving of one connection that does not send.',
+      seedNote: 'The Azure SignalR benchmark took the sendingInterval for this.',
+    },
+  ],
+  traffic: trafficOf('send_to_group'),
+  run: { ...sendToGroup.run, othersMove: true },
+};
+
+export const connectOnly: UseCase = {
+  name: 'connectOnly',
+  aliases: ['listen'],
+  summary: 'Connections are opened and held; nothing is sent.',
+  services: ['hub', 'signalr', 'webpubsub'],
+  parameters: [
+    {
+      name: 'rounds',
+      type: 'count',
+      default: 1,
+      minimum: 1,
+      maximum: 1000,
+      summary:
+        'Rounds of connecting: each opens an equal part of the connections and holds all of them for `singleStepDuration`, as a step of its own.',
+    },
+  ],
+  traffic: () => undefined,
+  run: { preparation: 'nothing', audience: 'nobody' },
+};
