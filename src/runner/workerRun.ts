@@ -11,7 +11,7 @@ import { shownText } from '../wire/connectFailure';
 import { IssuedTokens, RestCalls, type ServiceFailure } from '../wire/rest/restCalls';
 import { PersistentSends } from '../wire/service/persistentSends';
 import { ConnectionLife } from './connect/connectionLife';
-import { Connections, type WorkerSockets, OpenConnections } from './connect/connections';
+import { Connections, type WorkerSockets } from './connect/connections';
 import { EntrySenders } from './send/entrySenders';
 import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
@@ -40,7 +40,6 @@ export class WorkerRun implements Driven {
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
   private readonly members: Membership;
-  private readonly open: OpenConnections;
   private readonly connections: Connections;
   private readonly preparation: Preparation;
   private readonly receiver: Receiver;
@@ -79,9 +78,8 @@ export class WorkerRun implements Driven {
     this.persistent = service?.persistent;
     const preparation = new Preparation(plan, populations, members, this.joinFor());
     this.preparation = preparation;
-    const open = (this.open = new OpenConnections());
     const connection = (index: number): HubConnection | undefined =>
-      members.isOpen(index) ? open.at(index) : undefined;
+      members.isOpen(index) ? this.connections.at(index) : undefined;
     this.senders = new EntrySenders(plan, worker, populations, {
       members,
       connection,
@@ -98,7 +96,7 @@ export class WorkerRun implements Driven {
     const receiving = { nowUs, members, streams, other, handled };
     const receiver = (this.receiver = new Receiver(plan, populations, recorder, receiving));
     const { clientTokens } = service ?? {};
-    this.connections = new Connections(start, surroundings, recorder, open, clientTokens, {
+    this.connections = new Connections(start, surroundings, recorder, clientTokens, {
       received: receiver.received,
       message: receiver.message,
       failed: (index) => this.life?.lost(index),
@@ -172,13 +170,13 @@ export class WorkerRun implements Driven {
 
   /** Lets the open connections take part, but for those in their last moment, whose messages would be lost. */
   private async prepare(step: number): Promise<void> {
-    const { open, life, members, preparation } = this;
+    const { connections, life, members, preparation } = this;
     const leaves = (connection: HubConnection): boolean => life?.isLeaving(connection) === true;
     await preparation.run(
-      open.all().filter((connection) => !leaves(connection)),
+      connections.all().filter((connection) => !leaves(connection)),
       step,
     );
-    for (const connection of open.all()) {
+    for (const connection of connections.all()) {
       const { index } = connection;
       if (leaves(connection)) members.leave(index);
       else if (members.isOpen(index)) life?.joined(index);
@@ -196,11 +194,11 @@ export class WorkerRun implements Driven {
 
   private lifeOf({ plan, worker }: WorkerStart): ConnectionLife | undefined {
     if (plan.life === undefined) return undefined;
-    const { connections, members, open, preparation } = this;
+    const { connections, members, preparation } = this;
     return new ConnectionLife(plan, plan.life, worker, {
       nowUs: this.nowUs,
-      opened: () => open.all(),
-      openAt: (index) => open.at(index),
+      opened: () => connections.all(),
+      openAt: (index) => connections.at(index),
       reopen: (index, signal) => connections.reopen(index, signal),
       prepare: (connection) => preparation.runOne(connection),
       leave: (index) => members.leave(index),

@@ -21,32 +21,6 @@ import type { Clock } from '../machineClock';
 import type { Recorder } from '../recorder';
 import { Ramp } from './ramp';
 
-/** The open connections of one worker, by their index. */
-export class OpenConnections {
-  private readonly byIndex = new Map<number, HubConnection>();
-
-  set(connection: HubConnection): void {
-    this.byIndex.set(connection.index, connection);
-  }
-
-  delete(index: number): void {
-    this.byIndex.delete(index);
-  }
-
-  at(index: number): HubConnection | undefined {
-    const connection = this.byIndex.get(index);
-    return connection?.isOpen === true ? connection : undefined;
-  }
-
-  all(): HubConnection[] {
-    return [...this.byIndex.values()].filter((connection) => connection.isOpen);
-  }
-
-  [Symbol.iterator](): Iterator<HubConnection> {
-    return this.byIndex.values();
-  }
-}
-
 export interface ConnectionsListener extends Required<Pick<HubListener, 'received' | 'message'>> {
   lost(connection: HubConnection): void;
   /** The connection could not be opened. */
@@ -70,6 +44,8 @@ const maximumUnsentBytes = 4 * 1024 * 1024;
 const ping = { type: hubMessageType.ping } as const;
 
 export class Connections implements HubListener {
+  /** The open ones. */
+  private readonly byIndex = new Map<number, HubConnection>();
   private readonly lifespans = new Lifespans();
   private readonly everDropped = new Set<number>();
   private readonly neverOpened = new Set<number>();
@@ -77,6 +53,7 @@ export class Connections implements HubListener {
   private readonly notBack = new Set<number>();
   /** Those that have lost their socket and may get another one. */
   private readonly interruptedOnes = new Set<number>();
+  readonly message: ConnectionsListener['message'];
   private context: ConnectContext;
   private readonly agents: SocketAgents;
   private readonly ramp: Ramp;
@@ -85,11 +62,11 @@ export class Connections implements HubListener {
     private readonly start: WorkerStart,
     private readonly sockets: WorkerSockets,
     private readonly recorder: Recorder,
-    private readonly open: OpenConnections,
     tokens: ClientTokens | undefined,
     private readonly listener: ConnectionsListener,
   ) {
     const { plan, worker, endpoint } = start;
+    this.message = listener.message;
     const codec = codecOf(plan.protocol);
     const sizes = plan.entries.flatMap((entry) => entry.payload.sizes);
     const payload = Math.max(0, ...sizes.map(({ bytes }) => bytes));
@@ -123,6 +100,15 @@ export class Connections implements HubListener {
         this.listener.failed(index);
       },
     });
+  }
+
+  at(index: number): HubConnection | undefined {
+    const connection = this.byIndex.get(index);
+    return connection?.isOpen === true ? connection : undefined;
+  }
+
+  all(): HubConnection[] {
+    return [...this.byIndex.values()].filter((connection) => connection.isOpen);
   }
 
   /** Settles when each of them has succeeded or failed. */
@@ -161,7 +147,7 @@ export class Connections implements HubListener {
   closeOne(connection: HubConnection): void {
     this.recorder.soFar.closed += 1;
     this.lifespans.closed(connection.index, this.nowUs());
-    this.open.delete(connection.index);
+    this.byIndex.delete(connection.index);
     connection.close();
     // A server that does not answer must not keep descriptors while new connections are opened.
     setTimeout(() => connection.destroy(), goodbyeMs).unref();
@@ -177,7 +163,7 @@ export class Connections implements HubListener {
     // It may have been lost again before this thread came to it.
     if (connection.isOpen) {
       this.lifespans.opened(index, this.nowUs());
-      this.open.set(connection);
+      this.byIndex.set(index, connection);
     }
     return connection;
   }
@@ -185,7 +171,7 @@ export class Connections implements HubListener {
   /** Pings the connections whose turn it is and gives up those whose server has fallen silent. */
   keepAlive(second: number): void {
     const silentSinceUs = this.nowUs() - serverTimeoutUs;
-    for (const connection of this.open) {
+    for (const connection of this.byIndex.values()) {
       if (!connection.isOpen || connection.index % pingSeconds !== second % pingSeconds) continue;
       if (connection.hasOwnKeepAlive) continue;
       if (connection.lastReceivedUs < silentSinceUs)
@@ -205,7 +191,7 @@ export class Connections implements HubListener {
   close(): void {
     this.ramp.stop();
     this.agents.destroy();
-    for (const connection of this.open) connection.close();
+    for (const connection of this.byIndex.values()) connection.close();
   }
 
   readonly received: HubListener['received'] = (connection, buffer, start, end, frameBytes) => {
@@ -217,9 +203,6 @@ export class Connections implements HubListener {
     }
   };
 
-  readonly message: ConnectionsListener['message'] = (...message) =>
-    this.listener.message(...message);
-
   pinged(): void {
     this.recorder.soFar.pingsSent += 1;
   }
@@ -228,7 +211,7 @@ export class Connections implements HubListener {
     // Already counted when its socket was lost; this is why no other could be had.
     if (this.interruptedOnes.delete(connection.index)) this.recorder.error(errorClass, text);
     else this.countLoss(connection, errorClass, text);
-    this.open.delete(connection.index);
+    this.byIndex.delete(connection.index);
     this.listener.lost(connection);
   }
 

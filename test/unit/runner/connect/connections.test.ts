@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../../../src/plan/plan';
-import { Connections, OpenConnections } from '../../../../src/runner/connect/connections';
+import { Connections } from '../../../../src/runner/connect/connections';
 import { Recorder } from '../../../../src/runner/recorder';
 import { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { HubMessageError } from '../../../../src/wire/message/hubMessage';
@@ -17,7 +17,6 @@ describe('Connections', () => {
   let hub: HubSide;
   let recorder: Recorder;
   let connections: Connections;
-  let openOnes: OpenConnections;
   let events: string[];
   let receive: () => void;
 
@@ -36,9 +35,8 @@ describe('Connections', () => {
     recorder = new Recorder();
     events = [];
     receive = () => undefined;
-    openOnes = new OpenConnections();
     const sockets = { clock: time, open: hub.open };
-    connections = new Connections(start, sockets, recorder, openOnes, undefined, {
+    connections = new Connections(start, sockets, recorder, undefined, {
       received: () => receive(),
       message: () => receive(),
       lost: ({ index }) => events.push(`lost ${index}`),
@@ -59,12 +57,12 @@ describe('Connections', () => {
     await open();
     assert.deepEqual(counts(), { connected: 5 });
     assert.deepEqual(
-      openOnes.all().map(({ index }) => index),
+      connections.all().map(({ index }) => index),
       [0, 1, 2, 3, 4],
     );
     at(2).close();
-    assert.equal(openOnes.at(2), undefined);
-    assert.equal(openOnes.at(3), at(3));
+    assert.equal(connections.at(2), undefined);
+    assert.equal(connections.at(3), at(3));
   });
 
   it('counts what could not be opened, after three tries, and says who it was', async () => {
