@@ -1,6 +1,6 @@
-import { delivered, dropped, duplicated } from "./objectives/shares";
-import { latencyMetrics, latencyObjective, type LatencyMetric } from "./objectives/latency";
-import type { Objective } from "./objectives/objective";
+import { delivered, dropped, duplicated } from './objectives/shares';
+import { latencyMetrics, latencyObjective, type LatencyMetric } from './objectives/latency';
+import type { Objective } from './objectives/objective';
 
 /** Every objective beside those of latency, by its key under `slo`; a new one is a file beside these and a name here. */
 export const otherObjectives = { dropped, delivered, duplicated };
@@ -45,7 +45,7 @@ export const objectiveText = (metric: Metric): `objective.${Metric}` => `objecti
 export const objectiveTexts = (): Record<`objective.${string}`, string> =>
   Object.fromEntries(
     objectives().flatMap(([metric, objective]) =>
-      objective.of === "step" && objective.live
+      objective.of === 'step' && objective.live
         ? [[objectiveText(metric), objective.live.text]]
         : [],
     ),

@@ -1,9 +1,9 @@
-import { formatCount } from "../units";
-import type { JudgedDeliveries, StepObjective } from "./objective";
-import { fill, latencyWords, latencyWordsBeside } from "./words";
+import { formatCount } from '../units';
+import type { JudgedDeliveries, StepObjective } from './objective';
+import { fill, latencyWords, latencyWordsBeside } from './words';
 
 /** Latency percentiles an objective can be set on, as written in a scenario file. */
-export const latencyMetrics = ["p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"] as const;
+export const latencyMetrics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'p99.99', 'max'] as const;
 export type LatencyMetric = (typeof latencyMetrics)[number];
 
 /** Share of the sorted deliveries that lies at or below each metric's value. */
@@ -12,24 +12,24 @@ export const latencyShare: Readonly<Record<LatencyMetric, number>> = {
   p90: 0.9,
   p95: 0.95,
   p99: 0.99,
-  "p99.9": 0.999,
-  "p99.99": 0.9999,
+  'p99.9': 0.999,
+  'p99.99': 0.9999,
   max: 1,
 };
 
 export const summaryKeys = {
-  p50: "p50",
-  p90: "p90",
-  p95: "p95",
-  p99: "p99",
-  "p99.9": "p999",
-  "p99.99": "p9999",
-  max: "max",
+  p50: 'p50',
+  p90: 'p90',
+  p95: 'p95',
+  p99: 'p99',
+  'p99.9': 'p999',
+  'p99.99': 'p9999',
+  max: 'max',
 } as const satisfies Readonly<Record<LatencyMetric, string>>;
 
 /** Latency at a rank among the expected deliveries; null when that rank was lost. */
 export function latencyOverExpected(
-  step: Pick<JudgedDeliveries, "expected" | "received" | "latencyAtShareUs">,
+  step: Pick<JudgedDeliveries, 'expected' | 'received' | 'latencyAtShareUs'>,
   share: number,
 ): number | null {
   // The small allowance keeps 0.07 × 100 = 7.000000000000001 at rank 7.
@@ -39,33 +39,33 @@ export function latencyOverExpected(
 
 /** `99 % of 950,000 deliveries`, `all 950,000 deliveries`. */
 export function deliveriesWords(metric: LatencyMetric, expected: number): string {
-  const count = `${formatCount(expected)} ${expected === 1 ? "delivery" : "deliveries"}`;
-  if (metric === "max") return expected === 1 ? "the only delivery" : `all ${count}`;
+  const count = `${formatCount(expected)} ${expected === 1 ? 'delivery' : 'deliveries'}`;
+  if (metric === 'max') return expected === 1 ? 'the only delivery' : `all ${count}`;
   return `${Number((latencyShare[metric] * 100).toFixed(2))} % of ${count}`;
 }
 
 const texts = {
-  slow: "{0} within {1}, above the limit of {2}",
-  lost: "{0} of {1} deliveries had not arrived when the drain ended, and only {2} % may be slower than {3}",
+  slow: '{0} within {1}, above the limit of {2}',
+  lost: '{0} of {1} deliveries had not arrived when the drain ended, and only {2} % may be slower than {3}',
   lostOfAll:
-    "{0} of {1} deliveries had not arrived when the drain ended, and none may be slower than {2}",
+    '{0} of {1} deliveries had not arrived when the drain ended, and none may be slower than {2}',
 } as const;
 
 /** The limit of one percentile, over what was expected: a lost delivery is slower than any limit. */
 export function latencyObjective(metric: LatencyMetric): StepObjective {
   const share = latencyShare[metric];
   return {
-    of: "step",
-    unit: "duration",
+    of: 'step',
+    unit: 'duration',
     // The guides' criterion: "Performance guide for Azure SignalR Service", 23 March 2023, *Performance insight >
     // Methodology*.
-    ...(metric === "p99" && { default: 1_000_000 }),
+    ...(metric === 'p99' && { default: 1_000_000 }),
     summary:
-      metric === "max"
-        ? "No delivery may take longer than this."
+      metric === 'max'
+        ? 'No delivery may take longer than this.'
         : `${metric.slice(1)} % of the expected deliveries must arrive within this time.`,
-    unitMistake: { from: 1, below: 5, unit: "s" },
-    limit: "most",
+    unitMistake: { from: 1, below: 5, unit: 's' },
+    limit: 'most',
     value: (step) => latencyOverExpected(step, share),
     missed: ({ expected, received }, value, limit) => {
       const limitText = latencyWords(limit);
@@ -74,12 +74,12 @@ export function latencyObjective(metric: LatencyMetric): StepObjective {
         return fill(texts.slow, deliveries, latencyWordsBeside(value, limit), limitText);
       }
       const counts = [formatCount(expected - received), formatCount(expected)];
-      if (metric === "max") return fill(texts.lostOfAll, ...counts, limitText);
+      if (metric === 'max') return fill(texts.lostOfAll, ...counts, limitText);
       return fill(texts.lost, ...counts, String(Number(((1 - share) * 100).toFixed(2))), limitText);
     },
     texts: Object.values(texts),
     live: {
-      text: "{0} % within {1}, above the limit of {2};",
+      text: '{0} % within {1}, above the limit of {2};',
       missed: ({ latencyUs }, limit) => {
         const us = latencyUs[summaryKeys[metric]];
         const percent = String(Number((share * 100).toFixed(2)));

@@ -22,7 +22,7 @@ export interface LiveDeliveries {
   readonly received: number;
   readonly duplicated: number;
   readonly latencyUs: Readonly<
-    Record<"count" | "p50" | "p90" | "p95" | "p99" | "p999" | "p9999" | "max", number>
+    Record<'count' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max', number>
   >;
 }
 
@@ -31,7 +31,7 @@ export interface LiveDeliveries {
  * `duration`) or 0…1 (a `share`).
  */
 interface Judging<Of> {
-  readonly unit: "duration" | "share";
+  readonly unit: 'duration' | 'share';
   /** The limit where none is written; absent: not judged then. */
   readonly default?: number;
   /** One sentence for hover, schema, documents and `keys`. */
@@ -39,7 +39,7 @@ interface Judging<Of> {
   /** Bare numbers that are likely meant in another unit. */
   readonly unitMistake: { readonly from: number; readonly below: number; readonly unit: string };
   /** Whether values may be up to the limit, or must reach it. */
-  readonly limit: "most" | "least";
+  readonly limit: 'most' | 'least';
   /** Null where what was asked for was lost, which is beyond any limit; undefined where there is nothing to judge. */
   readonly value: (of: Of) => number | null | undefined;
   /** Why a verdict failed by it: one of {@link texts}, filled in. */
@@ -50,7 +50,7 @@ interface Judging<Of> {
 
 /** Judged when a step has drained. */
 export interface StepObjective extends Judging<JudgedDeliveries> {
-  readonly of: "step";
+  readonly of: 'step';
   /** It may still be missed until the run is over, and is judged again then. */
   readonly untilEnd?: true;
   /** In the panel while the step goes on. */
@@ -63,7 +63,7 @@ export interface StepObjective extends Judging<JudgedDeliveries> {
 
 /** Judged at the end of each step, and of the run. */
 export interface ConnectionObjective extends Judging<JudgedConnections> {
-  readonly of: "connections";
+  readonly of: 'connections';
 }
 
 export type Objective = StepObjective | ConnectionObjective;
