@@ -24,13 +24,12 @@ export function estimate(input: EstimateInput, options: EstimateOptions = {}): E
   };
 }
 
-/** The functions behind the estimate; tests put others in their place. */
 export interface EstimateModel {
   readonly loadOf: typeof loadOf;
   readonly estimate: typeof estimate;
 }
 
-/** The estimate of a scenario with its verdict on the size that it names; a `problem` is the sentence why there is none. */
+/** With its verdict on the size that the scenario names; a `problem` is the sentence why there is none. */
 export function scenarioEstimate(
   scenario: Scenario,
   options: EstimateOptions = {},

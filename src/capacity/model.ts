@@ -6,16 +6,13 @@ export const signalrEditions = ['sr2023', 'later'] as const;
 /** Edition of the SignalR guide to compute with; the two are never mixed. */
 export type Edition = (typeof signalrEditions)[number];
 
-/** What the estimate is made for. */
 export interface EstimateInput {
   readonly product: Product;
-  /** Open client connections of all use cases together. */
   readonly connections: number;
   readonly useCases: readonly Traffic[];
   readonly stack?: 'aspnetcore' | 'aspnet';
   /** Server connections that the run opens by itself; absent: those that the guide advises are counted. */
   readonly serverConnections?: number;
-  /** The hub is in serverless mode: an upstream takes the place of app servers. */
   readonly serverless?: boolean;
   /** Sentences on how the input came about; the estimate passes them on in `notes`. */
   readonly assumptions?: readonly string[];
@@ -28,10 +25,8 @@ export interface EstimateOptions {
   readonly headroom?: number;
 }
 
-/** Traffic of one use case: messages and bytes per second, seen from the service. */
 export interface EstimateLoad {
   readonly kind: TrafficKind;
-  /** Published table the traffic is compared with. */
   readonly table: string;
   readonly in_messages_per_s: number;
   readonly out_messages_per_s: number;
@@ -42,21 +37,16 @@ export interface EstimateLoad {
 /** The edition of a guide that bears no date. */
 export const undated = 'undated';
 
-/** Place in a published document that a number stands on. */
 export interface TableSource {
   /** Short name of the document: `sr2023`, `wps`, … */
   readonly document: string;
   readonly title: string;
   readonly edition: string;
   readonly heading: string;
-  /** Line in the document, where known. */
   readonly line?: number;
 }
 
-/**
- * One limit at one size and how full the load makes it. Load and limit are messages per second;
- * bandwidth counts as messages of 2,048 bytes, the size behind every table.
- */
+/** Messages per second; bandwidth counts as messages of 2,048 bytes, the size behind every table. */
 export interface LimitUse {
   /** `echo.out_bandwidth`, as in `limiting`. */
   readonly name: string;
@@ -69,7 +59,6 @@ export interface LimitUse {
   readonly source: TableSource;
 }
 
-/** How full a neighbouring size would be: shares of its limits, all use cases together. */
 export interface NeighbourUse {
   readonly unit: number;
   readonly recommended: boolean;
@@ -78,7 +67,6 @@ export interface NeighbourUse {
   readonly outbound: number;
 }
 
-/** Messages of 2 KB at the full load, around the clock. */
 export interface BilledMessages {
   readonly messages_per_s: number;
   readonly messages_per_day: number;
@@ -92,20 +80,15 @@ export interface Billing extends BilledMessages {
   readonly payload_only: BilledMessages;
 }
 
-/** What another edition of the guide says of a load that the chosen one has no size for. */
 export interface OtherEdition {
   readonly edition: string;
-  /** Null when the load is too much for that one as well. */
   readonly unit: number | null;
 }
 
 /** How a load compares with the size that its user has or plans. */
 export interface UnitVerdict {
-  /** Whether the load is too much for it. */
   readonly exceeded: boolean;
-  /** Whether it can be bought. */
   readonly offered: boolean;
-  /** For people: what was compared, and the size it would take. */
   readonly sentence: string;
   /** The clients alone would fit; it is the run's server connections that do not. */
   readonly byServerConnections?: true;
@@ -135,10 +118,7 @@ export interface Estimate {
   /** Only where the scenario names a size: a unit or the Free tier. */
   readonly planned?: UnitVerdict;
 
-  /**
-   * Server connections that count beside the clients; null where none are known. The size by the tables does
-   * not count them: they were measured with as many clients as a size has connections.
-   */
+  /** Null where none are known. `unit` does not count them: sizes were measured with as many clients as they have connections. */
   readonly server_connections: number | null;
   /** Whether the run opens them, or the guide advises so many. */
   readonly server_connections_by: 'run' | 'guide';
@@ -147,9 +127,7 @@ export interface Estimate {
   readonly product: Product;
   readonly edition: string;
   readonly headroom: number;
-  /** Every limit compared, at `at_unit`. */
   readonly limits: readonly LimitUse[];
-  /** The one limit people are shown; `utilisation` is that of this limit alone. */
   readonly binding: {
     readonly name: string;
     readonly utilisation: number;
@@ -158,11 +136,9 @@ export interface Estimate {
   };
   /** Neighbouring listed sizes around `at_unit`, rising. */
   readonly neighbours: readonly NeighbourUse[];
-  /** The arithmetic with its numbers put in, one line per use case. */
   readonly formula: readonly string[];
   /** Sentences for people, one per warning and caution, in the order of importance. */
   readonly notes: readonly string[];
-  /** App servers and their connections as a sentence; absent where there are none. */
   readonly advice?: string;
   readonly billing?: Billing;
 }
@@ -219,7 +195,6 @@ export const priceUnits = {
   price_per_month: 'money',
 } as const;
 
-/** Tables that limits are taken from. */
 export type TableName =
   | 'echo'
   | 'broadcast'
@@ -233,19 +208,15 @@ export type TableName =
 /** Seen from the service: `in` is client → service, `out` is service → client. */
 export type Direction = 'in' | 'out';
 
-/** One row of a table, one value per listed size. */
 interface PublishedRow {
   readonly values: readonly number[];
-  /** Line in the document, where it was recorded. */
   readonly line?: number;
 }
 
-/** What one edition publishes for one kind of traffic. */
 export interface PublishedTable {
-  /** Headings above the table, outermost first. */
   readonly heading: string;
-  /** Sizes the limits are listed for, rising. */
-  readonly units: readonly number[];
+  /** Sizes the limits are listed for, rising; `listedUnits` of the edition when absent. */
+  readonly units?: readonly number[];
   /** Messages per second at 2,048 bytes; absent where the printed row is no limit. */
   readonly in?: PublishedRow;
   readonly out?: PublishedRow;
@@ -258,13 +229,11 @@ export interface PublishedTable {
   readonly sendersAtMost?: number;
 }
 
-/** A place where the value computed with is not the printed one. */
 interface Erratum {
   /** Item of docs/capacity.md. */
   readonly item: string;
   /** What it is about: a table's name where it concerns one table's limits. */
   readonly limit: string;
-  /** Size or sizes. */
   readonly unit: string;
   readonly printed: string;
   readonly used: string;
@@ -280,25 +249,19 @@ export interface PublishedEdition {
   /** The document in two or three words, for people. */
   readonly label: string;
   readonly connectionsPerUnit: number;
-  /** Where the limit of connections is stated. */
   readonly connectionsFrom: { readonly heading: string; readonly line: number };
   /** Sizes that nearly all tables list. */
   readonly listedUnits: readonly number[];
-  /** Sizes that can be bought and that the tables reach, rising. */
-  readonly candidates: readonly number[];
   readonly tables: Readonly<Partial<Record<TableName, PublishedTable>>>;
   readonly errata: readonly Erratum[];
 }
 
-/** What can be bought, and what the Free tier allows. */
 export interface Offer {
-  /** Sizes by tier, rising. */
   readonly units: {
     readonly free: readonly number[];
     readonly standard: readonly number[];
     readonly premium: readonly number[];
   };
-  /** Connections and messages a day of the Free tier's unit. */
   readonly freeConnections: number;
   readonly freeMessagesPerDay: number;
 }

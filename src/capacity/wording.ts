@@ -1,7 +1,6 @@
 import { formatBytes, formatCount, formatShare } from '../base/units';
 import type { Direction, TableName } from './model';
 
-/** Names of the tables for people. */
 export const tableWords: Readonly<Record<TableName, string>> = {
   echo: 'echo',
   broadcast: 'broadcast',
@@ -51,7 +50,6 @@ export function bandwidthWords(bytesPerSecond: number): string {
   return `${figure(bytesPerSecond / divisor)} ${name}`;
 }
 
-/** The unit a bandwidth is best shown in. */
 export function bandwidthScale(bytesPerSecond: number): { divisor: number; name: string } {
   return bytesPerSecond < 1_024_000
     ? { divisor: 1024, name: 'KB/s' }
@@ -64,9 +62,5 @@ export function messageSizeWords(messageBytes: number, countedBytes: number): st
   return counts === sent ? counts : `${counts} (counted for ${sent})`;
 }
 
-/**
- * From this share on notes name the size that leaves room. It borrows the Server Load rule of the
- * guides ("latency … remains low if the Server Load is below 70%") and the autoscale advice for
- * connections; neither says what Server Load was during the measurements.
- */
+/** From here on notes name the size that leaves room. The guides' rule for Server Load ("below 70%") stands behind it. */
 export const cautionFrom = 0.7;

@@ -26,13 +26,9 @@ export interface CompleteOptions extends EstimateOptions {
   readonly toolVersion: string;
 }
 
-/** The pure functions of the capacity model; tests put others in their place. */
 export type CapacityModel = EstimateModel & RecommendModel;
 
-/**
- * The result of a run: what was measured, judged, and set against the published tables. Literal secrets
- * of the scenario and of error texts are removed.
- */
+/** What was measured, judged, and set against the published tables, without literal secrets. */
 export function completeResult(
   summary: RunSummary,
   scenario: Scenario,
@@ -119,7 +115,6 @@ function recommended(
   };
 }
 
-/** The functions behind the recommendation; tests put others in their place. */
 interface RecommendModel {
   readonly measuredLoadOf: typeof measuredLoadOf;
   readonly recommend: typeof recommend;
@@ -129,13 +124,9 @@ type Recommended = { readonly value: Recommendation } | { readonly problem: stri
 
 type Run = Pick<RunSummary, 'steps' | 'connections'> & { readonly verdict: Verdict };
 
-/** A step that was measured to its end. */
 type JudgedStep = Omit<StepSummary, 'verdict'> & { readonly status: StepStatus };
 
-/**
- * What the traffic of a run needs: that of the last step that was measured to its end, met or missed its objectives
- * as it may have. A `problem` is the sentence why there is no number.
- */
+/** Of the last step that was measured to its end, passed or not. A `problem` is the sentence why there is no number. */
 export function recommendRun(
   scenario: Scenario,
   run: Run,
@@ -207,7 +198,6 @@ function measuredStep(
   };
 }
 
-/** That the run went on to a step of which nothing is known. */
 function unfinishedWords({ steps }: Run, { index }: JudgedStep): string[] {
   const unfinished = steps.find((step) => step.index > index);
   if (unfinished?.verdict.status !== 'incomplete') return [];

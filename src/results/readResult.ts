@@ -15,7 +15,6 @@ const mostBytes = 64 * 1024 * 1024;
 export interface InterruptedRun {
   readonly kind: 'interrupted';
   readonly path: string;
-  /** `scenario.yaml`, when it could be read. */
   readonly scenarioText?: string;
   /** Last state of each step that was begun, rising. */
   readonly steps: readonly StepProgress[];
@@ -26,11 +25,7 @@ export type StoredRun =
   | { readonly kind: 'result'; readonly path: string; readonly result: Result }
   | InterruptedRun;
 
-/**
- * Reads a result folder, or a `result.json` by itself.
- *
- * @throws ExpectedError `result-missing`, `result-damaged`, `result-newer`
- */
+/** From a folder or a `result.json`. @throws ExpectedError `result-missing`, `result-damaged`, `result-newer` */
 export async function readResult(location: string): Promise<StoredRun> {
   const found = await statOf(location);
   if (!found) throw new ExpectedError('result-missing', `There is no result at ${location}.`);
@@ -47,10 +42,7 @@ export async function readResult(location: string): Promise<StoredRun> {
   return readInterrupted(location, scenario, samples);
 }
 
-/**
- * The samples of a run that are kept beside its result, oldest first; none when there is no such file.
- * Of very long runs they are thinned, see {@link HeldSnapshots}.
- */
+/** Oldest first, thinned for very long runs; none when there is no such file. */
 export async function readSnapshots(folder: string): Promise<readonly Snapshot[]> {
   const held = new HeldSnapshots();
   for await (const sample of readSamples(path.join(folder, samplesFile))) held.add(sample);
@@ -118,10 +110,7 @@ async function readInterrupted(
   };
 }
 
-/**
- * Samples of the last 64 MB of a `samples.jsonl`, oldest first; none when it is missing. Lines that are
- * cut or damaged are passed over.
- */
+/** Of the last 64 MB, oldest first; lines that are cut or damaged are passed over. */
 export async function* readSamples(file: string): AsyncGenerator<Snapshot> {
   const found = await statOf(file);
   if (!found?.isFile()) return;

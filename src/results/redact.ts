@@ -7,10 +7,7 @@ export const redacted = '(redacted)';
 const reference = new RegExp(referencePattern, 'g');
 /** `<your token>`, `xxx`, `***`, `…`: what documentation writes in the place of a secret. */
 const placeholder = /^(?:<[^<>]*>|[x*.]{3,}|…)$/i;
-/**
- * Headers whose value says how to talk, never who talks. Every other one may let somebody in, whatever its
- * name: services make up names of their own for keys.
- */
+/** These say how to talk. Every other header may let somebody in: services make up names for keys. */
 const openHeaders = new Set([
   'accept',
   'accept-charset',
@@ -42,10 +39,7 @@ export function isSecretName(name: string): boolean {
   return secretName.test(name);
 }
 
-/**
- * The value of a secret key: kept when it holds nothing but references or a placeholder, and the name of a
- * scheme.
- */
+/** Kept when it holds nothing but references or a placeholder, and the name of a scheme. */
 export function redactSecret(value: string): string {
   const rest = value
     .replace(reference, '')
@@ -76,7 +70,6 @@ function redactPair(pair: string): string {
     : `${pair.slice(0, equals)}=${redactSecret(pair.slice(equals + 1))}`;
 }
 
-/** A connection string with nothing readable but where it leads to. */
 export function redactConnectionString(value: string): string {
   if (value.replace(reference, '').trim() === '') return value;
   return value
@@ -97,26 +90,17 @@ export function redactTarget(value: string): string {
   return value.split(',').map(redactUrl).join(',');
 }
 
-/**
- * Free text from outside, such as the message of an error, as it may be shown and kept: without secrets (see
- * {@link redactWords}) and without what a terminal or an editor would obey.
- */
+/** As it may be shown and kept: without secrets and what a terminal or an editor would obey. */
 export function redactText(text: string): string {
   return redactWords(visibleText(text));
 }
 
-/**
- * Text for a notification: without secrets, and without links. The editor makes links of `[text](address)`,
- * also such that carry out commands, and the words may be a server's or stand in a file of the workspace.
- */
+/** For a notification: the editor makes links of `[text](address)`, also such that carry out commands. */
 export function noticeText(text: string): string {
   return redactText(text).replaceAll('](', '] (');
 }
 
-/**
- * Text of a person's own file: keys of connection strings, bearer tokens, JSON web tokens, and user info and
- * query of URLs are removed; all else stays as it is.
- */
+/** Without keys, tokens, and user info and query of URLs; all else stays as it is. */
 export function redactWords(text: string): string {
   return text
     .replace(

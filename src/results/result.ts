@@ -26,15 +26,9 @@ export interface Result extends RunSummary {
   readonly recommendationProblem?: string;
 }
 
-/** What has answered in place of a service or a deployed hub. */
 export type Emulated = 'embeddedHub' | 'emulator';
 
-/**
- * What a run was measured against when it was none of the real things; undefined when it was, or when that
- * cannot be known.
- *
- * @param service of the scenario; a connection string belongs to a service whatever it says
- */
+/** What stood in for the real thing; a connection string belongs to a service whatever `service` of the scenario says. */
 export function emulatedBy(
   { kind, emulated }: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>>,
   service: Service,
@@ -45,7 +39,6 @@ export function emulatedBy(
     : 'emulator';
 }
 
-/** What Units from such a run stand for. */
 export const standsFor: Readonly<Record<Emulated, string>> = {
   embeddedHub:
     'Measured against the embedded hub: this compares the traffic with the published tables; how fast the embedded hub is says nothing about the service.',

@@ -5,7 +5,6 @@ import { withoutEnd } from '../base/text';
 import type { Snapshot } from '../measure/snapshot';
 import type { Result } from './result';
 
-/** Names of the files in a result folder. */
 export const resultFile = 'result.json';
 export const scenarioFile = 'scenario.yaml';
 export const samplesFile = 'samples.jsonl';
@@ -21,10 +20,7 @@ export interface ResultFolderOptions {
   onWarning(message: string): void;
 }
 
-/**
- * The folder one run writes into while it goes on: `scenario.yaml` at once, `samples.jsonl` line by
- * line, `result.json` at the end. A disk that fills up during the run is a warning, not an end.
- */
+/** Written while the run goes on; a disk that fills up during it is a warning, not an end. */
 export class ResultFolder {
   private lastTick = -1;
   private lastStepOver = 0;
@@ -37,7 +33,6 @@ export class ResultFolder {
     private readonly onWarning: (message: string) => void,
   ) {}
 
-  /** The folder's name, which no other run below the same directory has. */
   get id(): string {
     return path.basename(this.path);
   }
@@ -121,10 +116,7 @@ async function makeUnique(options: ResultFolderOptions): Promise<string> {
   throw new Error(`there are 1,000 folders named ${name} already`);
 }
 
-/**
- * Makes a folder and those above it. Not by mkdir's own `recursive`: Node never returns from it where
- * making a folder answers "does not exist" below one that does, as in /proc.
- */
+/** Not by mkdir's `recursive`, which never returns where a folder answers "does not exist" below one that does, as in /proc. */
 async function makeFolders(folder: string): Promise<void> {
   const missing: string[] = [];
   let above = folder;
@@ -183,7 +175,6 @@ const fileProblems: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
 };
 
-/** What is wrong with a file, in words: `no permission`, `the disk is full`. */
 export function fileProblem(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return fileProblems[code ?? ''] ?? code ?? message;

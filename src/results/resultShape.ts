@@ -22,10 +22,7 @@ import { allParameters } from '../scenario/keys/scenarioKeys';
 import type { Scenario } from '../scenario/scenario';
 import type { Result } from './result';
 
-/**
- * What data read from a file must be: where a value first differs, as `steps[0].sent: must be a number`;
- * undefined when it does not. Unknown keys are allowed, they may be newer.
- */
+/** Says where a value first differs, as `steps[0].sent: must be a number`. Unknown keys are allowed, they may be newer. */
 type Shape = (value: unknown, at: string) => string | undefined;
 
 /** Results have about eight levels; what a newer version adds may have some more. */
@@ -60,7 +57,6 @@ const number = being(
   'a number',
   (value) => typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER,
 );
-/** Text of a moment that a date can hold. */
 const time = being(
   'a time',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
@@ -126,7 +122,6 @@ const of =
     const all = [...named, ...(Object.entries(others) as [string, Shape][])];
     return entries(() => all);
   };
-/** Fields that may have any names. */
 const named = (shapes: Readonly<Record<string, Shape>>): Shape =>
   entries(() => Object.entries(shapes));
 

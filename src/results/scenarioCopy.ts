@@ -10,7 +10,6 @@ import {
   redactWords,
 } from './redact';
 
-/** A key that the command line set, e.g. `config.connections`, with its text. */
 export interface SetKey {
   readonly path: string;
   readonly value: string;
@@ -21,10 +20,7 @@ const textMaps = ['headers', 'query'];
 const secretKeys = ['accessToken', 'keyPassword'];
 const targetKeys = ['webAppTarget', 'connectionString', 'target', 'publicUrl'];
 
-/**
- * The scenario text as run: with the keys that were set, and without literal secrets. Untouched, with
- * its comments and layout, when there is nothing to change.
- */
+/** With the keys that were set and without literal secrets; with its comments and layout where nothing changes. */
 export function scenarioCopy(text: string, sets: readonly SetKey[] = []): string {
   const document = asWritten(text, sets);
   setKeys(document, sets);
@@ -107,7 +103,6 @@ function redactComment(comment: string): string {
   return redactWords(clean);
 }
 
-/** Replaces literal secrets in place; returns whether there were any. */
 function removeSecrets(document: Document): boolean {
   let removed = false;
   visit(document, {

@@ -7,19 +7,12 @@ import { replacements, withChanges, type TextChange, type TextRange } from './te
 import { scalarContent } from './text/scenarioReading';
 import { readYaml } from './text/yamlDocument';
 
-/** What puts a reference in the place of a secret. */
 export interface SecretMove extends TextChange {
   /** The secret as the scenario means it: without quotes and escapes. */
   readonly secret: string;
 }
 
-/**
- * Finds the change that writes `${secret:name}` for a secret of the text. Where a bare reference would
- * mean something else, as inside braces, it gets quotes.
- *
- * @param at range of a problem `secret-in-file` of the text
- * @returns undefined when no change leaves a scenario that says the same without the secret
- */
+/** The change that writes `${secret:name}`, in quotes where a bare reference would mean something else; undefined when none says the same. */
 export function moveSecret(text: string, at: TextRange, name: string): SecretMove | undefined {
   const before = parseScenario(text);
   const problem = before.problems.find((one) => isSecret(one) && sameRange(one, at));
@@ -90,13 +83,7 @@ const brokenText = ['yaml', 'too-deep'];
 /** Errors that mean the same when they stand where something was written. */
 const brokenPlace = ['unknown-key', 'unknown-value', 'wrong-type'];
 
-/**
- * Whether changes of a text solve one of its problems and break nothing. Mistakes that only come to light
- * because a name is now known, such as a key written twice, are none of the changes.
- *
- * @param before problems of the text as it is
- * @param after problems of the text with the changes
- */
+/** Whether changes solve a problem and break nothing. Mistakes that show only now that a name is known are not of the changes. */
 export function isSolved(
   problem: Problem,
   changes: readonly TextChange[],
@@ -136,7 +123,6 @@ const isError = ({ severity }: Problem): boolean => severity === 'error';
 const touch = (a: TextRange, b: TextRange): boolean =>
   a.offset < b.offset + Math.max(1, b.length) && b.offset < a.offset + Math.max(1, a.length);
 
-/** Where an offset is once the changes before it are made. */
 const moved = (offset: number, changes: readonly TextChange[]): number =>
   changes
     .filter((change) => change.offset + change.length <= offset && change.offset < offset)

@@ -19,16 +19,11 @@ export interface ParseOptions {
   readonly overrides?: readonly Override[];
 }
 
-/** What a text says, as far as it could be read. */
 export interface ParsedScenario {
-  /**
-   * Present whenever the text has a map at its top, with defaults in place of what is missing or wrong.
-   * It may be run only when no problem is of severity `error`.
-   */
+  /** With defaults in place of what is missing or wrong. It may be run only when no problem is of severity `error`. */
   readonly scenario?: Scenario;
   /** Sorted by position; those of overrides come first, with offset and length 0. */
   readonly problems: readonly Problem[];
-  /** Where the size is written, for those who compare it with the load. */
   readonly sizePlaces?: SizePlaces;
 }
 
@@ -37,10 +32,7 @@ export interface SizePlaces {
   readonly sku?: Place;
 }
 
-/**
- * Reads a scenario file. Never throws: whatever the text is, the answer is problems and the parts that
- * could be read, within bounded time and memory.
- */
+/** Never throws: the answer is problems and the parts that could be read, within bounded time and memory. */
 export function parseScenario(text: string, options: ParseOptions = {}): ParsedScenario {
   const { document, problems } = readYaml(text);
   if (document === undefined) return { problems };

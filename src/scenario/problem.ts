@@ -1,7 +1,6 @@
 /** `error`: nothing can be run; `warning`: it runs, but probably not as meant; `info`: worth knowing. */
 export type Severity = 'error' | 'warning' | 'info';
 
-/** A change of the text that solves a problem. */
 export interface Fix {
   /** What the change does, as a label: `Write "groupCount"`. */
   readonly title: string;
@@ -11,7 +10,6 @@ export interface Fix {
   readonly text: string;
 }
 
-/** Something about a scenario file that a person should know, where it stands and what to do. */
 export interface Problem {
   /** Stable name, e.g. `unknown-key`, the same in editor, command line and panel. */
   readonly code: string;
@@ -25,13 +23,9 @@ export interface Problem {
   readonly fix?: Fix;
 }
 
-/** Scenario files are a few kilobytes; what is larger is something else. */
 export const maximumCharacters = 1024 * 1024;
 
-/**
- * Of a text with more than {@link maximumCharacters}. A file of its own: who only asks for the bound does
- * not load the YAML library.
- */
+/** A file of its own: who only asks for the bound does not load the YAML library. */
 export const tooLarge: Problem = {
   code: 'too-large',
   severity: 'error',

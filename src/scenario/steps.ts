@@ -3,13 +3,11 @@ import type { Scenario, ScenarioEntry } from './scenario';
 
 /** Senders of one step, in total and for each entry of the mix (same order as `scenario.entries`). */
 export interface StepSenders {
-  /** From 1. */
   readonly index: number;
   readonly senders: number;
   readonly perEntry: readonly number[];
 }
 
-/** Upper bound of steps; a file that asks for more is a problem. */
 export const maximumSteps = 10_000;
 
 type StepKeys = Pick<Scenario, 'connections' | 'baseSending' | 'step' | 'sendingSteps'> &
@@ -33,7 +31,6 @@ export function stepCount(keys: StepKeys): number {
   return sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
 }
 
-/** Senders of the last step, the one that the estimate looks at. */
 export function lastSenders(scenario: StepKeys): number {
   const { connections, baseSending, step } = scenario;
   if (silentRounds(scenario) !== undefined) return 0;
@@ -57,7 +54,6 @@ export function stepsOf(scenario: Scenario): StepSenders[] {
   });
 }
 
-/** Whether the use case sends nothing by its nature. */
 export const isSilent = ({ name }: Pick<ScenarioEntry, 'name'>): boolean =>
   findUseCase(name)?.run.audience === 'nobody';
 

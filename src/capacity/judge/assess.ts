@@ -101,7 +101,6 @@ export function assess(demand: Demand, assumptions: readonly string[]): Estimate
   };
 }
 
-/** Those of the run, else those that the guide advises at the size. */
 function serverConnectionsBeside(
   { serverConnections }: Demand,
   { count, serverConnections: each }: AppServers,
@@ -110,7 +109,6 @@ function serverConnectionsBeside(
   return count === null || each === null ? null : count * each;
 }
 
-/** What the edition with larger sizes says. */
 function otherEdition(demand: Demand): OtherEdition | undefined {
   const edition = longerEdition(demand.edition);
   if (edition === undefined) return undefined;

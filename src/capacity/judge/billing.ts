@@ -13,11 +13,7 @@ const includedPerUnit = 1_000_000;
 const secondsPerDay = 86_400;
 const daysPerMonth = 30;
 
-/**
- * Messages as the services bill them, at the full load of the last step around the clock: what goes out of the
- * service, in pieces of 2 KB, to clients, to app servers and to event handlers. Each is as long as it is on the
- * wire, payload and envelope; what the payloads alone would come to stands beside it. What comes in is free.
- */
+/** Messages that leave the service, in started pieces of 2 KB, at the full load around the clock; what comes in is free. */
 export function billingOf(product: Product, loads: readonly ServiceLoad[]): Billing {
   const perSecond = (each: (load: ServiceLoad) => number): number =>
     loads.reduce((sum, load) => sum + each(load), 0);
@@ -88,7 +84,6 @@ export function billingWords(
   return `Billed at this load around the clock: ${figure(billing.messages_per_day)} messages of 2 KB a day, ${figure(billing.messages_per_month)} in 30 days; ${size}.${envelopes}`;
 }
 
-/** Prices as the user gives them, in any currency. */
 interface PriceList {
   /** Of one Unit for an hour. */
   readonly unitHour?: number;
@@ -98,19 +93,15 @@ interface PriceList {
   readonly hours?: number;
 }
 
-/** What a size and its messages cost; only what has a price. */
 export interface Price {
-  /** That the prices are for: the one that the scenario names, else that of the estimate. None for the Free tier. */
+  /** The size that the prices are for; none for the Free tier. */
   readonly unit?: number;
   readonly hours: number;
-  /** Units × hours × price. */
   readonly units?: number;
-  /** Of the messages beyond those that the Units include. */
   readonly messages?: number;
   readonly total: number;
 }
 
-/** 30 days. */
 const hoursPerMonth = 720;
 
 /** What the load costs for a time; undefined without prices. The Free tier costs nothing: no messages are beyond its end. */
@@ -139,11 +130,7 @@ export function priceOf(
   };
 }
 
-/**
- * Price of the messages of a time beyond the included ones, of which an hour has its share of the day.
- *
- * @param price of a million messages, in any currency
- */
+/** Of the messages beyond the included ones, of which an hour has its share of the day; `price` is that of a million. */
 export function messagePrice(
   { messages_per_day: perDay }: Pick<Billing, 'messages_per_day'>,
   includedADay: number,

@@ -2,7 +2,7 @@ import { listed } from '../../scenario/text/words';
 import { serverConnectionsProblem } from '../../scenario/check/checkService';
 import { floorBytes } from '../load/serviceLoad';
 import type { OtherEdition } from '../model';
-import { connectionLimit, tableOf, limitAt } from '../tables/tables';
+import { candidatesOf, connectionLimit, tableOf, limitAt } from '../tables/tables';
 import {
   cautionFrom,
   counted,
@@ -29,7 +29,6 @@ import {
   type Sizes,
 } from './search';
 
-/** Everything the sentences are made from. */
 export interface NoteContext {
   readonly demand: Demand;
   readonly sizes: Sizes;
@@ -37,7 +36,6 @@ export interface NoteContext {
   readonly fill: Fill;
   readonly warnings: readonly Warning[];
   readonly servers: AppServers;
-  /** Server connections beside the clients, and the size that has room for both. */
   readonly serverConnections: number | null;
   readonly withServers: number | null;
   readonly other: OtherEdition | undefined;
@@ -46,7 +44,6 @@ export interface NoteContext {
 /** Most app servers in any test of the guides (*Performance test environments*). */
 const appServersTested = 20;
 
-/** Sentences for people in the order of importance. */
 export function notesOf(context: NoteContext): string[] {
   const { demand, sizes, warnings } = context;
   return [
@@ -96,7 +93,6 @@ function sizeOrNone(unit: number | null): string {
   return unit === null ? 'no size' : unitWords(unit);
 }
 
-/** From 70 % on: what is nearly full, and the next size that leaves room. */
 function cautionNotes({ demand, sizes, fill }: NoteContext): string[] {
   const { unit } = sizes;
   const full = (['traffic', 'connections'] as const)
@@ -105,7 +101,7 @@ function cautionNotes({ demand, sizes, fill }: NoteContext): string[] {
   if (unit === null || full.length === 0) return [];
   const { edition, connections } = demand;
   const hasRoom = (share: number): boolean => share < cautionFrom * (1 - tolerance);
-  const roomy = edition.candidates.find(
+  const roomy = candidatesOf(edition).find(
     (candidate) =>
       candidate > unit &&
       hasRoom(trafficUtilisation(demand, candidate)) &&
@@ -164,7 +160,6 @@ function sizesCompared({ demand, atUnit }: NoteContext): number[] {
   return [...below, ...units.filter((unit) => unit > atUnit).slice(0, 1)];
 }
 
-/** Where the tables behind the answer are not used as printed. */
 function erratumNotes(demand: Demand, units: readonly number[]): string[] {
   if (demand.loads.every((load) => load.inMessages === 0 && load.outMessages === 0)) return [];
   return units.flatMap((unit) => {
@@ -196,7 +191,6 @@ function fullNotes(context: NoteContext): string[] {
   return [`${problem} ${room} has room for both.`, ...(isSaid ? [] : [opened])];
 }
 
-/** Server counts beyond what was tested. */
 function serverNotes({ demand, sizes, servers }: NoteContext): string[] {
   const { count } = servers;
   if (count === null || sizes.unit === null) return [];
@@ -219,7 +213,6 @@ export function adviceOf(
   return `${servers} with ${serverConnections} server connections${each}`;
 }
 
-/** Why no size fits, and what would: sentences for people. */
 function noFitNotes({ demand, fill, warnings, other }: NoteContext): string[] {
   const largest = largestOf(demand);
   const notes: string[] = [];
@@ -264,7 +257,6 @@ function ceilingNote(demand: Demand, fill: Fill, largest: number): string {
   );
 }
 
-/** How many instances would carry it, and when splitting works. */
 function splitNote({ headroom, loads }: Demand, fill: Fill): string {
   const instances = Math.ceil(Math.max(fill.traffic / headroom, fill.connections) - 1e-9);
   const routed = loads.some((load) =>
@@ -330,5 +322,4 @@ function isFlat(demand: Demand, listed: readonly number[]): boolean {
   return last >= trafficUtilisation(demand, high[0]!) * (1 - tolerance);
 }
 
-/** The largest size that can be bought in this edition. */
-export const largestOf = ({ edition }: Demand): number => edition.candidates.at(-1)!;
+export const largestOf = ({ edition }: Demand): number => candidatesOf(edition).at(-1)!;

@@ -27,9 +27,7 @@ import { figure, tableWords, unitWords } from '../wording';
 import { assess, checkAssignment } from './assess';
 import { billingOf } from './billing';
 
-/** Traffic of one use case as measured in one step. */
 export interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
-  /** Messages into the service per second. */
   readonly inPerSecond: number;
   /** Deliveries out of the service per second, `extraPerSecond` among them. */
   readonly outPerSecond: number;
@@ -41,13 +39,9 @@ export interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connection
 
 export interface MeasuredLoad extends Omit<EstimateInput, 'useCases'> {
   readonly useCases: readonly MeasuredTraffic[];
-  /** Step the rates were measured in, from 1. */
   readonly step: number;
-  /** Whether that step met its objectives; `pass` when absent. */
   readonly stepStatus?: StepStatus;
-  /** After a failed step. */
   readonly carried?: Carried | null;
-  /** Sentences on what was measured, for the reasons. */
   readonly remarks?: readonly string[];
 }
 
@@ -59,25 +53,19 @@ export interface Carried {
   readonly unit: number | null;
 }
 
-/** An estimate whose input was measured, with the sentences that say why. */
 export interface Recommendation extends Estimate {
   readonly step: number;
   readonly stepStatus: StepStatus;
-  /** Only after a failed step; null when no step met its objectives. */
+  /** Null when no step met its objectives. */
   readonly carried?: Carried | null;
   /** What the outbound rates are made of: deliveries that were due, arrived or not, and those beyond. */
   readonly outbound: { readonly expectedPerSecond: number; readonly extraPerSecond: number };
   /** Size, binding limit and its utilisation; after a failed step before that what the server carried. */
   readonly headline: string;
-  /** What was measured, what it was compared with, what follows for app servers. */
   readonly reasons: readonly string[];
 }
 
-/**
- * How many units the traffic needs: the estimate with measured instead of nominal input. Deliveries count when they
- * were due: a server that loses them needs no less. Without use cases, or with rates of 0, the connections decide.
- * @throws ExpectedError `estimate-input` when a field is invalid
- */
+/** The estimate with measured instead of nominal rates. Deliveries count when due: a server that loses them needs no less. @throws ExpectedError `estimate-input` */
 export function recommend(measured: MeasuredLoad, options: EstimateOptions = {}): Recommendation {
   const { product, useCases } = measured;
   const idle = connectionsOnly(product);
@@ -146,7 +134,6 @@ function headlineOf(
   return `${notCarriedWords(run)} By the tables ${needed}: ${binding.text}`;
 }
 
-/** What a failed step says of the server. */
 function notCarriedWords({ step, carried }: { step: number; carried: Carried | null }): string {
   const failed = `The server did not carry the load of step ${figure(step)}`;
   if (carried === null) return step === 1 ? `${failed}.` : `${failed}, nor that of any before it.`;
@@ -195,37 +182,28 @@ function placeOf({ heading, title, edition, line }: TableSource): string {
   return `"${heading}" in ${title}, ${dated}${at}`;
 }
 
-/** Messages into the service, deliveries that were due out of it, and deliveries beyond those. */
 interface MeasuredCounts {
   readonly sent: number;
   readonly expected: number;
   readonly extra: number;
 }
 
-/** What a run measured in one step. */
 export interface MeasuredStep extends MeasuredCounts {
-  /** From 1. */
   readonly index: number;
   readonly status: StepStatus;
-  /** After a failed step. */
   readonly carried?: Carried | null;
   /** Connections that the step asked for, or held where that is more: also those that were lost. */
   readonly connections: number;
   /** Connections that failed or were dropped, up to the end of the run. */
   readonly lostConnections: number;
-  /** Deliveries that were due and did not arrive. */
   readonly lost: number;
   readonly seconds: number;
   /** Joins and leaves of groups that worked, and those that failed or were put off for want of an answer. */
   readonly moves?: { readonly done: number; readonly missed: number };
-  /** The counts of each entry of a mix, in the order of the scenario. */
   readonly entries?: readonly MeasuredCounts[];
 }
 
-/**
- * The input of the recommendation for a step that was run: what its traffic needs, whatever became of it. Where
- * {@link holdsBack something} kept traffic from being sent or counted, the rates of the scenario are given too.
- */
+/** The traffic of a step whatever became of it; with the rates of the scenario where {@link holdsBack something} made it smaller. */
 export function measuredLoadOf(
   scenario: Scenario,
   measured: MeasuredStep,
@@ -279,7 +257,6 @@ function holdsBack({ pacing }: Scenario, { lost, lostConnections, moves }: Measu
   return lost > 0 || lostConnections > 0 || missed > 0 || pacing === 'closed';
 }
 
-/** What the rates are to be read with. */
 function remarksOf(measured: MeasuredStep): string[] {
   const { lost, expected, extra, lostConnections, connections, moves, seconds } = measured;
   const remarks: string[] = [];

@@ -11,6 +11,7 @@ import type {
 } from '../model';
 import {
   baseMessageBytes,
+  candidatesOf,
   connectionLimit,
   connectionSource,
   guides,
@@ -32,19 +33,14 @@ import {
 /** Loads and limits are compared with this relative tolerance, so that exactly 100 % fits. */
 export const tolerance = 1e-9;
 
-/**
- * 1,024 / 1,000: the guides' two worked examples agree only when this much is left open in the reading
- * of KB and MB (docs/capacity.md, I-20).
- */
+/** The guides' two worked examples agree only with this slack in the reading of KB and MB (docs/capacity.md, I-20). */
 const roundingSlack = 1.024;
 
-/** What is to be placed, and how full a size may be. */
 export interface Demand extends Traffic {
   readonly connections: number;
   /** Share of the traffic limits to plan for; connections are not scaled by it. */
   readonly headroom: number;
   readonly stack: NonNullable<EstimateInput['stack']>;
-  /** Whether nothing goes through app servers. */
   readonly serverless: boolean;
   /** Those that the run opens; undefined where it opens none by itself. */
   readonly serverConnections: number | undefined;
@@ -64,11 +60,11 @@ export interface Sizes {
   readonly withinRounding: number | null;
 }
 
-/** The smallest sizes that carry the demand. Limits never fall with the size, so the first that fits is it. */
+/** Limits never fall with the size, so the first that fits is the smallest. */
 export function findSizes(demand: Demand): Sizes {
   const listed = listedByAll(demand);
   const smallest = (fits: (unit: number) => boolean): number | null =>
-    demand.edition.candidates.find((unit) => connectionsFit(demand, unit) && fits(unit)) ?? null;
+    candidatesOf(demand.edition).find((unit) => connectionsFit(demand, unit) && fits(unit)) ?? null;
   return {
     unit: smallest((unit) => withinHeadroom(demand, unit)),
     listed: smallest((unit) => listed.includes(unit) && withinHeadroom(demand, unit)),
@@ -78,11 +74,9 @@ export function findSizes(demand: Demand): Sizes {
   };
 }
 
-/** Whether a size carries the demand: connections, and the utilisation sum of the traffic. */
 export const fitsUnit = (demand: Demand, unit: number): boolean =>
   connectionsFit(demand, unit) && withinHeadroom(demand, unit);
 
-/** Connections are a hard limit. */
 export const connectionsFit = ({ edition, connections }: Demand, unit: number): boolean =>
   connections <= connectionLimit(edition, unit);
 
@@ -111,12 +105,11 @@ export function listedByAll({ edition, loads }: Traffic): number[] {
   const tables = new Set(
     loads.flatMap((load) => constraintsOf(load, 'strict').map(({ table }) => table)),
   );
-  const lists = [...tables].map((table) => tableOf(edition, table).units);
+  const lists = [...tables].map((table) => tableOf(edition, table).units ?? edition.listedUnits);
   const [first = edition.listedUnits, ...others] = lists;
   return first.filter((unit) => others.every((units) => units.includes(unit)));
 }
 
-/** A load that must stay under a row of a table. */
 interface Constraint {
   readonly direction: Direction;
   readonly measure: 'bandwidth' | 'messages';
@@ -128,7 +121,6 @@ interface Constraint {
 export interface ConstraintUse extends Constraint {
   /** `echo.out_bandwidth`. */
   readonly name: string;
-  /** Bytes the load's messages are counted as, on average. */
   readonly countedBytes: number;
   readonly load: number;
   readonly limit: number;
@@ -141,7 +133,6 @@ export interface ConstraintUse extends Constraint {
  */
 type Reading = 'guide' | 'strict';
 
-/** Every constraint of a load at a size, in the guides' reading. */
 function constraintUses(
   edition: PublishedEdition,
   load: ServiceLoad,
@@ -238,7 +229,6 @@ function paidPerMessage(table: TableName): { always: Constraint[]; strict: Const
 /** REST to groups has no table: the group's table, and the request rate of REST to users. */
 const restRequests = both('in', 'rest_send_to_user');
 
-/** Everything a load is compared with. */
 export function constraintsOf(
   { kind, table }: Pick<ServiceLoad, 'kind' | 'table'>,
   reading: Reading,
@@ -248,11 +238,9 @@ export function constraintsOf(
   return [...always, ...rest, ...(reading === 'strict' ? strict : [])];
 }
 
-/** How full a size is, and the constraints that fill it. */
 export interface Fill {
   readonly traffic: number;
   readonly connections: number;
-  /** Every constraint of the guide reading, use case by use case. */
   readonly uses: readonly ConstraintUse[];
   /** Names of those that bind: connections, or the largest constraints of the largest use cases. */
   readonly limiting: readonly string[];
@@ -304,7 +292,6 @@ export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['b
   };
 }
 
-/** The fullest of some constraints; the first on a tie. */
 export const peakUse = (uses: readonly ConstraintUse[]): ConstraintUse =>
   uses.reduce((peak, use) => (use.utilisation > peak.utilisation ? use : peak));
 
@@ -353,7 +340,6 @@ const webAppRow: Readonly<Partial<Record<TableName, TableName>>> = {
   send_to_connection: 'echo',
 };
 
-/** Loads that go through app servers. */
 export const servedLoads = ({ edition, loads }: Demand): readonly ServiceLoad[] =>
   services[edition.product].appServers === 'none' ? [] : loads.filter(({ kind }) => !isRest(kind));
 

@@ -33,7 +33,6 @@ export function unitVerdict(
   return { ...compared, offered, sentence: [...unsold, ...sentences, ...ends].join(' ') };
 }
 
-/** An estimate with its verdict on the size that the scenario names. */
 export function withVerdict<T extends Estimate>(
   estimate: T,
   scenario: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
@@ -135,9 +134,7 @@ function notOffered(unit: number, sold: readonly number[], sku: Scenario['sku'])
   return `${unitWords(unit)} cannot be bought${tier}; nearest: ${listed(nearest)}.`;
 }
 
-/** Code of the problem that the load is too much for the size the file names. */
 export const exceedsUnit = 'exceeds-unit';
-/** Code of the problem that the size cannot be bought. */
 export const unitNotOffered = 'unit-not-offered';
 
 /** What is wrong with `config.unit` and `config.sku`, by the verdict of the estimate; undefined where nothing is. */

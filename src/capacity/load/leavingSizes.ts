@@ -49,10 +49,8 @@ export function leavingSizes(
 
 interface Words {
   readonly run: HubRun;
-  /** The newer contract is spoken. */
   readonly measures: boolean;
   readonly binary: boolean;
-  /** Bytes of the receiver's id or name. */
   readonly receiver: number;
 }
 
@@ -82,7 +80,6 @@ function hubLegs({ protocol, upstream }: Spoken, words: Words, payload: number):
   return { toClient, toApplication };
 }
 
-/** The hub message that a client gets, and the one that a client has sent. */
 function hubMessages(
   form: HubForm,
   words: Words,

@@ -11,10 +11,7 @@ import { guides } from '../tables/tables';
 import { leavingSizes } from './leavingSizes';
 import { connectionsOnly, sizesOf } from './serviceLoad';
 
-/**
- * The input of the estimate for a scenario: its last step, the heaviest one. What the published tables
- * do not know is said in `assumptions`. A `problem` is a sentence: the scenario has no table.
- */
+/** The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table. */
 export function loadOf(
   scenario: Scenario,
 ): { readonly input: EstimateInput } | { readonly problem: string } {
@@ -41,7 +38,6 @@ export function loadOf(
   };
 }
 
-/** How a scenario's hub is served, as estimate and recommendation count it. */
 export function applicationOf(
   scenario: Scenario,
 ): Pick<EstimateInput, 'serverless' | 'serverConnections'> {
@@ -76,12 +72,10 @@ export function assumptionsOf(
   return [...new Set(sentences)];
 }
 
-/** Traffic of the entries that send in one step, with the entries they come from. */
 type EntryTraffic = { readonly sending: readonly SendingEntry[] } | { readonly problem: string };
 
 interface SendingEntry {
   readonly entry: ScenarioEntry;
-  /** Place of the entry in the scenario. */
   readonly position: number;
   readonly traffic: Traffic;
 }

@@ -15,7 +15,6 @@ export interface HubForm {
   /** @param id bytes of the invocation's id; absent: it has none */
   invocation(method: string, args: Content, id?: number): number;
   completion(id: number, result: Content): number;
-  /** An item of a stream. */
   item(id: number, content: Content): number;
   /** Of these bytes of a whole message, how many only mark where it ends. */
   endBytes(message: number): number;
@@ -120,7 +119,6 @@ export const hubForms: Readonly<Record<HubProtocol, HubForm>> = {
 
 /** A message of a client or an application on its way to a client of Azure Web PubSub; lengths in bytes. */
 interface Delivered {
-  /** JSON text. */
   readonly data: number;
   /** Name of the group it was sent to; absent: it comes from the application. */
   readonly group: number | undefined;
@@ -131,10 +129,7 @@ interface Delivered {
 /** Digits, and bytes as a varint, that a message's number has in a run of usual length. */
 const sequenceId = { digits: 5, varintBytes: 3 } as const;
 
-/**
- * Bytes of the message. Sources: "Azure Web PubSub supported JSON WebSocket subprotocol" and "… protobuf
- * WebSocket subprotocol", heading "Responses".
- */
+/** Sources: "Azure Web PubSub supported JSON WebSocket subprotocol" and "… protobuf …", heading "Responses". */
 export function pubSubDelivery(subprotocol: Subprotocol, message: Delivered): number {
   switch (subprotocol) {
     case 'none':
@@ -169,7 +164,6 @@ function protobufDelivery({ data, group }: Delivered, more: number): number {
 
 const from = (group: number | undefined): string => (group === undefined ? 'server' : 'group');
 
-/** A field with its key and its length. */
 const withHead = (bytes: number): number => 1 + varintBytes(bytes) + bytes;
 const varintBytes = (value: number): number =>
   value < 0x80 ? 1 : 1 + varintBytes(Math.floor(value / 0x80));

@@ -8,31 +8,24 @@ import { bandwidthWords, counted, figure, messageSizeWords } from '../wording';
 /** Traffic of one use case, nominal or measured, as the service sees it. */
 export interface ServiceLoad {
   readonly kind: TrafficKind;
-  /** Table the traffic is compared with. */
   readonly table: TableName;
   readonly senders: number;
   /** Average payload as given, before the floor. */
   readonly messageBytes: number;
-  /** The sizes of its payloads: one, or several with their weights. */
   readonly sizes: readonly PayloadSize[];
   /** The same as they leave the service, with their envelopes where these are known. */
   readonly leaving: readonly LeavingSize[];
   /** Bytes a message is counted as, on average. */
   readonly countedBytes: number;
-  /** Messages per second. */
   readonly inMessages: number;
   readonly outMessages: number;
   /** Bytes per second, small messages counted as {@link floorBytes}. */
   readonly inBandwidth: number;
   readonly outBandwidth: number;
-  /** The arithmetic behind the rates, for people. */
   readonly formula: string;
 }
 
-/**
- * A message smaller than this costs about as much as one of exactly this size. Source: "Performance
- * guide for Azure SignalR Service", 2023-03, *Quick evaluation*.
- */
+/** Smaller messages cost about as much. Source: "Performance guide for Azure SignalR Service", 2023-03, *Quick evaluation*. */
 export const floorBytes = 1024;
 /** Groups below this many members have the routing cost of small groups; same guide, opening note. */
 const smallGroupBelow = 20;
@@ -50,7 +43,6 @@ export function effectiveBytes(sizes: readonly PayloadSize[]): number {
   return meanOf(sizes, (bytes) => Math.max(bytes, floorBytes));
 }
 
-/** The part of a load that follows from its payloads and its rates. */
 export function ratesOf(
   traffic: Pick<Traffic, 'messageBytes' | 'messageSizes' | 'leaving'>,
   inMessages: number,
@@ -69,11 +61,9 @@ export function ratesOf(
   };
 }
 
-/** Whether messages go to groups. */
 export const isGroup = (kind: TrafficKind): boolean =>
   kind === 'send_to_group' || kind === 'rest_send_to_group';
 
-/** Table for a kind of traffic; `members` matters for the group kinds only. */
 export function tableFor(product: Product, kind: TrafficKind, members: number): TableName {
   if (kind !== 'send_to_group' && kind !== 'rest_send_to_group') return kind;
   if (members === 1 && guides[product].kinds.includes('send_to_connection'))
@@ -115,7 +105,6 @@ export function checkSenders(
   return checkNumber(senders, 'senders', { whole: true, zeroAllowed: true });
 }
 
-/** Receivers of one message. */
 function receiversOf(traffic: Traffic, connections: number): number {
   switch (traffic.kind) {
     case 'broadcast':
@@ -138,14 +127,10 @@ function receiversOf(traffic: Traffic, connections: number): number {
 
 type Nominal = Pick<Traffic, 'kind' | 'senders' | 'intervalS'> &
   Pick<ServiceLoad, 'messageBytes' | 'countedBytes'> & {
-    /** Of one message. */
     readonly receivers: number;
   };
 
-/**
- * The guides' bandwidth formula with its numbers, outbound, e.g.
- * `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`.
- */
+/** `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`: the guides' bandwidth formula, outbound. */
 export function nominalFormula(nominal: Nominal): string {
   const { kind, senders, intervalS, receivers } = nominal;
   if (senders === 0) return 'no senders: connections only';
@@ -164,7 +149,6 @@ function rateWords(intervalS: number): string {
   return `1 msg per ${String(Number(intervalS.toFixed(6)))} s`;
 }
 
-/** The same for rates that were measured. */
 export function measuredFormula(
   measured: Pick<ServiceLoad, 'inMessages' | 'outMessages' | 'messageBytes' | 'countedBytes'>,
 ): string {

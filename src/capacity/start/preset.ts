@@ -16,7 +16,6 @@ import type { Estimate } from '../model';
 import { offers } from '../tables/resolved';
 import { connectionLimit, editionOf } from '../tables/tables';
 
-/** What a set-up is made for. */
 export interface PresetChoice {
   readonly service: AzureService;
   readonly unit: number;
@@ -24,12 +23,10 @@ export interface PresetChoice {
   readonly groups?: GroupShape;
 }
 
-/** A set-up of the performance guides. */
 export interface Preset {
   readonly connections: number;
   /** Of the last step: as many as the published tables allow for the size; 0 where nothing is sent. */
   readonly senders: number;
-  /** The scenario file, with comments. */
   readonly text: string;
 }
 
@@ -47,7 +44,6 @@ const arrivingRates: readonly (readonly [unit: number, perSecond: number])[] = [
   [100, 1600],
 ];
 
-/** Sizes that can be bought. */
 export function presetUnits(service: PresetChoice['service']): readonly number[] {
   return offers[service].units.premium;
 }
@@ -55,12 +51,7 @@ export function presetUnits(service: PresetChoice['service']): readonly number[]
 /** Connections that are left to the workers, which send over one each. */
 const lastingConnections = 10;
 
-/**
- * The set-up of the performance guides for a use case and a size: all connections the size allows, and in
- * two steps as many senders as its traffic limits allow, so that the estimate of the file is that size.
- *
- * @throws ExpectedError `preset` when there is no such size, or none with traffic of that kind
- */
+/** All connections the size allows, and in two steps the senders that its traffic limits allow. @throws ExpectedError `preset` when the tables have none */
 export function presetOf(useCase: UseCase, choice: PresetChoice): Preset {
   const { service, unit } = choice;
   const units = presetUnits(service);
@@ -137,7 +128,6 @@ function mostSenders(
   return least;
 }
 
-/** What differs between the files that a person begins with. */
 interface StartingValues {
   readonly service: Service;
   /** Absent: left for the person to write. */
@@ -149,7 +139,6 @@ interface StartingValues {
   /** Absent: as many as it takes until all connections send. */
   readonly sendingSteps?: number;
   readonly groupCount: number;
-  /** As written in the file. */
   readonly singleStepDuration: string;
   readonly warmup: string;
   /** Comment lines after the first. */

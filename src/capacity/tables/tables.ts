@@ -12,7 +12,7 @@ import {
   type PublishedTable,
   type TableName,
 } from '../model';
-import { later, sr2023, wps } from './resolved';
+import { later, offers, sr2023, wps } from './resolved';
 
 /** Size of a message behind every table, bytes. */
 export const baseMessageBytes = 2048;
@@ -23,19 +23,15 @@ const restKinds: readonly TrafficKind[] = [
   'rest_send_to_group',
 ];
 
-/** Whether the senders are REST callers, which need no connection and no app server. */
 export const isRest = (kind: TrafficKind): boolean => restKinds.includes(kind);
 
-/** What differs between the guides of the products. */
 interface Guide {
   readonly name: string;
   /** The one to compute with comes first. */
   readonly editions: readonly PublishedEdition[];
-  /** Kinds of traffic that it has tables for. */
   readonly kinds: readonly TrafficKind[];
   /** Of these the ones whose messages leave the service once more, to an app server or an event handler. */
   readonly toApplication: readonly TrafficKind[];
-  /** Stands for connections that send nothing. */
   readonly plainest: TrafficKind;
   /** Rows that it calls the most a size takes in and sends out. */
   readonly ceilings: { readonly in: TableName; readonly out: TableName };
@@ -62,11 +58,7 @@ export const guides: Readonly<Record<Product, Guide>> = {
   },
 };
 
-/**
- * The edition to compute with.
- * @throws ExpectedError `estimate-input` for an unknown product or edition, and for an edition
- * where there is only one.
- */
+/** @throws ExpectedError `estimate-input` for an unknown product or edition, or an edition where there is one only */
 export function editionOf(product: Product, edition: Edition | undefined): PublishedEdition {
   // Input may come from untyped data, so the type alone is not believed.
   if (!azureServices.includes(product))
@@ -79,13 +71,16 @@ export function editionOf(product: Product, edition: Edition | undefined): Publi
   return found;
 }
 
+/** Sizes that can be bought and that the tables of the edition reach, rising. */
+export const candidatesOf = ({ product, listedUnits }: PublishedEdition): readonly number[] =>
+  offers[product].units.premium.filter((unit) => unit <= listedUnits.at(-1)!);
+
 /** The edition of the same guide whose sizes go on where those of this one end. */
-export function longerEdition({
+export const longerEdition = ({
   product,
-  candidates,
-}: PublishedEdition): PublishedEdition | undefined {
-  return guides[product].editions.find((other) => other.candidates.at(-1)! > candidates.at(-1)!);
-}
+  listedUnits,
+}: PublishedEdition): PublishedEdition | undefined =>
+  guides[product].editions.find((other) => other.listedUnits.at(-1)! > listedUnits.at(-1)!);
 
 /** A table of the edition; asking for one it does not have is a defect of ours. */
 export function tableOf(edition: PublishedEdition, name: TableName): PublishedTable {
@@ -94,7 +89,6 @@ export function tableOf(edition: PublishedEdition, name: TableName): PublishedTa
   return table;
 }
 
-/** Limit in messages per second at 2,048 bytes, for a candidate size of the edition. */
 export function limitAt(
   edition: PublishedEdition,
   name: TableName,
@@ -102,17 +96,19 @@ export function limitAt(
   unit: number,
 ): number {
   const table = tableOf(edition, name);
-  const limit = limitBetween(table.units, table[direction]?.values ?? [], unit);
+  const limit = limitBetween(
+    table.units ?? edition.listedUnits,
+    table[direction]?.values ?? [],
+    unit,
+  );
   if (limit === undefined) throw new Error(`no limit ${name} ${direction} at unit ${unit}`);
   return limit;
 }
 
-/** Connections a size allows. */
 export function connectionLimit(edition: PublishedEdition, unit: number): number {
   return edition.connectionsPerUnit * unit;
 }
 
-/** Where the row of a table stands. */
 export function sourceOf(
   edition: PublishedEdition,
   name: TableName,
@@ -127,7 +123,6 @@ export function sourceOf(
   };
 }
 
-/** Where the limit of connections is stated. */
 export function connectionSource(edition: PublishedEdition): TableSource {
   return { ...documentOf(edition), ...edition.connectionsFrom };
 }
@@ -158,7 +153,6 @@ export function limitBetween(
   return Math.max(lowerValue, unit * Math.min(lowerValue / lower, upperValue / upper));
 }
 
-/** The error for input that cannot be estimated; the message names the field. */
 export function inputError(message: string): ExpectedError {
   return new ExpectedError('estimate-input', message);
 }

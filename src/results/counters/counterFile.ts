@@ -19,10 +19,7 @@ import { fileProblem, resultFile, samplesFile, scenarioFile } from '../resultFol
 /** Where the Azure SignalR benchmark wrote its counters by default. */
 const usualName = 'counters.txt';
 
-/**
- * Counter lines of a stored run: one a second from its samples, or begin and end of each step where no
- * sample has them.
- */
+/** One a second from the run's samples, or begin and end of each step where no sample has them. */
 export async function countersOfRun(run: StoredRun): Promise<CounterLine[]> {
   const file = run.kind === 'result' && run.path.endsWith('.json');
   const samples = path.join(file ? path.dirname(run.path) : run.path, samplesFile);
@@ -51,11 +48,7 @@ async function startOf(run: StoredRun, samples: string): Promise<number> {
   return Math.max(0, Math.round(written?.mtimeMs ?? 0) - (run.lastSample?.atMs ?? 0));
 }
 
-/**
- * Writes the counter file a scenario asks for beside the result: a file from somewhere must not say
- * which files of this machine are written, so of its path only the name is taken.
- * @returns the file, or undefined when none was asked for or written
- */
+/** Beside the result, under the name that the scenario gives: a file from somewhere must not choose where we write. */
 export async function writeCounters(
   folder: string,
   result: Result,
@@ -73,7 +66,6 @@ export async function writeCounters(
   }
 }
 
-/** A file name for every system, never that of another file of the folder. */
 export function counterFileName(resultFilePath: string): string {
   const last = resultFilePath.split(/[/\\]/).at(-1) ?? '';
   const name = last.replace(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100);
@@ -238,7 +230,6 @@ function connectionCounters({
   };
 }
 
-/** How the Azure SignalR benchmark writes quantiles into names. */
 const quantileNames = { p50: '0.5', p90: '0.9', p95: '0.95', p99: '0.99' } as const;
 
 /**
@@ -275,10 +266,7 @@ function endCounters(step: StepSummary, entries: Scenario['entries']): Counters 
   };
 }
 
-/**
- * The Azure SignalR benchmark counted streams that lacked items, of its one use case of streams; a result knows only how
- * many items were lost.
- */
+/** A result knows only how many items were lost; the Azure SignalR benchmark counted streams that lacked some. */
 function streamCounters(
   counted: readonly MessageSummary[] | undefined,
   entries: Scenario['entries'],

@@ -27,12 +27,10 @@ interface CounterEpoch {
 }
 
 export interface CounterSummary {
-  /** Absent when the file has no line from before the first step. */
   readonly established?: { readonly connections: number; readonly seconds: number };
   readonly epochs: readonly CounterEpoch[];
 }
 
-/** The percentiles of the Azure SignalR benchmark's summary. */
 const shares = [
   [0.5, 'p50'],
   [0.9, 'p90'],
@@ -118,11 +116,7 @@ const secondsBetween = (from: CounterLine, to: CounterLine): number =>
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
 
-/**
- * The summary in the order and the wording of the Azure SignalR benchmark, line by line.
- *
- * @param measured latencies of an epoch, where more is known than their classes; shown behind these
- */
+/** In the order and the wording of the Azure SignalR benchmark; `measured` latencies of an epoch stand behind the classes. */
 export function counterSummaryLines(
   { established, epochs }: CounterSummary,
   measured: (epoch: number) => LatencySummary | undefined = () => undefined,
@@ -180,7 +174,6 @@ function latencyLines(
   return lines;
 }
 
-/** Bytes in decimal units with two decimals, as the Azure SignalR benchmark wrote them. */
 function bytesText(bytes: number): string {
   if (bytes > 1e9) return `${(bytes / 1e9).toFixed(2)}GB`;
   if (bytes > 1e6) return `${(bytes / 1e6).toFixed(2)}MB`;
@@ -201,11 +194,7 @@ interface ReadCounters extends CounterSummary {
   readonly cut: boolean;
 }
 
-/**
- * Reads a counter file of the Azure SignalR benchmark, of any of its versions, within bounds of time and memory.
- *
- * @throws ExpectedError `counters-file` when it cannot be read, `counters-damaged` with the line
- */
+/** Of any version of the tool. @throws ExpectedError `counters-file` when it cannot be read, `counters-damaged` with the line */
 export async function readCounters(file: string): Promise<ReadCounters> {
   const summarizer = new CounterSummarizer();
   const times = risingTimes();
@@ -278,7 +267,6 @@ function risingTimes(): (time: string) => number | undefined {
   };
 }
 
-/** Lines of a file, each with whether it was ended; a line that is too long stops the reading. */
 async function* linesOf(file: string): AsyncGenerator<{ text: string; ended: boolean }> {
   const handle = await opened(file);
   try {

@@ -64,7 +64,6 @@ export function nearestDivisors(total: number, count: number): [number, number] 
   return above - count <= count - below ? [above, below] : [below, above];
 }
 
-/** A fix that writes a parameter of an entry of the text. */
 function missingFix(
   { text, outline }: ScenarioFile,
   { section }: ReadEntry,
@@ -78,7 +77,6 @@ function missingFix(
   return change && { title: `Write ${name}: ${value}`, text: change.text, at: change };
 }
 
-/** Checks a call of the user's own hub method: what its keys need of each other. */
 export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
   const { error } = file;
   const { useCase, entry, parameters } = read;
@@ -141,7 +139,6 @@ function reportUnused({ warning }: ScenarioFile, { parameters }: ReadEntry, repl
   }
 }
 
-/** Checks the keys of a stream to or from the user's own method. */
 function checkOwnStream(file: ScenarioFile, read: ReadEntry, { direction }: StreamShape): void {
   const { parameters } = read;
   const isDownload = direction === 'download';

@@ -79,7 +79,6 @@ function checkUpstreamUseCases({ error, at, entries, scenario }: ScenarioFile): 
   error('upstream-protocol', at('protocol'), message, 'json');
 }
 
-/** Use cases whose methods the handler has, in words. */
 const upstreamNames = (): string =>
   listed(
     useCases
@@ -101,7 +100,6 @@ function checkConnectRate({ info, at, scenario }: ScenarioFile): void {
   info('connect-rate', at('arrivingRate', 'unit', 'sku'), message);
 }
 
-/** Where clients fit the size that the file names, and its server connections do not. */
 function checkServerConnections({ warning, at, scenario }: ScenarioFile): void {
   const servers = serverConnectionsOf(scenario) ?? 0;
   const [size, words] = [sizeOf(scenario), sizeWords(scenario)];
@@ -111,12 +109,7 @@ function checkServerConnections({ warning, at, scenario }: ScenarioFile): void {
   warning('server-connections', at(...writtenBy, 'connections'), message);
 }
 
-/**
- * Says that clients fit a size, but not with the server connections beside them; undefined where both fit, and
- * where the clients alone are too many.
- *
- * @param place the size as it stands in a sentence: `Unit 1`, `the Free tier`
- */
+/** Undefined where both fit, and where the clients alone are too many. `place` is the size in words: `the Free tier`. */
 export function serverConnectionsProblem(
   clients: number,
   servers: number,

@@ -73,7 +73,6 @@ function checkCompany({ error, config, entries, scenario }: ScenarioFile): void 
   error('nothing-sent', config.at('connections') ?? alone.at(), message, '2');
 }
 
-/** Keys about senders, in a scenario that sends nothing. */
 function reportNoSenders({ info, config }: ScenarioFile): void {
   for (const name of ['baseSending', 'step', 'sendingSteps']) {
     const message = `Nothing is sent here, so ${name} has no effect; the parameter rounds opens the connections in several steps.`;
@@ -110,7 +109,6 @@ function reportSilentEntries({ warning, entries }: ScenarioFile): void {
   }
 }
 
-/** Counts and shares together must fit into the last step. */
 function checkMix({ error, warning, entries, scenario }: ScenarioFile): void {
   const available = lastSenders(scenario);
   let taken = 0;
@@ -136,7 +134,6 @@ function checkMix({ error, warning, entries, scenario }: ScenarioFile): void {
   warning('mix-sum', open.at(), message);
 }
 
-/** Checks how connections come and go, and move in and out of groups. */
 export function checkLives({ warning, config, entries, scenario }: ScenarioFile): void {
   const { lifetimeMs, connections } = scenario;
   if (lifetimeMs !== undefined && lifetimeMs < shortLifeMs) {

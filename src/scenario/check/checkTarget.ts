@@ -18,7 +18,6 @@ import { referencesIn } from '../target/references';
 import { behindOf, connectionStringOf, urlsOf } from '../target/targetKinds';
 import { scalarContent, type Place, type Reading } from '../text/scenarioReading';
 
-/** Checks the target against the service and the use cases. */
 export function checkTarget(file: ScenarioFile): void {
   const { error, at, entries, scenario, targetKey } = file;
   if (scenario.kind === 'resultparser') return;
@@ -114,7 +113,6 @@ function checkCertificate({ error, config, scenario }: ScenarioFile): void {
 /** Variable of the environment with further hosts that tokens may go to, separated by commas. */
 export const hostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
 
-/** Why a token of Microsoft Entra ID is not shown to a server. */
 export interface SignInRefusal {
   readonly why: 'http' | 'insecureTls' | 'caFile' | 'host';
   readonly message: string;
@@ -142,7 +140,6 @@ export function signInRefusal(
   return { why: 'host', message };
 }
 
-/** Checks what a run would refuse of a sign-in. */
 function checkSignIn(file: ScenarioFile, target: Place): void {
   const { config, scenario } = file;
   const value = connectionStringOf(scenario.target);
@@ -159,7 +156,6 @@ function checkSignIn(file: ScenarioFile, target: Place): void {
   report('connection-string', config.at(why) ?? target, message);
 }
 
-/** Code of the problem that a secret stands in the file. */
 export const secretInFile = 'secret-in-file';
 /** More secrets of a kind than anybody has; looking on would only repeat the advice. */
 const maximumFindings = 20;
@@ -169,10 +165,7 @@ const longestString = 2000;
 const secretWords = (what: string): string =>
   `${what} stands in this file. Keep it outside and write a reference: \${env:NAME} or \${secret:name}.`;
 
-/**
- * Warns about access keys that stand in the text itself, comments included: files are shared and
- * committed. The key is never part of a message. Placeholders and servers on this machine are no secrets.
- */
+/** Access keys in the text, comments included, which are never part of a message. Placeholders and local servers are no secrets. */
 export function reportSecrets({ text, warning }: Reading): void {
   let findings = 0;
   for (const match of text.matchAll(/\baccesskey\s*=\s*([^\s;"',]+)/gi)) {
@@ -192,10 +185,7 @@ export function reportSecrets({ text, warning }: Reading): void {
   }
 }
 
-/**
- * Warns about tokens and passwords that are written out: they are as bad as a pasted access key. Each
- * stands at the text itself, without quotes, so that it can be moved elsewhere.
- */
+/** Each stands at the text itself, without quotes, so that it can be moved elsewhere. */
 function reportLiteralTokens(file: ScenarioFile): void {
   const { config, scenario, targetKey } = file;
   const warn = (place: Place, what: string): void => {

@@ -15,7 +15,6 @@ interface Obstacle {
   readonly keys: readonly string[];
 }
 
-/** A line goes when its work is done. */
 const obstacles: readonly Obstacle[] = [
   {
     sentence: ({ connectionType }) =>
@@ -57,20 +56,15 @@ function tooManySources({ connections, entries }: Scenario): string | undefined 
   return `${connections} connections ${what} are more than one run can follow (${largestSource}): use fewer of either.`;
 }
 
-/** Only reads, so nothing of it is run. */
 const readsCounters =
   'kind: resultparser only reads the counter file of an old run: use `signalr-bench run` or `signalr-bench import` on a command line.';
 
-/**
- * Why this version cannot run a scenario, as one sentence with what to do; undefined when it can. Such a
- * scenario is parsed and estimated all the same.
- */
+/** One sentence with what to do; undefined when it can be run. Such a scenario is parsed and estimated all the same. */
 export function notRunnable(scenario: Scenario): string | undefined {
   if (scenario.kind === 'resultparser') return readsCounters;
   return obstacles.map(({ sentence }) => sentence(scenario)).find((text) => text !== undefined);
 }
 
-/** Warns of all that {@link notRunnable} says when the scenario is run. */
 export function reportNotRunnable({ warning, at, scenario }: ScenarioFile): void {
   if (scenario.kind === 'resultparser') return;
   for (const { sentence, keys } of obstacles) {
@@ -79,26 +73,20 @@ export function reportNotRunnable({ warning, at, scenario }: ScenarioFile): void
   }
 }
 
-/** Why an entry cannot be run in the dialect measure, and the parameter at fault, if one is. */
 export interface MeasureProblem {
   readonly parameter?: 'payload' | 'messageSize';
   readonly message: string;
 }
 
-/** Whether a use case needs a hub with methods of the bench contract. */
 export const needsContract = ({ audience, ownCall }: HubRun): boolean =>
   audience !== 'nobody' && ownCall === undefined;
 
-/**
- * Checks an entry against the contract `Measure(ticks, payload)`; undefined when it can be run there, or
- * needs no contract at all.
- */
+/** Against the contract `Measure(ticks, payload)`; undefined when the entry can be run there, or needs no contract. */
 export function measureProblem({
   name,
   run,
   payload,
 }: {
-  /** Of the use case. */
   readonly name: string;
   readonly run: HubRun;
   readonly payload: { readonly sizes: readonly PayloadSize[]; readonly content: unknown };
@@ -116,10 +104,7 @@ export function measureProblem({
   return { parameter: 'messageSize', message };
 }
 
-/**
- * Why ticks cannot be sent that way; undefined when they can. The package `@msgpack/msgpack` 2 of the
- * official client knows no bigint, and writes numbers above 2^53 as floating point, which hubs refuse.
- */
+/** The package `@msgpack/msgpack` 2 writes numbers above 2^53 as floating point, which hubs refuse. */
 export const ticksProblem = ({
   driver,
   protocol,

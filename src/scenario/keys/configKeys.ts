@@ -2,8 +2,22 @@ import { azureServices } from '../../base/services';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
 
-/** Bounds of a number, both included. */
-const between = (minimum: number, maximum: number) => ({ minimum, maximum });
+type Bounds = Pick<KeySpec, 'minimum' | 'maximum'>;
+
+/** A number of one type within its bounds, both included. */
+const numberOf =
+  <const Type extends 'count' | 'duration' | 'share'>(type: Type) =>
+  <const Rest>(
+    minimum: number,
+    maximum: number,
+    rest: Rest,
+  ): Rest & Required<Bounds> & { readonly type: Type } => ({
+    ...{ type, minimum, maximum },
+    ...rest,
+  });
+const count = numberOf('count');
+const duration = numberOf('duration');
+const share = numberOf('share');
 
 type SpecsByName = Readonly<Record<string, Omit<KeySpec, 'name'>>>;
 
@@ -11,13 +25,11 @@ const listOf = (specs: SpecsByName): readonly KeySpec[] =>
   Object.entries(specs).map(([name, spec]) => ({ name, ...spec }));
 
 const upstreamSpecs = {
-  port: {
-    type: 'count',
+  port: count(0, 65_535, {
     default: 0,
-    ...between(0, 65_535),
     summary:
       'Local port of the handler; 0 takes a free one, which does where the service runs on this machine.',
-  },
+  }),
   publicUrl: {
     type: 'text',
     references: true,
@@ -26,7 +38,6 @@ const upstreamSpecs = {
   },
 } as const satisfies SpecsByName;
 
-/** Every key under `config.upstream`. */
 export const upstreamKeys = listOf(upstreamSpecs);
 
 /** Every key under `config`, by name. */
@@ -74,12 +85,10 @@ export const configSpecs = {
     default: 'signalrbench',
     summary: 'Hub name for service targets.',
   },
-  unit: {
-    type: 'count',
+  unit: count(1, 1000, {
     listed: 'first',
-    ...between(1, 1000),
     summary: 'Units you have or plan; the estimate is compared with it.',
-  },
+  }),
   sku: {
     type: 'choice',
     choices: ['free', 'standard', 'premium'],
@@ -135,18 +144,14 @@ export const configSpecs = {
   },
 
   // What the benchmark hosts for a service.
-  appServers: {
-    type: 'count',
+  appServers: count(1, 100, {
     default: 1,
-    ...between(1, 100),
     summary: 'Internal app servers, for a service in default mode.',
-  },
-  serverConnections: {
-    type: 'count',
+  }),
+  serverConnections: count(1, 1000, {
     default: 5,
-    ...between(1, 1000),
     summary: 'Connections of each internal app server to the service.',
-  },
+  }),
   serverStickyMode: {
     type: 'choice',
     choices: ['disabled', 'preferred', 'required'],
@@ -197,22 +202,18 @@ export const configSpecs = {
     default: false,
     summary: 'Opens the WebSocket at once, without negotiate; for Websockets only.',
   },
-  connections: {
-    type: 'count',
+  connections: count(1, 1_000_000, {
     listed: 'first',
     default: 1000,
-    ...between(1, 1_000_000),
     summary: 'Connections to open, over all workers.',
-  },
-  arrivingRate: {
-    type: 'count',
+  }),
+  arrivingRate: count(1, 100_000, {
     listed: 'first',
     default: 50,
-    ...between(1, 100_000),
     summary: 'Connections opened per second.',
     seedNote:
       'In the Azure SignalR benchmark this limited the connections that were opening at the same time, unless another arrivingBatchMode was chosen; write `arrivingBatchMode: HighPress` for that.',
-  },
+  }),
   arrivingBatchMode: {
     type: 'choice',
     listed: 'oldTool',
@@ -221,26 +222,20 @@ export const configSpecs = {
     summary:
       'Ramp mode of the Azure SignalR benchmark: `HighPress` limits the connects in flight to arrivingRate, `LowPress` opens batches of that size, `LimitRatePress` and `ExtLimitRatePress` open a tenth of it each 100 ms, the first no faster than connects are over.',
   },
-  arrivingBatchWait: {
-    type: 'duration',
+  arrivingBatchWait: duration(0, 3_600_000, {
     listed: 'oldTool',
     default: 1000,
-    ...between(0, 3_600_000),
     summary: 'Pause between the batches of `arrivingBatchMode: LowPress`.',
-  },
-  connectTimeout: {
-    type: 'duration',
+  }),
+  connectTimeout: duration(1, 600_000, {
     default: 10_000,
-    ...between(1, 600_000),
     unitMistake: { from: 1, below: 100, unit: 's' },
     summary: 'Time for negotiate, upgrade and handshake of one connection, retries included.',
-  },
-  connectInFlight: {
-    type: 'count',
+  }),
+  connectInFlight: count(1, 10_000, {
     default: 100,
-    ...between(1, 10_000),
     summary: 'Connections that may be opening at the same time.',
-  },
+  }),
 
   // How connections come and go after they were opened.
   repair: {
@@ -258,80 +253,62 @@ export const configSpecs = {
     summary:
       'When a dropped connection is opened again: `atOnce`, after a `fixed` reconnectDelay, `exponential` (doubled each time up to 30 s, with jitter), or as the official clients do by default (`signalr`: 0, 2, 10, 30 s).',
   },
-  reconnectDelay: {
-    type: 'duration',
+  reconnectDelay: duration(0, 600_000, {
     default: 1000,
-    ...between(0, 600_000),
     unitMistake: { from: 1, below: 10, unit: 's' },
     summary: 'Pause before a dropped connection is opened again; see reconnectPolicy.',
-  },
-  lifetime: {
-    type: 'duration',
-    ...between(100, 604_800_000),
+  }),
+  lifetime: duration(100, 604_800_000, {
     unitMistake: { from: 100, below: 1000, unit: 's' },
     defaultText: 'connections stay',
     summary:
       'Mean life of a connection: each is closed after a random time up to twice this and opened again, at most arrivingRate a second.',
-  },
-  dropAllAfter: {
-    type: 'duration',
+  }),
+  dropAllAfter: duration(2000, 604_800_000, {
     // They stop taking part a second before, which must not reach into the warm-up.
-    ...between(2000, 604_800_000),
     unitMistake: { from: 1, below: 100, unit: 's' },
     defaultText: 'never',
     summary:
       'Drops all connections at once, this long after the measured time of each step began; they come back by reconnectPolicy, and the time to recovery is measured.',
-  },
+  }),
 
   // Who sends how long, and what judges it.
-  baseSending: {
-    type: 'count',
+  baseSending: count(0, 1_000_000, {
     listed: 'first',
     default: 500,
-    ...between(0, 1_000_000),
     summary: 'Connections that send in the first step.',
     seedNote: 'With 0 the Azure SignalR benchmark neither sent nor ended in order.',
-  },
-  step: {
-    type: 'count',
+  }),
+  step: count(0, 1_000_000, {
     listed: 'first',
     default: 500,
-    ...between(0, 1_000_000),
     summary: 'Senders added with each step, until all connections send; 0 is one step only.',
     seedNote:
       'When the steps do not divide what is left, the last step of the Azure SignalR benchmark did not reach all connections.',
-  },
-  sendingSteps: {
-    type: 'count',
+  }),
+  sendingSteps: count(0, 10_000, {
     default: 0,
-    ...between(0, 10_000),
     summary: 'Steps to run; 0 runs as many as it takes until all connections send.',
     seedNote: 'The Azure SignalR benchmark never judged the last step.',
-  },
-  singleStepDuration: {
-    type: 'duration',
+  }),
+  singleStepDuration: duration(1, 604_800_000, {
     listed: 'first',
     default: 240_000,
-    ...between(1, 604_800_000),
     unitMistake: { from: 1, below: 1000, unit: 's' },
     summary: 'Measured time of each step.',
-  },
-  warmup: {
-    type: 'duration',
+  }),
+  warmup: duration(0, 3_600_000, {
     listed: 'first',
-    ...between(0, 3_600_000),
     unitMistake: { from: 1, below: 100, unit: 's' },
     defaultText: '5 s, or singleStepDuration if that is shorter',
     summary: 'Sending before each step that is not measured.',
-  },
-  drain: {
-    type: 'duration',
+  }),
+  drain: duration(0, 3_600_000, {
     default: 5000,
-    ...between(0, 3_600_000),
     unitMistake: { from: 1, below: 100, unit: 's' },
     summary:
       'Longest wait for outstanding deliveries after each step; over as soon as none is left.',
-  },
+  }),
   pacing: {
     type: 'choice',
     default: 'open',
@@ -352,38 +329,30 @@ export const configSpecs = {
     choices: ['auto', 'recordLatency', 'measure'],
     summary: 'Contract of the hub: `recordLatency`, `measure`, or `auto` to find out.',
   },
-  workers: {
-    type: 'count',
-    ...between(1, 256),
+  workers: count(1, 256, {
     defaultText: 'one less than the cores, at least 1',
     summary: 'Threads that produce the load.',
-  },
-  seed: {
-    type: 'count',
+  }),
+  seed: count(0, 4_294_967_295, {
     default: 1,
-    ...between(0, 4_294_967_295),
     summary: 'Start of the random numbers: the same seed gives the same run.',
-  },
-  connectionFailPercentage: {
-    type: 'share',
+  }),
+  connectionFailPercentage: share(0, 1, {
     listed: 'oldTool',
-    ...between(0, 1),
     defaultText: '`slo.dropped`',
     unitMistake: { from: 1, below: 100, unit: '%' },
     summary: 'Share of connections that may fail or drop, 0 to 1; read as `slo.dropped`.',
     seedNote: 'The Azure SignalR benchmark did not check it for the last step.',
-  },
-  latencyPercentage: {
-    type: 'share',
+  }),
+  latencyPercentage: share(0, 1, {
     listed: 'oldTool',
-    ...between(0, 1),
     defaultText: '`slo.p99: 1s`',
     unitMistake: { from: 1, below: 100, unit: '%' },
     summary:
       'Share of messages that may take 1 s or longer, 0 to 1; read as the limit of a percentile in `slo`.',
     seedNote:
       'The Azure SignalR benchmark did not check it for the last step, and lost messages did not count.',
-  },
+  }),
   resultFilePath: {
     type: 'text',
     listed: 'oldTool',
@@ -401,7 +370,6 @@ export const configSpecs = {
   },
 } as const satisfies SpecsByName;
 
-/** The same as a list. */
 export const configKeys = listOf(configSpecs);
 
 /** Keys that become something else in a scenario: its target, service, upstream and objectives. */
@@ -416,7 +384,6 @@ export const keysReadApart = [
 ] as const;
 
 type Specs = Omit<typeof configSpecs, (typeof keysReadApart)[number]>;
-/** Name of a key in a scenario, where durations say their unit. */
 type FieldOf<Name extends keyof Specs> = Specs[Name]['type'] extends 'duration'
   ? `${Name}Ms`
   : Name;
@@ -446,14 +413,10 @@ export type ConfigFields = {
   readonly [Name in Exclude<keyof Specs, Filled> as FieldOf<Name>]?: ValueOf<Specs[Name]>;
 };
 
-/** Name of a key's field in {@link ConfigFields}. */
 export const fieldOf = ({ name, type }: KeySpec): string =>
   type === 'duration' ? `${name}Ms` : name;
 
-/**
- * Description of one key of a scenario file: a parameter's description and the kinds of values that
- * only keys outside `parameters` have. Parser, schema, completion and hover are driven by it.
- */
+/** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
 export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   /**
    * Beyond the kinds of a parameter: `targets` is one text, a comma list or a list; `texts` a map from
@@ -470,14 +433,10 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
     | 'parameters'
     | 'section'
     | 'entries';
-  /** Keys of a `section` and of each of the `entries`. */
   readonly keys?: readonly KeySpec[];
   /** What holds when the key is absent and that is no fixed value, for people. */
   readonly defaultText?: string;
-  /**
-   * Where editors list it: `first` are the keys that most files have, `oldTool` those that are there for
-   * files of the Azure SignalR benchmark, which come last.
-   */
+  /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
   readonly listed?: 'first' | 'oldTool';
   /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
   readonly references?: boolean;
@@ -499,10 +458,8 @@ export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
   ].includes(spec.type);
 }
 
-/** Description of a key whose value is one scalar. */
 export type PlainSpec = ParameterSpec & Pick<KeySpec, 'references' | 'refused' | 'pattern'>;
 
-/** What a value should look like, for messages. */
 export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
   size: 'a size: bytes, or text such as 2KB or 1MB',
   duration: 'a duration: milliseconds, or text such as 250ms, 30s or 5m',

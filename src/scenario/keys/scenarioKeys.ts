@@ -5,7 +5,6 @@ import { usualUseCase } from '../../usecases/useCase';
 import { configKeys, type KeySpec } from './configKeys';
 import { kinds, type topNames } from '../scenario';
 
-/** Entries of a mix that one file may have; more cannot be read by anybody. */
 export const maximumEntries = 50;
 
 const name: KeySpec = {
@@ -23,14 +22,11 @@ const parameters: KeySpec = {
 /** Keys at the top of pipeline files. */
 export const pipelineKeys = ['ModuleName', 'Types', 'Pipeline'];
 
-/** For the keys and the mode of files that describe a run as a pipeline of steps. */
 export const pipelineMessage =
   'This belongs to a pipeline file of the Azure SignalR benchmark, but there is no Pipeline in it. Describe the run with `mode: simple`, `config` and `scenario`.';
 
-/** Every key under `scenario`. */
 export const scenarioKeys: readonly KeySpec[] = [name, parameters];
 
-/** How many senders of a mix an entry has. */
 export const sendersKey: KeySpec = {
   name: 'senders',
   type: 'senders',
@@ -41,7 +37,6 @@ export const sendersKey: KeySpec = {
     'Senders of this part in the last step, as a count or as a share such as `30%`; earlier steps in proportion.',
 };
 
-/** Every key of an entry of `scenarios`. */
 export const entryKeys: readonly KeySpec[] = [
   { ...name, required: true, summary: 'Use case of this part of the mix.' },
   sendersKey,
@@ -59,7 +54,6 @@ export const sloKeys = (): KeySpec[] =>
     summary,
   }));
 
-/** Every key at the top of a scenario file. */
 export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[number] })[] = [
   {
     name: 'mode',

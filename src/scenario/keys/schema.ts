@@ -9,11 +9,7 @@ import { allParameters, maximumEntries, pipelineKeys, topKeys } from './scenario
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * JSON schema (draft-07) of scenario files, for editors that have no extension of ours. It is made from
- * the descriptions that also drive the parser, and calls wrong what the parser calls an error, as far as
- * one key can be judged by itself.
- */
+/** Draft-07, for editors without our extension: it calls wrong what the parser does, as far as one key shows it. */
 export function scenarioSchema(): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -201,7 +197,6 @@ function targetsSchema(localToo: boolean): Json {
   };
 }
 
-/** The words in any mix of upper and lower case. */
 function anyOfWords(words: readonly string[]): string {
   const alternatives = words.map((word) =>
     Array.from(word, (letter) => {

@@ -55,13 +55,11 @@ export interface ScenarioFile extends Reading {
   readonly config: Section;
   readonly slo: Section;
   readonly entries: readonly ReadEntry[];
-  /** The key that names the target. */
   readonly targetKey: Written | undefined;
   /** Place of the first of these keys of `config` that is written; the start of the file when none is. */
   readonly at: (...names: readonly string[]) => Place;
 }
 
-/** Reads what stands in a file, section by section, and puts it together. */
 export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
   const top = sectionOf(reading, '', topKeys, map);
   const config = readSection(reading, 'config', configKeys, top.written.get('config'));
@@ -143,7 +141,6 @@ function withGroupCount({ useCase, entry }: ReadEntry, connections: number): Sce
   return { ...entry, parameters: { ...entry.parameters, groupCount } };
 }
 
-/** Whether messages of the entry go to groups. */
 export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): boolean =>
   hubRunOf(useCase, parameters).audience === 'group' ||
   useCase.parameters.some(({ name, required }) => name === 'groupCount' && required === true);
@@ -177,11 +174,7 @@ function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefin
 /** Messages that take at least this long count against `latencyPercentage`; fixed in the Azure SignalR benchmark. */
 const seedLimitUs = 1_000_000;
 
-/**
- * The objectives: the defaults, changed one by one by what `slo` says. The Azure SignalR benchmark's two keys stand
- * for `slo.dropped` and for the limit of one percentile, which then replaces the default `p99`; `slo`
- * wins over them.
- */
+/** The Azure SignalR benchmark's two keys stand for `slo.dropped` and for the limit of one percentile; `slo` wins over them. */
 function readSlo(reading: Reading, slo: Section, config: Section): Slo {
   const seedMetric = readLatencyPercentage(reading, slo, config);
   const seedDropped = readFailPercentage(reading, slo, config);
@@ -229,10 +222,9 @@ function readLatencyPercentage(
 const formatPercentile = (share: number): string =>
   share > 0.9 ? `${Number((share * 100).toFixed(4))} %` : formatShare(share);
 
-/** Headers or query parameters one file may set. */
 const maximumTexts = 100;
 
-/** Reads a map from names to texts (`headers`, `query`); numbers and flags count as they are written. */
+/** `headers` and `query`; numbers and flags count as they are written. */
 function readTexts(reading: Reading, config: Section, name: string): Record<string, string> {
   const { error, follow } = reading;
   const map = follow(config.written.get(name)?.value);

@@ -14,7 +14,6 @@ export interface Override {
   readonly value: string;
 }
 
-/** Puts overrides into the document before it is read. Unknown paths become problems. */
 export function applyOverrides(
   reading: Reading,
   root: YAMLMap,

@@ -26,7 +26,7 @@ import {
 /** Values of all depths together; a hub method takes a few. */
 const mostValues = 1000;
 
-/** The parameters of a call of the user's own method, with its lists as JSON text. Reports what cannot be read. */
+/** With the lists of a call of the user's own method as JSON text. */
 export function withArguments(
   reading: Reading,
   section: Section,
@@ -42,7 +42,6 @@ export function withArguments(
   };
 }
 
-/** The list under a key as JSON text; undefined when there is none. */
 function readJson(reading: Reading, section: Section, key: ListKey): string | undefined {
   const written = section.written.get(key);
   if (written === undefined) return undefined;
@@ -96,7 +95,6 @@ function readList(reading: Reading, key: ListKey, { value, place }: Written): un
   return [];
 }
 
-/** Reads values of any kind within bounds. */
 class Values {
   private count = 0;
 

@@ -26,7 +26,6 @@ import {
   type Written,
 } from './readSection';
 
-/** An entry as read, with the parts of the file it came from. */
 export interface ReadEntry {
   readonly useCase: UseCase;
   /** Whether the file names a use case we know; else `useCase` stands in for it. */
@@ -148,7 +147,6 @@ function reportParameter(
   }
 }
 
-/** Reads `senders` of a mix: a whole number, or a share such as `30%`. Undefined for a bad value. */
 function readSenders(reading: Reading, written: Written): SenderShare | undefined {
   const node = reading.follow(written.value);
   const text = isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
@@ -168,7 +166,6 @@ function readSenders(reading: Reading, written: Written): SenderShare | undefine
   return typeof value === 'number' ? { kind: 'count', count: value } : undefined;
 }
 
-/** Reports sizes that cannot be read, and keys of payloads that exclude each other. */
 function checkPayload(
   { error, warning }: Reading,
   { at }: Section,

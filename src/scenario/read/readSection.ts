@@ -19,7 +19,6 @@ import {
 
 type Value = number | string | boolean;
 
-/** A key of a map as it stands in the file. */
 export interface Written {
   readonly key: Scalar;
   /** Null when nothing follows the colon. */
@@ -30,7 +29,6 @@ export interface Written {
 
 /** A map of the file. */
 export interface Section {
-  /** Where the section hangs, e.g. `config`; empty for the top. */
   readonly path: string;
   /** Known keys that stand in the file, also those with bad values. */
   readonly written: ReadonlyMap<string, Written>;
@@ -41,13 +39,9 @@ export interface Section {
   readonly at: (...names: readonly string[]) => Place | undefined;
 }
 
-/** Handles a key that no description knows. */
 type OnUnknown = (key: Scalar, name: string) => void;
 
-/**
- * Reads the map below a key: unknown and repeated keys are reported, plain values are read, the others are
- * left to the caller under `written`. A missing or empty section has all defaults.
- */
+/** Reports unknown and repeated keys and reads plain values; a missing or empty section has all defaults. */
 export function readSection(
   reading: Reading,
   path: string,
@@ -65,7 +59,6 @@ export function readSection(
   return sectionOf(reading, path, specs, map, unknown);
 }
 
-/** As {@link readSection}, for the map itself. */
 export function sectionOf(
   reading: Reading,
   path: string,
@@ -121,28 +114,23 @@ export const sourceOf = (node: Scalar): string =>
   typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
 export const nameOf = sourceOf;
 
-/** Whether nothing is written there. */
 export const isNothing = (node: Node | undefined): node is undefined =>
   node === undefined || (isScalar(node) && node.value === null);
 
-/** The number of a plain key. */
 export function numberIn({ values }: Section, name: string): number | undefined {
   const value = values.get(name);
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The choice of a plain key, typed by its choices. */
 export const choiceIn = <T extends string>(
   { values }: Section,
   name: string,
   choices: readonly T[],
 ): T | undefined => choices.find((choice) => choice === values.get(name));
 
-/** A key that its section does not know. */
 interface UnknownKey {
   readonly key: Scalar;
   readonly name: string;
-  /** Of the section it stands in. */
   readonly path: string;
   readonly specs: readonly KeySpec[];
   readonly map?: YAMLMap;
@@ -201,10 +189,7 @@ function quotedAs({ type }: Scalar, name: string): string {
   return quote + name + quote;
 }
 
-/**
- * The first misplaced key at the top can open the section it belongs to, as long as that is absent. Only
- * its own line is moved, so its value must stand there too.
- */
+/** Opens the section that a key at the top belongs to, where that is absent; only the key's own line is moved. */
 function moveInto(
   text: string,
   { key, name, path, map }: UnknownKey,
@@ -221,21 +206,15 @@ function moveInto(
   return { title: `Put "${name}" into ${home}`, text: `${home}:\n  ${name}` };
 }
 
-/** Reports something about the value that is read. */
 type Report = (code: string, message: string, fix?: FixDraft | string) => void;
 
-/** One value to read, with its description. */
 interface Field {
   readonly spec: PlainSpec;
   readonly error: Report;
   readonly warning: Report;
 }
 
-/**
- * Reads one scalar by its description and reports what is wrong with it.
- *
- * @returns the value in the unit of the description; for a bad one the nearest bound or the default
- */
+/** For a bad value the nearest bound or the default. */
 export function readValue(reading: Reading, spec: PlainSpec, written: Written): Value | undefined {
   const node = reading.follow(written.value);
   const field: Field = {
@@ -406,11 +385,7 @@ function outOfBounds(
   return Number.isFinite(bound) ? bound : undefined;
 }
 
-/**
- * Reports what looks like a reference but is none, and references where they are not understood.
- *
- * @param place of the scalar that holds `value`
- */
+/** What looks like a reference but is none, and references where they are not understood. */
 export function checkReferences(
   reading: Reading,
   name: string,
@@ -433,10 +408,7 @@ export function checkReferences(
   reading.error('bad-reference', at, message);
 }
 
-/**
- * Place of a part of a scalar's value. Only where the value stands in the text as it is (no escapes, no
- * folding) is it more precise than the scalar itself.
- */
+/** More precise than the scalar only where the value stands in the text as it is (no escapes, no folding). */
 export function partOf(
   reading: Reading,
   place: Place,

@@ -15,32 +15,26 @@ import type { FixDraft, Place, Reading } from '../text/scenarioReading';
 import { question, quotable } from '../text/words';
 import { checkReferences, isNothing, partOf, type Section, type Written } from './readSection';
 
-/** URLs one file may name. */
 const maximumUrls = 1000;
 
-/** One target of a key that may name several. */
 interface Item {
   readonly text: string;
   readonly place: Place;
 }
 
-/** A key that names targets, and the reading it belongs to. */
 interface TargetKey {
   readonly reading: Reading;
   readonly name: string;
   readonly written: Written;
 }
 
-/** What the use cases ask of the target. */
 interface TargetNeeds extends TargetWishes {
-  /** At least one use case sends through the REST API. */
   readonly rest: boolean;
 }
 
 interface TargetSource {
   /** Absent when the file names none, or none that can be used. */
   readonly target?: TargetSpec;
-  /** The key that counts. */
   readonly written?: Written;
 }
 
@@ -72,7 +66,6 @@ export function readTarget(reading: Reading, config: Section, needs: TargetNeeds
   return { written: winner.written, ...(target !== undefined && { target }) };
 }
 
-/** The fix that writes another key in place of this one. */
 const otherKey = ({ reading, written }: TargetKey, name: string): FixDraft => ({
   title: `Write "${name}"`,
   text: name,
@@ -121,7 +114,6 @@ function firstMatch(text: string, wishes: TargetWishes): TargetSpec | undefined 
   return undefined;
 }
 
-/** Whether an item is a hub URL; reports what is wrong with it, and that it has no path. */
 function isUrl(key: TargetKey, item: Item): boolean {
   const { text, place } = item;
   const { error, warning } = key.reading;

@@ -17,7 +17,6 @@ import {
   type PipelineStep,
 } from './pipelineSteps';
 
-/** The map's value under `Pipeline`; undefined for files that are none of pipelines. */
 export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefined {
   for (const { key, value } of root.items) {
     if (isScalar(key) && nameOf(key) === 'Pipeline' && value !== null)
@@ -26,12 +25,7 @@ export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefi
   return undefined;
 }
 
-/**
- * A pipeline file of the Azure SignalR benchmark (`ModuleName`, `Types`, `Pipeline`) as the scenario it describes, as
- * far as it is one: the files of its generator are. Steps without counterpart are reported by number,
- * with what to do. Keys of a scenario that stand beside the pipeline win. Values keep their places in the
- * text, so that further problems point there.
- */
+/** As far as it is one run. Keys that stand beside the pipeline win; values keep their places, so that problems point there. */
 export function pipelineAsScenario(reading: Reading, root: YAMLMap): YAMLMap {
   const pipeline = pipelineIn(root)!;
   const before = reading.problems().length;
@@ -64,7 +58,6 @@ function reportTranslation(reading: Reading, key: Scalar, text: string): void {
   reading.info('pipeline-file', key, message, fix);
 }
 
-/** A use case of the pipeline. */
 interface NamedEntry extends PipelineEntry {
   readonly name: Scalar;
 }
@@ -197,7 +190,6 @@ function read(
   return { config, entries };
 }
 
-/** Connections that are opened for each `Type`. */
 function connectionsByType(
   reading: Reading,
   steps: readonly PipelineStep[],
@@ -211,7 +203,6 @@ function connectionsByType(
   return connections;
 }
 
-/** A pipeline that sends nothing holds its connections as long as it waits. */
 function holding(
   steps: readonly PipelineStep[],
   config: Keys,
@@ -238,7 +229,6 @@ const hubKey = ({ parameters }: PipelineStep): string => {
 
 const targets = ['target', 'webAppTarget', 'connectionString'];
 
-/** Adds what stands beside the pipeline: sections are merged, other keys replace. */
 function add(into: YAMLMap, key: unknown, value: unknown): void {
   const name = isScalar(key) ? nameOf(key) : undefined;
   const known = into.items.find((item) => isScalar(item.key) && nameOf(item.key) === name);
@@ -262,10 +252,8 @@ const put = (map: YAMLMap, name: string, value: Node): void => {
   map.items.push(new Pair(new Scalar(name), value));
 };
 
-/** Keys with the nodes they get their values from. */
 type Keys = Map<string, Scalar>;
 
-/** Parameters of sending steps by the names a scenario has for them. */
 const parameterNames: readonly (readonly [parameter: string, key: string])[] = [
   ['Interval', 'sendingInterval'],
   ['MessageSize', 'messageSize'],
@@ -276,30 +264,20 @@ const parameterNames: readonly (readonly [parameter: string, key: string])[] = [
 /** What all sending steps of a file must have in common: a scenario has it once. */
 const common = ['Duration', 'Mode', ...parameterNames.map(([parameter]) => parameter)];
 
-/** Sending steps of one method and type that follow one another. */
 type SendingSteps = readonly [PipelineStep, ...PipelineStep[]];
 
-/** What the sending steps of a pipeline say: keys of `config`, and `parameters` of each use case. */
 interface PipelineSends {
   readonly config: Keys;
   readonly entries: readonly PipelineEntry[];
 }
 
-/** One use case of a pipeline. */
 interface PipelineEntry {
   readonly parameters: Keys;
   /** In the last step, where several run side by side. */
   readonly senders?: Scalar;
 }
 
-/**
- * Reads sending steps that follow one another as the steps of a scenario: same message, duration and
- * interval, and senders that grow by the same number each time; in a mix each use case keeps its part of
- * them. Anything else is reported.
- *
- * @param sideBySide for each method that runs beside the others its sending steps, as many for each
- * @param connectionsOf connections of a `Type`
- */
+/** As steps with the same message, duration and interval, and senders that grow by the same number; all else is reported. */
 function readPipelineSends(
   reading: Reading,
   sideBySide: readonly SendingSteps[],
@@ -474,7 +452,6 @@ function readSteps(
   config.set('sendingSteps', scalar(senders.length, at(senders.length - 1)));
 }
 
-/** A scalar that stands in the file where another one does. */
 function scalar(value: string | number, place: Scalar): Scalar {
   const made = new Scalar<unknown>(value);
   made.source = String(value);

@@ -4,22 +4,18 @@ import { nameOf } from '../read/readSection';
 import { didYouMean, quotable } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 
-/** One method of a pipeline file. */
 export interface PipelineStep {
   /** Position in the outer list, from 1; methods of the same number run side by side. */
   readonly number: number;
   readonly method: string;
   readonly type: string;
-  /** Value of `Method`. */
   readonly node: Scalar;
   /** Scalars under `Parameter.NAME`, by NAME. */
   readonly parameters: ReadonlyMap<string, Scalar>;
 }
 
-/** Longer pipelines are made by no generator. */
 const maximumSteps = 2000;
 
-/** Reports something about a step, by its number and method. */
 export function reportStep(reading: Reading, step: PipelineStep, message: string): void {
   reading.error('pipeline-step', step.node, `${stepName(step)}: ${message}`);
 }
@@ -27,7 +23,6 @@ export function reportStep(reading: Reading, step: PipelineStep, message: string
 export const stepName = ({ number, method }: PipelineStep): string =>
   `Step ${number} (${quotable(method)})`;
 
-/** The methods of `Pipeline`, a list of lists of maps, in their order. What is wrong is reported. */
 export function readPipelineSteps(reading: Reading, key: Scalar, value: Node): PipelineStep[] {
   const list = reading.follow(value);
   if (!isSeq(list) || list.items.length === 0) {
@@ -170,6 +165,5 @@ export const pipelineMethods: readonly string[] = [
 export const isSendingMethod = (method: string): boolean =>
   !impliedMethods.has(method) && upperFirst(findUseCase(method)?.name ?? '') === method;
 
-/** Names of the parameters that a method has; undefined when there is no such method. */
 const parametersOf = (method: string): readonly string[] | undefined =>
   (impliedMethods.get(method) ?? (isSendingMethod(method) ? sending : undefined))?.split(' ');

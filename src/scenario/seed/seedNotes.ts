@@ -5,11 +5,7 @@ import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
 import { silentRounds, stepCount } from '../steps';
 
-/**
- * Notes on keys of the Azure SignalR benchmark that do here what its documentation promised and it did not do. Only in
- * files that were written for it, for keys that stand there, and where the difference shows with these
- * values.
- */
+/** Keys that do here what that tool's documentation promised: in its files only, where the difference shows with these values. */
 export function reportSeedNotes(file: ScenarioFile): void {
   const { scenario, top, config } = file;
   if (!writtenForIt.some((name) => top.written.has(name))) return;
@@ -25,7 +21,6 @@ export function reportSeedNotes(file: ScenarioFile): void {
   }
 }
 
-/** Keys at the top that only its files need. */
 const writtenForIt = ['mode', 'kind'];
 
 /** Keys about senders; where nothing is sent they have no effect, which is said elsewhere. */

@@ -2,7 +2,6 @@ import { withoutEnd } from '../../base/text';
 import { hostOf, hubUrlProblem, isLoopbackHost } from './hubUrl';
 import { referencesIn } from './references';
 
-/** Whether a text is meant as a connection string rather than as a URL. */
 export const looksLikeConnectionString = (text: string): boolean =>
   /(^|;)\s*(endpoint|accesskey)\s*=/i.test(text);
 
@@ -35,13 +34,11 @@ function signInKind(values: Parts['values']): EntraSignIn['kind'] | undefined {
 /** The one is documented, the other is what the official library reads. */
 const certificateNames = ['clientcertpath', 'clientcert'];
 
-/** How to get tokens of Microsoft Entra ID. */
 export interface EntraSignIn {
   readonly kind: 'default' | 'managedIdentity' | 'application';
   readonly clientId?: string;
   readonly tenantId?: string;
   readonly clientSecret?: string;
-  /** Path of a certificate in PEM form, with its key. */
   readonly clientCertificateFile?: string;
 }
 
@@ -55,7 +52,6 @@ export interface ServiceConnection {
   readonly clientEndpoint: string;
   /** The same for app servers and REST calls. */
   readonly serverEndpoint: string;
-  /** Text of the key; absent with {@link signIn}. */
   readonly accessKey?: string;
   readonly signIn?: EntraSignIn;
 }
@@ -63,7 +59,6 @@ export interface ServiceConnection {
 /** Parts of a connection string by lower-case name. */
 interface Parts {
   readonly values: ReadonlyMap<string, string>;
-  /** A name that stands there twice. */
   readonly repeated?: string;
 }
 
@@ -91,7 +86,6 @@ function partsOf(text: string): Parts | undefined {
   return { values, ...(repeated !== undefined && { repeated }) };
 }
 
-/** Host of the endpoint; undefined when it is not known. */
 export function endpointHost(connectionString: string): string | undefined {
   const endpoint = partsOf(connectionString)?.values.get('endpoint');
   return endpoint === undefined ? undefined : hostOf(endpoint);
@@ -121,13 +115,9 @@ export const isPlaceholderKey = (key: string): boolean =>
 const shape =
   'It looks like `Endpoint=https://<name>.service.signalr.net;AccessKey=<key>;Version=1.0;`.';
 
-/** The names as they are written, for messages. */
 const shownNames = [...optionalNames, 'Port', 'AccessKey', 'Version', 'AuthType'];
 
-/**
- * What is wrong with a connection string, as a sentence that repeats none of it; undefined when nothing is.
- * Rules: protocols of Azure/azure-signalr, "ConnectionStringParser".
- */
+/** A sentence that repeats none of the text. Rules: protocols of Azure/azure-signalr, "ConnectionStringParser". */
 export function connectionStringProblem(text: string): string | undefined {
   if (isOneReference(text)) return undefined;
   const parts = partsOf(text);

@@ -25,10 +25,7 @@ export function hostOf(url: string): string | undefined {
 
 export const isLoopbackHost = (host: string): boolean => loopback.test(host);
 
-/**
- * Checks a hub URL with `http`, `https`, `ws` or `wss`; references count as good text. The pure layers
- * have no `URL`, so the parts that people get wrong are looked at one by one.
- */
+/** References count as good text. The pure layers have no `URL`, so what people get wrong is looked at piece by piece. */
 export function hubUrlProblem(url: string): UrlProblem | undefined {
   const reference = new RegExp(referencePattern, 'g');
   const plain = url.replace(reference, anything);
@@ -72,10 +69,7 @@ export function hubUrlProblem(url: string): UrlProblem | undefined {
   return undefined;
 }
 
-/**
- * Whether a host that ends with a number is an address of IPv4, and one in brackets may be one of IPv6.
- * Source: "URL Standard", heading "Host parsing": a host that ends in a number is an IPv4 address or none.
- */
+/** Source: "URL Standard", heading "Host parsing": a host that ends in a number is an IPv4 address or none. */
 function isAddressOrName(host: string): boolean {
   if (host.startsWith('[')) return /^\[(?=.*:)[0-9a-f:.]*\]$/i.test(host);
   const labels = host.replace(/\.$/, '').split('.');

@@ -2,7 +2,6 @@
 export interface Reference {
   readonly kind: 'env' | 'secret';
   readonly name: string;
-  /** Position in the text it was found in. */
   readonly offset: number;
   readonly length: number;
 }
@@ -13,7 +12,6 @@ export const referencePattern =
 
 const reference = (): RegExp => new RegExp(referencePattern, 'g');
 
-/** The well-formed references of a text, in order. */
 export function referencesIn(text: string): Reference[] {
   return [...text.matchAll(reference())].map((match) => {
     const inner = match[0].slice(2, -1);
@@ -27,7 +25,6 @@ export function referencesIn(text: string): Reference[] {
   });
 }
 
-/** More of them in one text are noise. */
 const maximumMalformed = 10;
 
 /** The first ranges that begin like a reference but are none: `${NAME}`, `${secret:my key}`, `${env:A`. */
@@ -49,13 +46,7 @@ export function malformedReferences(text: string): { offset: number; length: num
   return bad;
 }
 
-/**
- * Puts the values of references into a text. Values are taken as they are: what looks like a reference
- * inside a value stays text.
- *
- * @param lookup value of a reference, undefined when there is none
- * @returns the text, in which missing references stand as written, and each missing one once
- */
+/** Values are taken as they are: no reference inside a value is replaced. Missing ones stay in the text, and are listed once. */
 export function resolveReferences(
   text: string,
   lookup: (kind: Reference['kind'], name: string) => string | undefined,

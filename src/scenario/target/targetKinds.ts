@@ -21,9 +21,7 @@ export interface TargetKind<Spec extends { readonly kind: string }> {
   readonly pattern?: string;
   /** What completion offers for `target`, with some words of English. */
   readonly offers?: readonly (readonly [text: string, words: string])[];
-  /** URLs of hubs that it names. */
   urls?(spec: Spec): readonly string[];
-  /** The connection string that it names. */
   connectionString?(spec: Spec): string;
   /** The same with other texts, such as those without secrets. */
   withTexts?(spec: Spec, change: (text: string) => string): Spec;
@@ -57,10 +55,7 @@ const connectionKind: TargetKind<{ readonly kind: 'connectionString'; readonly v
   withTexts: (spec, change) => ({ ...spec, value: change(spec.value) }),
 };
 
-/**
- * The user's own hubs; `targetChoice` says which connection uses which URL, and a URL may be a reference. They
- * alone come in lists, so the reader of `target` takes for them what is left.
- */
+/** They alone come in lists, so the reader of `target` takes for them what is left. */
 const hubUrlKind: TargetKind<{ readonly kind: 'hubUrl'; readonly urls: readonly string[] }> = {
   kind: 'hubUrl',
   behind: 'userHub',
@@ -72,10 +67,8 @@ const hubUrlKind: TargetKind<{ readonly kind: 'hubUrl'; readonly urls: readonly 
 const registered = [localKind, connectionKind, hubUrlKind] as const;
 
 type SpecOf<Kind> = Kind extends TargetKind<infer Spec> ? Spec : never;
-/** Where the file says the load goes. */
 export type TargetSpec = SpecOf<(typeof registered)[number]>;
 
-/** Their descriptions. */
 export const targetKinds: readonly TargetKind<TargetSpec>[] = registered;
 
 const kindOf = (
@@ -87,11 +80,9 @@ const kindOf = (
 export const behindOf = (target: { readonly kind: string } | undefined): Behind | undefined =>
   kindOf(target)?.behind;
 
-/** URLs of hubs that a target names; none for other kinds. */
 export const urlsOf = (target: TargetSpec | undefined): readonly string[] =>
   (target && kindOf(target)?.urls?.(target)) ?? [];
 
-/** The connection string that a target names; undefined for other kinds. */
 export const connectionStringOf = (target: TargetSpec | undefined): string | undefined =>
   target && kindOf(target)?.connectionString?.(target);
 
@@ -108,7 +99,6 @@ export function addressCount(target: TargetSpec | undefined): number {
   return Math.max(1, new Set(addresses).size);
 }
 
-/** The target with its texts changed, such as without secrets. */
 export const withTexts = (target: TargetSpec, change: (text: string) => string): TargetSpec =>
   kindOf(target)?.withTexts?.(target, change) ?? target;
 

@@ -1,12 +1,10 @@
 import { childOf, type Outline, type OutlineNode } from './outline';
 
-/** A range of a text. */
 export interface TextRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Replaces `length` characters from `offset` by `text`. */
 export interface TextChange extends TextRange {
   readonly text: string;
 }
@@ -22,11 +20,7 @@ export function withChanges(text: string, changes: readonly TextChange[]): strin
   return result + text.slice(end);
 }
 
-/**
- * A change that gives the key at a path a value: in its place when it is written, else as the first key
- * of its section, though behind a `name`. Sections that are missing are opened. Undefined when there is
- * no place for it, as where a section stands in place of the value or the other way round.
- */
+/** In the key's place when it is written, else as the first key of its section (behind a `name`). Undefined without a place. */
 export function setKey(
   text: string,
   { root }: Outline,
@@ -134,12 +128,7 @@ function endOfLines(text: string, { offset, end }: OutlineNode): number {
   return last;
 }
 
-/**
- * Ways to write another text in place of a part of a value, the plainest first: as it is, and, where
- * braces would end a value without quotes, with the whole of it in quotes.
- *
- * @param plain range of the value and what it shall be, when it has no quotes
- */
+/** The plainest first: as it is; the whole value in quotes, where braces would end one without them. */
 export function replacements(
   at: TextRange,
   put: string,

@@ -8,7 +8,6 @@ export interface OutlineNode {
   readonly item: boolean;
   readonly parent: OutlineNode | undefined;
   readonly children: OutlineNode[];
-  /** Whether it stands inside `{ }` or `[ ]`. */
   readonly flow: boolean;
   /** Place of the key; of a list item that of its dash, or of its first character in brackets. */
   readonly offset: number;
@@ -24,7 +23,6 @@ export interface OutlineNode {
 
 export interface Outline {
   readonly root: OutlineNode;
-  /** All nodes in the order of the text, without the root. */
   readonly nodes: readonly OutlineNode[];
   /** Words where a key would stand that have no colon yet. */
   readonly words: readonly Word[];
@@ -40,11 +38,7 @@ type Place = Pick<OutlineNode, 'offset' | 'length' | 'flow'>;
 /** Keys of scenarios are a word each; what is longer is no key. */
 const longestKey = 200;
 
-/**
- * The keys of a YAML text and where they stand, from the same concrete syntax that `readYaml` makes a
- * document of. So it also answers for text that is being typed; a word without a colon is no key yet and
- * left out. Has no nodes when the text is beyond the bounds of `readYaml`. Never throws, linear in the text.
- */
+/** From the syntax that `readYaml` makes a document of, so it answers for text being typed too. Never throws, linear. */
 export function outlineOf(text: string): Outline {
   const root = newNode(undefined, '', { offset: 0, length: 0, flow: false });
   const building: Building = { text, nodes: [], words: [] };
@@ -161,7 +155,6 @@ function keyIn({
   return { name, offset: offset + source.length - name.length, length: name.length };
 }
 
-/** What stands on the last line of a scalar. */
 export const lastLine = (source: string): string =>
   source.slice(source.lastIndexOf('\n') + 1).trimStart();
 
@@ -175,7 +168,6 @@ function behind(tokens: readonly CST.SourceToken[], mark: CST.SourceToken): numb
   return end;
 }
 
-/** Behind a scalar or alias. */
 function endOf(token: CST.Token): number {
   const props = token.type === 'block-scalar' ? token.props : [];
   const length = 'source' in token ? token.source.length : 0;
@@ -190,17 +182,14 @@ export function childOf(node: OutlineNode | undefined, name: string): OutlineNod
   return node?.children.find((child) => child.name === name);
 }
 
-/** Names from the root to the node. */
 export function pathOf(node: OutlineNode): string[] {
   return node.parent === undefined ? [] : [...pathOf(node.parent), node.name];
 }
 
-/** The node at a path from the root, e.g. `['config', 'unit']`. */
 export function nodeAt({ root }: Outline, path: readonly string[]): OutlineNode | undefined {
   return path.reduce<OutlineNode | undefined>(childOf, root);
 }
 
-/** The scalar without its quotes. */
 export function plainValue(node: OutlineNode | undefined): string | undefined {
   if (node === undefined || node.valueLength === 0) return undefined;
   return /^(["'])(.*)\1$/.exec(node.value)?.[2] ?? node.value;

@@ -8,7 +8,6 @@ const maximumProblems = 100;
 /** Aliases are rare in scenarios; many of them are an attack on memory. */
 const maximumAliases = 100;
 
-/** Range of the text, or the override (`--set`) that a value came from. */
 export interface Place {
   readonly offset: number;
   readonly length: number;
@@ -23,7 +22,6 @@ export interface FixDraft {
   readonly at?: Place;
 }
 
-/** The fix that puts a text in place of what is wrong. */
 export const writing = (text: string): FixDraft => ({ title: `Write ${text}`, text });
 
 /**
@@ -47,7 +45,6 @@ export interface Reading {
   /** Whether further problems would be dropped, so that looking for them is a waste of time. */
   readonly full: () => boolean;
   readonly placeOf: (node: Node) => Place;
-  /** Where keys stand; made when it is asked for. */
   readonly outline: () => Outline;
   readonly markOverride: (nodes: readonly Node[], path: string) => void;
   /** The node itself, or what an alias stands for; undefined (with a problem) for an unknown anchor. */

@@ -18,10 +18,7 @@ export function listed(words: readonly string[], conjunction: 'and' | 'or' = 'an
 /** Longer texts are no typing mistakes, and comparing them takes time. */
 const longestWord = 60;
 
-/**
- * The candidate that was probably meant by a misspelt word: the same letters in another case, the
- * nearest one within a third of the word's length, or the only one it abbreviates to half its length at most (`msgpack`).
- */
+/** The same letters in another case, the nearest within a third of its length, or the only one it abbreviates by half (`msgpack`). */
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   if (word.length === 0 || word.length > longestWord) return undefined;
   const wanted = word.toLowerCase();
@@ -78,7 +75,6 @@ export function editDistance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** Longest piece of a file that a message repeats. */
 const longest = 60;
 
 /** A value of the file as a message may repeat it: on one line, short, without keys, tokens and passwords. */
@@ -95,10 +91,8 @@ export function quotable(value: string): string {
   return safe.length > longest ? `${safe.slice(0, longest)}…` : safe;
 }
 
-/** Types of values that are numbers once parsed. */
 export type NumberType = 'size' | 'duration' | 'share' | 'count' | 'number';
 
-/** A number without unit, also as text. */
 export const plainNumber = /^[0-9]{1,20}(\.[0-9]{1,20})?$/;
 
 /** The number a text with a unit stands for, in the unit of the type. */

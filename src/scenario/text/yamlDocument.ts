@@ -16,10 +16,7 @@ export interface YamlText {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Reads YAML within bounds of size, number of tokens and depth. What is broken becomes problems, and the
- * document holds the parts that could be read; without any, it is absent. Never throws.
- */
+/** Within bounds of size, tokens and depth. The document holds the parts that could be read. Never throws. */
 export function readYaml(text: string): YamlText {
   const read = readTokens(text);
   if ('problem' in read) return { problems: [read.problem] };
@@ -52,7 +49,6 @@ export function readYaml(text: string): YamlText {
   return { document: document, problems };
 }
 
-/** The concrete syntax of a text, or why it was not read. */
 export type YamlTokens =
   | {
       readonly tokens: readonly CST.Token[];
@@ -117,7 +113,6 @@ function openQuote(piece: string): string | undefined {
   return closed ? undefined : quote;
 }
 
-/** How often a text has that character at its end. */
 function endingWith(text: string, character: string): number {
   let count = 0;
   while (text.charAt(text.length - 1 - count) === character) count += 1;
