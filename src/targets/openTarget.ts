@@ -1,9 +1,73 @@
+import { request } from 'node:http';
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
-import { local } from './local';
-import { connectionString } from './openConnection';
-import { hubUrl } from './openHubUrl';
+import { isAzure, azureServiceOf } from '../base/services';
+import { emulatorHeader } from '../base/endpoint';
+import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
+import { serviceEndpointProblem } from '../scenario/target/hubUrl';
+import { shownUrl } from '../wire/connectFailure';
+import { hostsBeyond, isLoopback } from '../wire/socket/isLoopback';
+import { connectionString, openConnection } from './openConnection';
 import { TargetProblems, type OpenTarget, type Target, type TargetContext } from './target';
+import { resolveEndpoint, secretsOf, resolveText } from './resolveEndpoint';
+import { disposeAll, startLocalServer } from './serverProcess';
+
+/** The embedded hub on loopback, or the emulator of the scenario's service. */
+const local: Target = {
+  kind: 'local',
+  open: async (scenario, context) => {
+    const { service } = scenario;
+    const { serverScript, onProblem } = context;
+    const { value, dispose } = await startLocalServer(service, serverScript, onProblem);
+    try {
+      if (!isAzure(service)) {
+        const endpoint = await resolveEndpoint([value], scenario, context);
+        const found = { endpoint, secrets: secretsOf(endpoint), url: value, hostsBeyond: [] };
+        return { kind: 'local', emulated: true, ...found, dispose };
+      }
+      const opened = await openConnection(value, scenario, context);
+      return {
+        ...opened,
+        kind: 'local',
+        emulated: true,
+        dispose: () => disposeAll(opened, { dispose }),
+      };
+    } catch (error) {
+      await dispose();
+      throw error;
+    }
+  },
+};
+
+/** The user's own hubs, by URL. */
+const hubUrl: Target = {
+  kind: 'hubUrl',
+  open: async (scenario, context) => {
+    const spec = scenario.target;
+    if (spec?.kind !== 'hubUrl') throw new Error('not a hub URL target');
+    const [only] = spec.urls;
+    if (only !== undefined && spec.urls.length === 1 && isOneReference(only)) {
+      const text = resolveText(only, context);
+      // It shows only now; a connection string needs no key that says so.
+      const service = azureServiceOf(scenario.service);
+      if (looksLikeConnectionString(text))
+        return openConnection(text, { ...scenario, service }, context);
+    }
+    const endpoint = await resolveEndpoint(spec.urls, scenario, context);
+    const problem = endpoint.urls.map(serviceEndpointProblem).find((text) => text !== undefined);
+    if (problem !== undefined) throw new ExpectedError('target-url', problem);
+    const embedded = await Promise.all(endpoint.urls.map(isEmbeddedHub));
+    return {
+      kind: 'hubUrl',
+      ...(embedded.every(Boolean) && { emulated: true as const }),
+      endpoint,
+      secrets: secretsOf(endpoint),
+      url: endpoint.urls.map(shownUrl).join(', '),
+      hostsBeyond: hostsBeyond(endpoint.urls),
+      dispose: () => Promise.resolve(),
+    };
+  },
+};
 
 export const targets: readonly Target[] = [local, hubUrl, connectionString];
 
@@ -20,4 +84,30 @@ export async function openTarget(scenario: Scenario, context: TargetContext): Pr
   const target = targets.find(({ kind }) => kind === name);
   if (target === undefined) throw new Error(`nothing opens targets of the kind ${name}`);
   return { ...(await target.open(scenario, { ...context, onProblem: problems.report })), problems };
+}
+
+/** An answer from this machine takes a millisecond; one that does not come must not hold up a run. */
+const timeoutMs = 1000;
+
+/**
+ * Whether the server behind a hub URL is the hub of `serve hub`: only one on this machine is asked, by a GET
+ * of `/`, which opens no connection. Whatever goes wrong there is for the run to find out.
+ */
+export function isEmbeddedHub(hubUrl: string): Promise<boolean> {
+  const { protocol, origin } = new URL(hubUrl);
+  if (protocol !== 'http:' || !isLoopback(hubUrl)) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const asked = request(`${origin}/`, { agent: false, timeout: timeoutMs }, (response) => {
+      resolve(response.headers[emulatorHeader.toLowerCase()] !== undefined);
+      response.destroy();
+    });
+    const no = (): void => {
+      asked.destroy();
+      resolve(false);
+    };
+    asked.once('timeout', no);
+    asked.once('error', no);
+    asked.once('upgrade', no);
+    asked.end();
+  });
 }

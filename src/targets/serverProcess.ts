@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
+import { isAzure, services, type Service } from '../base/services';
 import type { ProblemListener } from './target';
 
 const startMs = 15_000;
@@ -8,20 +9,20 @@ const stopMs = 3000;
 const keptErrorBytes = 4096;
 
 /** What `serve` of this program is asked for, how people call it, and what its first line has. */
-export interface ServedThing {
+interface ServedThing {
   readonly args: readonly string[];
   readonly name: string;
   readonly prints: 'url' | 'connectionString';
 }
 
-export interface ServerProcessOptions {
+interface ServerProcessOptions {
   /** What no other user of this machine may read: arguments can be listed. */
   readonly env?: Readonly<Record<string, string>>;
   /** Gets what the server says in further lines (`{"problem":…,"count":…}`), and that it has ended by itself. */
   readonly onProblem?: ProblemListener | undefined;
 }
 
-export interface ServerProcess {
+interface ServerProcess {
   readonly value: string;
   /** Sends it something, as JSON in a line of its input, where nobody else can read it. */
   readonly send: (message: object) => void;
@@ -63,6 +64,22 @@ export async function startServerProcess(
     await stop(child);
     throw error;
   }
+}
+
+function servedFor(service: Service): ServedThing {
+  if (!isAzure(service))
+    return { args: ['hub', '--port', '0'], name: 'embedded hub', prints: 'url' };
+  const { emulator, name } = services[service];
+  const args = [emulator, '--port', '0'];
+  return { args, name: `emulator of ${name}`, prints: 'connectionString' };
+}
+
+export function startLocalServer(
+  service: Service,
+  serverScript: string,
+  onProblem?: ProblemListener,
+): Promise<ServerProcess> {
+  return startServerProcess(serverScript, servedFor(service), { onProblem });
 }
 
 class ServerLines {

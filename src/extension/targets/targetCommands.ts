@@ -16,7 +16,7 @@ import type { MissingMethods } from '../../session/askTarget';
 import { probeTarget, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
 import { openTarget } from '../../targets/openTarget';
-import { probeConnection, probeEmulator } from '../../targets/probeConnection';
+import { probeConnection, probeEmulator } from '../../targets/openConnection';
 import type { ServiceProbe } from '../../targets/service/probeService';
 import { tokenExpiry, type EditorAccount } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';

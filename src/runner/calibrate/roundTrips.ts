@@ -6,7 +6,7 @@ import { defaultSlo } from '../../base/slo';
 import { planEntryOf } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
 import { populationsOf } from '../../plan/population';
-import { startLocalServer } from '../../targets/local';
+import { startLocalServer } from '../../targets/serverProcess';
 import type { Parameters } from '../../usecases/parameters';
 import { connectHub } from '../../wire/connect/connectHub';
 import { SocketAgents } from '../../wire/socket/socketAgents';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startBenchHub } from '../../../src/servers/hub/benchHub';
-import { isEmbeddedHub } from '../../../src/targets/openHubUrl';
-import { openTarget } from '../../../src/targets/openTarget';
+import { isEmbeddedHub, openTarget } from '../../../src/targets/openTarget';
 import { upgradeUnasked } from '../../fakes/upgrading';
 import { scenarioWith } from '../capacity/scenarios';
 

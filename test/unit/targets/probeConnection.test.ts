@@ -7,7 +7,7 @@ import path from 'node:path';
 import { startAzureSignalr } from '../../../src/servers/azureSignalr/serviceEmulator';
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { startWebPubSubEmulator } from '../../../src/servers/webpubsub/webPubSubEmulator';
-import { probeConnection, probeEmulator } from '../../../src/targets/probeConnection';
+import { probeConnection, probeEmulator } from '../../../src/targets/openConnection';
 import type { ServiceProbe } from '../../../src/targets/service/probeService';
 
 const probe = (

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { signInFailure } from '../../../../src/targets/entra/signInFailure';
+import { signInFailure } from '../../../../src/targets/entra/signIn';
 import type { EntraSignIn } from '../../../../src/scenario/target/connectionString';
 
 const application: EntraSignIn = {
