@@ -25,11 +25,10 @@ import {
   failureOfClosing,
   webSocketConstructor,
   type SdkClosing,
-  type SdkSocketOwner,
   type SdkWay,
 } from './sdkSockets';
 import { SdkHttpClient } from './sdkHttpClient';
-import { SdkProtocol, type SdkProtocolOwner } from './sdkProtocol';
+import { SdkProtocol } from './sdkProtocol';
 
 /** What a server may put into one event or one answer, as for our own connections. */
 const maximumBatchBytes = 16 * 1024 * 1024;
@@ -53,7 +52,7 @@ export function sdkOpener(endpoint: Endpoint): OpenConnection {
  * One connection of the official client, as the rest of the runner sees connections: messages are handed to
  * the client's own methods, and what it reads is handed on. Nothing of ours encodes or parses them.
  */
-export class SdkConnection extends ClientConnection implements SdkProtocolOwner, SdkSocketOwner {
+class SdkConnection extends ClientConnection implements SdkWay {
   /** The client pings and watches the server by itself. */
   readonly hasOwnKeepAlive = true;
   private readonly framed: boolean;
@@ -61,6 +60,12 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
   private readonly protocol: SdkProtocol;
   private readonly calls: SdkCalls;
   private readonly giveUp = new AbortController();
+  readonly signal = this.giveUp.signal;
+  readonly cookies = new Cookies();
+  readonly endpoint: Endpoint;
+  readonly agents: SocketAgents;
+  readonly maximumBytes: number;
+  declare stopwatch: ConnectStopwatch | undefined;
   private readonly ping: string;
   private socket: WebSocket | undefined;
   private closing: SdkClosing | undefined;
@@ -72,34 +77,21 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
 
   private constructor(
     index: number,
-    url: string,
+    private readonly url: string,
     context: ConnectContext,
-    stopwatch: ConnectStopwatch | undefined,
   ) {
-    const { endpoint, listener, options } = context;
+    const { endpoint, agents, listener, options } = context;
     super(index, listener, options);
     this.framed = endpoint.transport === undefined;
     this.ping = this.codec.encode({ type: hubMessageType.ping }).toString('latin1');
-    const way: SdkWay = {
-      endpoint,
-      agents: context.agents,
-      cookies: new Cookies(),
-      maximumBytes: this.framed
-        ? options.maximumMessageBytes
-        : Math.max(maximumBatchBytes, options.maximumMessageBytes),
-      signal: this.giveUp.signal,
-      stopwatch,
-      renew: () => renewedToken(endpoint, url, context.agents).catch(() => undefined),
-      failed: (failure) => this.failed(failure),
-      sending: (content) => this.sending(content),
-      sent: (bytes) => {
-        this.unsentBytes = Math.max(0, this.unsentBytes - bytes);
-      },
-      arriving: (bytes) => this.protocol.arriving(bytes),
-    };
-    this.protocol = new SdkProtocol(this.codec, way, this);
+    this.endpoint = endpoint;
+    this.agents = agents;
+    this.maximumBytes = this.framed
+      ? options.maximumMessageBytes
+      : Math.max(maximumBatchBytes, options.maximumMessageBytes);
+    this.protocol = new SdkProtocol(this.codec, this);
     this.hub = new HubConnectionBuilder()
-      .withUrl(withQuery(url, endpoint.query).href, this.optionsFor(way, context))
+      .withUrl(withQuery(url, endpoint.query).href, this.clientOptions())
       .withHubProtocol(this.protocol)
       .configureLogging(NullLogger.instance)
       .build();
@@ -114,7 +106,7 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     signal: AbortSignal,
     stopwatch?: ConnectStopwatch,
   ): Promise<SdkConnection> {
-    const connection = new SdkConnection(index, url, context, stopwatch);
+    const connection = new SdkConnection(index, url, context);
     return connection.opening(url, signal, stopwatch, () => {
       connection.hub.start().then(
         () => connection.started(),
@@ -177,13 +169,13 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     }
   }
 
-  private optionsFor(way: SdkWay, { endpoint }: ConnectContext): IHttpConnectionOptions {
-    const { accessToken, skipNegotiation, transport } = endpoint;
+  private clientOptions(): IHttpConnectionOptions {
+    const { accessToken, headers, skipNegotiation, transport } = this.endpoint;
     const options: IHttpConnectionOptions & Record<'WebSocket' | 'EventSource', unknown> = {
-      httpClient: new SdkHttpClient(way),
-      WebSocket: webSocketConstructor(way, this),
-      EventSource: eventSourceConstructor(way),
-      headers: { ...endpoint.headers },
+      httpClient: new SdkHttpClient(this),
+      WebSocket: webSocketConstructor(this),
+      EventSource: eventSourceConstructor(this),
+      headers: { ...headers },
       transport: transports[transport ?? 'Websockets'],
       skipNegotiation,
       logger: NullLogger.instance,
@@ -209,7 +201,7 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
       : this.writtenBytes - before;
   }
 
-  private sending(content: string | ArrayBufferLike | undefined): void {
+  sending(content: string | ArrayBufferLike | undefined): void {
     if (content === undefined) return;
     const text =
       typeof content === 'string' || content.byteLength !== this.ping.length
@@ -218,12 +210,24 @@ export class SdkConnection extends ClientConnection implements SdkProtocolOwner,
     if (text === this.ping) this.listener.pinged?.(this);
   }
 
+  sent(bytes: number): void {
+    this.unsentBytes = Math.max(0, this.unsentBytes - bytes);
+  }
+
+  arriving(overheadBytes: number): void {
+    this.protocol.arriving(overheadBytes);
+  }
+
+  renew(): Promise<string | undefined> {
+    return renewedToken(this.endpoint, this.url, this.agents).catch(() => undefined);
+  }
+
   private started(): void {
     if (this.state === 'connecting') this.becomeOpen();
   }
 
   /** One of the client's parts has failed; what becomes of the connection is usually reported afterwards. */
-  private failed(failure: ConnectFailure): ConnectFailure {
+  failed(failure: ConnectFailure): ConnectFailure {
     this.failure ??= failure;
     // The client does not report a send that failed.
     if (this.state === 'open') this.timer ??= setTimeout(() => this.fail(failure), reasonWaitMs);

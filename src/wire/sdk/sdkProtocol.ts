@@ -18,13 +18,6 @@ interface Piece {
   readonly bytes: number;
 }
 
-export interface SdkProtocolOwner {
-  readonly stopped: boolean;
-  /** A message as the client has read it; `wireBytes` with what marks its end and the transport's share. */
-  arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void;
-  wrote(bytes: number): void;
-}
-
 /**
  * The official client's own reader and writer, one message at a time, with a view of everything that
  * passes: its callbacks report neither methods nobody has registered, nor pings and closes, nor lengths.
@@ -41,8 +34,7 @@ export class SdkProtocol implements IHubProtocol {
 
   constructor(
     private readonly codec: HubCodec,
-    private readonly way: Pick<SdkWay, 'failed'>,
-    private readonly owner: SdkProtocolOwner,
+    private readonly way: SdkWay,
   ) {
     this.inner = codec.protocol === 'json' ? new JsonHubProtocol() : new MessagePackHubProtocol();
     this.name = this.inner.name;
@@ -69,7 +61,7 @@ export class SdkProtocol implements IHubProtocol {
     const id = 'invocationId' in message ? message.invocationId : undefined;
     if (this.ownId !== undefined && id !== undefined) this.ownIds.set(id, this.ownId);
     const written = this.inner.writeMessage(message);
-    this.owner.wrote(typeof written === 'string' ? Buffer.byteLength(written) : written.byteLength);
+    this.way.wrote(typeof written === 'string' ? Buffer.byteLength(written) : written.byteLength);
     return written;
   }
 
@@ -84,8 +76,8 @@ export class SdkProtocol implements IHubProtocol {
         messages.push(message);
         const own = this.withOwnId(message);
         // With our id in it the message is longer: whoever takes the envelope off knows no other.
-        this.owner.arrived(own, bodyBytes + idLength(own) - idLength(message), wireBytes);
-        if (this.owner.stopped) return [];
+        this.way.arrived(own, bodyBytes + idLength(own) - idLength(message), wireBytes);
+        if (this.way.stopped) return [];
       }
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);

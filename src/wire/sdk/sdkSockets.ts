@@ -13,6 +13,7 @@ import { addCookies } from '../connect/negotiate';
 import { HttpRequests } from '../http/httpChannel';
 import { EventStreamInput, type InputOwner } from '../http/httpInput';
 import { jsonCodec } from '../message/hubCodec';
+import type { HubMessage } from '../message/hubMessage';
 import { serverHeaderLength } from '../socket/frame';
 import { openSocket, type ConnectStopwatch } from '../socket/socket';
 import type { SocketAgents } from '../socket/socketAgents';
@@ -20,6 +21,37 @@ import type { SocketAgents } from '../socket/socketAgents';
 export interface SdkClosing {
   readonly code: number;
   readonly reason: string;
+}
+
+/** One connection of the official client to the parts that it is given in place of its own. */
+export interface SdkWay {
+  readonly endpoint: Endpoint;
+  /** Sockets for HTTP requests, shared by the connections of a worker. */
+  readonly agents: SocketAgents;
+  readonly cookies: Cookies;
+  /** Longest WebSocket message, event or answer that is accepted. */
+  readonly maximumBytes: number;
+  /** Ends everything that is on its way. */
+  readonly signal: AbortSignal;
+  /** Until the connection is open. */
+  readonly stopwatch: ConnectStopwatch | undefined;
+  readonly stopped: boolean;
+  /** Negotiates for a new token; undefined when there is none to be had. */
+  renew(): Promise<string | undefined>;
+  /** Why something failed, in our words; the first reason counts. Returns it, to be thrown. */
+  failed(failure: ConnectFailure): ConnectFailure;
+  opened(socket: WebSocket): void;
+  closed(closing: SdkClosing): void;
+  /** The client hands over something to be sent. */
+  sending(content: string | ArrayBufferLike | undefined): void;
+  /** Something that was handed over is sent, so many bytes of it. */
+  sent(bytes: number): void;
+  /** Bytes that the transport has put around what the client gets next. */
+  arriving(overheadBytes: number): void;
+  /** A message as the client has read it; `wireBytes` with what marks its end and the transport's share. */
+  arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void;
+  /** The client has written a message of so many bytes. */
+  wrote(bytes: number): void;
 }
 
 /** RFC 6455, 7.4.1: reported where no close frame came. */
@@ -37,18 +69,13 @@ export function failureOfClosing({ code, reason }: SdkClosing, said = reason): C
   return new ConnectFailure(classOfClosing(text), shown);
 }
 
-export interface SdkSocketOwner {
-  opened(socket: WebSocket): void;
-  closed(closing: SdkClosing): void;
-}
-
 /** What the client calls as `new WebSocket(url, protocols, { headers })`: `ws`, over sockets of ours. */
-export function webSocketConstructor(way: SdkWay, owner: SdkSocketOwner): unknown {
+export function webSocketConstructor(way: SdkWay): unknown {
   function construct(url: string, _protocols: unknown, { headers = {} }: Options): WebSocket {
     const hub = new URL(url.replace(/^ws/, 'http'));
     const all: Record<string, string> = { ...headers };
     addCookies(all, way.cookies.headerFor(hub));
-    const socket = openWebSocket(url, all, way, owner);
+    const socket = openWebSocket(url, all, way);
     const send = socket.send.bind(socket) as (data: string | ArrayBuffer) => void;
     socket.send = (data: unknown) => {
       const content = data as string | ArrayBuffer;
@@ -65,7 +92,6 @@ function openWebSocket(
   url: string,
   headers: Readonly<Record<string, string>>,
   way: SdkWay,
-  owner: SdkSocketOwner,
 ): WebSocket {
   const hub = new URL(url.replace(/^ws/, 'http'));
   const socket = new WebSocket(url, [], {
@@ -78,12 +104,12 @@ function openWebSocket(
       return raw;
     },
   });
-  watch(socket, hub, way, owner);
-  owner.opened(socket);
+  watch(socket, hub, way);
+  way.opened(socket);
   return socket;
 }
 
-function watch(socket: WebSocket, hub: URL, way: SdkWay, owner: SdkSocketOwner): void {
+function watch(socket: WebSocket, hub: URL, way: SdkWay): void {
   // First of all listeners: the client's own come with its assignments.
   socket.on('open', () => way.stopwatch?.done('upgrade'));
   socket.on('message', (data) => {
@@ -91,7 +117,7 @@ function watch(socket: WebSocket, hub: URL, way: SdkWay, owner: SdkSocketOwner):
     way.arriving(serverHeaderLength(bytes.byteLength));
   });
   socket.on('close', (code, reason) => {
-    owner.closed({ code, reason: reason.toString('utf8') });
+    way.closed({ code, reason: reason.toString('utf8') });
   });
   socket.on('error', (error) => {
     const { code } = error as { code?: unknown };
@@ -117,10 +143,10 @@ type Options = { readonly headers?: Readonly<Record<string, string>> };
  * authorities and a bound for events. It does not connect again: the client gives up with its first error.
  */
 export function eventSourceConstructor(way: SdkWay): unknown {
-  function construct(url: string, { headers = {} }: Options): SdkEventSource {
+  // An arrow function could not be called with `new`.
+  return function construct(url: string, { headers = {} }: Options): SdkEventSource {
     return new SdkEventSource(new URL(url), headers, way);
-  }
-  return construct;
+  };
 }
 
 class SdkEventSource implements InputOwner {
@@ -179,27 +205,4 @@ class SdkEventSource implements InputOwner {
       this.onFailure(error);
     }
   }
-}
-
-/** What is given to the official client for one connection in place of its own sockets, and what they report. */
-export interface SdkWay {
-  readonly endpoint: Endpoint;
-  /** Sockets for HTTP requests, shared by the connections of a worker. */
-  readonly agents: SocketAgents;
-  readonly cookies: Cookies;
-  /** Longest WebSocket message, event or answer that is accepted. */
-  readonly maximumBytes: number;
-  /** Ends everything that is on its way. */
-  readonly signal: AbortSignal;
-  readonly stopwatch: ConnectStopwatch | undefined;
-  /** Negotiates for a new token; undefined when there is none to be had. */
-  readonly renew: () => Promise<string | undefined>;
-  /** Why something failed, in our words; the first reason counts. Returns it, to be thrown. */
-  readonly failed: (failure: ConnectFailure) => ConnectFailure;
-  /** The client hands over something to be sent. */
-  readonly sending: (content: string | ArrayBufferLike | undefined) => void;
-  /** Something that was handed over is sent, so many bytes of it. */
-  readonly sent: (bytes: number) => void;
-  /** Bytes that the transport has put around what the client gets next. */
-  readonly arriving: (overheadBytes: number) => void;
 }
