@@ -35,33 +35,64 @@ interface ServerProcess {
  */
 export async function startServerProcess(
   serverScript: string,
-  served: ServedThing,
-  { env = {}, onProblem }: ServerProcessOptions = {},
+  { args, name, prints }: ServedThing,
+  { env = {}, onProblem = () => undefined }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
-  const child = spawn(
-    process.execPath,
-    [serverScript, 'serve', ...served.args, '--exit-with-stdin'],
-    {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // In the editor's host the same executable is Electron.
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', ...env },
-    },
-  );
+  const child = spawn(process.execPath, [serverScript, 'serve', ...args, '--exit-with-stdin'], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // In the editor's host the same executable is Electron.
+    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', ...env },
+  });
+  /** Its end is no news from the moment it is asked for. */
+  let isWanted = true;
+  let isServing = false;
+  let errors = '';
   // It may have ended by itself: what it would read does not matter then.
   child.stdin.on('error', () => undefined);
-  try {
-    const process = new ServerLines(child, served, onProblem);
-    const value = await process.value;
-    return {
-      value,
-      send: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
-      dispose: () => {
-        process.isWanted = false;
-        return stop(child);
-      },
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (errors.length < keptErrorBytes) errors += chunk.toString('utf8');
+  });
+  const dispose = (): Promise<void> => {
+    isWanted = false;
+    return stop(child);
+  };
+  const starting = new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => fail(`it did not answer within ${startMs / 1000} s`), startMs);
+    const fail = (why: string): void => {
+      clearTimeout(timer);
+      const message = `The ${name} did not start: ${why}. ${reasonIn(errors)}`.trim();
+      const cause = new Error(errors.slice(0, keptErrorBytes).trim());
+      reject(new ExpectedError('local-hub', message, { cause }));
     };
+    child.once('error', (error) => fail(error.message));
+    // Not `exit`: what it wrote about its end may still be on its way then.
+    child.once('close', (code, signal) => {
+      const how = code === null ? `signal ${String(signal)}` : `code ${code}`;
+      if (!isServing) fail(`it ended with ${how}`);
+      else if (isWanted)
+        onProblem(`The ${name} ended by itself with ${how}. ${reasonIn(errors)}`.trim(), 1);
+    });
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const { problem, count, [prints]: value } = fieldsOf(line);
+      if (typeof problem === 'string') {
+        onProblem(problem, typeof count === 'number' ? count : 1);
+      } else if (!isServing && typeof value === 'string') {
+        clearTimeout(timer);
+        isServing = true;
+        resolve(value);
+      } else if (!isServing) {
+        fail(prints === 'url' ? 'it printed no URL' : 'it printed no connection string');
+      }
+    });
+  });
+  try {
+    const value = await starting;
+    const send = (message: object): void => {
+      child.stdin.write(`${JSON.stringify(message)}\n`);
+    };
+    return { value, send, dispose };
   } catch (error) {
-    await stop(child);
+    await dispose();
     throw error;
   }
 }
@@ -80,81 +111,6 @@ export function startLocalServer(
   onProblem?: ProblemListener,
 ): Promise<ServerProcess> {
   return startServerProcess(serverScript, servedFor(service), { onProblem });
-}
-
-class ServerLines {
-  /** Its end is no news from the moment it is asked for. */
-  isWanted = true;
-  readonly value: Promise<string>;
-  private errors = '';
-  private resolve!: (value: string) => void;
-  private reject!: (error: ExpectedError) => void;
-  private state: 'starting' | 'serving' | 'failed' = 'starting';
-  private readonly timer: NodeJS.Timeout;
-
-  constructor(
-    child: ChildProcess,
-    private readonly served: ServedThing,
-    private readonly onProblem: ProblemListener = () => undefined,
-  ) {
-    this.value = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
-    this.timer = setTimeout(() => {
-      this.fail(`it did not answer within ${startMs / 1000} s`);
-    }, startMs);
-    child.stderr?.on('data', (chunk: Buffer) => {
-      if (this.errors.length < keptErrorBytes) this.errors += chunk.toString('utf8');
-    });
-    child.once('error', (error) => {
-      this.fail(error.message);
-    });
-    // Not `exit`: what it wrote about its end may still be on its way then.
-    child.once('close', (code, signal) => {
-      this.ended(code === null ? `signal ${String(signal)}` : `code ${code}`);
-    });
-    createInterface({ input: child.stdout! }).on('line', (line) => {
-      this.said(line);
-    });
-  }
-
-  private said(line: string): void {
-    const fields = fieldsOf(line);
-    const { problem, count } = fields;
-    if (typeof problem === 'string') {
-      this.onProblem(problem, typeof count === 'number' ? count : 1);
-    } else if (this.state === 'starting') {
-      const { prints } = this.served;
-      const value = fields[prints];
-      if (typeof value === 'string') this.started(value);
-      else this.fail(prints === 'url' ? 'it printed no URL' : 'it printed no connection string');
-    }
-  }
-
-  private started(value: string): void {
-    clearTimeout(this.timer);
-    this.state = 'serving';
-    this.resolve(value);
-  }
-
-  private ended(how: string): void {
-    if (this.state === 'starting') this.fail(`it ended with ${how}`);
-    else if (this.state === 'serving' && this.isWanted) {
-      const text = `The ${this.served.name} ended by itself with ${how}. ${reasonIn(this.errors)}`;
-      this.onProblem(text.trim(), 1);
-    }
-  }
-
-  private fail(why: string): void {
-    if (this.state !== 'starting') return;
-    clearTimeout(this.timer);
-    this.state = 'failed';
-    const { errors } = this;
-    const message = `The ${this.served.name} did not start: ${why}. ${reasonIn(errors)}`.trim();
-    const cause = new Error(errors.slice(0, keptErrorBytes).trim());
-    this.reject(new ExpectedError('local-hub', message, { cause }));
-  }
 }
 
 /** The line that says why, of what a program wrote at its end: a stack stands around it. */

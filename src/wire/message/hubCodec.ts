@@ -1,5 +1,5 @@
-import type { WireProtocol } from "../../base/message";
-import { opcode } from "../socket/frame";
+import type { WireProtocol } from '../../base/message';
+import { opcode } from '../socket/frame';
 import {
   encodeHandshake,
   encodeHubMessage,
@@ -8,21 +8,21 @@ import {
   recordSeparator,
   textIn,
   type HubMessage,
-} from "./hubMessage";
+} from './hubMessage';
 import {
   jsonLayout,
   messagePackLayout,
   type HoleLengths,
   type MessageLayout,
   type MessageShape,
-} from "./messageLayout";
-import { bodyLengthAt, encodeText, prefixBytes, textHead } from "./messagePack";
+} from './messageLayout';
+import { bodyLengthAt, encodeText, prefixBytes, textHead } from './messagePack';
 import {
   completionKind,
   encodeMessagePackMessage,
   readMessagePackMessage,
-} from "./messagePackMessage";
-import { stampLength } from "./stamp";
+} from './messagePackMessage';
+import { stampLength } from './stamp';
 
 export interface Span {
   start: number;
@@ -75,20 +75,20 @@ export function isAt(buffer: Buffer, start: number, bytes: Buffer): boolean {
   return true;
 }
 
-const cutOff = "a hub message is cut off";
+const cutOff = 'a hub message is cut off';
 
 // How .NET writes a completion in JSON, and in MessagePack behind the head of the array.
-const completionStart = Buffer.from('{"type":3,"invocationId":"', "latin1");
-const completionEnd = Buffer.from('"}', "latin1");
-const resultStart = Buffer.from('","result":', "latin1");
+const completionStart = Buffer.from('{"type":3,"invocationId":"', 'latin1');
+const completionEnd = Buffer.from('"}', 'latin1');
+const resultStart = Buffer.from('","result":', 'latin1');
 const answerStart = Buffer.concat([Buffer.from([0x03, 0x80]), textHead(stampLength)]);
 
 export const jsonCodec: HubCodec = {
-  protocol: "json",
+  protocol: 'json',
   opcode: opcode.text,
-  handshake: encodeHandshake("json"),
+  handshake: encodeHandshake('json'),
   callStart: (target) =>
-    Buffer.from(`{"type":1,"target":${JSON.stringify(target)},"arguments":[`, "utf8"),
+    Buffer.from(`{"type":1,"target":${JSON.stringify(target)},"arguments":[`, 'utf8'),
   answeredStamp: (buffer, start, end) => {
     const at = start + completionStart.length;
     const behind = at + stampLength;
@@ -106,14 +106,14 @@ export const jsonCodec: HubCodec = {
   },
   read: (buffer, start, end) => readHubMessage(textIn(buffer, start, end)),
   encode: encodeHubMessage,
-  textBytes: (text) => Buffer.from(JSON.stringify(text).slice(1, -1), "utf8"),
+  textBytes: (text) => Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8'),
   layout: jsonLayout,
 };
 
 export const messagePackCodec: HubCodec = {
-  protocol: "messagepack",
+  protocol: 'messagepack',
   opcode: opcode.binary,
-  handshake: encodeHandshake("messagepack"),
+  handshake: encodeHandshake('messagepack'),
   // [1, {}, nil, target, …
   callStart: (target) => Buffer.concat([Buffer.from([0x96, 0x01, 0x80, 0xc0]), encodeText(target)]),
   answeredStamp: (buffer, start, end) => {
@@ -129,14 +129,14 @@ export const messagePackCodec: HubCodec = {
   },
   find: (buffer, at, end, span) => {
     const prefix = prefixBytes(buffer, at, end);
-    if (prefix === "invalid") throw new HubMessageError("a hub message has an invalid length");
-    if (prefix === "incomplete") throw new HubMessageError(cutOff);
+    if (prefix === 'invalid') throw new HubMessageError('a hub message has an invalid length');
+    if (prefix === 'incomplete') throw new HubMessageError(cutOff);
     span.start = at + prefix;
     span.next = span.end = span.start + bodyLengthAt(buffer, at, prefix);
     if (span.end > end) throw new HubMessageError(cutOff);
   },
   read: readMessagePackMessage,
   encode: encodeMessagePackMessage,
-  textBytes: (text) => Buffer.from(text, "utf8"),
+  textBytes: (text) => Buffer.from(text, 'utf8'),
   layout: messagePackLayout,
 };

@@ -1,5 +1,5 @@
-import { isUtf8 } from "node:buffer";
-import { closeCode as closeCodes } from "../socket/frame";
+import { isUtf8 } from 'node:buffer';
+import { closeCode as closeCodes } from '../socket/frame';
 
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
 
@@ -72,16 +72,16 @@ export class HubMessageError extends Error {
 /** The text in `start`…`end`. @throws HubMessageError when it is no UTF-8 */
 export function textIn(buffer: Buffer, start: number, end: number): string {
   if (!isUtf8(buffer.subarray(start, end)))
-    throw new HubMessageError("a hub message is no UTF-8 text", closeCodes.invalidText);
-  return buffer.toString("utf8", start, end);
+    throw new HubMessageError('a hub message is no UTF-8 text', closeCodes.invalidText);
+  return buffer.toString('utf8', start, end);
 }
 
 export function encodeHubMessage(message: HubMessage): Buffer {
-  return Buffer.from(`${JSON.stringify(message)}\x1e`, "utf8");
+  return Buffer.from(`${JSON.stringify(message)}\x1e`, 'utf8');
 }
 
-export function encodeHandshake(protocol: "json" | "messagepack"): Buffer {
-  return Buffer.from(`${JSON.stringify({ protocol, version: 1 })}\x1e`, "utf8");
+export function encodeHandshake(protocol: 'json' | 'messagepack'): Buffer {
+  return Buffer.from(`${JSON.stringify({ protocol, version: 1 })}\x1e`, 'utf8');
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -91,10 +91,10 @@ function jsonObject(text: string): Fields {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new HubMessageError("a hub message is no JSON");
+    throw new HubMessageError('a hub message is no JSON');
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new HubMessageError("a hub message is no JSON object");
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new HubMessageError('a hub message is no JSON object');
   }
   return value as Fields;
 }
@@ -102,11 +102,11 @@ function jsonObject(text: string): Fields {
 /** @returns why the server refuses, undefined when it agrees. @throws HubMessageError when it is no answer */
 export function readHandshakeAnswer(text: string): string | undefined {
   const fields = jsonObject(text);
-  if (fields["type"] !== undefined)
-    throw new HubMessageError("the server sent a hub message before its handshake answer");
+  if (fields['type'] !== undefined)
+    throw new HubMessageError('the server sent a hub message before its handshake answer');
   const { error = null } = fields;
   // An error of another kind is none of the protocol, but no agreement either.
-  return error === null || typeof error === "string" ? (error ?? undefined) : JSON.stringify(error);
+  return error === null || typeof error === 'string' ? (error ?? undefined) : JSON.stringify(error);
 }
 
 /**
@@ -114,26 +114,26 @@ export function readHandshakeAnswer(text: string): string | undefined {
  */
 export function readHubMessage(text: string): HubMessage | undefined {
   const fields = jsonObject(text);
-  switch (fields["type"]) {
+  switch (fields['type']) {
     case hubMessageType.invocation:
       return { type: hubMessageType.invocation, ...idIn(fields), ...callIn(fields) };
     case hubMessageType.streamInvocation: {
-      const invocationId = textAt(fields, "invocationId");
+      const invocationId = textAt(fields, 'invocationId');
       return { type: hubMessageType.streamInvocation, invocationId, ...callIn(fields) };
     }
     case hubMessageType.streamItem:
-      if (!("item" in fields)) throw new HubMessageError("a stream item is empty");
+      if (!('item' in fields)) throw new HubMessageError('a stream item is empty');
       return {
         type: hubMessageType.streamItem,
-        invocationId: textAt(fields, "invocationId"),
-        item: fields["item"],
+        invocationId: textAt(fields, 'invocationId'),
+        item: fields['item'],
       };
     case hubMessageType.completion:
       return completionIn(fields);
     case hubMessageType.cancelInvocation:
       return {
         type: hubMessageType.cancelInvocation,
-        invocationId: textAt(fields, "invocationId"),
+        invocationId: textAt(fields, 'invocationId'),
       };
     case hubMessageType.ping:
       return { type: hubMessageType.ping };
@@ -142,29 +142,29 @@ export function readHubMessage(text: string): HubMessage | undefined {
       return {
         type: hubMessageType.close,
         ...errorIn(fields),
-        ...(typeof allowReconnect === "boolean" && { allowReconnect }),
+        ...(typeof allowReconnect === 'boolean' && { allowReconnect }),
       };
     }
     case hubMessageType.ack:
     case hubMessageType.sequence: {
       const { type, sequenceId } = fields;
       if (!Number.isSafeInteger(sequenceId))
-        throw new HubMessageError("a sequence id is no whole number");
+        throw new HubMessageError('a sequence id is no whole number');
       return { type, sequenceId: Number(sequenceId) };
     }
     default:
-      if (typeof fields["type"] !== "number")
-        throw new HubMessageError("a hub message has no type");
+      if (typeof fields['type'] !== 'number')
+        throw new HubMessageError('a hub message has no type');
       return undefined;
   }
 }
 
 function callIn(fields: Fields): Call {
   const { arguments: args, streamIds } = fields;
-  const target = textAt(fields, "target");
-  if (!Array.isArray(args)) throw new HubMessageError("an invocation has no arguments");
+  const target = textAt(fields, 'target');
+  if (!Array.isArray(args)) throw new HubMessageError('an invocation has no arguments');
   if (streamIds === undefined) return { target, arguments: args };
-  if (!isTextList(streamIds)) throw new HubMessageError("an invocation has invalid stream ids");
+  if (!isTextList(streamIds)) throw new HubMessageError('an invocation has invalid stream ids');
   return { target, arguments: args, streamIds };
 }
 
@@ -172,37 +172,37 @@ function completionIn(fields: Fields): Completion {
   const { result } = fields;
   const error = errorIn(fields);
   if (error.error !== undefined && result !== undefined && result !== null)
-    throw new HubMessageError("a completion has both a result and an error");
-  const invocationId = textAt(fields, "invocationId");
+    throw new HubMessageError('a completion has both a result and an error');
+  const invocationId = textAt(fields, 'invocationId');
   const type = hubMessageType.completion;
   return { type, invocationId, ...error, ...(result !== undefined && { result }) };
 }
 
 function textAt(fields: Fields, name: string): string {
   const value = fields[name];
-  if (typeof value === "string") return value;
-  throw new HubMessageError(`a hub message of type ${String(fields["type"])} has no ${name}`);
+  if (typeof value === 'string') return value;
+  throw new HubMessageError(`a hub message of type ${String(fields['type'])} has no ${name}`);
 }
 
 /** .NET writes absent members as null at times. */
 function optionalText(fields: Fields, name: string): string | undefined {
   const value = fields[name] ?? undefined;
-  if (value === undefined || typeof value === "string") return value;
+  if (value === undefined || typeof value === 'string') return value;
   throw new HubMessageError(
-    `a hub message of type ${String(fields["type"])} has a ${name} that is no text`,
+    `a hub message of type ${String(fields['type'])} has a ${name} that is no text`,
   );
 }
 
 function idIn(fields: Fields): { readonly invocationId?: string } {
-  const invocationId = optionalText(fields, "invocationId");
+  const invocationId = optionalText(fields, 'invocationId');
   return invocationId === undefined ? {} : { invocationId };
 }
 
 function errorIn(fields: Fields): { readonly error?: string } {
-  const error = optionalText(fields, "error");
+  const error = optionalText(fields, 'error');
   return error === undefined ? {} : { error };
 }
 
 function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }

@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isUtf8 } from 'node:buffer';
 
 /**
  * A JSON scanner that finds where values begin and end without building them: payloads are handed on as bytes. What it
@@ -190,13 +190,13 @@ export function skipValue(bytes: Buffer, at: number, end: number, depth = 1): nu
     case 0x5b:
       return walk(bytes, at, end, ignore, depth);
     case 0x74:
-      next = skipWord(bytes, at, "true");
+      next = skipWord(bytes, at, 'true');
       break;
     case 0x66:
-      next = skipWord(bytes, at, "false");
+      next = skipWord(bytes, at, 'false');
       break;
     case 0x6e:
-      next = skipWord(bytes, at, "null");
+      next = skipWord(bytes, at, 'null');
       break;
     default:
       next = skipNumber(bytes, at);
@@ -212,8 +212,8 @@ export function isJson(bytes: Buffer): boolean {
 
 /** The text of the JSON string in `start`…`end` (quotes included), which {@link skipString} has found. */
 export function stringAt(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString("utf8", start + 1, end - 1);
-  return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
+  const text = bytes.toString('utf8', start + 1, end - 1);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { HubMessageError } from "./hubMessage";
+import { HubMessageError } from './hubMessage';
 
 /**
  * MessagePack: reading, as far as hostile bytes allow (nothing is believed that cannot stand in the bytes that
@@ -25,7 +25,7 @@ export class MessagePackExtension {
 /** As deep as .NET's JSON reader goes by default, so that both protocols carry the same values. */
 const maximumDepth = 64;
 
-const cutOff = "a hub message is cut off inside a value";
+const cutOff = 'a hub message is cut off inside a value';
 
 /** Moves over `length` bytes and returns where they begin. */
 function take(cursor: Cursor, length: number): number {
@@ -106,14 +106,14 @@ function bounded(cursor: Cursor, count: number, bytesEach: number): number {
 /** Moves over the head of an array. @throws HubMessageError when there is none, or more elements than bytes */
 export function readArrayHead(cursor: Cursor): number {
   const length = takeHead(cursor, heads.array);
-  if (length < 0) throw new HubMessageError("a hub message has no array where one belongs");
+  if (length < 0) throw new HubMessageError('a hub message has no array where one belongs');
   return bounded(cursor, length, 1);
 }
 
 /** The same for a map; its length counts pairs. */
 export function readMapHead(cursor: Cursor): number {
   const length = takeHead(cursor, heads.map);
-  if (length < 0) throw new HubMessageError("a hub message has no map where one belongs");
+  if (length < 0) throw new HubMessageError('a hub message has no map where one belongs');
   return bounded(cursor, length, 2);
 }
 
@@ -129,7 +129,7 @@ export function readText(cursor: Cursor): string | undefined {
   const length = takeHead(cursor, heads.text);
   if (length < 0) return undefined;
   const start = take(cursor, length);
-  return cursor.bytes.toString("utf8", start, cursor.at);
+  return cursor.bytes.toString('utf8', start, cursor.at);
 }
 
 /** Reads an integer of any width, exactly; undefined without moving when the value is none. */
@@ -206,19 +206,19 @@ function readCompound(cursor: Cursor, depth: number): unknown {
     const type = bytes.readInt8(take(cursor, 1));
     return new MessagePackExtension(type, copyOf(cursor, extension));
   }
-  if (depth > maximumDepth) throw new HubMessageError("a hub message is nested too deeply");
+  if (depth > maximumDepth) throw new HubMessageError('a hub message is nested too deeply');
   const elements = takeHead(cursor, heads.array);
   if (elements >= 0) {
     bounded(cursor, elements, 1);
     return Array.from({ length: elements }, () => readValue(cursor, depth + 1));
   }
   const pairs = takeHead(cursor, heads.map);
-  if (pairs < 0) throw new HubMessageError("a hub message contains a byte that starts no value");
+  if (pairs < 0) throw new HubMessageError('a hub message contains a byte that starts no value');
   bounded(cursor, pairs, 2);
   const entries = Array.from({ length: pairs }, () => {
     const key = readText(cursor) ?? readInteger(cursor);
     if (key === undefined)
-      throw new HubMessageError("a map has a key that is neither text nor a whole number");
+      throw new HubMessageError('a map has a key that is neither text nor a whole number');
     return [String(key), readValue(cursor, depth + 1)] as const;
   });
   // fromEntries makes even `__proto__` an ordinary member.
@@ -263,17 +263,17 @@ export function skipValue(cursor: Cursor, depth = 1): void {
     take(cursor, extension + 1);
     return;
   }
-  if (depth > maximumDepth) throw new HubMessageError("a hub message is nested too deeply");
+  if (depth > maximumDepth) throw new HubMessageError('a hub message is nested too deeply');
   const elements = takeHead(cursor, heads.array);
   const pairs = elements < 0 ? takeHead(cursor, heads.map) : 0;
-  if (pairs < 0) throw new HubMessageError("a hub message contains a byte that starts no value");
+  if (pairs < 0) throw new HubMessageError('a hub message contains a byte that starts no value');
   const count = elements < 0 ? 2 * pairs : elements;
   bounded(cursor, count, 1);
   for (let index = 0; index < count; index++) skipValue(cursor, depth + 1);
 }
 
 export function encodeText(text: string): Buffer {
-  const bytes = Buffer.from(text, "utf8");
+  const bytes = Buffer.from(text, 'utf8');
   return Buffer.concat([textHead(bytes.length), bytes]);
 }
 
@@ -309,25 +309,25 @@ function put(output: Output, piece: Uint8Array): void {
 
 function append(output: Output, value: unknown): void {
   switch (typeof value) {
-    case "boolean":
+    case 'boolean':
       put(output, Buffer.from([value ? 0xc3 : 0xc2]));
       break;
-    case "undefined":
+    case 'undefined':
       put(output, nil);
       break;
-    case "number":
+    case 'number':
       put(output, Number.isSafeInteger(value) ? encodeInteger(value) : encodeFloat(value));
       break;
-    case "bigint":
+    case 'bigint':
       put(
         output,
         BigInt.asIntN(54, value) === value ? encodeInteger(Number(value)) : encodeWide(value),
       );
       break;
-    case "string":
+    case 'string':
       put(output, encodeText(value));
       break;
-    case "object":
+    case 'object':
       if (value === null) put(output, nil);
       else appendObject(output, value);
       break;
@@ -420,13 +420,13 @@ export function prefixBytes(
   bytes: Uint8Array,
   at: number,
   end: number,
-): number | "incomplete" | "invalid" {
+): number | 'incomplete' | 'invalid' {
   for (let count = 1; count <= maximumPrefixBytes; count++) {
-    if (at + count > end) return "incomplete";
+    if (at + count > end) return 'incomplete';
     const byte = bytes[at + count - 1]!;
-    if (byte < 0x80) return count === maximumPrefixBytes && byte > 0x07 ? "invalid" : count;
+    if (byte < 0x80) return count === maximumPrefixBytes && byte > 0x07 ? 'invalid' : count;
   }
-  return "invalid";
+  return 'invalid';
 }
 
 /** The length in a prefix of `count` bytes. */

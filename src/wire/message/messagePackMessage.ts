@@ -1,4 +1,4 @@
-import { hubMessageType, HubMessageError, type HubMessage } from "./hubMessage";
+import { hubMessageType, HubMessageError, type HubMessage } from './hubMessage';
 import {
   framed,
   readArrayHead,
@@ -10,7 +10,7 @@ import {
   skipValue,
   type Cursor,
   encodeValue,
-} from "./messagePack";
+} from './messagePack';
 
 /**
  * Hub messages in MessagePack: each an array that begins with its type; types 1 to 5 have headers next.
@@ -62,15 +62,15 @@ export function readMessagePackMessage(
   const cursor: Cursor = { bytes, at: start, end };
   const elements = readArrayHead(cursor);
   const type = elements === 0 ? undefined : readInteger(cursor);
-  if (type === undefined) throw new HubMessageError("a hub message has no type");
+  if (type === undefined) throw new HubMessageError('a hub message has no type');
   const message = messageOf(cursor, type, elements);
   if (message === undefined) return undefined;
   // Newer versions of the protocol may append elements.
   const isVoid =
-    message.type === hubMessageType.completion && !("result" in message || "error" in message);
+    message.type === hubMessageType.completion && !('result' in message || 'error' in message);
   const read = elementsRead[message.type] - (isVoid ? 1 : 0);
   for (let index = read; index < elements; index++) skipValue(cursor, 2);
-  if (cursor.at !== end) throw new HubMessageError("a hub message is longer than its array");
+  if (cursor.at !== end) throw new HubMessageError('a hub message is longer than its array');
   return message;
 }
 
@@ -102,8 +102,8 @@ function messageOf(
     case hubMessageType.sequence: {
       requireElements(elements, 2);
       const sequenceId = readInteger(cursor);
-      if (typeof sequenceId !== "number")
-        throw new HubMessageError("a sequence id is no whole number");
+      if (typeof sequenceId !== 'number')
+        throw new HubMessageError('a sequence id is no whole number');
       return { type, sequenceId };
     }
     default:
@@ -112,7 +112,7 @@ function messageOf(
 }
 
 function requireElements(elements: number, wanted: number): void {
-  if (elements < wanted) throw new HubMessageError("a hub message has too few elements");
+  if (elements < wanted) throw new HubMessageError('a hub message has too few elements');
 }
 
 function beginWithHeaders(cursor: Cursor, elements: number, wanted: number): void {
@@ -122,7 +122,7 @@ function beginWithHeaders(cursor: Cursor, elements: number, wanted: number): voi
 
 function textOf(cursor: Cursor): string {
   const text = readText(cursor);
-  if (text === undefined) throw new HubMessageError("a hub message has no text where one belongs");
+  if (text === undefined) throw new HubMessageError('a hub message has no text where one belongs');
   return text;
 }
 
@@ -133,16 +133,16 @@ function readInvocation(
 ): HubMessage {
   beginWithHeaders(cursor, elements, 5);
   // An empty id stands for none, as .NET reads it.
-  const invocationId = skipNil(cursor) ? "" : textOf(cursor);
-  if (type === hubMessageType.streamInvocation && invocationId === "")
-    throw new HubMessageError("a hub message of type 4 has no invocationId");
+  const invocationId = skipNil(cursor) ? '' : textOf(cursor);
+  if (type === hubMessageType.streamInvocation && invocationId === '')
+    throw new HubMessageError('a hub message of type 4 has no invocationId');
   const target = textOf(cursor);
   const args = Array.from({ length: readArrayHead(cursor) }, () => readValue(cursor, 3));
   const streamIds =
     elements > 5 ? Array.from({ length: readArrayHead(cursor) }, () => textOf(cursor)) : [];
   const fields = { target, arguments: args, ...(streamIds.length === 0 ? {} : { streamIds }) };
   if (type === hubMessageType.streamInvocation) return { type, invocationId, ...fields };
-  return invocationId === "" ? { type, ...fields } : { type, invocationId, ...fields };
+  return invocationId === '' ? { type, ...fields } : { type, invocationId, ...fields };
 }
 
 function readCompletion(cursor: Cursor, elements: number): HubMessage {
@@ -154,7 +154,7 @@ function readCompletion(cursor: Cursor, elements: number): HubMessage {
   if (kind === completionKind.error)
     return { type: hubMessageType.completion, invocationId, error: textOf(cursor) };
   if (kind !== completionKind.value)
-    throw new HubMessageError("a completion has neither a result nor an error");
+    throw new HubMessageError('a completion has neither a result nor an error');
   return { type: hubMessageType.completion, invocationId, result: readValue(cursor, 2) };
 }
 
@@ -165,6 +165,6 @@ function readClose(cursor: Cursor, elements: number): HubMessage {
   return {
     type: hubMessageType.close,
     ...(error === undefined ? {} : { error }),
-    ...(typeof allowReconnect === "boolean" ? { allowReconnect } : {}),
+    ...(typeof allowReconnect === 'boolean' ? { allowReconnect } : {}),
   };
 }

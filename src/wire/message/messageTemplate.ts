@@ -1,8 +1,8 @@
 /** Hub messages as data and as bytes: encoded once, so that sending one only fills in what changes. */
-import type { HubCodec } from "./hubCodec";
-import { clientFrame, clientHeaderLength } from "../socket/frame";
-import type { Hole, HoleLengths, MessageLayout, MessageShape } from "./messageLayout";
-import { stampLength, writeStamp, type Stamp } from "./stamp";
+import type { HubCodec } from './hubCodec';
+import { clientFrame, clientHeaderLength } from '../socket/frame';
+import type { Hole, HoleLengths, MessageLayout, MessageShape } from './messageLayout';
+import { stampLength, writeStamp, type Stamp } from './stamp';
 
 /** Ticks of 100 ns from the year 1 to 1970, as .NET counts them. */
 const unixEpochTicks = 621_355_968_000_000_000n;
@@ -54,7 +54,7 @@ export class MessageTemplate {
   /** @param framed whether a WebSocket frame is wanted; otherwise the bare hub message, for HTTP bodies */
   constructor(
     { body, holes }: MessageLayout,
-    codec: Pick<HubCodec, "opcode">,
+    codec: Pick<HubCodec, 'opcode'>,
     private readonly framed: boolean,
   ) {
     this.holes = holes;
@@ -93,27 +93,27 @@ export class MessageTemplate {
     this.timestampMs = nowMs;
     for (const hole of this.holes) {
       switch (hole.kind) {
-        case "stamp":
+        case 'stamp':
           this.put(hole, this.stampBytes);
           break;
-        case "receiver":
+        case 'receiver':
           this.put(hole, receiver ?? noReceiver);
           break;
-        case "sender":
+        case 'sender':
           this.put(hole, source.id ?? noReceiver);
           break;
-        case "callId":
-        case "streamId":
+        case 'callId':
+        case 'streamId':
           this.put(hole, source[hole.kind]!);
           break;
-        case "senderIndex":
+        case 'senderIndex':
           this.putNumber(hole, source.index);
           break;
-        case "sequence":
+        case 'sequence':
           this.putNumber(hole, stamp.sequence);
           break;
-        case "ackId":
-        case "itemCount":
+        case 'ackId':
+        case 'itemCount':
           this.putNumber(hole, source[hole.kind] ?? 0);
           break;
         default:
@@ -142,7 +142,7 @@ export class MessageTemplate {
 
   /** @param count bytes to write from the beginning, exactly as many as the hole is wide */
   private put({ at: shift, length }: Hole, from: Uint8Array, count = from.length): void {
-    if (count !== length) throw new Error("bytes do not fit the hole");
+    if (count !== length) throw new Error('bytes do not fit the hole');
     const { bytes, maskAt, bodyAt } = this;
     const at = bodyAt + shift;
     if (!this.framed) {
@@ -157,16 +157,16 @@ export class MessageTemplate {
   /** Integers of 4 bytes, varints, or digits behind blanks in a number of JSON and behind zeros in a text. */
   private putNumber(hole: Hole, value: number): void {
     const { scratch } = this;
-    if (hole.form === "integer") {
+    if (hole.form === 'integer') {
       scratch.writeUInt32BE(value);
-    } else if (hole.form === "varint") {
+    } else if (hole.form === 'varint') {
       for (let at = 0, left = value; at < hole.length; at++, left = Math.floor(left / 128))
         scratch[at] = (left % 128) | (at < hole.length - 1 ? 0x80 : 0);
     } else {
       let left = value;
       for (let at = hole.length - 1; at >= 0; at--) {
         const done = left === 0 && at < hole.length - 1;
-        scratch[at] = done && hole.form === "number" ? 0x20 : 0x30 + (left % 10);
+        scratch[at] = done && hole.form === 'number' ? 0x20 : 0x30 + (left % 10);
         left = Math.floor(left / 10);
       }
     }
@@ -174,10 +174,10 @@ export class MessageTemplate {
   }
 
   private putTime(hole: Hole, nowMs: number): void {
-    const time = hole.kind === "ticks" ? ticksOf(nowMs) : BigInt(nowMs);
+    const time = hole.kind === 'ticks' ? ticksOf(nowMs) : BigInt(nowMs);
     const { scratch } = this;
-    if (hole.form === "integer") scratch.writeBigUInt64BE(time);
-    else scratch.write(String(time).padStart(hole.length, "0"), "latin1");
+    if (hole.form === 'integer') scratch.writeBigUInt64BE(time);
+    else scratch.write(String(time).padStart(hole.length, '0'), 'latin1');
     this.put(hole, scratch, hole.length);
   }
 }

@@ -4,11 +4,11 @@ import {
   type MessageArgument,
   type NumberHole,
   type WireProtocol,
-} from "../../base/message";
-import { hubMessageType, type HubMessage } from "./hubMessage";
-import { holeDigits, type MessageShape } from "./messageLayout";
-import { ticksOf, type MessageSource } from "./messageTemplate";
-import { stampLength, writeStamp, type Stamp } from "./stamp";
+} from '../../base/message';
+import { hubMessageType, type HubMessage } from './hubMessage';
+import { holeDigits, type MessageShape } from './messageLayout';
+import { ticksOf, type MessageSource } from './messageTemplate';
+import { stampLength, writeStamp, type Stamp } from './stamp';
 
 interface MessageTaker {
   sendMessage?(message: HubMessage): number;
@@ -52,31 +52,31 @@ function invocationOf(shape: MessageShape, holes: HoleContent): HubMessage {
   const values = shape.arguments.map((argument) => valueOf(argument, holes));
   // Web PubSub names the group besides the data, and numbers what is to be acknowledged.
   const isPubSub = !isHubProtocol(holes.protocol);
-  const toGroup = isPubSub && target === "SendToGroup";
+  const toGroup = isPubSub && target === 'SendToGroup';
   return {
     type: hubMessageType.invocation,
-    ...(answered === true && { invocationId: textOf(isPubSub ? "ackId" : "stamp", holes) }),
+    ...(answered === true && { invocationId: textOf(isPubSub ? 'ackId' : 'stamp', holes) }),
     target,
-    arguments: toGroup ? [textOf("receiver", holes), ...values] : values,
+    arguments: toGroup ? [textOf('receiver', holes), ...values] : values,
   };
 }
 
 export function valueOf(argument: MessageArgument, holes: HoleContent): unknown {
   switch (argument.kind) {
-    case "value":
+    case 'value':
       return argument.value;
-    case "number":
+    case 'number':
       return numberIn(argument.hole, holes);
-    case "text": {
+    case 'text': {
       const text = argument.parts
-        .map((part) => (typeof part === "string" ? part : textOf(part.hole, holes)))
-        .join("");
-      const isBinary = argument.binary === true && holes.protocol === "messagepack";
-      return isBinary ? Buffer.from(text, "utf8") : text;
+        .map((part) => (typeof part === 'string' ? part : textOf(part.hole, holes)))
+        .join('');
+      const isBinary = argument.binary === true && holes.protocol === 'messagepack';
+      return isBinary ? Buffer.from(text, 'utf8') : text;
     }
-    case "list":
+    case 'list':
       return argument.items.map((item) => valueOf(item, holes));
-    case "map":
+    case 'map':
       return Object.fromEntries(
         argument.members.map(([key, member]) => [key, valueOf(member, holes)]),
       );
@@ -86,45 +86,45 @@ export function valueOf(argument: MessageArgument, holes: HoleContent): unknown 
 function textOf(hole: HoleKind, holes: HoleContent): string {
   const { stamp, receiver, source, nowMs } = holes;
   switch (hole) {
-    case "stamp": {
+    case 'stamp': {
       const bytes = Buffer.alloc(stampLength);
       writeStamp(bytes, 0, stamp);
-      return bytes.toString("latin1");
+      return bytes.toString('latin1');
     }
-    case "receiver":
+    case 'receiver':
       return unescaped(receiver, holes);
-    case "sender":
+    case 'sender':
       return unescaped(source.id, holes);
-    case "callId":
-    case "streamId":
-      return Buffer.from(source[hole] ?? []).toString("latin1");
-    case "senderIndex":
+    case 'callId':
+    case 'streamId':
+      return Buffer.from(source[hole] ?? []).toString('latin1');
+    case 'senderIndex':
       return String(source.index);
-    case "ackId":
+    case 'ackId':
       return String(source.ackId ?? 0);
-    case "ticks":
+    case 'ticks':
       return String(ticksOf(nowMs));
     default:
-      return String(numberIn(hole, holes)).padStart(holeDigits[hole], "0");
+      return String(numberIn(hole, holes)).padStart(holeDigits[hole], '0');
   }
 }
 
 function unescaped(bytes: Uint8Array = new Uint8Array(), { protocol }: HoleContent): string {
-  const text = Buffer.from(bytes).toString("utf8");
-  return protocol === "messagepack" ? text : (JSON.parse(`"${text}"`) as string);
+  const text = Buffer.from(bytes).toString('utf8');
+  return protocol === 'messagepack' ? text : (JSON.parse(`"${text}"`) as string);
 }
 
 function numberIn(hole: NumberHole, { stamp, source, nowMs }: HoleContent): number {
   switch (hole) {
-    case "senderIndex":
+    case 'senderIndex':
       return source.index;
-    case "sequence":
+    case 'sequence':
       return stamp.sequence;
-    case "itemCount":
+    case 'itemCount':
       return source.itemCount ?? 0;
-    case "unixMs":
+    case 'unixMs':
       return nowMs;
-    case "ticks":
+    case 'ticks':
       // As precise as any JSON of a JavaScript client is.
       return Number(ticksOf(nowMs));
   }

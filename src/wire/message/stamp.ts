@@ -1,4 +1,4 @@
-import { stampBytes } from "../../base/message";
+import { stampBytes } from '../../base/message';
 
 /**
  * The stamp every message carries: which run, step and sender it belongs to, its number, when it was
@@ -20,12 +20,12 @@ export interface Stamp {
   sentUs: number;
 }
 
-export const stampKey = "bench.Stamp";
-export const stampMarker = "SB1";
+export const stampKey = 'bench.Stamp';
+export const stampMarker = 'SB1';
 export const stampLength = stampBytes;
 
-const markerBytes = Buffer.from(stampMarker, "latin1");
-const hexDigits = Buffer.from("0123456789abcdef", "latin1");
+const markerBytes = Buffer.from(stampMarker, 'latin1');
+const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
 const digitValues = new Int8Array(256).fill(-1);
 hexDigits.forEach((byte, value) => (digitValues[byte] = value));
 

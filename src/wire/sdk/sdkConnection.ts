@@ -3,10 +3,9 @@ import {
   HttpTransportType,
   HubConnectionBuilder,
   NullLogger,
-  type HubConnection as SdkHubConnection,
   type IHttpConnectionOptions,
   Subject,
-  type HubConnection,
+  type HubConnection as SdkHubConnection,
   type ISubscription,
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
@@ -58,7 +57,8 @@ class SdkConnection extends ClientConnection implements SdkWay {
   private readonly framed: boolean;
   private readonly hub: SdkHubConnection;
   private readonly protocol: SdkProtocol;
-  private readonly calls: SdkCalls;
+  private readonly streams = new Map<string, ISubscription<unknown>>();
+  private readonly uploads = new Map<string, Subject<unknown>>();
   private readonly giveUp = new AbortController();
   readonly signal = this.giveUp.signal;
   readonly cookies = new Cookies();
@@ -96,7 +96,6 @@ class SdkConnection extends ClientConnection implements SdkWay {
       .configureLogging(NullLogger.instance)
       .build();
     this.hub.onclose((error) => this.ended(error));
-    this.calls = new SdkCalls(this.hub, this.protocol);
   }
 
   static open(
@@ -160,7 +159,7 @@ class SdkConnection extends ClientConnection implements SdkWay {
 
   arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void {
     if (this.state === 'closed') return;
-    if (message.type === hubMessageType.completion) this.calls.completed(message.invocationId);
+    if (message.type === hubMessageType.completion) this.streams.delete(message.invocationId);
     // The client would take a defect of ours for a broken connection.
     try {
       this.listener.message?.(this, message, bodyBytes, wireBytes);
@@ -187,7 +186,7 @@ class SdkConnection extends ClientConnection implements SdkWay {
   private hand(message: HubMessage): number {
     const before = this.writtenBytes;
     try {
-      this.calls.send(message);
+      this.call(message);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.drop('other', `the official client cannot send a message: ${shownText(why)}`);
@@ -199,6 +198,63 @@ class SdkConnection extends ClientConnection implements SdkWay {
     return message.type === hubMessageType.streamItem || message.type === hubMessageType.completion
       ? NaN
       : this.writtenBytes - before;
+  }
+
+  /** Turns a message into a call of the client's methods. @throws Error when the client cannot write it */
+  private call(message: HubMessage): void {
+    const { hub, protocol } = this;
+    switch (message.type) {
+      case hubMessageType.invocation: {
+        const { target, invocationId } = message;
+        const args = this.argumentsOf(message);
+        // What fails on the way is reported by the transport, what the hub answers by the reader.
+        if (invocationId === undefined) hub.send(target, ...args).catch(ignore);
+        else protocol.invoking(invocationId, () => hub.invoke(target, ...args)).catch(ignore);
+        break;
+      }
+      case hubMessageType.streamItem:
+        this.uploads.get(message.invocationId)?.next(message.item);
+        break;
+      case hubMessageType.completion: {
+        const upload = this.uploads.get(message.invocationId);
+        this.uploads.delete(message.invocationId);
+        if (message.error === undefined) upload?.complete();
+        else upload?.error(new Error(message.error));
+        break;
+      }
+      case hubMessageType.streamInvocation: {
+        const { target, invocationId } = message;
+        const args = this.argumentsOf(message);
+        const result = protocol.invoking(invocationId, () => hub.stream(target, ...args));
+        this.streams.set(invocationId, result.subscribe(nobody));
+        break;
+      }
+      case hubMessageType.cancelInvocation:
+        this.streams.get(message.invocationId)?.dispose();
+        this.streams.delete(message.invocationId);
+        break;
+      default:
+        // The client pings, closes and acknowledges by itself.
+        break;
+    }
+  }
+
+  /** Streams stand among the arguments, each before another one: the client passes over two in a row. */
+  private argumentsOf(
+    message: HubMessage & {
+      type: typeof hubMessageType.invocation | typeof hubMessageType.streamInvocation;
+    },
+  ): unknown[] {
+    const { streamIds = [] } = message;
+    const args = [...message.arguments];
+    if (streamIds.length > args.length + 1)
+      throw new Error('it has more streams than the client finds');
+    streamIds.forEach((streamId, position) => {
+      const upload = new Subject<unknown>();
+      this.uploads.set(streamId, upload);
+      args.splice(2 * position, 0, upload);
+    });
+    return args;
   }
 
   sending(content: string | ArrayBufferLike | undefined): void {
@@ -268,73 +324,3 @@ function rethrow(error: unknown): never {
 
 /** Answers are seen where messages are read. */
 const nobody = { next: ignore, complete: ignore, error: ignore };
-
-class SdkCalls {
-  private readonly streams = new Map<string, ISubscription<unknown>>();
-  private readonly uploads = new Map<string, Subject<unknown>>();
-
-  constructor(
-    private readonly hub: HubConnection,
-    private readonly protocol: SdkProtocol,
-  ) {}
-
-  send(message: HubMessage): void {
-    const { hub, protocol } = this;
-    switch (message.type) {
-      case hubMessageType.invocation: {
-        const { target, invocationId } = message;
-        const args = this.argumentsOf(message);
-        // What fails on the way is reported by the transport, what the hub answers by the reader.
-        if (invocationId === undefined) hub.send(target, ...args).catch(ignore);
-        else protocol.invoking(invocationId, () => hub.invoke(target, ...args)).catch(ignore);
-        break;
-      }
-      case hubMessageType.streamItem:
-        this.uploads.get(message.invocationId)?.next(message.item);
-        break;
-      case hubMessageType.completion: {
-        const upload = this.uploads.get(message.invocationId);
-        this.uploads.delete(message.invocationId);
-        if (message.error === undefined) upload?.complete();
-        else upload?.error(new Error(message.error));
-        break;
-      }
-      case hubMessageType.streamInvocation: {
-        const { target, invocationId } = message;
-        const args = this.argumentsOf(message);
-        const result = protocol.invoking(invocationId, () => hub.stream(target, ...args));
-        this.streams.set(invocationId, result.subscribe(nobody));
-        break;
-      }
-      case hubMessageType.cancelInvocation:
-        this.streams.get(message.invocationId)?.dispose();
-        this.streams.delete(message.invocationId);
-        break;
-      default:
-        // The client pings, closes and acknowledges by itself.
-        break;
-    }
-  }
-
-  completed(invocationId: string): void {
-    this.streams.delete(invocationId);
-  }
-
-  /** Streams stand among the arguments, each before another one: the client passes over two in a row. */
-  private argumentsOf(
-    message: HubMessage & {
-      type: typeof hubMessageType.invocation | typeof hubMessageType.streamInvocation;
-    },
-  ): unknown[] {
-    const { streamIds = [] } = message;
-    const args = [...message.arguments];
-    if (streamIds.length > args.length + 1)
-      throw new Error('it has more streams than the client finds');
-    streamIds.forEach((streamId, position) => {
-      const upload = new Subject<unknown>();
-      this.uploads.set(streamId, upload);
-      args.splice(2 * position, 0, upload);
-    });
-    return args;
-  }
-}
