@@ -112,8 +112,11 @@ export function readHandshakeAnswer(text: string): string | undefined {
 /**
  * Reads a message without its separator; undefined for a type that only newer servers know. @throws HubMessageError
  */
-export function readHubMessage(text: string): HubMessage | undefined {
-  const fields = jsonObject(text);
+export const readHubMessage = (text: string): HubMessage | undefined =>
+  hubMessageOf(jsonObject(text));
+
+/** The message that has these members. @throws HubMessageError when there is none */
+export function hubMessageOf(fields: Fields): HubMessage | undefined {
   switch (fields['type']) {
     case hubMessageType.invocation:
       return { type: hubMessageType.invocation, ...idIn(fields), ...callIn(fields) };

@@ -1,12 +1,10 @@
-import { hubMessageType, HubMessageError, type HubMessage } from './hubMessage';
+import { hubMessageOf, hubMessageType, HubMessageError, type HubMessage } from './hubMessage';
 import {
   framed,
   readArrayHead,
   readInteger,
   readMapHead,
-  readText,
   readValue,
-  skipNil,
   skipValue,
   type Cursor,
   encodeValue,
@@ -51,6 +49,21 @@ function elementsOf(message: HubMessage): readonly unknown[] {
   }
 }
 
+const call = ['invocationId', 'target', 'arguments', 'streamIds'];
+/** By type: how many elements there are at least, and those behind type and headers by their names in JSON. */
+const forms = new Map<number | bigint, readonly [least: number, names: readonly string[]]>([
+  [hubMessageType.invocation, [5, call]],
+  [hubMessageType.streamItem, [4, ['invocationId', 'item']]],
+  [hubMessageType.completion, [4, ['invocationId', 'kind', 'value']]],
+  [hubMessageType.streamInvocation, [5, call]],
+  [hubMessageType.cancelInvocation, [3, ['invocationId']]],
+  [hubMessageType.ping, [1, []]],
+  [hubMessageType.close, [2, ['error', 'allowReconnect']]],
+  [hubMessageType.ack, [2, ['sequenceId']]],
+  [hubMessageType.sequence, [2, ['sequenceId']]],
+]);
+const tooFew = 'a hub message has too few elements';
+
 /**
  * Reads a message without its length; undefined for a type that only newer servers know. @throws HubMessageError
  */
@@ -63,108 +76,33 @@ export function readMessagePackMessage(
   const elements = readArrayHead(cursor);
   const type = elements === 0 ? undefined : readInteger(cursor);
   if (type === undefined) throw new HubMessageError('a hub message has no type');
-  const message = messageOf(cursor, type, elements);
-  if (message === undefined) return undefined;
+  const form = forms.get(type);
+  if (form === undefined) return undefined;
+  const [least, names] = form;
+  if (elements < least) throw new HubMessageError(tooFew);
+  const hasHeaders = type <= hubMessageType.cancelInvocation;
+  if (hasHeaders) for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);
+  const given = names.slice(0, elements - (hasHeaders ? 2 : 1));
+  const fields = Object.fromEntries(given.map((name) => [name, readValue(cursor, 2)]));
   // Newer versions of the protocol may append elements.
-  const isVoid =
-    message.type === hubMessageType.completion && !('result' in message || 'error' in message);
-  const read = elementsRead[message.type] - (isVoid ? 1 : 0);
+  const read = given.length + (hasHeaders ? 2 : 1);
   for (let index = read; index < elements; index++) skipValue(cursor, 2);
   if (cursor.at !== end) throw new HubMessageError('a hub message is longer than its array');
-  return message;
+  return hubMessageOf({ type, ...asInJson(fields) });
 }
 
-/** Elements of each type that {@link messageOf} reads, as far as they are there. */
-const elementsRead = { 1: 6, 2: 4, 3: 5, 4: 6, 5: 3, 6: 1, 7: 3, 8: 2, 9: 2 } as const;
-
-function messageOf(
-  cursor: Cursor,
-  type: number | bigint,
-  elements: number,
-): HubMessage | undefined {
-  switch (type) {
-    case hubMessageType.invocation:
-    case hubMessageType.streamInvocation:
-      return readInvocation(cursor, type, elements);
-    case hubMessageType.streamItem:
-      beginWithHeaders(cursor, elements, 4);
-      return { type, invocationId: textOf(cursor), item: readValue(cursor, 2) };
-    case hubMessageType.completion:
-      return readCompletion(cursor, elements);
-    case hubMessageType.cancelInvocation:
-      beginWithHeaders(cursor, elements, 3);
-      return { type, invocationId: textOf(cursor) };
-    case hubMessageType.ping:
-      return { type };
-    case hubMessageType.close:
-      return readClose(cursor, elements);
-    case hubMessageType.ack:
-    case hubMessageType.sequence: {
-      requireElements(elements, 2);
-      const sequenceId = readInteger(cursor);
-      if (typeof sequenceId !== 'number')
-        throw new HubMessageError('a sequence id is no whole number');
-      return { type, sequenceId };
-    }
-    default:
-      return undefined;
+/** Where MessagePack says something in other members than JSON. */
+function asInJson(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { kind, value, streamIds, ...same } = fields;
+  if ('target' in same) {
+    const hasNone = Array.isArray(streamIds) && streamIds.length === 0;
+    // An empty id stands for none, as .NET reads it.
+    const invocationId = same['invocationId'] || undefined;
+    return { ...same, invocationId, streamIds: hasNone ? undefined : streamIds };
   }
-}
-
-function requireElements(elements: number, wanted: number): void {
-  if (elements < wanted) throw new HubMessageError('a hub message has too few elements');
-}
-
-function beginWithHeaders(cursor: Cursor, elements: number, wanted: number): void {
-  requireElements(elements, wanted);
-  for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);
-}
-
-function textOf(cursor: Cursor): string {
-  const text = readText(cursor);
-  if (text === undefined) throw new HubMessageError('a hub message has no text where one belongs');
-  return text;
-}
-
-function readInvocation(
-  cursor: Cursor,
-  type: typeof hubMessageType.invocation | typeof hubMessageType.streamInvocation,
-  elements: number,
-): HubMessage {
-  beginWithHeaders(cursor, elements, 5);
-  // An empty id stands for none, as .NET reads it.
-  const invocationId = skipNil(cursor) ? '' : textOf(cursor);
-  if (type === hubMessageType.streamInvocation && invocationId === '')
-    throw new HubMessageError('a hub message of type 4 has no invocationId');
-  const target = textOf(cursor);
-  const args = Array.from({ length: readArrayHead(cursor) }, () => readValue(cursor, 3));
-  const streamIds =
-    elements > 5 ? Array.from({ length: readArrayHead(cursor) }, () => textOf(cursor)) : [];
-  const fields = { target, arguments: args, ...(streamIds.length === 0 ? {} : { streamIds }) };
-  if (type === hubMessageType.streamInvocation) return { type, invocationId, ...fields };
-  return invocationId === '' ? { type, ...fields } : { type, invocationId, ...fields };
-}
-
-function readCompletion(cursor: Cursor, elements: number): HubMessage {
-  beginWithHeaders(cursor, elements, 4);
-  const invocationId = textOf(cursor);
-  const kind = readInteger(cursor);
-  if (kind === completionKind.void) return { type: hubMessageType.completion, invocationId };
-  requireElements(elements, 5);
-  if (kind === completionKind.error)
-    return { type: hubMessageType.completion, invocationId, error: textOf(cursor) };
-  if (kind !== completionKind.value)
-    throw new HubMessageError('a completion has neither a result nor an error');
-  return { type: hubMessageType.completion, invocationId, result: readValue(cursor, 2) };
-}
-
-function readClose(cursor: Cursor, elements: number): HubMessage {
-  requireElements(elements, 2);
-  const error = skipNil(cursor) ? undefined : textOf(cursor);
-  const allowReconnect = elements > 2 ? readValue(cursor, 2) : undefined;
-  return {
-    type: hubMessageType.close,
-    ...(error === undefined ? {} : { error }),
-    ...(typeof allowReconnect === 'boolean' ? { allowReconnect } : {}),
-  };
+  if (kind === undefined || kind === completionKind.void) return same;
+  if (value === undefined) throw new HubMessageError(tooFew);
+  if (kind === completionKind.error && value !== null) return { ...same, error: value };
+  if (kind === completionKind.value) return { ...same, result: value };
+  throw new HubMessageError('a completion has neither a result nor an error');
 }
