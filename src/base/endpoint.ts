@@ -32,7 +32,6 @@ export interface Endpoint {
 /** Azure SignalR Service (serverless) or Azure Web PubSub. */
 export type ServiceAccess = ServiceHub & ServicePass;
 
-/** A hub of a service, for those who know how to get in. */
 export interface ServiceHub {
   readonly kind: AzureService;
   readonly hub: string;
@@ -42,7 +41,7 @@ export interface ServiceHub {
   readonly restUrl: string;
 }
 
-/** What lets an application in at a service: its access key, or for a while a sign-in. */
+/** Its access key, or for a while a sign-in. */
 export type ServicePass = AccessKeyPass | SignedInPass;
 
 export interface AccessKeyPass {
@@ -69,7 +68,7 @@ export interface ClientCertificate {
   readonly passphrase?: string;
 }
 
-/** URLs of the proxies for `http:` and `https:` hubs, and hosts that are reached without. */
+/** For `http:` and `https:` hubs; hosts of `except` are reached without. */
 export interface ProxySettings {
   readonly http?: string;
   readonly https?: string;
@@ -84,5 +83,5 @@ export type ConnectPhase = (typeof connectPhases)[number];
 /** Microseconds that each phase took; phases that did not happen are absent. */
 export type PhaseTimes = Partial<Record<ConnectPhase, number>>;
 
-/** Header by which the embedded hub and the emulators are known in each of their HTTP answers. */
+/** In each HTTP answer of the embedded hub and the emulators. */
 export const emulatorHeader = 'X-SignalR-Bench';

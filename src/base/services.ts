@@ -4,7 +4,7 @@ export type AzureService = (typeof azureServices)[number];
 /** What a scenario is run against; `hub` is one without a service. */
 export type Service = 'hub' | AzureService;
 
-/** What a client must be allowed to do by itself, where no hub does it for the client. */
+/** Where no hub does it for the client. */
 export type ClientPermission = 'joinGroups' | 'sendToGroups';
 
 interface Traits {
@@ -50,7 +50,7 @@ export interface AzureTraits extends Traits {
   readonly identityRoles: Readonly<Record<'appServer' | 'rest', string>>;
 }
 
-/** The one place that says what is what; everything else asks here and never for a name. */
+/** Everything else asks here and never for a name. */
 export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTraits>> = {
   hub: { name: 'a hub without a service', speaksHub: true, appServers: 'ofUser' },
   signalr: {

@@ -7,7 +7,7 @@
 const obeyed = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
 const keptInLines = /[\t\n\r]/;
 
-/** Text from outside without what whoever shows it would obey; its lines stay. */
+/** Text from outside, without what is obeyed; its lines stay. */
 export function visibleText(text: string): string {
   return text.replace(obeyed, (character) => (keptInLines.test(character) ? character : ''));
 }
@@ -36,7 +36,7 @@ export function jsonDocument(value: unknown): string {
 /** Translates a text for people, English being the key; `{0}`, `{1}` stand for the arguments. */
 export type Translate = (message: string, ...args: (string | number | boolean)[]) => string;
 
-/** Texts as they are written in the code, for what runs without an editor. */
+/** For what runs without an editor. */
 export const english: Translate = (message, ...args) =>
   message.replace(/\{(\d)\}/g, (_all, index: string) => String(args[Number(index)] ?? ''));
 
@@ -58,7 +58,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
     .reduce((shown, secret) => shown.replaceAll(secret, '(redacted)'), text);
 }
 
-/** Something in braces that has no meaning in a header or the query, at `offset` of the text. */
+/** In braces, at `offset` of the text. */
 interface WrongPlaceholder {
   readonly offset: number;
   readonly length: number;

@@ -158,7 +158,7 @@ export interface StepSample extends EntrySample {
   readonly entries?: readonly EntrySample[];
 }
 
-/** Running totals of one worker's connections. */
+/** Running totals. */
 export interface ConnectionCounts {
   readonly connected: number;
   readonly failed: number;
@@ -175,7 +175,7 @@ export interface ConnectionCounts {
   readonly pingsReceived?: number;
 }
 
-/** Connections of one worker: running totals, and what came since the previous sample. */
+/** Running totals, and what came since the previous sample. */
 export interface ConnectionSample {
   readonly soFar: ConnectionCounts;
   /** Connects that are over, as a whole and split into phases. */
@@ -190,7 +190,7 @@ export interface ConnectionSample {
   readonly droppedOnes?: readonly DroppedConnection[];
 }
 
-/** How busy one worker was since its previous sample. */
+/** Since the previous sample. */
 export interface GeneratorSample {
   /** Step that was being measured all the time; 0 outside of measuring. */
   readonly step: number;

@@ -1,8 +1,8 @@
 import type { ErrorCounts } from '../base/errorClass';
-import type { JudgedLatency, LatencySummary } from './latencySummary';
-import type { GeneratorHealth, VerdictStatus } from './summary';
+import type { LatencySummary } from './latencySummary';
+import type { GeneratorHealth, MessageSummary, VerdictStatus } from './summary';
 
-/** Deliveries that are waited for, as lower bounds: samples come once a second. */
+/** Lower bounds: samples come once a second. */
 export interface Waiting {
   /** The oldest of them was due at least so long ago, seconds. */
   readonly oldestS: number;
@@ -19,21 +19,14 @@ export type Phase =
   | 'closing'
   | 'done';
 
-/** Messages of the step that is going on, or of one of its use cases, as far as they are measured. */
-export interface MessageProgress {
-  readonly senders: number;
-  readonly offered: number;
-  readonly sent: number;
-  readonly expected: number;
-  readonly received: number;
+/** As far as they are measured. */
+export interface MessageProgress extends Pick<
+  MessageSummary,
+  | ('senders' | 'offered' | 'sent' | 'expected' | 'received')
+  | ('sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs')
+> {
   /** Expected and not yet received; part of it may still be on its way. */
   readonly outstanding: number;
-  /** Mean rates since the step's measuring began. */
-  readonly sentPerSecond: number;
-  readonly receivedPerSecond: number;
-  readonly latencyUs: LatencySummary;
-  /** Once the step is over; see {@link import('./summary').MessageSummary}. */
-  readonly judgedUs?: JudgedLatency;
 }
 
 export interface EntryProgress extends MessageProgress {
@@ -46,7 +39,7 @@ export interface StepProgress extends MessageProgress {
   /** Drained and judged: what is outstanding is lost. */
   readonly over: boolean;
   readonly verdict?: VerdictStatus;
-  /** Measured seconds so far and in total. */
+  /** So far and in total. */
   readonly elapsedS: number;
   readonly totalS: number;
   /** How long what is outstanding is waited for; absent when that is not long. */
@@ -102,7 +95,7 @@ export interface Snapshot {
   readonly complete: boolean;
 }
 
-/** Two hours at one a second: enough for every line a screen can show. */
+/** Two hours at one a second. */
 export const mostSnapshots = 7200;
 
 /** At most about `most`: of neighbours of one phase and step the slowest stays; so do the first and last of each. */

@@ -3,21 +3,21 @@ import type { ErrorCounts } from '../base/errorClass';
 import type { Metric } from '../base/slo';
 import type { JudgedLatency, LatencySummary } from './latencySummary';
 
-/** How hard the load generator itself had to work in a step; the worst worker counts. */
+/** The worst worker counts. */
 export interface GeneratorHealth {
   /** CPU time of the whole process per message sent or received, microseconds. */
   readonly cpuUsPerMessage: number;
-  /** Share of one core that the busiest worker used, 0…1. */
+  /** Of one core, by the busiest worker, 0…1. */
   readonly cpuShare: number;
-  /** 0 where it was not measured: a worker that sends all the time sets no timer. */
+  /** 0 where a worker sends all the time: it sets no timer. */
   readonly loopDelayP99Us: number;
-  /** How late messages left against their intended time, 99th percentile. */
+  /** 99th percentile. */
   readonly slipP99Us: number;
-  /** Share of the step the worst worker spent in garbage collection, 0…1. */
+  /** Of the step, by the worst worker, 0…1. */
   readonly gcShare: number;
-  /** False when the generator was the bottleneck: the step's numbers say nothing about the target. */
+  /** False when the generator was the bottleneck. */
   readonly valid: boolean;
-  /** Code of the first reason where it is not valid; see {@link import('./judge/verdict').generatorProblems}. */
+  /** Code of the first reason where it is not valid. */
   readonly cause?: string;
 }
 
@@ -29,12 +29,11 @@ export interface VerdictReason {
   readonly message: string;
 }
 
-/** One objective with what was measured against it. */
 export interface SloCheck {
   readonly metric: Metric;
   /** Microseconds for a latency, 0…1 for a share. */
   readonly limit: number;
-  /** In the unit of `limit`; null when the rank asked for was lost, hence slower than any limit. */
+  /** In the unit of `limit`; null when the rank was lost. */
   readonly value: number | null;
   readonly met: boolean;
 }
@@ -42,7 +41,7 @@ export interface SloCheck {
 export interface Verdict {
   readonly status: VerdictStatus;
   readonly reasons: readonly VerdictReason[];
-  /** The objectives that were judged, met or not; those on which nothing was measured are absent. */
+  /** Those on which nothing was measured are absent. */
   readonly checks?: readonly SloCheck[];
 }
 
@@ -98,7 +97,7 @@ export interface StepSummary extends MessageSummary {
   /** Those of its warm-up, which is not measured; absent when there were none. */
   readonly warmupErrors?: ErrorCounts;
   readonly generator: GeneratorHealth;
-  /** Connections at the end of the step; absent in results of earlier versions. */
+  /** At the end of the step. */
   readonly connections?: StepConnections;
   /** Times with too few connections, where connections are opened again. */
   readonly recoveries?: readonly Recovery[];
@@ -124,7 +123,7 @@ export interface StepConnections {
   readonly requested: number;
   /** Open and taking part. */
   readonly open: number;
-  /** Open, with those that will be closed next and take part no more; absent when there are none. */
+  /** With those that will be closed next and take part no more; absent: none. */
   readonly held?: number;
 }
 
@@ -136,7 +135,7 @@ export type Ending =
   | 'workerLost'
   | 'interrupted';
 
-/** One failure kept with its text, for people; at most a few per class. */
+/** At most a few per class. */
 export interface ErrorExample {
   readonly errorClass: string;
   readonly text: string;
@@ -149,14 +148,14 @@ export interface RunSummary {
   readonly ending: Ending;
   /** Why the run ended before its plan was done, for people. */
   readonly endingMessage?: string;
-  /** Stack of the error behind it when that is a defect, for those who look into it; not stored. */
+  /** Where it is a defect; not stored. */
   readonly endingStack?: string;
   readonly target: {
     readonly kind: string;
     readonly url: string;
-    /** The bench contract that was spoken, agreed with the hub or written; absent when none was chosen. */
+    /** As spoken; absent when none was chosen. */
     readonly dialect?: 'recordLatency' | 'measure';
-    /** The embedded hub or an emulator has answered, see {@link import('../results/result').emulatedBy}. */
+    /** The embedded hub or an emulator has answered. */
     readonly emulated?: true;
   };
   readonly machine: {
@@ -167,7 +166,7 @@ export interface RunSummary {
   };
   readonly connections: ConnectionSummary;
   readonly steps: readonly StepSummary[];
-  /** Steps of the plan, those not run included; absent in results of earlier versions. */
+  /** Those not run included. */
   readonly plannedSteps?: number;
   /** Those of connecting included. */
   readonly errors: ErrorCounts;
@@ -184,7 +183,7 @@ export interface ConnectTimes {
 /** Closed without our asking. */
 export interface DroppedConnection {
   readonly connection: number;
-  /** Seconds since the run began, and how long the connection had been open. */
+  /** Since the run began, and how long it had been open, seconds. */
   readonly atS: number;
   readonly openS: number;
   readonly errorClass: string;
@@ -206,28 +205,22 @@ export interface LifeSummary {
   readonly reconnects: number;
   /** One successful try to open a connection again. */
   readonly reconnectUs: Quantiles;
-  /** From a connection's first opening to the end of the run, and how much of it it was down. */
+  /** Since the first opening, and how much of it it was down. */
   readonly lifeSpanMs: Quantiles;
   readonly downMs: Quantiles;
-  /**
-   * Share of its life span that a connection was open, 0…1: over all time of all connections, and what 50,
-   * 90, 95 and 99 % of the connections reached at least.
-   */
+  /** Share of its life span that a connection was open, 0…1; quantiles: what so many reached at least. */
   readonly sla: Quantiles & { readonly mean: number };
 }
 
 /** A time in which fewer connections were open than the objective allows. */
 export interface Recovery {
-  /** When it began, in measured seconds of the step. */
+  /** Measured seconds of the step. */
   readonly atS: number;
-  /** Most connections that were missing at once. */
+  /** At once. */
   readonly missing: number;
-  /** Seconds until enough connections took part again; null when that was not within the step. */
+  /** Until enough took part again; null: not within the step. */
   readonly connectionsS: number | null;
-  /**
-   * Seconds until the end of the first whole second in which deliveries were inside the latency objectives
-   * again, with those that stayed away slower than any limit; null when that was not within the step, absent where nothing is sent.
-   */
+  /** Until the end of the first second inside the latency objectives; null as above, absent where nothing is sent. */
   readonly latencyS?: number | null;
 }
 
@@ -237,33 +230,30 @@ export interface TargetSummary {
   readonly connected: number;
   readonly failed: number;
   readonly dropped: number;
-  /** Deliveries of all steps to connections of this target, with their latency from the intended time. */
+  /** Of all steps; latency from the intended time. */
   readonly received: number;
   readonly connectUs: ConnectTimes;
   readonly latencyUs: LatencySummary;
 }
 
-/** What became of the connections of a run. What is optional is absent in results of earlier versions. */
+/** What is optional is absent in some stored results. */
 export interface ConnectionSummary {
   readonly requested: number;
   readonly connected: number;
   readonly failed: number;
-  /** Closed without our asking; each connection once. */
+  /** Each connection once. */
   readonly dropped: number;
   readonly reconnected: number;
-  /**
-   * Closed by us to be opened again, and down since a try of that has failed; none of them is in `dropped`.
-   * As of now, so one that comes back leaves it; absent when there are none.
-   */
+  /** Closed by us and down since a failed try to reopen, as of now; none of them is in `dropped`. Absent: none. */
   readonly notBack?: number;
   readonly connectUs: ConnectTimes;
   /** The time of the try that succeeded, split; phases that never happened are absent. */
   readonly connectPhasesUs?: Readonly<Partial<Record<ConnectPhase, ConnectTimes>>>;
-  /** Connections opened per second while the ramp was going on. */
+  /** While the ramp was going on. */
   readonly openedPerSecond?: number;
   /** Hub pings, both ways. */
   readonly pings?: { readonly sent: number; readonly received: number };
-  /** The first connections that were dropped; a long list is cut. */
+  /** The first ones; a long list is cut. */
   readonly drops?: readonly DroppedConnection[];
   /** Only where connections are opened again. */
   readonly life?: LifeSummary;

@@ -1,8 +1,8 @@
 import type { Random } from '../base/random';
 
-/** Says which of a worker's senders is due next, and when. Times are microseconds from the step's start. */
+/** Times are microseconds from the step's start. */
 export interface Pacing {
-  /** When the worker's next message is due; Infinity without senders. */
+  /** Infinity without senders. */
   readonly nextDueUs: number;
   /** Moves past that message, which leaves at `nowUs`; returns the sender's position among the worker's. */
   take(nowUs: number): number;

@@ -42,22 +42,21 @@ export interface PlanEntry {
   readonly run: HubRun;
   /** Time between two messages of one sender; 0 where nothing is sent. */
   readonly intervalMs: number;
-  /** Time between two moves of one connection, where connections move in and out of groups. */
+  /** Of one connection, where connections move in and out of groups. */
   readonly moveIntervalMs?: number;
-  /** Absent where messages do not go to groups. */
   readonly groups?: PlanGroups;
   /** Whether receivers stay the same for the whole run or change with each message. */
   readonly targets: 'fixed' | 'random';
   readonly payload: PlanPayload;
-  /** Content of the files that arguments name. */
+  /** That arguments name. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The part of a plan that one worker carries out. Plain data, safe to clone. */
+/** Plain data, safe to clone. */
 export interface WorkerPlan {
   readonly worker: number;
   readonly workers: number;
-  /** Connections this worker may have opening at the same time. */
+  /** At the same time. */
   readonly connectInFlight: number;
 }
 

@@ -24,11 +24,11 @@ export interface Population {
    * are all connections, each once: no connection sends for two entries.
    */
   readonly senderOrder: Uint32Array;
-  /** Connections that do not send move in and out of the groups. */
+  /** Those that do not send move in and out of the groups. */
   readonly othersMove: boolean;
-  /** Groups a connection is in, where messages go to groups: those of its first slots. */
+  /** Where messages go to groups: those of its first slots. */
   readonly groupsPerConnection: number;
-  /** Group of a connection's slot, 0 ≤ slot < sourcesPerSender. */
+  /** 0 ≤ slot < sourcesPerSender. */
   groupOf(connection: number, slot: number): number;
   /** Name of a group of this run; the run's id keeps concurrent runs apart. */
   groupName(group: number): string;
@@ -41,7 +41,7 @@ export interface Population {
 type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
   Partial<Pick<Population, 'groupCount' | 'groupsPerConnection' | 'sourcesPerSender' | 'groupOf'>>;
 
-/** Derives the populations from the plan, one for each entry in their order; every worker gets the same. */
+/** One for each entry; every worker gets the same. */
 export function populationsOf(plan: Plan): Population[] {
   const random = randomFor(plan, 'population');
   let left = shuffled(plan.connections, random);
@@ -157,10 +157,7 @@ export function entryOfSource(populations: readonly Population[], source: number
   return -1;
 }
 
-/**
- * Leaves those out that do not take part: their sender writes to the next one in the cycle instead, so
- * that again everybody writes to one other connection and is written to by one. Changes `targets`.
- */
+/** Who does not take part is left out of `targets`, in place: senders write to the next in the cycle instead. */
 export function leaveOut(targets: Uint32Array, takesPart: (connection: number) => boolean): void {
   const original = targets.slice();
   original.forEach((first, sender) => {

@@ -9,7 +9,7 @@ import type { HubRun } from '../usecases/useCase';
 import type { HubAnswer } from '../wire/connect/probeHub';
 import { shownUrl } from '../wire/connectFailure';
 
-/** Ways to ask a hub something; all that is asked at once shares one time-out. */
+/** What is asked at once shares one time-out. */
 export interface TargetQuestions {
   readonly askHub: (
     endpoint: Endpoint,
@@ -24,7 +24,7 @@ export interface TargetQuestions {
 export interface AskedTarget {
   readonly target: OpenTarget;
   readonly plan: Plan;
-  /** How long the target was asked, which counts against the time in which it has to answer at all. */
+  /** Counts against the time in which it has to answer at all. */
   readonly askedMs: number;
 }
 
@@ -38,14 +38,7 @@ const bothMs = 21_500;
 export const askMs = ({ connectTimeoutMs }: Pick<Plan, 'connectTimeoutMs'>): number =>
   Math.min(longestMs, Math.max(shortestMs, bothMs - connectTimeoutMs));
 
-/**
- * Asks all there is to ask before a run, at once: where hubs on this machine redirect to, whether load may
- * go there, and which dialect they speak.
- *
- * @param agree settles with whether load on the hosts is wanted; absent when nobody needs to be asked
- * @returns undefined when it is not
- * @throws ExpectedError as {@link agreedDialect}
- */
+/** All at once: redirects of hubs here, whether load may go there (`agree`), the dialect. Undefined after a no. */
 export async function askTarget(
   opened: OpenTarget,
   plan: Plan,

@@ -11,8 +11,6 @@ import { payloadOf } from '../usecases/payloadSizes';
 import { itemsUp } from '../usecases/streams';
 import { deliveriesOf } from '../usecases/useCase';
 
-/** What every shell says of a run: its load, how it is driven, and the time a step has left. */
-
 const mostEntries = 10;
 
 /** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
@@ -51,7 +49,7 @@ function intervalWords(ms: number): string {
   return ms === 1000 ? 'each second' : `every ${formatDurationMs(ms)}`;
 }
 
-/** What a scenario puts on its target in its last step, and how long it takes. */
+/** Of the last step. */
 export interface LoadNumbers {
   readonly connections: number;
   readonly inPerSecond: number;

@@ -11,7 +11,7 @@ export interface RunRequest {
   readonly text: string;
   /** Keys that replace those of the text for this run. */
   readonly overrides: readonly SetKey[];
-  /** Folders for the result: the first that can be written is taken. */
+  /** The first that can be written is taken. */
   readonly directories: readonly string[];
   /** How to name another one, in a sentence, for when none of them can be written. */
   readonly otherFolder?: string;
@@ -30,7 +30,6 @@ export type Saying = 'note' | 'warning' | 'server' | 'stack' | 'unstored';
 
 /** What a shell gives to a run: answers to its questions, and a place for what it says. */
 export interface Shell {
-  /** Values behind references, and files that the scenario names. */
   readonly context: Omit<TargetContext, 'agree'>;
   /** Settles with whether load on these hosts is wanted; absent where nobody has to be asked. */
   readonly confirm?: (beyond: LoadBeyond, scenario: Scenario) => Promise<boolean>;
@@ -39,7 +38,7 @@ export interface Shell {
   /** Without secrets. */
   say(what: Saying, text: string): void;
   readonly t: Translate;
-  /** When the run starts: its result is named by that. */
+  /** The result is named by it. */
   startTime(): Date;
   /** Rejects when the run is not wanted any more before it has started. */
   readonly calledOff?: Promise<never>;

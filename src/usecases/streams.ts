@@ -97,14 +97,14 @@ export const itemsUp = ({ direction, items }: StreamShape): number =>
 export const itemsDown = ({ direction, wanted }: StreamShape): number =>
   direction === 'upload' ? 1 : wanted;
 
-/** Items of one stream, whichever way they go, each of which counts as one message in the estimate. */
+/** Each of them counts as one message in the estimate. */
 export const itemsEitherWay = ({ direction, items, wanted }: StreamShape): number =>
   direction === 'download' ? wanted : items;
 
-/** Where nothing is said: as large as the messages of the other use cases. */
+/** As large as the messages of the other use cases. */
 const usualItemBytes = 2048;
 
-/** What means something only where the method takes or makes a stream. */
+/** Only where the method takes or makes a stream. */
 export const ownStreamParameters: readonly ParameterSpec[] = [
   {
     name: 'streamingItems',

@@ -15,7 +15,7 @@ export interface OwnCall {
   /** A list as JSON text, see {@link import('./ownArguments').ownArguments}. */
   readonly arguments: string;
   readonly reply: 'completion' | 'stream' | 'callback' | 'none';
-  /** Client method that brings the first text of the arguments back. */
+  /** Client method that brings the first text back. */
   readonly callback?: string;
 }
 
@@ -26,7 +26,7 @@ export interface HubRun {
   readonly message?: HubMessage;
   /** A message of the user's own; without either, nothing is sent, or {@link streams} are. */
   readonly ownCall?: OwnCall;
-  /** The connection's id is needed beside the preparation, to be written into messages. */
+  /** Needed beside the preparation, to be written into messages. */
   readonly needsId?: boolean;
   /** Hub method that joins a group; `JoinGroup` when absent. */
   readonly joinMethod?: string;
@@ -38,9 +38,7 @@ export interface HubRun {
   readonly othersMove?: boolean;
 }
 
-/**
- * A use case: one file and one line in the registry. The name is stable, it is stored in scenario files.
- */
+/** The name is stable: scenario files have it. */
 export interface UseCase {
   readonly name: string;
   /** Other spellings that are understood. */
@@ -49,11 +47,11 @@ export interface UseCase {
   /** Services on which the use case exists. */
   readonly services: readonly Service[];
   readonly parameters: readonly ParameterSpec[];
-  /** Methods of the bench contracts that it needs a hub to have, if any. */
+  /** Of the bench contracts, as far as it needs a hub to have them. */
   readonly hubMethods?: readonly HubMethod[];
-  /** The performance guides have a table of its own for it, so that there is a set-up of theirs. */
+  /** The performance guides have a table of its own for it. */
   readonly inGuides?: boolean;
-  /** Sentence on what the published tables do not know of it, where estimates have to assume something. */
+  /** What the published tables do not know of it. */
   readonly assumption?: string;
   /** Parameters that new files begin with, as written there; absent: all that have a default. */
   readonly starting?: Readonly<Record<string, string>>;
@@ -64,7 +62,7 @@ export interface UseCase {
   runWith?(parameters: Parameters): HubRun;
 }
 
-/** What a file that names no use case runs; the name alone, for what must not load the others. */
+/** For what must not load the others. */
 export const usualUseCase = 'echo';
 
 export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
@@ -85,11 +83,11 @@ export function deliveriesOf(
 
 export const isRest = ({ run }: UseCase): boolean => run.via !== undefined;
 
-/** Whether the handler behind a serverless service can answer: neither streams nor methods of the user’s own. */
+/** Whether a handler behind a serverless service can answer. */
 export const runsUpstream = ({ run }: UseCase): boolean =>
   run.message !== undefined || run.audience === 'nobody';
 
-/** What its clients must be allowed where they join and send to groups by themselves. */
+/** Where clients join and send to groups by themselves. */
 export const permissionsOf = ({ preparation, audience, via }: HubRun): ClientPermission[] => [
   ...(preparation === 'joinGroups' ? (['joinGroups'] as const) : []),
   ...(audience === 'group' && via === undefined ? (['sendToGroups'] as const) : []),
@@ -97,11 +95,11 @@ export const permissionsOf = ({ preparation, audience, via }: HubRun): ClientPer
 
 export const runsOnHub = ({ services }: UseCase): boolean => services.includes('hub');
 
-/** Whether an application behind Azure Web PubSub has to answer: not where clients send to a group. */
+/** Behind Azure Web PubSub; not where clients send to a group. */
 export const needsApplication = ({ run }: UseCase): boolean =>
   run.message !== undefined && run.via === undefined && run.audience !== 'group';
 
-/** Kinds of traffic that the published tables distinguish. */
+/** Of the published tables. */
 export type TrafficKind =
   | 'echo'
   | 'broadcast'
@@ -160,29 +158,26 @@ export type HubDeed =
       readonly receiverKey: string;
     }
   | { readonly kind: 'membership'; readonly change: 'join' | 'leave' }
-  /** The caller learns its connection id by the result, or by a callback of the method's own name. */
+  /** By the result, or a callback of the method's name. */
   | { readonly kind: 'id'; readonly by: 'result' | 'callback' }
   | { readonly kind: 'stream'; readonly direction: StreamDirection };
 
-/** A method that the bench contracts ask of a hub. */
 export interface HubMethod {
   readonly name: string;
-  /** Its name in the contract of `Measure`; absent: that one has no such method. */
+  /** In the contract of `Measure`; absent: it has none. */
   readonly measureName?: string;
   readonly does: HubDeed;
 }
 
-/** One hub invocation of the bench contracts. */
 export interface HubMessage {
-  /** Hub method to invoke in the dictionary dialect (`RecordLatency`). */
+  /** In the dialect `RecordLatency`. */
   readonly method: string;
-  /** Dictionary key under which the receiver's connection id or group name travels, if any. */
+  /** Dictionary key of the receiver's connection id or group name. */
   readonly receiverKey?: string;
-  /** Method of the contract `Measure`, which takes the receiver, if any, ticks and payload; absent: it has none. */
+  /** In the contract `Measure`; absent: it has none. */
   readonly measureMethod?: string;
 }
 
-/** How connections join and leave groups: for use cases that send to groups. */
 export const groupMethods: readonly HubMethod[] = (['join', 'leave'] as const).map((change) => ({
   name: membershipMethods[change],
   measureName: membershipMethods[change],

@@ -10,18 +10,21 @@ export interface HubComplaint {
   readonly kind: 'missing' | 'arguments' | 'failed';
 }
 
-/** Source of the texts: ASP.NET Core, DefaultHubDispatcher, with and without detailed errors. */
+/** The first that fits counts. Source: ASP.NET Core, DefaultHubDispatcher, with and without detailed errors. */
+const complaints: readonly (readonly [HubComplaint['kind'], RegExp])[] = [
+  ['missing', /'([^']{1,200})' due to an error on the server\..*method does not exist/i],
+  ['missing', /unknown hub method '([^']{1,200})'/i],
+  ['arguments', /failed to invoke '([^']{1,200})' due to an error on the server/i],
+  ['failed', /an unexpected error occurred invoking '([^']{1,200})' on the server/i],
+];
+
+/** What the text of a completion says of a method; undefined when it is none of those texts. */
 export function hubComplaint(text: string): HubComplaint | undefined {
-  const missing = /'([^']{1,200})' due to an error on the server\..*method does not exist/i.exec(
-    text,
-  );
-  const older = /unknown hub method '([^']{1,200})'/i.exec(text);
-  const bound = /failed to invoke '([^']{1,200})' due to an error on the server/i.exec(text);
-  const failed = /an unexpected error occurred invoking '([^']{1,200})' on the server/i.exec(text);
-  const absent = missing?.[1] ?? older?.[1];
-  if (absent !== undefined) return { method: absent, kind: 'missing' };
-  if (bound?.[1] !== undefined) return { method: bound[1], kind: 'arguments' };
-  return failed?.[1] === undefined ? undefined : { method: failed[1], kind: 'failed' };
+  for (const [kind, pattern] of complaints) {
+    const method = pattern.exec(text)?.[1];
+    if (method !== undefined) return { method, kind };
+  }
+  return undefined;
 }
 
 export function firstComplaint(examples: readonly ErrorExample[]): HubComplaint | undefined {
@@ -33,16 +36,12 @@ export function firstComplaint(examples: readonly ErrorExample[]): HubComplaint 
 }
 
 /** `the hub has no method Echo`. */
-export function complaintWords({ method, kind }: HubComplaint): string {
-  switch (kind) {
-    case 'missing':
-      return `the hub has no method ${method}`;
-    case 'arguments':
-      return `the hub's method ${method} takes other arguments than it is given`;
-    case 'failed':
-      return `the hub's method ${method} is there but throws an exception`;
-  }
-}
+export const complaintWords = ({ method, kind }: HubComplaint): string =>
+  ({
+    missing: `the hub has no method ${method}`,
+    arguments: `the hub's method ${method} takes other arguments than it is given`,
+    failed: `the hub's method ${method} is there but throws an exception`,
+  })[kind];
 
 function complaintAdvice({ method, kind }: HubComplaint): string {
   const wanted = method.toLowerCase();

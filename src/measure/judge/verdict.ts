@@ -23,7 +23,7 @@ export interface StepMeasures extends SentMeasures, JudgedDeliveries {
   readonly senders: number;
 }
 
-/** Endings after which the plan was not carried out, with the words for people. */
+/** For people. */
 const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
   stopped: 'the run was stopped before its plan was done',
   interrupted: 'the run was interrupted before its plan was done',
@@ -31,7 +31,7 @@ const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
   workerLost: 'a worker of the load generator was lost during the run',
 };
 
-/** Why a step that had senders has measured nothing (code `nothingSent`); empty when something was sent. */
+/** Code `nothingSent`. */
 function silence({ senders, sent }: StepMeasures): VerdictReason[] {
   if (senders === 0 || sent > 0) return [];
   const who = senders === 1 ? 'the one sender' : `${formatCount(senders)} senders`;
@@ -200,14 +200,14 @@ interface SentMeasures {
   readonly byCalls?: boolean;
 }
 
-/** A step that sent less than this share of what was due measured the generator. */
+/** Below it the step measured the generator. */
 const leastSentShare = 0.99;
-/** A worker above this share of a core has no room left to be on time. */
+/** Of a core; above it there is no room left to be on time. */
 const mostCpuShare = 0.95;
 
-/** A worker below this share of a core had time enough: what made it late lies outside of it. */
+/** Of a core; below it there was time enough: what made it late lies outside. */
 const idleCpuShare = 0.5;
-/** A worker with nothing in its way may be as late as that: timers and naps, docs/measuring.md. */
+/** So late with nothing in the way: timers and naps, docs/measuring.md. */
 const usualSlipUs = 10_000;
 
 /**

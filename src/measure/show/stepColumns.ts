@@ -10,7 +10,6 @@ export type StepView = 'terminal' | 'log' | 'markdown' | 'csv' | 'panel';
 /** Null is a delivery that was lost; what is not known (yet) is undefined. */
 export type StepCell = number | string | null | undefined;
 
-/** The cell of a percentile that too few deliveries leave open. */
 export const tooFew = '–';
 
 /**
@@ -18,7 +17,7 @@ export const tooFew = '–';
  * `41ms`, `41 ms`; CSV has them as they are.
  */
 export interface StepColumn {
-  /** Its name in CSV. */
+  /** In CSV. */
   readonly id: string;
   /** In English; tables of texts begin it with a small letter, the panel translates it. */
   readonly head: string;
@@ -29,7 +28,6 @@ export interface StepColumn {
   readonly place?: number;
   /** In the terminal; without it 8 characters under its head. */
   readonly terminal?: {
-    /** With at least one blank before the value. */
     readonly width: number;
     readonly head?: string;
     readonly decimals?: number;
@@ -145,10 +143,9 @@ export function columnsOf(view: StepView, of: 'steps' | 'entries' = 'steps'): St
 export const smallHead = ({ head }: StepColumn): string =>
   head.charAt(0).toLowerCase() + head.slice(1);
 
-/** Where the texts that a panel is given have the head of a column. */
 export const columnText = (id: string): `column.${string}` => `column.${id}`;
 
-/** The heads of the panel in English, by {@link columnText}. */
+/** By {@link columnText}, in English. */
 export const columnTexts = (): Record<`column.${string}`, string> =>
   Object.fromEntries(columnsOf('panel').map(({ id, head }) => [columnText(id), head]));
 
@@ -170,7 +167,6 @@ function generatorWords({
   return `generator ${valid ? 'ok' : was} (${formatShare(cpuShare)} of a core)`;
 }
 
-/** What stands with a table in whose percentiles lost deliveries count. */
 export const lostNote = 'percentiles count what was lost as slower than all that arrived';
 
 /** What is known of a step, or of one use case of a mix in it; what is not known yet is absent. */

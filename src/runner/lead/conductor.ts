@@ -30,10 +30,10 @@ export interface ConductorContext {
   readonly keepGoing: boolean;
   /** Time in which the target was asked something before the run: a silent one has had it already. */
   readonly askedMs?: number;
-  /** Values that must not turn up in any text of the run. */
+  /** They must not turn up in any text. */
   readonly secrets: readonly string[];
   readonly nowUs: () => number;
-  /** URLs with counts of their own, as they may be shown. */
+  /** With counts of their own, as they may be shown. */
   readonly targetUrls: readonly string[];
   readonly target: RunSummary['target'];
   /** Of the servers that were started for the run. */
@@ -143,7 +143,6 @@ export class Conductor implements Run {
     return this.summary();
   }
 
-  /** Opens connections until so many were asked for, and prepares them. */
   private async connect(requested: number): Promise<void> {
     this.enter('connecting');
     const atUs = this.context.nowUs() + 20_000;
@@ -168,7 +167,7 @@ export class Conductor implements Run {
     this.throwIfEnded();
   }
 
-  /** Lets the connections take part that do not yet, as the step needs it. */
+  /** Those that do not take part yet, as the step needs it. */
   private async prepare(step: number): Promise<void> {
     this.enter('preparing');
     this.reports.forget('prepared');
@@ -342,7 +341,7 @@ export class Conductor implements Run {
     return inTime;
   }
 
-  /** Settles at a moment of run time; leaves when the run has ended meanwhile. */
+  /** Leaves when the run has ended meanwhile. */
   private async reached(atUs: number): Promise<void> {
     const leftMs = Math.max(0, (atUs - this.context.nowUs()) / 1000);
     await this.reports.until(() => this.ending !== undefined, leftMs);
@@ -419,7 +418,7 @@ export class Conductor implements Run {
 export type StopReason = 'stopped' | 'interrupted';
 
 export interface Run {
-  /** About once a second and at each change of phase. */
+  /** Once a second, and at each change of phase. */
   readonly onSnapshot: Event<Snapshot>;
   /** Settles on every ending and never rejects for a reason outside this code. */
   readonly finished: Promise<RunSummary>;
@@ -430,7 +429,7 @@ export interface Run {
 /** Timers bear no infinity. */
 const longestWaitMs = 60_000;
 
-/** What workers have reported so far, and who waits for it or for anything else to change. */
+/** And who waits for it, or for anything else to change. */
 class WorkerReports {
   private readonly reporters = new Map<string, Set<number>>();
   private wake: () => void = () => undefined;

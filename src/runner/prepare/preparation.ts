@@ -7,7 +7,7 @@ import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connectFailure';
 import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations';
 import type { ServiceFailure } from '../../wire/rest/restCalls';
-import type { Membership } from './sharedMembers';
+import type { SharedMembers } from './sharedMembers';
 
 const atOnce = 100;
 const answerTimeoutMs = 10_000;
@@ -32,7 +32,7 @@ export class Preparation {
   constructor(
     private readonly plan: Plan,
     private readonly populations: readonly Population[],
-    private readonly members: Membership,
+    private readonly members: SharedMembers,
     /** Puts a connection into a group from outside, where no hub does it; else the connection asks. */
     private readonly joinFor?: (
       index: number,

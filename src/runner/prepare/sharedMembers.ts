@@ -42,10 +42,15 @@ export function openConnections({ state }: MemberMemory): number {
 }
 
 /**
- * {@link Membership} of threads: changes take place under a lock and a version in shared memory. A sender looks
- * at the version before and after it has read clock and counts, and does it again when it has changed.
+ * Which connections take part, over all workers, so that the receivers of a message are known at the moment it is due,
+ * and under which id they are reached.
+ *
+ * Connections join and leave while others send, and a sender must count exactly those that will count the message as
+ * meant for them: a change takes place at a whole microsecond of run time, under a lock and a version in shared memory,
+ * and the send time in the stamp says on which side of it a message was counted. A sender looks at the version before
+ * and after it has read clock and counts, and does it again when it has changed.
  */
-export class SharedMembers implements Membership {
+export class SharedMembers {
   private readonly state: Int32Array;
   private readonly members: Int32Array;
   private readonly open: Uint8Array;
@@ -72,6 +77,7 @@ export class SharedMembers implements Membership {
     this.untilUs = [never(), never()];
   }
 
+  /** Rises with every change; what was read between two equal versions belongs together. */
   version(): number {
     for (let tries = 0; ; tries++) {
       const version = Atomics.load(this.state, versionCell);
@@ -80,19 +86,23 @@ export class SharedMembers implements Membership {
     }
   }
 
+  /** Of any worker. */
   isOpen(index: number): boolean {
     return Atomics.load(this.open, index) === 1;
   }
 
+  /** Whether a message counted at `sentUs` (run time) was meant for this worker's connection; `othersMove`: where some may move. */
   wasMember(index: number, sentUs: number, othersMove: boolean): boolean {
     const kind = othersMove ? 1 : 0;
     return sentUs >= this.sinceUs[kind]![index]! && sentUs < this.untilUs[kind]![index]!;
   }
 
+  /** Counted over all entries; of everyone where the audience has no groups. */
   count(group: number): number {
     return Atomics.load(this.members, group);
   }
 
+  /** Of any connection that was ever prepared, as it is written into messages. */
   idOf(index: number): Buffer | undefined {
     const at = index * idBytes;
     const length = this.ids[at] ?? 0;
@@ -103,6 +113,7 @@ export class SharedMembers implements Membership {
     return known;
   }
 
+  /** One of this worker's takes part from now on, reached by `id`; false when that is too long. */
   join(index: number, id?: Buffer): boolean {
     if (id !== undefined && id.length >= idBytes) return false;
     this.change(index, 1, () => {
@@ -113,12 +124,14 @@ export class SharedMembers implements Membership {
     return true;
   }
 
+  /** The same for one that moves in and out of its groups: there it is no receiver. */
   joinOutside(index: number, id?: Buffer): boolean {
     if (this.isOpen(index)) return true;
     this.outside.add(index);
     return this.join(index, id);
   }
 
+  /** Whether this worker's connection is open and a receiver everywhere. */
   isInside(index: number): boolean {
     return this.isOpen(index) && !this.outside.has(index);
   }
@@ -165,36 +178,4 @@ export class SharedMembers implements Membership {
   private pause(tries: number): void {
     if (tries >= spins) Atomics.wait(this.nap, 0, 0, napMs);
   }
-}
-
-/**
- * Which connections take part, over all workers, so that the receivers of a message are known at the
- * moment it is due, and under which id they are reached.
- *
- * Connections join and leave while others send. A sender must count exactly those receivers that will
- * count the message as meant for them, so both sides go by one moment: a change takes place at a whole
- * microsecond of run time, and the send time in the stamp says on which side of it a message was counted.
- */
-export interface Membership {
-  /** Rises with every change; what was read between two equal versions belongs together. */
-  version(): number;
-  /** Of any worker. */
-  isOpen(index: number): boolean;
-  /** Members of a group, counted over all entries; of everyone where the audience has no groups. */
-  count(group: number): number;
-  /** Id of any connection that was ever prepared, as it is written into messages. */
-  idOf(index: number): Buffer | undefined;
-  /**
-   * Whether a message that was counted at `sentUs` (run time) was meant for this worker's connection.
-   *
-   * @param othersMove whether it was a message of an entry in whose groups connections may move
-   */
-  wasMember(index: number, sentUs: number, othersMove: boolean): boolean;
-  /** One of this worker's takes part from now on, reached by `id`; false when that is too long. */
-  join(index: number, id?: Buffer): boolean;
-  /** The same for one that moves in and out of its groups, where connections do: there it is no receiver. */
-  joinOutside(index: number, id?: Buffer): boolean;
-  /** Whether this worker's connection is open and a receiver everywhere. */
-  isInside(index: number): boolean;
-  leave(index: number): void;
 }

@@ -19,15 +19,15 @@ import { callNumber, callNumberAt } from '../send/openStream';
 export interface DeliveryPattern {
   /** What brings such deliveries. Names of client methods are the same in any case: several patterns may read one. */
   readonly kind: string;
-  /** Where the stamp stands in the body of a message that looks as usual; −1 when it may be another one. */
+  /** −1 when the message does not look as usual. */
   usualStamp(buffer: Buffer, start: number, end: number): number;
-  /** The stamp's text in a message that was parsed as a whole; undefined when it is no such delivery. */
+  /** The stamp's text; undefined when the message is no such delivery. */
   stampIn(message: HubMessage): string | undefined;
   /** What is wrong with a message that ought to be such a delivery, in words for people. */
   problemOf?(message: HubMessage): string | undefined;
-  /** Keeps the client method of a message that is no such delivery, but brings what this run has sent. */
+  /** Keeps the method of a message that is none, but brings what this run has sent. */
   keepName?(message: HubMessage): void;
-  /** The hub called those instead, and no such delivery has come; each is named once, in words for people. */
+  /** What the hub called instead, each named once, in words for people. */
   wrongNames?(): string[];
   /** How the latest delivery looked whose stamp had to be searched. */
   learn?(buffer: Buffer, start: number, stampAt: number): void;
@@ -97,7 +97,7 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
   const name = callback.toLowerCase();
   const marker = stampMarker + runId.toString(16).padStart(8, '0');
   const markerBytes = Buffer.from(marker, 'latin1');
-  /** Behind the message's first byte, as in the latest delivery. */
+  /** As in the latest delivery. */
   let offset = head.length;
   /** Whether the callback has come; until then what came instead, and how many of it are named. */
   let called = false;
@@ -180,10 +180,10 @@ export function completionPattern(codec: HubCodec): DeliveryPattern {
   };
 }
 
-/** Items of streams: those that come back as they went, and those that the hub has made and numbered. */
+/** Items that come back as they went, and those that the hub has made and numbered. */
 export class StreamItemPattern implements DeliveryPattern {
   readonly kind = 'a stream';
-  /** Number of the latest item among those that its hub has made; −1 when it has none. */
+  /** Of the latest item; −1 when it has none. */
   itemNumber = -1;
   /** How items usually begin, the latest way first. */
   private patterns: readonly ItemPattern[];

@@ -12,15 +12,14 @@ export interface StreamStep {
   readonly index: number;
   readonly recorder: EntryRecorder;
   readonly startUs: number;
-  /** What is due from here on counts. */
   readonly measureUs: number;
   readonly endUs: number;
 }
 
-/** First letters of ids; the preparation's own invocations have digits only. */
+/** The preparation's own invocations have digits only. */
 const letter = { call: 0x69, stream: 0x75 } as const;
 
-/** One place of a connection for an open stream, used again and again. */
+/** One place of a connection, used again and again. */
 export class OpenStream {
   /**
    * `sending`: items are still due; `ended`: the same, but the hub has ended it; `answering`: only the
@@ -33,7 +32,7 @@ export class OpenStream {
   /** Id of the call, and of the stream that goes up, as they stand in messages. */
   readonly callId = Buffer.alloc(streamIdLength, letter.call);
   readonly streamId = Buffer.alloc(streamIdLength, letter.stream);
-  /** Number in both ids; rises by the number of places with each use. */
+  /** Rises by the number of places with each use. */
   id: number;
   firstUs = 0;
   /** When the next item is due, or when the time for an answer is over. */
@@ -71,7 +70,7 @@ export class OpenStream {
   }
 }
 
-/** Ids of one place differ by this; the place is what is left. */
+/** The place is what is left. */
 const idStep = 2 ** Math.ceil(Math.log2(mostOpenStreams));
 
 /** Number in the id of a call as {@link OpenStream} writes it; −1 when it is another's. */
@@ -120,7 +119,7 @@ export class StreamPlaces {
   }
 }
 
-/** Streams in the order of their next times: each that is added is due after those that are there. */
+/** By their next times: each that is added is due after those that are there. */
 export class StreamQueue {
   first: OpenStream | undefined;
   private last: OpenStream | undefined;
@@ -150,10 +149,10 @@ export class StreamQueue {
 /** No timer of a hub is so much too early. */
 const mostEarlyUs = 50_000;
 
-/** Counts what streams send, owe and bring, each in the step that has opened it. */
+/** In the step that has opened the stream. */
 export class StreamCounts {
   readonly delayUs: number;
-  /** How long before its time an item of the user's own has come, at most. */
+  /** The most that an item of the user's own came too early. */
   private earliestUs = 0;
   private isEarlyReported = false;
 
@@ -169,7 +168,7 @@ export class StreamCounts {
     return position < (this.shape.direction === 'download' ? wanted : items);
   }
 
-  /** Expects what the item at hand is to bring, and moves to the next one; false behind the last. */
+  /** For the item at hand; false behind the last. */
   owe(stream: OpenStream): boolean {
     const { measureUs, recorder } = stream.step!;
     const last = stream.position === stream.items - 1;
@@ -304,7 +303,6 @@ export function wrongEnd(
   return `${method}: the hub counted ${counted} of ${items} items`;
 }
 
-/** Stamps the item of that number in a stream whose items are so far apart. */
 export function fillItemStamp(
   stamp: Stamp,
   { firstSource, sourcesPerSender }: Population,

@@ -26,10 +26,7 @@ const answerUs = 5_000_000;
 
 type Sending = StreamStep & ReturnType<EntrySender['pacing']>;
 
-/**
- * Opens the streams that are due, sends their items, each at its own time, and waits for their ends.
- * Items that are due after the end of the step are none of it: their streams have fewer.
- */
+/** Items that are due after the end of the step are none of it: their streams have fewer. */
 export class StreamSender extends EntrySender {
   private sending: Sending | undefined;
   /** Streams whose next item is due, and those whose completion is. */
@@ -219,7 +216,6 @@ export class StreamSender extends EntrySender {
     counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
-  /** A stream in `due` has its next item to send, or to get. */
   private itemIsDue(stream: OpenStream, nowUs: number): void {
     if (isFree(stream)) return;
     if (this.dependencies.connection(stream.sender) !== stream.connection) {
@@ -249,7 +245,7 @@ export class StreamSender extends EntrySender {
     return this.shape.direction !== 'download' && state === 'sending';
   }
 
-  /** Counts what was due until now without anything being sent from here. */
+  /** What was due until now without anything being sent from here. */
   private settle(stream: OpenStream, nowUs: number): void {
     if (stream.state !== 'ended' && (stream.state !== 'sending' || this.sendsItems(stream))) return;
     this.counts.oweUntil(stream, nowUs);
@@ -334,14 +330,13 @@ export class StreamSender extends EntrySender {
     }
   }
 
-  /** Too many streams wait for the hub: what this one would have brought is owed all the same. */
+  /** What this one would have brought is owed all the same. */
   private refuse(sending: Sending, firstUs: number, items: number): void {
     this.counts.oweRefused(sending, firstUs, items);
     const text = `${this.shape.method}: ${mostOpenStreams} streams of a connection were open, so no further one was opened`;
     this.dependencies.recorder.error('timeout', text);
   }
 
-  /** Counts what was due and could not be sent in time. */
   private countBacklog(sending: Sending): void {
     const { shape, counts } = this;
     const { endUs, startUs } = sending;
