@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
+import { t } from './log';
 import { analyseScenario } from './language/analyseScenario';
 import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
-import { restoreRunPanel, resultViewer } from './panel/runPanel';
+import { RunPanels } from './panel/runPanel';
 import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario } from './run/runCommands';
 import { RunController, copyIn } from './run/runController';
@@ -19,15 +20,14 @@ export type RunFeatures = ReturnType<typeof createRunFeatures>;
 
 export function createRunFeatures(parts: RunFeatureParts) {
   const { services, context } = parts;
-  const { extensionUri } = context;
-  const log = (message: string): void => services.log.warn(message);
-  const controller = new RunController(services, context);
-  const results = new ResultCommands(services, controller, extensionUri);
+  const panels = new RunPanels(context.extensionUri, services.log);
+  const controller = new RunController(services, panels, context);
+  const results = new ResultCommands(services, controller, panels);
   return {
     commands: commandHandlers(parts, controller, results),
-    showResult: resultViewer(extensionUri, (location) => results.source(location), services),
+    showResult: panels.viewer((location) => results.source(location)),
     restorePanel: (panel: vscode.WebviewPanel, state: unknown): Promise<void> =>
-      restoreRunPanel(panel, extensionUri, state, (id) => results.find(id), log),
+      panels.restore(panel, state, (id) => results.find(id)),
     scenarioCopy: copyIn,
     offerInterrupted: () => results.offerInterrupted(),
     close: () => controller.close(),
@@ -81,11 +81,11 @@ async function markScenario(argument: unknown, files: ScenarioFiles): Promise<vo
 
 async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<string> {
   if (files.isScenarioByItself(await vscode.workspace.openTextDocument(uri))) {
-    return vscode.l10n.t('This file is a SignalR scenario by its name or content, marked or not.');
+    return t('This file is a SignalR scenario by its name or content, marked or not.');
   }
   return (await files.toggleMark(uri))
-    ? vscode.l10n.t('This file is treated as a SignalR scenario.')
-    : vscode.l10n.t('This file is no longer treated as a SignalR scenario.');
+    ? t('This file is treated as a SignalR scenario.')
+    : t('This file is no longer treated as a SignalR scenario.');
 }
 
 /** Shows the hover that the estimate comes from, or the first error that keeps the scenario from having one. */

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { t } from './log';
 import { folderName } from '../results/resultFolder';
 import type { RunFeatures } from './commands';
 import { LanguageProviders, type LanguageContext } from './language/languageProviders';
@@ -43,7 +43,7 @@ function languageContext({ services, files, onRelevantChange }: FeatureParts): L
       const source = { scenario, origin: uri.toString(), places: places.for(uri) };
       const entry = newestOf(index.results.entries, source);
       if (!entry) return undefined;
-      const words = lastRunText(entry, new Date(), vscode.l10n.t);
+      const words = lastRunText(entry, new Date(), t);
       return { words, folder: entry.folder };
     },
   };

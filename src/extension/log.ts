@@ -2,6 +2,9 @@ import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
 import { noticeText, redactText } from '../results/redact';
 
+/** Texts of ours in the language of the editor. */
+export const { t } = vscode.l10n;
+
 export class Log implements vscode.Disposable {
   private readonly channel = vscode.window.createOutputChannel('SignalR Benchmark', { log: true });
 

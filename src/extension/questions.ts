@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { t } from './log';
 import { noticeText } from '../results/redact';
 import { loadNumbers, loadNumbersWords } from '../session/runWords';
 import type { LoadBeyond } from '../targets/target';
@@ -8,9 +9,9 @@ import type { EditorState } from './editorState';
 /** Whether code of this workspace may be acted on; says why not, with the way to change it. */
 export async function trusted(): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
-  const manage = vscode.l10n.t('Manage Workspace Trust');
+  const manage = t('Manage Workspace Trust');
   const answer = await vscode.window.showWarningMessage(
-    vscode.l10n.t(
+    t(
       'Runs are off in Restricted Mode: a scenario of this workspace could send load or secrets to any host. Trust the workspace to run it.',
     ),
     manage,
@@ -27,18 +28,18 @@ export async function confirmLoad(
 ): Promise<boolean> {
   const known = state.confirmedHosts;
   if (hosts.every((host) => known.includes(host))) return true;
-  const run = vscode.l10n.t('Run');
+  const run = t('Run');
   const answer = await vscode.window.showWarningMessage(
     redirected
-      ? vscode.l10n.t(
+      ? t(
           'Put load on {0}, which is not on this machine? {1} redirects there.',
           hosts.join(', '),
           url,
         )
-      : vscode.l10n.t('Put load on {0}, which is not on this machine?', hosts.join(', ')),
+      : t('Put load on {0}, which is not on this machine?', hosts.join(', ')),
     {
       modal: true,
-      detail: vscode.l10n.t(
+      detail: t(
         '{0}. You are asked once per host in this workspace.',
         loadNumbersWords(loadNumbers(scenario)),
       ),
@@ -54,13 +55,13 @@ export type SecondRun = 'stop' | 'wait' | 'cancel';
 
 /** What to do about the run that is going on; names both, since the second may be chosen by its editor. */
 export async function askSecondRun(title: string, running: string): Promise<SecondRun> {
-  const stop = vscode.l10n.t('Stop It and Run');
-  const wait = vscode.l10n.t('Wait for Its End');
+  const stop = t('Stop It and Run');
+  const wait = t('Wait for Its End');
   const answer = await vscode.window.showWarningMessage(
-    noticeText(vscode.l10n.t('Run {0}? A run of {1} is going on.', title, running)),
+    noticeText(t('Run {0}? A run of {1} is going on.', title, running)),
     {
       modal: true,
-      detail: vscode.l10n.t(
+      detail: t(
         'Two runs at once would measure each other. What was measured of a run that is stopped is kept.',
       ),
     },

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../src/base/expectedError';
-import { restoreRunPanel } from '../../src/extension/panel/runPanel';
+import { RunPanels } from '../../src/extension/panel/runPanel';
 import { sampleResult } from '../unit/results/sampleResult';
 import { codeOf, extension, openFile, problemsOf, until, workspaceFolder } from './editor';
 import { endingIn, inWorkspace, resultNames, results, startLong, store } from './longRun';
@@ -61,7 +61,8 @@ describe('bad input', () => {
     const panel = vscode.window.createWebviewPanel('test', 'test', vscode.ViewColumn.Active);
     const damaged = new ExpectedError('result-damaged', 'It is <b>damaged</b>.');
     const { extensionUri } = extension();
-    await restoreRunPanel(panel, extensionUri, { runId: 'x' }, () => Promise.reject(damaged));
+    const panels = new RunPanels(extensionUri, { warn: () => undefined, error: () => undefined });
+    await panels.restore(panel, { runId: 'x' }, () => Promise.reject(damaged));
     assert.ok(panel.webview.html.includes('It is &lt;b&gt;damaged&lt;/b&gt;.'));
   });
 

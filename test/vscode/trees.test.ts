@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import { EditorState } from '../../src/extension/editorState';
 import { ResultCommands } from '../../src/extension/run/resultCommands';
 import { ResultPlaces, ResultsIndex, ResultsTree } from '../../src/extension/results/resultsTree';
+import { RunPanels } from '../../src/extension/panel/runPanel';
 import type { RunController } from '../../src/extension/run/runController';
 import { SecretStore, TargetsTree } from '../../src/extension/targets/targetsTree';
 import type { Services } from '../../src/extension/services';
@@ -99,7 +100,11 @@ describe('the Results view', () => {
     const log = { warn: () => undefined };
     const services = { places, index, log } as unknown as Services;
     const controller = { find: () => undefined } as unknown as RunController;
-    const commands = new ResultCommands(services, controller, vscode.Uri.file('/'));
+    const panels = new RunPanels(vscode.Uri.file('/'), {
+      warn: () => undefined,
+      error: () => undefined,
+    });
+    const commands = new ResultCommands(services, controller, panels);
     index.refresh(0);
     const found = await until('the renamed one', () => commands.find('2026-01-02T00-00-00-listed'));
     assert.equal(found.run.startedAt, '2026-01-02T00:00:00.000Z');

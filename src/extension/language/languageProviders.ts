@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { secretInFile } from '../../scenario/check/checkTarget';
+import { t } from '../log';
 import { tooLarge, type Problem, type Severity } from '../../scenario/problem';
 import { setting } from '../services';
 import {
@@ -91,14 +92,14 @@ export class LanguageProviders implements vscode.Disposable {
       result: { command: 'signalrBenchmark.openResult', arguments: [last?.folder] },
     };
     const running = this.context.isRunning(document.uri);
-    return codeLenses(analysis, { running, lastRun: last?.words }, vscode.l10n.t).map(
+    return codeLenses(analysis, { running, lastRun: last?.words }, t).map(
       ({ title, opens }) => new vscode.CodeLens(top, { title, ...commands[opens] }),
     );
   }
 
   hints(document: vscode.TextDocument, range: vscode.Range): vscode.InlayHint[] {
     const analysis = setting('inlayHints') ? this.cache.analysisOf(document) : undefined;
-    return (analysis === undefined ? [] : inlayHints(analysis, vscode.l10n.t))
+    return (analysis === undefined ? [] : inlayHints(analysis, t))
       .map(({ offset, label }) => new vscode.InlayHint(document.positionAt(offset), label))
       .filter(({ position }) => range.contains(position))
       .map((hint) => Object.assign(hint, { paddingLeft: true }));
@@ -115,7 +116,7 @@ export class LanguageProviders implements vscode.Disposable {
       secrets: this.context.secretNames(),
       hubs: this.context.hubs(),
     };
-    const found = completionsAt(analysis, document.offsetAt(position), names, vscode.l10n.t);
+    const found = completionsAt(analysis, document.offsetAt(position), names, t);
     // What follows the cursor is replaced where people chose that completions do so.
     const word = document.getWordRangeAtPosition(position)?.end ?? position;
     return found.map((completion, index) => completionItem(document, completion, index, word));
@@ -150,7 +151,7 @@ export class LanguageProviders implements vscode.Disposable {
         const solved = diagnostics.filter(
           (shown) => shown.code === problem.code && place.isEqual(shown.range),
         );
-        const fixes = quickFixes(analysis, problem, vscode.l10n.t).map(({ title, changes }) => {
+        const fixes = quickFixes(analysis, problem, t).map(({ title, changes }) => {
           const edit = new vscode.WorkspaceEdit();
           for (const change of changes)
             edit.replace(document.uri, rangeOf(document, change), change.text);
@@ -213,7 +214,7 @@ const quickFix = (title: string): vscode.CodeAction =>
 
 function moveSecret(document: vscode.TextDocument, problem: Problem): vscode.CodeAction[] {
   if (problem.code !== secretInFile) return [];
-  const title = vscode.l10n.t('Move into secret storage');
+  const title = t('Move into secret storage');
   const place = [document.uri, rangeOf(document, problem)];
   const command = { title, command: moveSecretCommand, arguments: place };
   return [Object.assign(quickFix(title), { command })];

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { Emitter, type Disposable } from '../../base/event';
+import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { objectiveTexts } from '../../base/slo';
 import { columnTexts } from '../../measure/show/stepColumns';
 import type { PanelRun } from '../../protocol/panel';
 import { panelStrings, type PanelStrings } from '../../protocol/panelStrings';
+import { t, type Log } from '../log';
 import { resultPath } from '../results/resultEntry';
 import { shortTime } from '../results/resultsModel';
-import { resultEditorType, runPanelViewType, type Services } from '../services';
+import { resultEditorType, runPanelViewType } from '../services';
 import { sentencesIn } from '../translateSentences';
 import { panelHtml, startPanelSession, type PanelPort, type PanelSource } from './panelSession';
 
@@ -20,107 +21,149 @@ interface OpenPanel {
   readonly shown: Disposable;
 }
 
-const open = new Map<string, OpenPanel>();
+/** The panels of runs, one for each, and the editors that show a `result.json` in the same way. */
+export class RunPanels {
+  /** By the id of their run. */
+  private readonly open = new Map<string, OpenPanel>();
 
-export function openRunPanel(
-  extensionUri: vscode.Uri,
-  source: PanelSource,
-  log: PanelLog = () => undefined,
-  instead?: string,
-): vscode.WebviewPanel {
-  const known = open.get(source.run.id);
-  if (known) {
-    known.panel.reveal(undefined, true);
-    return known.panel;
-  }
-  const repeated = instead === undefined ? undefined : open.get(instead);
-  if (instead !== undefined && repeated) {
-    open.delete(instead);
-    repeated.shown.dispose();
-    adopt(repeated.panel, extensionUri, source, log);
-    repeated.panel.reveal();
-    return repeated.panel;
-  }
-  const panel = vscode.window.createWebviewPanel(
-    runPanelViewType,
-    panelTitle(source.run),
-    { viewColumn: vscode.ViewColumn.Active, preserveFocus: false },
-    // Hidden it costs nothing: the page goes away and is filled again when it is shown.
-    { ...webviewOptions(extensionUri), retainContextWhenHidden: false },
-  );
-  adopt(panel, extensionUri, source, log);
-  return panel;
-}
+  constructor(
+    private readonly extensionUri: vscode.Uri,
+    private readonly log: Pick<Log, 'warn' | 'error'>,
+  ) {}
 
-/** Closes the panel of an interrupted run whose folder is gone; a run of this window knows its result. */
-export function closeStoredPanel(id: string): void {
-  const known = open.get(id);
-  if (known?.interrupted) known.panel.dispose();
-}
-
-/** Finds the run with that id, going on or stored; undefined when it is gone. */
-export type FindSource = (runId: string) => Promise<PanelSource | undefined>;
-
-export async function restoreRunPanel(
-  panel: vscode.WebviewPanel,
-  extensionUri: vscode.Uri,
-  state: unknown,
-  find: FindSource,
-  log: PanelLog = () => undefined,
-): Promise<void> {
-  const runId = (state as { runId?: unknown } | null | undefined)?.runId;
-  try {
-    const source = typeof runId === 'string' ? await find(runId) : undefined;
-    if (source) {
-      adopt(panel, extensionUri, source, log);
-      return;
+  /** Shows a run: in the panel it has, in that of the run `instead` that it repeats, or in a new one. */
+  show(source: PanelSource, instead?: string): vscode.WebviewPanel {
+    const known = this.open.get(source.run.id);
+    if (known) {
+      known.panel.reveal(undefined, true);
+      return known.panel;
     }
-    const message = vscode.l10n.t('The result of this run is no longer there.');
-    showProblem(panel, extensionUri, message);
-  } catch (error) {
-    // Damaged meanwhile, or written by a newer version.
-    if (!(error instanceof ExpectedError)) throw error;
-    showProblem(panel, extensionUri, error.message);
-  }
-}
-
-function adopt(
-  panel: vscode.WebviewPanel,
-  extensionUri: vscode.Uri,
-  source: PanelSource,
-  log: PanelLog,
-): void {
-  const { id } = source.run;
-  const shown = showSource(panel, extensionUri, source, log);
-  open.set(id, { panel, interrupted: source.interrupted, shown });
-  panel.onDidDispose(() => {
-    if (open.get(id)?.panel === panel) open.delete(id);
-  });
-}
-
-export function resultViewer(
-  extensionUri: vscode.Uri,
-  sourceOf: (location: string) => Promise<PanelSource>,
-  { log }: Pick<Services, 'log'>,
-): vscode.CustomReadonlyEditorProvider['resolveCustomEditor'] {
-  const read = async ({ scheme, fsPath }: vscode.Uri): Promise<PanelSource | string> => {
-    if (scheme !== 'file') {
-      return vscode.l10n.t('Results can only be shown from files on this machine.');
+    const repeated = instead === undefined ? undefined : this.open.get(instead);
+    if (instead !== undefined && repeated) {
+      this.open.delete(instead);
+      repeated.shown.dispose();
+      this.adopt(repeated.panel, source);
+      repeated.panel.reveal();
+      return repeated.panel;
     }
+    const panel = vscode.window.createWebviewPanel(
+      runPanelViewType,
+      panelTitle(source.run),
+      { viewColumn: vscode.ViewColumn.Active, preserveFocus: false },
+      // Hidden it costs nothing: the page goes away and is filled again when it is shown.
+      { ...this.webviewOptions(), retainContextWhenHidden: false },
+    );
+    this.adopt(panel, source);
+    return panel;
+  }
+
+  /** Closes the panel of an interrupted run whose folder is gone; a run of this window knows its result. */
+  closeStored(id: string): void {
+    const known = this.open.get(id);
+    if (known?.interrupted) known.panel.dispose();
+  }
+
+  /** Fills a panel that VS Code brought back; `find` gives the run of an id, unless it is gone. */
+  async restore(
+    panel: vscode.WebviewPanel,
+    state: unknown,
+    find: (runId: string) => Promise<PanelSource | undefined>,
+  ): Promise<void> {
+    const runId = (state as { runId?: unknown } | null | undefined)?.runId;
     try {
-      return await sourceOf(fsPath);
+      const source = typeof runId === 'string' ? await find(runId) : undefined;
+      if (source) this.adopt(panel, source);
+      else this.showProblem(panel, t('The result of this run is no longer there.'));
     } catch (error) {
-      if (error instanceof ExpectedError) return error.message;
-      log.error(error);
-      return vscode.l10n.t('It cannot be read. The log has the details.');
+      // Damaged meanwhile, or written by a newer version.
+      if (!(error instanceof ExpectedError)) throw error;
+      this.showProblem(panel, error.message);
     }
-  };
-  return async ({ uri }, panel, token) => {
-    const source = await read(uri);
-    if (token.isCancellationRequested) return;
-    if (typeof source === 'string') showProblem(panel, extensionUri, source);
-    else showSource(panel, extensionUri, source, (message) => log.warn(message));
-  };
+  }
+
+  private adopt(panel: vscode.WebviewPanel, source: PanelSource): void {
+    const { id } = source.run;
+    const shown = this.fill(panel, source);
+    this.open.set(id, { panel, interrupted: source.interrupted, shown });
+    panel.onDidDispose(() => {
+      if (this.open.get(id)?.panel === panel) this.open.delete(id);
+    });
+  }
+
+  /** Shows a `result.json` in an editor that only reads. */
+  viewer(
+    sourceOf: (location: string) => Promise<PanelSource>,
+  ): vscode.CustomReadonlyEditorProvider['resolveCustomEditor'] {
+    const read = async ({ scheme, fsPath }: vscode.Uri): Promise<PanelSource | string> => {
+      if (scheme !== 'file') return t('Results can only be shown from files on this machine.');
+      try {
+        return await sourceOf(fsPath);
+      } catch (error) {
+        if (error instanceof ExpectedError) return error.message;
+        this.log.error(error);
+        return t('It cannot be read. The log has the details.');
+      }
+    };
+    return async ({ uri }, panel, token) => {
+      const source = await read(uri);
+      if (token.isCancellationRequested) return;
+      if (typeof source === 'string') this.showProblem(panel, source);
+      else this.fill(panel, source);
+    };
+  }
+
+  /** Shows `source` until the panel is closed, or what is returned is disposed. */
+  private fill(panel: vscode.WebviewPanel, source: PanelSource): Disposable {
+    const port: PanelPort = {
+      post: (message) => void panel.webview.postMessage(message),
+      onMessage: (listener) => panel.webview.onDidReceiveMessage(listener),
+      onVisibility: (listener) => panel.onDidChangeViewState(() => listener(panel.visible)),
+    };
+    const session = startPanelSession(port, source, {
+      strings: localisedStrings(),
+      say: sentencesIn(t),
+      log: (message) => this.log.warn(message),
+    });
+    const closing = panel.onDidDispose(() => session.dispose());
+    const title = panelTitle(source.run);
+    // The tab of a result would be called result.json, and that of a run like the file beside it.
+    panel.title = title;
+    // An image in a tab takes no colour of the theme: one for each kind.
+    const icon = (name: string): vscode.Uri => this.uri('media', name);
+    panel.iconPath = { light: icon('panel-light.svg'), dark: icon('panel-dark.svg') };
+    this.setPage(panel, title);
+    return vscode.Disposable.from(session, closing);
+  }
+
+  private showProblem(panel: vscode.WebviewPanel, message: string): void {
+    const subscription = panel.webview.onDidReceiveMessage((sent: { type?: unknown } | null) => {
+      if (sent?.type !== 'ready') return;
+      void panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() });
+    });
+    panel.onDidDispose(() => subscription.dispose());
+    this.setPage(panel, message);
+  }
+
+  private setPage({ webview }: vscode.WebviewPanel, title: string): void {
+    const uri = (...parts: string[]): string => webview.asWebviewUri(this.uri(...parts)).toString();
+    webview.options = this.webviewOptions();
+    webview.html = panelHtml({
+      title,
+      language: vscode.env.language,
+      scriptUri: uri('dist', 'panel.js'),
+      styleUris: [uri('media', 'uPlot.css'), uri('media', 'panel.css')],
+      cspSource: webview.cspSource,
+      nonce: randomBytes(16).toString('base64url'),
+    });
+  }
+
+  private webviewOptions(): vscode.WebviewOptions {
+    return { enableScripts: true, localResourceRoots: [this.uri('dist'), this.uri('media')] };
+  }
+
+  private uri(...parts: string[]): vscode.Uri {
+    return vscode.Uri.joinPath(this.extensionUri, ...parts);
+  }
 }
 
 export type ResultColumns = readonly vscode.ViewColumn[];
@@ -155,99 +198,16 @@ function uriOf(folder: string): vscode.Uri {
   return vscode.Uri.file(resultPath({ folder }));
 }
 
-type PanelLog = (message: string) => void;
-
-function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions {
-  const [dist, media] = [
-    vscode.Uri.joinPath(extensionUri, 'dist'),
-    vscode.Uri.joinPath(extensionUri, 'media'),
-  ];
-  return { enableScripts: true, localResourceRoots: [dist, media] };
-}
-
 function localisedStrings(): PanelStrings {
   const english = { ...panelStrings, ...columnTexts(), ...objectiveTexts() };
-  const texts = Object.entries(english).map(([name, text]) => [name, vscode.l10n.t(text)]);
+  const texts = Object.entries(english).map(([name, text]) => [name, t(text)]);
   return Object.fromEntries(texts) as PanelStrings;
 }
 
-/** Shows `source` in the webview until the panel is closed, or what is returned is disposed. */
-function showSource(
-  panel: vscode.WebviewPanel,
-  extensionUri: vscode.Uri,
-  source: PanelSource,
-  log: PanelLog,
-): Disposable {
-  const { port, disposables } = portOf(panel);
-  const session = startPanelSession(port, source, {
-    strings: localisedStrings(),
-    say: sentencesIn(vscode.l10n.t),
-    log,
-  });
-  const shown = vscode.Disposable.from(session, ...disposables);
-  const closing = panel.onDidDispose(() => void shown.dispose());
-  const title = panelTitle(source.run);
-  // The tab of a result would be called result.json, and that of a run like the file beside it.
-  panel.title = title;
-  panel.iconPath = tabIcon(extensionUri);
-  setPage(panel, extensionUri, title);
-  return vscode.Disposable.from(shown, closing);
-}
-
-/** An image in a tab takes no colour of the theme: one for each kind. */
-function tabIcon(extensionUri: vscode.Uri): { light: vscode.Uri; dark: vscode.Uri } {
-  const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', name);
-  return { light: icon('panel-light.svg'), dark: icon('panel-dark.svg') };
-}
-
-function showProblem(panel: vscode.WebviewPanel, extensionUri: vscode.Uri, message: string): void {
-  const subscription = panel.webview.onDidReceiveMessage((sent: { type?: unknown } | null) => {
-    if (sent?.type !== 'ready') return;
-    void panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() });
-  });
-  panel.onDidDispose(() => {
-    subscription.dispose();
-  });
-  setPage(panel, extensionUri, message);
-}
-
-function portOf(panel: vscode.WebviewPanel): { port: PanelPort; disposables: Disposable[] } {
-  const [messages, visibility] = [new Emitter<unknown>(), new Emitter<boolean>()];
-  const disposables: Disposable[] = [
-    messages,
-    visibility,
-    panel.webview.onDidReceiveMessage((message: unknown) => messages.fire(message)),
-    panel.onDidChangeViewState(() => visibility.fire(panel.visible)),
-  ];
-  const port: PanelPort = {
-    post: (message) => void panel.webview.postMessage(message),
-    onMessage: messages.event,
-    onVisibility: visibility.event,
-  };
-  return { port, disposables };
-}
-
-function setPage(panel: vscode.WebviewPanel, extensionUri: vscode.Uri, title: string): void {
-  const { webview } = panel;
-  const uri = (...parts: string[]): string =>
-    webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, ...parts)).toString();
-  webview.options = webviewOptions(extensionUri);
-  webview.html = panelHtml({
-    title,
-    language: vscode.env.language,
-    scriptUri: uri('dist', 'panel.js'),
-    styleUris: [uri('media', 'uPlot.css'), uri('media', 'panel.css')],
-    cspSource: webview.cspSource,
-    nonce: randomBytes(16).toString('base64url'),
-  });
-}
-
+/** Scenario and local time of the start, with seconds: which other tabs there will be, nobody knows. */
 function panelTitle({ title, startedAt }: Pick<PanelRun, 'title' | 'startedAt'>): string {
-  const startedMs = Date.parse(startedAt);
-  return Number.isFinite(startedMs) ? `${title} · ${tabTime(new Date(startedMs))}` : title;
-}
-
-/** With seconds: which other tabs there will be, nobody knows. */
-function tabTime(time: Date): string {
-  return shortTime(time, { now: new Date(), language: vscode.env.language, seconds: true });
+  const time = new Date(startedAt);
+  if (Number.isNaN(time.getTime())) return title;
+  const style = { now: new Date(), language: vscode.env.language, seconds: true };
+  return `${title} · ${shortTime(time, style)}`;
 }

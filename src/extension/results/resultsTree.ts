@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { t } from '../log';
 import type { EditorState } from '../editorState';
 import type { ResultEntry, FoundResults, KnownEntry } from './resultEntry';
 import {
@@ -57,7 +58,7 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
         return resultItem(node);
       case 'unread':
         return new vscode.TreeItem(
-          vscode.l10n.t('{0} older results are not shown', node.count),
+          t('{0} older results are not shown', node.count),
           vscode.TreeItemCollapsibleState.None,
         );
     }
@@ -70,7 +71,7 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
       /* webpackChunkName: "features" */ '../translateSentences.js'
     );
     const { folder, sentence } = node.entry;
-    const said = sentencesIn(vscode.l10n.t)(sentence);
+    const said = sentencesIn(t)(sentence);
     item.tooltip = [longTime(node.entry), said, folder].filter(Boolean).join('\n');
     return item;
   }
@@ -99,14 +100,14 @@ function resultItem(node: ResultNode & { readonly kind: 'result' }): vscode.Tree
   const { icon, color } = statusIcons[entry.status];
   item.id = `result:${entry.folder}`;
   item.contextValue = `result.${entry.status}`;
-  item.description = entryDescription(entry, vscode.l10n.t);
+  item.description = entryDescription(entry, t);
   item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
   item.accessibilityInformation = {
-    label: `${entry.scenario}, ${label}, ${entryDescription(entry, vscode.l10n.t)}`,
+    label: `${entry.scenario}, ${label}, ${entryDescription(entry, t)}`,
   };
   item.command = {
     command: 'signalrBenchmark.openResult',
-    title: statusWord(entry.status, vscode.l10n.t),
+    title: statusWord(entry.status, t),
     arguments: [node],
   };
   return item;
@@ -257,9 +258,9 @@ export class ResultPlaces {
     const text = await readFile(file, 'utf8').catch(() => '');
     if (text.includes(resultsFolder)) return;
     await this.state.setIgnoreOffered(root);
-    const add = vscode.l10n.t('Add to .gitignore');
+    const add = t('Add to .gitignore');
     const answer = await vscode.window.showInformationMessage(
-      vscode.l10n.t('Results of runs are in {0}. Keep them out of version control?', resultsFolder),
+      t('Results of runs are in {0}. Keep them out of version control?', resultsFolder),
       add,
     );
     if (answer !== add) return;

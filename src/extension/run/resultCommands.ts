@@ -9,14 +9,13 @@ import { fileProblem, scenarioFile } from '../../results/resultFolder';
 import { redactedKeys } from '../../results/scenarioCopy';
 import { exported, exportersFor } from '../../session/export/exporters';
 import { storedMarkdown } from '../../session/export/summaryMarkdown';
-import { errorText } from '../log';
+import { errorText, t } from '../log';
 import { storedSource, type PanelSource } from '../panel/panelSession';
 import {
   closeResultTabs,
-  closeStoredPanel,
   openResultTabs,
-  openRunPanel,
   type ResultColumns,
+  type RunPanels,
 } from '../panel/runPanel';
 import { trusted } from '../questions';
 import {
@@ -38,7 +37,7 @@ export class ResultCommands {
   constructor(
     private readonly services: Services,
     private readonly controller: RunController,
-    private readonly extensionUri: vscode.Uri,
+    private readonly panels: RunPanels,
   ) {}
 
   async open(argument: unknown): Promise<void> {
@@ -53,13 +52,12 @@ export class ResultCommands {
           preview: true,
         });
       } else {
-        const log = (message: string): void => this.services.log.warn(message);
-        openRunPanel(this.extensionUri, await this.source(folder), log);
+        this.panels.show(await this.source(folder));
       }
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
       const file = resultPath({ folder });
-      const text = vscode.l10n.t('Open as Text');
+      const text = t('Open as Text');
       const actions = existsSync(file) ? [text] : [];
       const answer = await vscode.window.showErrorMessage(errorText(error), ...actions);
       // Another editor has this file by default, and an answer may come when it is gone.
@@ -105,11 +103,11 @@ export class ResultCommands {
   /** Offers what runs left that the closing of their window, or a crash, broke off. */
   async offerInterrupted(): Promise<void> {
     const { state } = this.services;
-    const open = vscode.l10n.t('Open Result');
+    const open = t('Open Result');
     const offer = async (folder: string): Promise<void> => {
       const name = path.basename(folder);
       const answer = await vscode.window.showInformationMessage(
-        vscode.l10n.t('The run {0} was interrupted; what was measured is kept.', name),
+        t('The run {0} was interrupted; what was measured is kept.', name),
         open,
       );
       if (answer === open) await this.open(folder);
@@ -136,7 +134,7 @@ export class ResultCommands {
     if (missing !== undefined) {
       throw new ExpectedError(
         'result-redacted',
-        vscode.l10n.t(
+        t(
           'The copy of {0} lacks the secret of {1}: secrets are not kept. Write {2} there in your own scenario, and run that one.',
           title,
           missing,
@@ -161,23 +159,23 @@ export class ResultCommands {
     const run = await readResult(folder);
     const items = exportersFor(run).map((exporter) => ({
       label: exporter.name,
-      description: vscode.l10n.t(exporter.words),
+      description: t(exporter.words),
       exporter,
     }));
-    const answer = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Export As') });
+    const answer = await vscode.window.showQuickPick(items, { title: t('Export As') });
     if (answer === undefined) return;
     const { name, extension } = answer.exporter;
     const near = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder))?.uri.fsPath;
     const file = `${path.basename(folder)}.${extension}`;
     const target = await vscode.window.showSaveDialog({
-      title: vscode.l10n.t('Export Result'),
+      title: t('Export Result'),
       defaultUri: vscode.Uri.file(path.join(near ?? homedir(), file)),
       filters: { [name]: [extension] },
     });
     if (target === undefined) return;
     await written(target, await exported(run, name));
-    const open = vscode.l10n.t('Open');
-    const said = vscode.l10n.t('Result exported to {0}.', path.basename(target.path));
+    const open = t('Open');
+    const said = t('Result exported to {0}.', path.basename(target.path));
     const wanted = await vscode.window.showInformationMessage(said, open);
     if (wanted === open) await vscode.commands.executeCommand('vscode.open', target);
   }
@@ -191,11 +189,8 @@ export class ResultCommands {
     await moved(folder, aside);
     const columns = await this.closeTabs(folder);
     this.services.index.refresh(0);
-    const undo = vscode.l10n.t('Undo');
-    const answer = await vscode.window.showInformationMessage(
-      vscode.l10n.t('Result {0} deleted.', name),
-      undo,
-    );
+    const undo = t('Undo');
+    const answer = await vscode.window.showInformationMessage(t('Result {0} deleted.', name), undo);
     if (answer === undo) {
       await moved(aside, folder);
       await openResultTabs(folder, columns);
@@ -208,12 +203,12 @@ export class ResultCommands {
     if (folder === undefined) return;
     const name = path.basename(folder);
     const answer = await vscode.window.showInputBox({
-      title: vscode.l10n.t('Rename Result'),
+      title: t('Rename Result'),
       value: name,
       validateInput: (text) =>
         /^[\p{L}\p{N}_][\p{L}\p{N} ._-]{0,119}$/u.test(text.trim())
           ? undefined
-          : vscode.l10n.t('Letters, digits, blanks, dots, - and _, at most 120.'),
+          : t('Letters, digits, blanks, dots, - and _, at most 120.'),
     });
     const given = answer?.trim();
     if (given === undefined || given === name) return;
@@ -227,7 +222,7 @@ export class ResultCommands {
 
   /** What shows a folder that is no longer there could not be filled again. */
   private async closeTabs(folder: string): Promise<ResultColumns> {
-    closeStoredPanel(path.basename(folder));
+    this.panels.closeStored(path.basename(folder));
     return closeResultTabs(folder);
   }
 
@@ -249,7 +244,7 @@ export class ResultCommands {
     if (this.controller.writesTo(folder) || (entry && !over(entry))) {
       throw new ExpectedError(
         'result-running',
-        vscode.l10n.t('The run {0} is still going on. Stop it first.', path.basename(folder)),
+        t('The run {0} is still going on. Stop it first.', path.basename(folder)),
       );
     }
     return folder;
@@ -271,7 +266,7 @@ export class ResultCommands {
     const all = groupsOf(await this.services.index.load()).flatMap((group) => group.entries);
     const entries = all.filter(offered);
     if (entries.length === 0) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('There are no results yet.'));
+      void vscode.window.showInformationMessage(t('There are no results yet.'));
       return undefined;
     }
     const newestFirst = [...entries].sort((a, b) => b.startedMs - a.startedMs);
@@ -279,11 +274,11 @@ export class ResultCommands {
     const items = newestFirst.map((entry, at) => ({
       label: entry.scenario,
       description: labels[at]!,
-      detail: entryDescription(entry, vscode.l10n.t),
+      detail: entryDescription(entry, t),
       folder: entry.folder,
     }));
     const answer = await vscode.window.showQuickPick(items, {
-      title: vscode.l10n.t('Results'),
+      title: t('Results'),
       matchOnDescription: true,
     });
     return answer?.folder;
@@ -302,7 +297,7 @@ async function written(file: vscode.Uri, text: string): Promise<void> {
   } catch (error) {
     throw new ExpectedError(
       'export-failed',
-      vscode.l10n.t('{0} cannot be written ({1}).', file.fsPath, fileProblem(error)),
+      t('{0} cannot be written ({1}).', file.fsPath, fileProblem(error)),
       { cause: error },
     );
   }
@@ -314,7 +309,7 @@ async function moved(from: string, to: string): Promise<void> {
   } catch (error) {
     throw new ExpectedError(
       'result-folder',
-      vscode.l10n.t('{0} cannot be moved ({1}).', from, fileProblem(error)),
+      t('{0} cannot be moved ({1}).', from, fileProblem(error)),
       { cause: error },
     );
   }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { t } from '../log';
 import { isAzure } from '../../base/services';
 import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -68,8 +69,8 @@ async function chooseScenario(
   extensionPath: string,
 ): Promise<ChosenScenario | undefined> {
   const answer = await vscode.window.showQuickPick(scenarioItems(files, extensionPath), {
-    title: vscode.l10n.t('Run SignalR Benchmark'),
-    placeHolder: vscode.l10n.t('Which scenario?'),
+    title: t('Run SignalR Benchmark'),
+    placeHolder: t('Which scenario?'),
     matchOnDescription: true,
   });
   if (answer?.fresh === true) await newScenario();
@@ -88,10 +89,10 @@ async function scenarioItems(files: ScenarioFiles, extensionPath: string): Promi
   }));
   const examples = await exampleItems(path.join(extensionPath, 'examples'));
   return [
-    ...(own.length > 0 ? [separator(vscode.l10n.t('Workspace')), ...own] : []),
-    separator(vscode.l10n.t('New')),
-    { label: `$(new-file) ${vscode.l10n.t('New Scenario…')}`, fresh: true },
-    separator(vscode.l10n.t('Examples')),
+    ...(own.length > 0 ? [separator(t('Workspace')), ...own] : []),
+    separator(t('New')),
+    { label: `$(new-file) ${t('New Scenario…')}`, fresh: true },
+    separator(t('Examples')),
     ...examples,
   ];
 }
@@ -105,9 +106,7 @@ async function exampleItems(folder: string): Promise<ScenarioItem[]> {
   const examples = await exampleScenarios(folder);
   return examples.map(({ file, summary, service, overrides }) => ({
     label: path.basename(file),
-    description: isAzure(service)
-      ? vscode.l10n.t('on the emulator')
-      : vscode.l10n.t('on the embedded hub'),
+    description: isAzure(service) ? t('on the emulator') : t('on the embedded hub'),
     detail: summary,
     chosen: { uri: vscode.Uri.file(file), overrides },
   }));
@@ -138,8 +137,8 @@ async function chosenTemplate(): Promise<ScenarioTemplate | undefined> {
     template,
   }));
   const answer = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t('New SignalR Scenario'),
-    placeHolder: vscode.l10n.t('What do the clients do?'),
+    title: t('New SignalR Scenario'),
+    placeHolder: t('What do the clients do?'),
     matchOnDetail: true,
   });
   return answer?.template;
@@ -177,14 +176,14 @@ async function askOverrides(
   // Where the file holds no scenario, the run says what is wrong with it.
   const { scenario } = parseScenario(text);
   const target = await pickTarget(services, {
-    title: vscode.l10n.t('Run with: target'),
+    title: t('Run with: target'),
     asInFile,
     service: scenario?.service,
   });
   if (target === undefined) return undefined;
   const answers: SetKey[] =
     target === 'asInFile' ? [] : targetKeys(target, scenario?.service ?? 'hub');
-  for (const question of scenario ? runQuestions(scenario, vscode.l10n.t) : []) {
+  for (const question of scenario ? runQuestions(scenario, t) : []) {
     const answer = await ask(question, text, answers);
     if (answer === undefined) return undefined;
     if (answer !== question.value) answers.push({ path: question.path, value: answer });
@@ -204,7 +203,7 @@ async function ask(
     validateInput: (typed) => {
       const trimmed = typed.trim();
       if (trimmed === value) return undefined;
-      return check(trimmed) ?? answerProblem(text, before, { path, value: trimmed }, vscode.l10n.t);
+      return check(trimmed) ?? answerProblem(text, before, { path, value: trimmed }, t);
     },
   });
   return answer?.trim();

@@ -12,9 +12,9 @@ import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
 import { readScenarioFile } from '../../session/scenarioFile';
 import { startTimes, type Saying } from '../../session/shell';
-import { errorText, type Log } from '../log';
+import { errorText, type Log, t } from '../log';
 import type { PanelSource } from '../panel/panelSession';
-import { openRunPanel } from '../panel/runPanel';
+import type { RunPanels } from '../panel/runPanel';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
 import { fromName } from '../results/resultEntry';
 import { textNow } from '../scenarios/scenarioFiles';
@@ -56,6 +56,7 @@ export class RunController implements vscode.Disposable {
 
   constructor(
     private readonly services: Services,
+    private readonly panels: RunPanels,
     private readonly extension: vscode.ExtensionContext,
   ) {}
 
@@ -86,22 +87,20 @@ export class RunController implements vscode.Disposable {
   stop(): void {
     if (this.session) this.session.stop();
     else if (this.starting !== undefined) this.stopsAtStart = true;
-    else void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
+    else void vscode.window.showInformationMessage(t('No run is going on.'));
   }
 
   /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
   showRun(session = this.latest, instead?: string): void {
     if (!session) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('No run is going on.'));
+      void vscode.window.showInformationMessage(t('No run is going on.'));
       return;
     }
     if (this.panel?.of === session) {
       this.panel.view.reveal();
       return;
     }
-    const { extensionUri } = this.extension;
-    const log = (message: string): void => this.services.log.warn(message);
-    const view = openRunPanel(extensionUri, session, log, instead);
+    const view = this.panels.show(session, instead);
     // What else is shown of a run depends on the panel of the newest one only.
     if (session !== this.latest) return;
     const panel = { of: session, view };
@@ -148,21 +147,18 @@ export class RunController implements vscode.Disposable {
       () => true,
       () => true,
     );
-    return waitCancellably(
-      vscode.l10n.t('{0} waits for the end of {1}…', title, session.run.title),
-      over,
-    );
+    return waitCancellably(t('{0} waits for the end of {1}…', title, session.run.title), over);
   }
 
   private sayBusy(title: string): void {
     const { session } = this;
     const text = session
-      ? vscode.l10n.t(
+      ? t(
           '{0} waits for the end of {1} and starts then. Cancel its waiting to run something else.',
           title,
           session.run.title,
         )
-      : vscode.l10n.t('{0} is being started.', title);
+      : t('{0} is being started.', title);
     void vscode.window.showInformationMessage(noticeText(text));
   }
 
@@ -232,11 +228,11 @@ export class RunController implements vscode.Disposable {
   private shellOf(scenario: ScenarioToRun): Omit<EditorShell, 'context'> {
     const { state } = this.services;
     return {
-      workerScript: this.distFile('worker.js'),
+      workerScript: this.extension.asAbsolutePath(path.join('dist', 'worker.js')),
       confirm: (beyond, of) => confirmLoad(beyond, of, state),
       waiting: (url, _withinMs, over) => showWaiting(url, over),
       say: (what, text) => this.say(what, text),
-      t: vscode.l10n.t,
+      t,
       startTime: () => this.startTime(),
       runAgain: (id) => void this.runAgain(scenario, id),
       openScenario: (folder) => void openScenarioAsRun(folder, scenario.origin, this.services.log),
@@ -279,19 +275,15 @@ export class RunController implements vscode.Disposable {
     };
   }
 
-  private distFile(name: string): string {
-    return this.extension.asAbsolutePath(path.join('dist', name));
-  }
-
   private async sayResult(session: EditorRun, result: Result): Promise<void> {
     // Whoever looks at the panel reads it there.
     if (this.panel?.of === session && this.panel.view.visible) return;
-    const open = vscode.l10n.t('Open Result');
-    const copy = vscode.l10n.t('Copy Summary');
+    const open = t('Open Result');
+    const copy = t('Copy Summary');
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
     const say = asWanted ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
     // The message has an icon of its own.
-    const words = sentencesIn(vscode.l10n.t)(verdictSentence(result));
+    const words = sentencesIn(t)(verdictSentence(result));
     const sentence = words.replace(/^[^\p{L}\p{N}]+/u, '');
     const answer = await say(noticeText(`${session.run.title}: ${sentence}`), open, copy);
     if (answer === open) this.showRun(session);
@@ -309,8 +301,8 @@ export class RunController implements vscode.Disposable {
       await vscode.window.showErrorMessage(errorText(error));
       return;
     }
-    const log = vscode.l10n.t('Show Log');
-    const store = vscode.l10n.t('Add Target…');
+    const log = t('Show Log');
+    const store = t('Add Target…');
     const actions = code === 'missing-reference' ? [store, log] : [log];
     const answer = await vscode.window.showErrorMessage(errorText(error), ...actions);
     if (answer === log) this.services.log.show();
@@ -320,9 +312,7 @@ export class RunController implements vscode.Disposable {
 
 async function copySummary(result: Result | undefined): Promise<void> {
   if (!result) {
-    void vscode.window.showInformationMessage(
-      vscode.l10n.t('There is a summary when the run is over.'),
-    );
+    void vscode.window.showInformationMessage(t('There is a summary when the run is over.'));
     return;
   }
   await copyMarkdown(summaryMarkdown(result));
@@ -330,7 +320,7 @@ async function copySummary(result: Result | undefined): Promise<void> {
 
 export async function copyMarkdown(text: string): Promise<void> {
   await vscode.env.clipboard.writeText(text);
-  void vscode.window.setStatusBarMessage(vscode.l10n.t('Summary copied as Markdown.'), 3000);
+  void vscode.window.setStatusBarMessage(t('Summary copied as Markdown.'), 3000);
 }
 
 /** Opens the scenario of a result: unchanged the file itself, changed beside the copy, and the copy where it is gone. */
@@ -361,21 +351,21 @@ async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promis
     return;
   }
   const name = path.posix.basename(origin.path);
-  const title = vscode.l10n.t('{0}: as it was run ↔ now', name);
+  const title = t('{0}: as it was run ↔ now', name);
   await vscode.commands.executeCommand('vscode.diff', shown, origin, title, { preview: true });
 }
 
 function sayGone(origin: vscode.Uri): void {
   const name = path.posix.basename(origin.path);
   void vscode.window.showWarningMessage(
-    noticeText(vscode.l10n.t('{0} is no longer there. This is the copy that was run.', name)),
+    noticeText(t('{0} is no longer there. This is the copy that was run.', name)),
   );
 }
 
 /** A name for the tab; the folder is what the copy is found by. */
 function copyUri(folder: string): vscode.Uri {
   const { scenario } = fromName(path.basename(folder));
-  const name = vscode.l10n.t('{0} (as it was run).yaml', scenario);
+  const name = t('{0} (as it was run).yaml', scenario);
   return vscode.Uri.from({ scheme: runCopyScheme, path: `/${name}`, query: folder });
 }
 

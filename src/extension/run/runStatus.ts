@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { t } from '../log';
 import type { Snapshot } from '../../measure/snapshot';
 import { noticeText } from '../../results/redact';
 import type { EditorRun } from './editorRun';
@@ -55,13 +56,13 @@ function fill(
   { run: { title, targetUrl } }: EditorRun,
   snapshot: Snapshot | undefined,
 ): string {
-  const text = statusText(snapshot, vscode.l10n.t);
+  const text = statusText(snapshot, t);
   item.text = `$(pulse) ${text}`;
   item.tooltip = [`${title} → ${targetUrl}`]
-    .concat(statusDetails(snapshot, vscode.l10n.t), vscode.l10n.t('Click for the live panel.'))
+    .concat(statusDetails(snapshot, t), t('Click for the live panel.'))
     .join('\n');
   item.accessibilityInformation = {
-    label: vscode.l10n.t('SignalR Benchmark {0}: {1}', title, text),
+    label: t('SignalR Benchmark {0}: {1}', title, text),
   };
   return text;
 }
@@ -119,7 +120,7 @@ export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vsc
   const sayGone = once((message) => void vscode.window.showWarningMessage(message));
   const changes = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
     if (contentChanges.length === 0 || document.uri.toString() !== scenario.toString()) return;
-    say(vscode.l10n.t('The run keeps {0} as it was; changes count for the next run.', name));
+    say(t('The run keeps {0} as it was; changes count for the next run.', name));
   });
   if (scenario.scheme !== 'file') return changes;
   const folder = vscode.Uri.joinPath(scenario, '..');
@@ -129,9 +130,7 @@ export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vsc
     changes,
     watcher,
     watcher.onDidDelete(() =>
-      sayGone(
-        vscode.l10n.t('{0} was deleted. The run goes on; a copy is in {1}.', name, resultFolder),
-      ),
+      sayGone(t('{0} was deleted. The run goes on; a copy is in {1}.', name, resultFolder)),
     ),
   );
 }
@@ -161,7 +160,7 @@ export function waitCancellably(title: string, over: Promise<boolean>): Thenable
 
 /** Shows a notification until a silent target has answered, or is not waited for any more. */
 export function showWaiting(url: string, over: Promise<void>): void {
-  const title = noticeText(vscode.l10n.t('Waiting for {0} to answer…', url));
+  const title = noticeText(t('Waiting for {0} to answer…', url));
   const location = vscode.ProgressLocation.Notification;
   void vscode.window.withProgress({ location, title }, () => over);
 }

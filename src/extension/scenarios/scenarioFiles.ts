@@ -1,5 +1,6 @@
 /** Scenario files of the workspace: which they are, and new ones to start from. */
 import * as vscode from 'vscode';
+import { t } from '../log';
 import { ExpectedError } from '../../base/expectedError';
 import { maximumCharacters } from '../../scenario/problem';
 import type { EditorState } from '../editorState';
@@ -93,13 +94,13 @@ export async function scenarioText(uri: vscode.Uri): Promise<string> {
     const text = document?.getText();
     if (text !== undefined && text.length <= maximumCharacters) return text;
   } catch (error) {
-    throw new ExpectedError('scenario-file', vscode.l10n.t('{0} cannot be read.', uri.fsPath), {
+    throw new ExpectedError('scenario-file', t('{0} cannot be read.', uri.fsPath), {
       cause: error,
     });
   }
   throw new ExpectedError(
     'scenario-file',
-    vscode.l10n.t('{0} cannot be read: it is larger than 1 MB.', uri.fsPath),
+    t('{0} cannot be read: it is larger than 1 MB.', uri.fsPath),
   );
 }
 

@@ -22,7 +22,7 @@ import { tokenExpiry, type EditorAccount } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
-import { errorText } from '../log';
+import { errorText, t } from '../log';
 import { trusted } from '../questions';
 import type { Services } from '../services';
 import { isSecretNameText } from './targetsTree';
@@ -36,9 +36,9 @@ import {
 } from './targetsModel';
 
 export async function addTarget(services: Services): Promise<void> {
-  const title = vscode.l10n.t('Add Target');
-  const url = vscode.l10n.t('Hub URL');
-  const secret = vscode.l10n.t('Connection string or other secret, kept by name');
+  const title = t('Add Target');
+  const url = t('Hub URL');
+  const secret = t('Connection string or other secret, kept by name');
   const answer = await vscode.window.showQuickPick([url, secret], { title });
   if (answer === url) {
     const text = await askHubUrl(title);
@@ -50,12 +50,12 @@ export async function addTarget(services: Services): Promise<void> {
   if (answer === secret) {
     const value = await vscode.window.showInputBox({
       title,
-      prompt: vscode.l10n.t('It is kept in the secret storage of the editor.'),
+      prompt: t('It is kept in the secret storage of the editor.'),
       password: true,
       ignoreFocusOut: true,
       validateInput: (text) =>
         text.trim() === ''
-          ? vscode.l10n.t('Write something.')
+          ? t('Write something.')
           : looksLikeConnectionString(text)
             ? connectionStringProblem(text)
             : undefined,
@@ -68,10 +68,10 @@ async function keepByName(services: Services, value: string): Promise<void> {
   const name = await askSecretName(services);
   if (name === undefined) return;
   await services.secrets.set(name, value);
-  const copy = vscode.l10n.t('Copy Reference');
+  const copy = t('Copy Reference');
   const reference = `\${secret:${name}}`;
   const answer = await vscode.window.showInformationMessage(
-    vscode.l10n.t('Kept. Scenario files name it {0}.', reference),
+    t('Kept. Scenario files name it {0}.', reference),
     copy,
   );
   if (answer === copy) await vscode.env.clipboard.writeText(reference);
@@ -84,9 +84,9 @@ export async function removeTarget(argument: unknown, services: Services): Promi
     services.targets.refresh();
   }
   if (node?.kind !== 'secret') return;
-  const remove = vscode.l10n.t('Delete');
+  const remove = t('Delete');
   const answer = await vscode.window.showWarningMessage(
-    vscode.l10n.t('Delete the secret {0}? It cannot be brought back.', node.name),
+    t('Delete the secret {0}? It cannot be brought back.', node.name),
     { modal: true },
     remove,
   );
@@ -96,15 +96,15 @@ export async function removeTarget(argument: unknown, services: Services): Promi
 /** Connects once and says which methods of a benchmark the hub has, or whether a service takes the key. */
 export async function testTarget(argument: unknown, services: Services): Promise<void> {
   if (!(await trusted())) return;
-  const title = vscode.l10n.t('Test Connection');
+  const title = t('Test Connection');
   const node = nodeOf(argument) ?? (await pickTarget(services, { title, asInFile: false }));
   if (node === undefined || node === 'asInFile') return;
-  const name = redactUrl(targetLook(node, vscode.l10n.t).label);
+  const name = redactUrl(targetLook(node, t).label);
   try {
     const probe = await vscode.window.withProgress(
       {
         location: vscode.ProgressLocation.Notification,
-        title: vscode.l10n.t('Connecting to {0}', name),
+        title: t('Connecting to {0}', name),
       },
       async () => {
         const text = targetText(node);
@@ -134,10 +134,10 @@ const probeParts: ProbeParts = {
 
 /** Why there was no connection, where what the system says is not for people; the log has that too. */
 const reasons = (): Readonly<Record<string, string>> => ({
-  refused: vscode.l10n.t('no server listens there.'),
-  dns: vscode.l10n.t('this host name is not known.'),
-  unreachable: vscode.l10n.t('this host cannot be reached.'),
-  timeout: vscode.l10n.t('there was no answer in time.'),
+  refused: t('no server listens there.'),
+  dns: t('this host name is not known.'),
+  unreachable: t('this host cannot be reached.'),
+  timeout: t('there was no answer in time.'),
 });
 
 async function sayProbe(
@@ -146,7 +146,7 @@ async function sayProbe(
   { log }: Services,
 ): Promise<void> {
   const { copy, ownMethod } = hubHelp();
-  const show = vscode.l10n.t('Show Log');
+  const show = t('Show Log');
   const missing =
     'methods' in probe
       ? probe.methods.filter(({ present }) => !present).map((method) => method.name)
@@ -159,7 +159,7 @@ async function sayProbe(
     answer = await vscode.window.showErrorMessage(`${name}: ${reason}`, ...actions);
   } else if (missing.length > 0) {
     answer = await vscode.window.showWarningMessage(
-      vscode.l10n.t(
+      t(
         '{0}: connected, but the hub lacks {1}. The code adds a hub with all of them.',
         name,
         missing.join(', '),
@@ -171,10 +171,10 @@ async function sayProbe(
     const connectMs = formatCount(probe.connectMs, 1);
     await vscode.window.showInformationMessage(
       'methods' in probe
-        ? vscode.l10n.t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
+        ? t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
         : probe.signedIn
           ? signInText(name, connectMs, probe.missingRestRole)
-          : vscode.l10n.t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
+          : t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
     );
   }
   await helpWithHub(answer, name);
@@ -183,8 +183,8 @@ async function sayProbe(
 
 function signInText(name: string, connectMs: string, missingRestRole: string | undefined): string {
   return missingRestRole === undefined
-    ? vscode.l10n.t('{0}: the service answers in {1} ms and takes the sign-in.', name, connectMs)
-    : vscode.l10n.t(
+    ? t('{0}: the service answers in {1} ms and takes the sign-in.', name, connectMs)
+    : t(
         '{0}: the service answers in {1} ms and takes the sign-in. REST is not allowed to this identity; only serverless scenarios need it, and with it the role {2}.',
         name,
         connectMs,
@@ -201,18 +201,16 @@ function nodeOf(argument: unknown): TargetNode | undefined {
 /** A name for a secret; undefined when the person turned away. */
 async function askSecretName({ secrets }: Services, value = ''): Promise<string | undefined> {
   const answer = await vscode.window.showInputBox({
-    title: vscode.l10n.t('Name of the secret'),
-    prompt: vscode.l10n.t('Scenario files name it by this, as {0}.', '${secret:name}'),
+    title: t('Name of the secret'),
+    prompt: t('Scenario files name it by this, as {0}.', '${secret:name}'),
     value,
     ignoreFocusOut: true,
     validateInput: (text) => {
       if (!isSecretNameText(text.trim())) {
-        return vscode.l10n.t('Letters, digits, - and _, beginning with a letter.');
+        return t('Letters, digits, - and _, beginning with a letter.');
       }
       if (secrets.names.includes(text.trim())) {
-        return vscode.l10n.t(
-          'There is a secret of this name; remove it in the Targets view first.',
-        );
+        return t('There is a secret of this name; remove it in the Targets view first.');
       }
       return undefined;
     },
@@ -233,7 +231,7 @@ export async function moveSecretOut(
   const at =
     rangeArgument instanceof vscode.Range ? rangeIn(document, rangeArgument) : firstIn(text);
   if (!at) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No secret was found in this file.'));
+    void vscode.window.showInformationMessage(t('No secret was found in this file.'));
     return;
   }
   const { version } = document;
@@ -246,9 +244,7 @@ export async function moveSecretOut(
   const name = await askSecretName(services, proposed);
   if (name === undefined) return;
   if (document.version !== version) {
-    void vscode.window.showWarningMessage(
-      vscode.l10n.t('The file was changed meanwhile; nothing was moved.'),
-    );
+    void vscode.window.showWarningMessage(t('The file was changed meanwhile; nothing was moved.'));
     return;
   }
   const move = moveSecret(text, at, name);
@@ -262,13 +258,13 @@ export async function moveSecretOut(
   edit.replace(uri, new vscode.Range(document.positionAt(move.offset), end), move.text);
   if (!(await vscode.workspace.applyEdit(edit))) {
     await services.secrets.delete(name);
-    void vscode.window.showWarningMessage(vscode.l10n.t('The file cannot be changed.'));
+    void vscode.window.showWarningMessage(t('The file cannot be changed.'));
   }
 }
 
 function sayUnmoved(): void {
   void vscode.window.showWarningMessage(
-    vscode.l10n.t(
+    t(
       'This secret cannot be moved by itself; nothing was changed. Add it in the Targets view and write the reference by hand.',
     ),
   );
@@ -302,17 +298,13 @@ export async function pickTarget(
   const known = targetNodes(state.hubs, secrets.names)
     .filter(fits)
     .map((node): TargetItem => {
-      const { label, description, icon } = targetLook(node, vscode.l10n.t);
+      const { label, description, icon } = targetLook(node, t);
       return { label: `$(${icon}) ${label}`, description, target: node };
     });
   const items: TargetItem[] = [
-    ...(asInFile
-      ? [{ label: `$(file) ${vscode.l10n.t('As in the file')}`, target: 'asInFile' as const }]
-      : []),
+    ...(asInFile ? [{ label: `$(file) ${t('As in the file')}`, target: 'asInFile' as const }] : []),
     ...known,
-    ...(fits({ kind: 'hub', url: '' })
-      ? [{ label: `$(edit) ${vscode.l10n.t('Another hub URL…')}` }]
-      : []),
+    ...(fits({ kind: 'hub', url: '' }) ? [{ label: `$(edit) ${t('Another hub URL…')}` }] : []),
   ];
   const answer = await vscode.window.showQuickPick(items, { title });
   if (!answer) return undefined;
@@ -324,7 +316,7 @@ export async function pickTarget(
 async function askHubUrl(title: string): Promise<string | undefined> {
   const answer = await vscode.window.showInputBox({
     title,
-    prompt: vscode.l10n.t('Hub URL'),
+    prompt: t('Hub URL'),
     ignoreFocusOut: true,
     placeHolder: 'http://localhost:5050/signalrbench',
     validateInput: (text) => urlProblem(text.trim()),
@@ -334,15 +326,15 @@ async function askHubUrl(title: string): Promise<string | undefined> {
 
 function urlProblem(text: string): string | undefined {
   if (!/^(https?|wss?):\/\/[^\s/]/i.test(text)) {
-    return vscode.l10n.t('Write the whole URL, such as http://localhost:5050/signalrbench');
+    return t('Write the whole URL, such as http://localhost:5050/signalrbench');
   }
-  return hubUrlProblem(text) === undefined ? undefined : vscode.l10n.t('This is no hub URL.');
+  return hubUrlProblem(text) === undefined ? undefined : t('This is no hub URL.');
 }
 
 /** What helps with a hub that has not the methods of a benchmark. */
 const hubHelp = () => ({
-  copy: vscode.l10n.t('Copy C# Code'),
-  ownMethod: vscode.l10n.t('Call Your Own Method'),
+  copy: t('Copy C# Code'),
+  ownMethod: t('Call Your Own Method'),
 });
 
 /** Does what a person has chosen of {@link hubHelp}; anything else is left alone. */
@@ -358,19 +350,15 @@ export async function sayMissingMethods({ methods, url }: MissingMethods): Promi
   const { copy, ownMethod } = hubHelp();
   const text =
     methods.length === 1
-      ? vscode.l10n.t('{0}: the hub has no method {1}. Nothing was started.', url, methods[0]!)
-      : vscode.l10n.t(
-          '{0}: the hub has no methods {1}. Nothing was started.',
-          url,
-          methods.join(', '),
-        );
+      ? t('{0}: the hub has no method {1}. Nothing was started.', url, methods[0]!)
+      : t('{0}: the hub has no methods {1}. Nothing was started.', url, methods.join(', '));
   const answer = await vscode.window.showErrorMessage(noticeText(text), copy, ownMethod);
   await helpWithHub(answer, url);
 }
 
 async function confirmRedirect(host: string, url: string): Promise<boolean> {
-  const connect = vscode.l10n.t('Connect');
-  const text = vscode.l10n.t('{0} redirects to {1}, which is not on this machine.', url, host);
+  const connect = t('Connect');
+  const text = t('{0} redirects to {1}, which is not on this machine.', url, host);
   const answer = await vscode.window.showWarningMessage(noticeText(text), { modal: true }, connect);
   return answer === connect;
 }
@@ -378,7 +366,7 @@ async function confirmRedirect(host: string, url: string): Promise<boolean> {
 /** The Microsoft account of the editor; undefined also when nobody wants to sign in. */
 export const editorAccount: EditorAccount = async (scope, tenantId, mayAsk) => {
   const scopes = [scope, ...(tenantId === undefined ? [] : [`VSCODE_TENANT:${tenantId}`])];
-  const detail = vscode.l10n.t(
+  const detail = t(
     'The connection string says AuthType=azure, and nothing else on this machine is signed in to Microsoft Entra ID.',
   );
   try {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { t } from '../log';
 import { referencesIn } from '../../scenario/target/references';
 import { secretVariable } from '../../targets/target';
 import type { EditorState } from '../editorState';
@@ -26,7 +27,7 @@ export class TargetsTree implements vscode.TreeDataProvider<TargetNode>, vscode.
   }
 
   getTreeItem(node: TargetNode): vscode.TreeItem {
-    const { label, description, icon } = targetLook(node, vscode.l10n.t);
+    const { label, description, icon } = targetLook(node, t);
     const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.None);
     const keys = targetKeys(node, 'hub').map(({ path, value }) => `${path}: ${value}`);
     item.id = `target:${keys.join()}`;
