@@ -1,5 +1,5 @@
 import type { SetKey } from '../results/scenarioCopy';
-import type { Fix, Problem, Severity } from '../scenario/problem';
+import type { Problem, Severity } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import { namedScenario, readScenario, type ScenarioParser } from '../session/scenarioFile';
 import type { ProcessIo } from './io';
@@ -26,18 +26,12 @@ export async function scenarioOf(
   return { scenario, name, text };
 }
 
-export interface PlacedProblem {
+export interface PlacedProblem extends Omit<Problem, 'offset' | 'length'> {
   readonly file: string;
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
   readonly endColumn: number;
-  readonly severity: Severity;
-  readonly code: string;
-  readonly message: string;
-  /** The flag it is about; it has no place in the file then, and stands before the message. */
-  readonly flag?: string;
-  readonly fix?: Fix;
 }
 
 export function placeProblems(

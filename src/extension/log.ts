@@ -39,6 +39,16 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+/** Says something, and does what stands behind the button that is pressed. */
+export async function offer(
+  kind: 'Information' | 'Warning' | 'Error',
+  text: string,
+  buttons: Readonly<Record<string, () => unknown>>,
+): Promise<void> {
+  const answer = await vscode.window[`show${kind}Message`](text, ...Object.keys(buttons));
+  if (answer !== undefined) await buttons[answer]?.();
+}
+
 /** A notification is read at a glance; the log has all of it. */
 const mostNoticeCharacters = 400;
 

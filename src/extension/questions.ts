@@ -51,10 +51,11 @@ export async function confirmLoad(
   return true;
 }
 
-export type SecondRun = 'stop' | 'wait' | 'cancel';
-
 /** What to do about the run that is going on; names both, since the second may be chosen by its editor. */
-export async function askSecondRun(title: string, running: string): Promise<SecondRun> {
+export async function askSecondRun(
+  title: string,
+  running: string,
+): Promise<'stop' | 'wait' | 'cancel'> {
   const stop = t('Stop It and Run');
   const wait = t('Wait for Its End');
   const answer = await vscode.window.showWarningMessage(

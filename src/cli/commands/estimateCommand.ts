@@ -43,22 +43,18 @@ export async function estimateCommand(
 ): Promise<number> {
   const { scenario } = await scenarioOf(file, [], io, deps.parseScenario);
   const model = await deps.capacity();
-  const { edition, headroom } = flags;
-  const options = {
-    ...(edition !== undefined && { edition }),
-    ...(headroom !== undefined && { headroom }),
-  };
+  const { json, unitPrice, messagePrice, hours, ...options } = flags;
   const found = scenarioEstimate(scenario, options, model);
   if ('problem' in found) throw new ExpectedError('no-table', found.problem);
   const { estimate } = found;
   const { stdout } = io;
   const price = priceOf(estimate, scenario, {
-    ...(flags.unitPrice !== undefined && { unitHour: flags.unitPrice }),
-    ...(flags.messagePrice !== undefined && { messages: flags.messagePrice }),
-    ...(flags.hours !== undefined && { hours: flags.hours }),
+    ...(unitPrice !== undefined && { unitHour: unitPrice }),
+    ...(messagePrice !== undefined && { messages: messagePrice }),
+    ...(hours !== undefined && { hours }),
   });
   stdout.write(
-    flags.json
+    json
       ? jsonDocument({
           ...estimate,
           ...priceFields(price, flags),

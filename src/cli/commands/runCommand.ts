@@ -70,9 +70,11 @@ export async function runCommand(
   const shown: Shown = {};
   const shell = shellOf(folder, flags, io, shown, stop, deps);
   try {
-    const createView = await viewFor(io);
+    const { createLiveView, createPlainView } = await onDemand();
     const prepared = await prepareRun(read.scenario, request, shell, deps);
-    shown.view = createView(titleOf(prepared));
+    shown.view = canRedraw(io)
+      ? createLiveView(io.stderr, titleOf(prepared), canColour(io))
+      : createPlainView(io.stderr, titleOf(prepared));
     const session = await runSession(prepared, shell, deps);
     const finished = await watch(session, shown, stop);
     await print(finished, flags, io);
@@ -84,17 +86,9 @@ export async function runCommand(
 
 /** Flags that stand for a key come after `--set`, so that they win. */
 function overridesOf({ set = [], target, seed, workers }: RunFlags): SetKey[] {
-  const named: [string, string | number | undefined][] = [
-    ['config.target', target],
-    ['config.seed', seed],
-    ['config.workers', workers],
-  ];
-  return [
-    ...set,
-    ...named.flatMap(([path, value]) =>
-      value === undefined ? [] : [{ path, value: String(value) }],
-    ),
-  ];
+  const named = { 'config.target': target, 'config.seed': seed, 'config.workers': workers };
+  const given = Object.entries(named).filter(([, value]) => value !== undefined);
+  return [...set, ...given.map(([path, value]) => ({ path, value: String(value) }))];
 }
 
 interface Shown {
@@ -125,9 +119,7 @@ function shellOf(
       serverScript,
       readFile: (name) => readScenarioFile(path.resolve(folder, name)),
     },
-    ...(yes !== true && {
-      confirm: (beyond, scenario) => confirmLoad(beyond, scenario, io),
-    }),
+    ...(yes !== true && { confirm: (beyond, scenario) => confirmLoad(beyond, scenario, io) }),
     waiting: (url, withinMs) =>
       stderr.write(
         `waiting for ${printable(url)} to answer, for at most ${formatDurationMs(withinMs)}\n`,
@@ -137,13 +129,6 @@ function shellOf(
     startTime: now,
     calledOff: signalled,
   };
-}
-
-async function viewFor(io: ProcessIo): Promise<(title: RunTitle) => RunView> {
-  const { stderr } = io;
-  const { createLiveView, createPlainView } = await onDemand();
-  if (!canRedraw(io)) return (title) => createPlainView(stderr, title);
-  return (title) => createLiveView(stderr, title, canColour(io));
 }
 
 const titleOf = ({ request, scenario, plan, target }: PreparedRun): RunTitle => ({
@@ -189,16 +174,9 @@ async function print(
   stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
 }
 
-interface SignalStop {
-  signal(): EndingSignal | undefined;
-  /** Rejects with a {@link SignalError} at the first signal, for what is not to be waited for then. */
-  readonly signalled: Promise<never>;
-  /** From now on each signal calls this, with how many have come since. */
-  handle(listener: (times: number) => void): void;
-  dispose(): void;
-}
+type SignalStop = ReturnType<typeof stopOnSignal>;
 
-function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>): SignalStop {
+function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>) {
   let first: EndingSignal | undefined;
   let times = 0;
   let handler: ((times: number) => void) | undefined;
@@ -216,8 +194,10 @@ function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>): SignalStop {
   });
   return {
     signal: () => first,
+    /** Rejects with a {@link SignalError} at the first signal, for what is not to be waited for then. */
     signalled,
-    handle: (listener) => {
+    /** From now on each signal calls this, with how many have come since. */
+    handle(listener: (times: number) => void): void {
       times = 0;
       handler = listener;
     },

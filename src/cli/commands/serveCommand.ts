@@ -20,15 +20,12 @@ import { appServerVariable, upstreamVariable } from '../../targets/target';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 
-export interface ServeFlags {
+interface ServeFlags {
   /** 0 takes any free port. */
   readonly port: number;
   /** End when standard input closes: whoever started this process is gone. */
   readonly exitWithStdin?: boolean;
 }
-export interface ServeHubFlags extends BenchHubFlags, ServeFlags {}
-export interface ServeAzureSignalrFlags extends AzureSignalrFlags, ServeFlags {}
-export interface ServeWebPubSubFlags extends WebPubSubFlags, ServeFlags {}
 
 interface Disposable {
   dispose(): Promise<void>;
@@ -61,20 +58,20 @@ export interface ServeDeps {
   readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
 }
 
-export const serveHub = serving<ServeHubFlags>(
+export const serveHub = serving<BenchHubFlags & ServeFlags>(
   'Serving the bench methods; Ctrl+C ends it.',
   ({ port, ...knobs }, { startBenchHub }) => startBenchHub({ port, ...parseBenchHubFlags(knobs) }),
 );
 
 const notOfAzure = 'Times measured here are those of the emulator, not of Azure.';
 
-export const serveAzureSignalr = serving<ServeAzureSignalrFlags>(
+export const serveAzureSignalr = serving<AzureSignalrFlags & ServeFlags>(
   `Serving an emulator of Azure SignalR Service; Ctrl+C ends it. ${notOfAzure}`,
   ({ port, ...flags }, { startAzureSignalr }) =>
     startAzureSignalr({ port, ...parseAzureSignalrFlags(flags) }),
 );
 
-export const serveWebPubSub = serving<ServeWebPubSubFlags>(
+export const serveWebPubSub = serving<WebPubSubFlags & ServeFlags>(
   `Serving an emulator of Azure Web PubSub; Ctrl+C ends it. ${notOfAzure}`,
   ({ port, ...flags }, { startWebPubSubEmulator }) =>
     startWebPubSubEmulator({ port, ...parseWebPubSubFlags(flags) }),

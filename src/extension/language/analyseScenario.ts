@@ -53,28 +53,18 @@ interface Versioned {
   getText(): string;
 }
 
-/** What is asked of documents; both are asked often, so they must be cheap. */
-interface DocumentFacts<D> {
-  readonly isScenario: (document: D) => boolean;
-  readonly sizeOf: (document: D) => number;
-}
+export type AnalysisCache<D extends Versioned> = ReturnType<typeof analysisCache<D>>;
 
-export interface AnalysisCache<D extends Versioned> {
-  /** Undefined when the document is no scenario, or too large to be one. */
-  analysisOf(document: D): Analysis | undefined;
-  /** Whether only the size of the document keeps it from being read. */
-  isTooLarge(document: D): boolean;
-}
-
-/** Reads each version of a document once, however many features ask; megabytes not even once. */
+/** Reads each version of a document once; both questions about it must be cheap, they are asked often. */
 export function analysisCache<D extends Versioned>({
   isScenario,
   sizeOf,
-}: DocumentFacts<D>): AnalysisCache<D> {
+}: Readonly<{ isScenario: (document: D) => boolean; sizeOf: (document: D) => number }>) {
   const known = new WeakMap<D, { version: number; analysis: Analysis }>();
   const isTooLarge = (document: D): boolean => sizeOf(document) > maximumCharacters;
   return {
-    analysisOf(document) {
+    /** Undefined when the document is no scenario, or too large to be one. */
+    analysisOf(document: D): Analysis | undefined {
       if (!isScenario(document) || isTooLarge(document)) return undefined;
       const found = known.get(document);
       if (found?.version === document.version) return found.analysis;
@@ -82,7 +72,8 @@ export function analysisCache<D extends Versioned>({
       known.set(document, { version: document.version, analysis });
       return analysis;
     },
-    isTooLarge: (document) => isScenario(document) && isTooLarge(document),
+    /** Whether only the size of the document keeps it from being read. */
+    isTooLarge: (document: D): boolean => isScenario(document) && isTooLarge(document),
   };
 }
 

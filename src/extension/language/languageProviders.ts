@@ -30,12 +30,7 @@ export interface LanguageContext {
   readonly onRelevantChange: vscode.Event<void>;
   isRunning(uri: vscode.Uri): boolean;
   /** Outcome of the newest run of a scenario in words, and its folder; undefined without one. */
-  lastRun(uri: vscode.Uri): LastRun | undefined;
-}
-
-export interface LastRun {
-  readonly words: string;
-  readonly folder: string;
+  lastRun(uri: vscode.Uri): { readonly words: string; readonly folder: string } | undefined;
 }
 
 /** Answers the editor's questions about scenarios, and publishes their diagnostics from its beginning. */

@@ -72,15 +72,9 @@ export interface LensText {
   readonly opens: 'run' | 'stop' | 'estimate' | 'result';
 }
 
-export interface LensRuns {
-  readonly running: boolean;
-  /** Outcome of the newest one that is over in words, e.g. `p99 41 ms, passed, 2 h ago`. */
-  readonly lastRun: string | undefined;
-}
-
 export function codeLenses(
   { estimate, noEstimate, problems }: Analysis,
-  { running, lastRun }: LensRuns,
+  { running, lastRun }: { readonly running: boolean; readonly lastRun: string | undefined },
   t: Translate = english,
 ): LensText[] {
   const errors = problems.filter(({ severity }) => severity === 'error').length;

@@ -140,7 +140,7 @@ export class RunPanels {
       if (sent?.type !== 'ready') return;
       void panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() });
     });
-    panel.onDidDispose(() => subscription.dispose());
+    panel.onDidDispose(() => void subscription.dispose());
     this.setPage(panel, message);
   }
 

@@ -85,10 +85,11 @@ export function fromName(name: string): { readonly scenario: string; readonly st
   return { scenario: rest!, startedMs: Number.isFinite(startedMs) ? startedMs : 0 };
 }
 
-type NamedFolder = Pick<ResultEntry, 'name' | 'id'>;
-
 /** The wanted name, behind the first one where no result can be read: nothing else says when it ran, and what. */
-export function nameWithOrigin({ name, id }: NamedFolder, wanted: string): string {
+export function nameWithOrigin(
+  { name, id }: Pick<ResultEntry, 'name' | 'id'>,
+  wanted: string,
+): string {
   if (id !== undefined) return wanted;
   const [origin = ''] = name.split(' ');
   if (fromName(origin).startedMs === 0 || `${wanted} `.startsWith(`${origin} `)) return wanted;
@@ -116,9 +117,6 @@ export function resultPath({ folder }: Pick<ResultEntry, 'folder'>): string {
 
 /** Results read at most; beyond, the oldest are counted only. */
 export const mostResults = 500;
-const readAtOnce = 8;
-/** Larger results are read one at a time: each takes many times its size in memory. */
-const largeBytes = 1024 * 1024;
 /** A folder that was deleted with a way back; purged when nobody can take it any more. */
 export const deletedPrefix = '.deleted-';
 const purgeAfterMs = 3_600_000;
@@ -150,16 +148,22 @@ export async function scanResults(
   folders.sort((a, b) => (path.basename(a) < path.basename(b) ? 1 : -1));
   const read = folders.slice(0, mostResults);
   for (const folder of [...known.keys()]) if (!read.includes(folder)) known.delete(folder);
-  const entries: (ResultEntry | undefined)[] = Array.from({ length: read.length });
-  let next = 0;
-  const oneAtATime = queue();
-  const readNext = async (): Promise<void> => {
-    while (next < read.length) {
-      const position = next++;
-      entries[position] = await entryOf(read[position]!, { known, now, oneAtATime });
+  const stamps = await Promise.all(read.map(stampOf));
+  const entries: (ResultEntry | undefined)[] = [];
+  // One at a time: a result takes many times its size in memory.
+  for (const [at, folder] of read.entries()) {
+    const [stamp, before] = [stamps[at], known.get(folder)];
+    const same = stamp !== undefined && isDeepStrictEqual(before?.stamp, stamp);
+    if (before && same && before.entry?.status !== 'running') {
+      entries.push(before.entry);
+      continue;
     }
-  };
-  await Promise.all(Array.from({ length: readAtOnce }, readNext));
+    // Samples that grew between two looks are being written, whatever the clocks of the machines say.
+    const samples = stamp?.file === samplesFile && before?.stamp?.file === samplesFile;
+    const entry = await resultEntry(folder, now, samples && !same);
+    known.set(folder, { stamp, entry });
+    entries.push(entry);
+  }
   return {
     entries: entries.filter((entry) => entry !== undefined),
     unread: folders.length - read.length,
@@ -190,27 +194,6 @@ async function purge(folder: string, now: Date): Promise<void> {
   }
 }
 
-interface Scan {
-  readonly known: Map<string, KnownEntry>;
-  readonly now: Date;
-  readonly oneAtATime: <T>(act: () => Promise<T>) => Promise<T>;
-}
-
-async function entryOf(folder: string, scan: Scan): Promise<ResultEntry | undefined> {
-  const { known, now, oneAtATime } = scan;
-  const stamp = await stampOf(folder);
-  const before = known.get(folder);
-  const same = stamp !== undefined && isDeepStrictEqual(before?.stamp, stamp);
-  if (before && same && before.entry?.status !== 'running') return before.entry;
-  // Samples that grew between two looks are being written, whatever the clocks of the machines say.
-  const samples = stamp?.file === samplesFile && before?.stamp?.file === samplesFile;
-  const grew = samples && !same;
-  const read = (): Promise<ResultEntry | undefined> => resultEntry(folder, now, grew);
-  const entry = await ((stamp?.size ?? 0) > largeBytes ? oneAtATime(read) : read());
-  known.set(folder, { stamp, entry });
-  return entry;
-}
-
 /** The result when there is one, else the samples; undefined when there is neither. */
 async function stampOf(folder: string): Promise<FolderStamp | undefined> {
   for (const file of [resultFile, samplesFile] as const) {
@@ -222,16 +205,6 @@ async function stampOf(folder: string): Promise<FolderStamp | undefined> {
     }
   }
   return undefined;
-}
-
-/** Lets one go after the other. */
-function queue(): Scan['oneAtATime'] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (act) => {
-    const mine = last.then(act);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
 }
 
 /** Closing a window, as when it is loaded again, may take some seconds. */

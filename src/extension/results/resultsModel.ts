@@ -85,16 +85,16 @@ function ago(startedMs: number, now: Date, t: Translate): string {
 /** Of these, how a run went is not known, or not yet. */
 const unknown: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
 
-export interface ResultSource {
-  readonly scenario: string;
-  readonly origin: string;
-  readonly places: readonly string[];
-}
-
 /** The newest result of a scenario file whose outcome is known; where the file is not, its name and place count. */
 export function newestOf(
   entries: readonly ResultEntry[],
-  { scenario, origin, places }: ResultSource,
+  {
+    scenario,
+    origin,
+    places,
+  }: Readonly<Record<'scenario' | 'origin', string>> & {
+    readonly places: readonly string[];
+  },
 ): ResultEntry | undefined {
   return entries
     .filter((entry) => entry.scenario === scenario && !unknown.includes(entry.status))

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { t } from '../log';
+import { offer, t } from '../log';
 import type { EditorState } from '../editorState';
 import type { ResultEntry, FoundResults, KnownEntry } from './resultEntry';
 import {
@@ -258,13 +258,14 @@ export class ResultPlaces {
     const text = await readFile(file, 'utf8').catch(() => '');
     if (text.includes(resultsFolder)) return;
     await this.state.setIgnoreOffered(root);
-    const add = t('Add to .gitignore');
-    const answer = await vscode.window.showInformationMessage(
-      t('Results of runs are in {0}. Keep them out of version control?', resultsFolder),
-      add,
+    const question = t(
+      'Results of runs are in {0}. Keep them out of version control?',
+      resultsFolder,
     );
-    if (answer !== add) return;
-    await appendFile(file, `${text === '' || text.endsWith('\n') ? '' : '\n'}${resultsFolder}/\n`);
+    const before = text === '' || text.endsWith('\n') ? '' : '\n';
+    await offer('Information', question, {
+      [t('Add to .gitignore')]: () => appendFile(file, `${before}${resultsFolder}/\n`),
+    });
   }
 }
 

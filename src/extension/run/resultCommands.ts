@@ -9,7 +9,7 @@ import { fileProblem, scenarioFile } from '../../results/resultFolder';
 import { redactedKeys } from '../../results/scenarioCopy';
 import { exported, exportersFor } from '../../session/export/exporters';
 import { storedMarkdown } from '../../session/export/summaryMarkdown';
-import { errorText, t } from '../log';
+import { errorText, offer, t } from '../log';
 import { storedSource, type PanelSource } from '../panel/panelSession';
 import {
   closeResultTabs,
@@ -57,13 +57,12 @@ export class ResultCommands {
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
       const file = resultPath({ folder });
-      const text = t('Open as Text');
-      const actions = existsSync(file) ? [text] : [];
-      const answer = await vscode.window.showErrorMessage(errorText(error), ...actions);
-      // Another editor has this file by default, and an answer may come when it is gone.
-      if (answer === text) {
-        await vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(file), 'default');
-      }
+      const text = {
+        // Another editor has this file by default, and an answer may come when it is gone.
+        [t('Open as Text')]: () =>
+          vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(file), 'default'),
+      };
+      await offer('Error', errorText(error), existsSync(file) ? text : {});
     }
   }
 
@@ -103,20 +102,17 @@ export class ResultCommands {
   /** Offers what runs left that the closing of their window, or a crash, broke off. */
   async offerInterrupted(): Promise<void> {
     const { state } = this.services;
-    const open = t('Open Result');
-    const offer = async (folder: string): Promise<void> => {
-      const name = path.basename(folder);
-      const answer = await vscode.window.showInformationMessage(
-        t('The run {0} was interrupted; what was measured is kept.', name),
-        open,
+    const offerOpening = (folder: string): Promise<void> =>
+      offer(
+        'Information',
+        t('The run {0} was interrupted; what was measured is kept.', path.basename(folder)),
+        { [t('Open Result')]: () => this.open(folder) },
       );
-      if (answer === open) await this.open(folder);
-    };
     for (const run of state.unfinishedRuns) {
       const found = await runState(run);
       if (found === 'running') continue;
       await state.removeUnfinishedRun(run.folder);
-      if (found === 'interrupted') void offer(run.folder);
+      if (found === 'interrupted') void offerOpening(run.folder);
     }
   }
 
@@ -174,10 +170,9 @@ export class ResultCommands {
     });
     if (target === undefined) return;
     await written(target, await exported(run, name));
-    const open = t('Open');
-    const said = t('Result exported to {0}.', path.basename(target.path));
-    const wanted = await vscode.window.showInformationMessage(said, open);
-    if (wanted === open) await vscode.commands.executeCommand('vscode.open', target);
+    await offer('Information', t('Result exported to {0}.', path.basename(target.path)), {
+      [t('Open')]: () => vscode.commands.executeCommand('vscode.open', target),
+    });
   }
 
   /** Puts the folder aside first: it is gone for good when the way back was not taken. */

@@ -12,7 +12,7 @@ import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
 import { readScenarioFile } from '../../session/scenarioFile';
 import { startTimes, type Saying } from '../../session/shell';
-import { errorText, type Log, t } from '../log';
+import { errorText, type Log, t, offer } from '../log';
 import type { PanelSource } from '../panel/panelSession';
 import type { RunPanels } from '../panel/runPanel';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
@@ -278,16 +278,14 @@ export class RunController implements vscode.Disposable {
   private async sayResult(session: EditorRun, result: Result): Promise<void> {
     // Whoever looks at the panel reads it there.
     if (this.panel?.of === session && this.panel.view.visible) return;
-    const open = t('Open Result');
-    const copy = t('Copy Summary');
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
-    const say = asWanted ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
     // The message has an icon of its own.
-    const words = sentencesIn(t)(verdictSentence(result));
-    const sentence = words.replace(/^[^\p{L}\p{N}]+/u, '');
-    const answer = await say(noticeText(`${session.run.title}: ${sentence}`), open, copy);
-    if (answer === open) this.showRun(session);
-    if (answer === copy) await copySummary(result);
+    const sentence = sentencesIn(t)(verdictSentence(result)).replace(/^[^\p{L}\p{N}]+/u, '');
+    const text = noticeText(`${session.run.title}: ${sentence}`);
+    await offer(asWanted ? 'Information' : 'Warning', text, {
+      [t('Open Result')]: () => this.showRun(session),
+      [t('Copy Summary')]: () => copySummary(result),
+    });
   }
 
   private async sayWhy(error: unknown, { uri }: ScenarioToRun): Promise<void> {
@@ -301,12 +299,12 @@ export class RunController implements vscode.Disposable {
       await vscode.window.showErrorMessage(errorText(error));
       return;
     }
-    const log = t('Show Log');
-    const store = t('Add Target…');
-    const actions = code === 'missing-reference' ? [store, log] : [log];
-    const answer = await vscode.window.showErrorMessage(errorText(error), ...actions);
-    if (answer === log) this.services.log.show();
-    if (answer === store) await vscode.commands.executeCommand('signalrBenchmark.addTarget');
+    await offer('Error', errorText(error), {
+      ...(code === 'missing-reference' && {
+        [t('Add Target…')]: () => vscode.commands.executeCommand('signalrBenchmark.addTarget'),
+      }),
+      [t('Show Log')]: () => this.services.log.show(),
+    });
   }
 }
 

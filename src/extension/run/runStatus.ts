@@ -33,10 +33,8 @@ export function showStatus(session: EditorRun, panel: PanelView): void {
   let timer = setTimeout(() => panel.isVisible() && notice.hide(), besidePanelMs);
   const all = vscode.Disposable.from(
     item,
-    notice,
-    session.onSnapshot((snapshot) => {
-      notice.say(fill(item, session, snapshot));
-    }),
+    { dispose: () => notice.hide() },
+    session.onSnapshot((snapshot) => notice.say(fill(item, session, snapshot))),
     panel.onDidChange(() => {
       clearTimeout(timer);
       const visible = panel.isVisible();
@@ -68,7 +66,7 @@ function fill(
 }
 
 /** The notification with a button to cancel; it can go and come again. */
-class RunNotice implements vscode.Disposable {
+class RunNotice {
   private end: (() => void) | undefined;
   private report: ((text: string) => void) | undefined;
   private text = '';
@@ -88,9 +86,7 @@ class RunNotice implements vscode.Disposable {
       },
       (progress, token) => {
         token.onCancellationRequested(() => this.session.stop());
-        this.report = (message) => {
-          progress.report({ message });
-        };
+        this.report = (message) => progress.report({ message });
         if (this.text !== '') this.report(this.text);
         return until;
       },
@@ -106,10 +102,6 @@ class RunNotice implements vscode.Disposable {
     this.end?.();
     this.end = undefined;
     this.report = undefined;
-  }
-
-  dispose(): void {
-    this.hide();
   }
 }
 

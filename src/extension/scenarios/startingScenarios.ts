@@ -42,19 +42,15 @@ function exampleOf(file: string, text: string): ExampleScenario[] {
   return [{ file, summary, service, overrides: behindOf(target) === 'ownServer' ? [] : overrides }];
 }
 
-export interface ScenarioTemplate {
-  readonly useCase: UseCase;
-  readonly fileName: string;
-  readonly text: string;
-}
+export type ScenarioTemplate = ReturnType<typeof scenarioTemplates>[number];
 
-export function scenarioTemplates(): ScenarioTemplate[] {
-  return useCases.map((useCase) => ({
+/** In the order people are shown them. */
+export const scenarioTemplates = () =>
+  useCases.map((useCase) => ({
     useCase,
     fileName: `${useCase.name}.signalr.yaml`,
     text: templateText(useCase),
   }));
-}
 
 const connections = 200;
 

@@ -22,7 +22,7 @@ import { tokenExpiry, type EditorAccount } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
-import { errorText, t } from '../log';
+import { errorText, offer, t } from '../log';
 import { trusted } from '../questions';
 import type { Services } from '../services';
 import { isSecretNameText } from './targetsTree';
@@ -68,13 +68,10 @@ async function keepByName(services: Services, value: string): Promise<void> {
   const name = await askSecretName(services);
   if (name === undefined) return;
   await services.secrets.set(name, value);
-  const copy = t('Copy Reference');
   const reference = `\${secret:${name}}`;
-  const answer = await vscode.window.showInformationMessage(
-    t('Kept. Scenario files name it {0}.', reference),
-    copy,
-  );
-  if (answer === copy) await vscode.env.clipboard.writeText(reference);
+  await offer('Information', t('Kept. Scenario files name it {0}.', reference), {
+    [t('Copy Reference')]: () => vscode.env.clipboard.writeText(reference),
+  });
 }
 
 export async function removeTarget(argument: unknown, services: Services): Promise<void> {
@@ -145,40 +142,37 @@ async function sayProbe(
   probe: HubProbe | ServiceProbe,
   { log }: Services,
 ): Promise<void> {
-  const { copy, ownMethod } = hubHelp();
-  const show = t('Show Log');
   const missing =
     'methods' in probe
       ? probe.methods.filter(({ present }) => !present).map((method) => method.name)
       : [];
-  let answer: string | undefined;
   if (!probe.reachable) {
     log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
     const reason = reasons()[probe.errorClass] ?? noticeText(probe.message);
-    const actions = probe.errorClass === 'notFound' ? [copy, show] : [show];
-    answer = await vscode.window.showErrorMessage(`${name}: ${reason}`, ...actions);
-  } else if (missing.length > 0) {
-    answer = await vscode.window.showWarningMessage(
-      t(
-        '{0}: connected, but the hub lacks {1}. The code adds a hub with all of them.',
-        name,
-        missing.join(', '),
-      ),
-      copy,
-      ownMethod,
-    );
-  } else {
-    const connectMs = formatCount(probe.connectMs, 1);
-    await vscode.window.showInformationMessage(
-      'methods' in probe
-        ? t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
-        : probe.signedIn
-          ? signInText(name, connectMs, probe.missingRestRole)
-          : t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
-    );
+    await offer('Error', `${name}: ${reason}`, {
+      ...(probe.errorClass === 'notFound' && hubCodeButton()),
+      [t('Show Log')]: () => log.show(),
+    });
+    return;
   }
-  await helpWithHub(answer, name);
-  if (answer === show) log.show();
+  if (missing.length > 0) {
+    const lacking = missing.join(', ');
+    const text = t(
+      '{0}: connected, but the hub lacks {1}. The code adds a hub with all of them.',
+      name,
+      lacking,
+    );
+    await offer('Warning', text, hubHelp(name));
+    return;
+  }
+  const connectMs = formatCount(probe.connectMs, 1);
+  await vscode.window.showInformationMessage(
+    'methods' in probe
+      ? t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
+      : probe.signedIn
+        ? signInText(name, connectMs, probe.missingRestRole)
+        : t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
+  );
 }
 
 function signInText(name: string, connectMs: string, missingRestRole: string | undefined): string {
@@ -331,29 +325,24 @@ function urlProblem(text: string): string | undefined {
   return hubUrlProblem(text) === undefined ? undefined : t('This is no hub URL.');
 }
 
-/** What helps with a hub that has not the methods of a benchmark. */
-const hubHelp = () => ({
-  copy: t('Copy C# Code'),
-  ownMethod: t('Call Your Own Method'),
+const hubCodeButton = () => ({
+  [t('Copy C# Code')]: () => vscode.env.clipboard.writeText(hubCode('recordLatency')),
 });
 
-/** Does what a person has chosen of {@link hubHelp}; anything else is left alone. */
-async function helpWithHub(answer: string | undefined, url: string): Promise<void> {
-  const { copy, ownMethod } = hubHelp();
-  if (answer === copy) await vscode.env.clipboard.writeText(hubCode('recordLatency'));
-  if (answer === ownMethod)
-    await vscode.commands.executeCommand('signalrBenchmark.newScenario', 'invoke', url);
-}
+/** What helps with a hub that has not the methods of a benchmark. */
+const hubHelp = (url: string) => ({
+  ...hubCodeButton(),
+  [t('Call Your Own Method')]: () =>
+    vscode.commands.executeCommand('signalrBenchmark.newScenario', 'invoke', url),
+});
 
 /** Says which methods a hub lacks that a run would have called, with what helps. */
 export async function sayMissingMethods({ methods, url }: MissingMethods): Promise<void> {
-  const { copy, ownMethod } = hubHelp();
   const text =
     methods.length === 1
       ? t('{0}: the hub has no method {1}. Nothing was started.', url, methods[0]!)
       : t('{0}: the hub has no methods {1}. Nothing was started.', url, methods.join(', '));
-  const answer = await vscode.window.showErrorMessage(noticeText(text), copy, ownMethod);
-  await helpWithHub(answer, url);
+  await offer('Error', noticeText(text), hubHelp(url));
 }
 
 async function confirmRedirect(host: string, url: string): Promise<boolean> {

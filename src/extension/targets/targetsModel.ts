@@ -62,11 +62,7 @@ export function targetText(node: TargetNode): string {
   }
 }
 
-export interface TargetLook {
-  readonly label: string;
-  readonly description: string;
-  readonly icon: string;
-}
+type TargetLook = Readonly<Record<'label' | 'description' | 'icon', string>>;
 
 export function targetLook(node: TargetNode, t: Translate): TargetLook {
   switch (node.kind) {
