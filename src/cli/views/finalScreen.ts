@@ -228,11 +228,17 @@ function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
   // Of a stored file the percentiles may be in any order.
   const cells = (us: number): number =>
     due.max > 0 ? Math.min(1, Math.max(0, us / due.max)) * barWidth : 0;
-  const bars = spectrumRows.map(([label, key, metric]) => {
-    const [us, sentUs] = [latencyAt(due, key), latencyAt(sent, key)];
-    const solid = Math.round(cells(Math.min(sentUs ?? 0, us ?? 0)));
-    const light = Math.round(cells(us ?? 0)) - solid;
-    return { label, us, sentUs, solid, light, limit: slo.latencyUs[metric] };
+  const words = (value: number | undefined): string =>
+    value === undefined ? '–' : formatLatencyUs(value);
+  const bars = spectrumRows.map(([label, key, metric]): Line => {
+    const [us, sentUs, limit] = [latencyAt(due, key), latencyAt(sent, key), slo.latencyUs[metric]];
+    const numbers = `${label.padStart(9)}${words(us).padStart(11)}${words(sentUs).padStart(12)}`;
+    if (us === undefined) return { text: `${numbers}  too few deliveries`, tone: 'dim' };
+    const solid = Math.round(cells(Math.min(sentUs ?? 0, us)));
+    const bar = '█'.repeat(solid) + '░'.repeat(Math.round(cells(us)) - solid) || (us ? '▏' : '');
+    if (limit === undefined) return { text: `${numbers}  ${bar}` };
+    const text = `${numbers}  ${bar} ≤ ${formatLatencyUs(limit)}`;
+    return us > limit ? { text, tone: 'bad' } : { text };
   });
   return [
     {
@@ -240,32 +246,11 @@ function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
       tone: 'bold',
     },
     { text: `   within   from due   from send`, tone: 'dim' },
-    ...bars.map(barLine),
-    ...(bars.some(({ light }) => light > 0)
+    ...bars,
+    ...(bars.some(({ text }) => text.includes('░'))
       ? [{ text: '           █ since it was sent, ░ since it was due', tone: 'dim' as const }]
       : []),
   ];
-}
-
-interface Bar {
-  readonly label: string;
-  /** From the intended time and from the real send, microseconds; undefined where there are too few. */
-  readonly us: number | undefined;
-  readonly sentUs: number | undefined;
-  readonly solid: number;
-  readonly light: number;
-  readonly limit: number | undefined;
-}
-
-function barLine({ label, us, sentUs, solid, light, limit }: Bar): Line {
-  const bar = '█'.repeat(solid) + '░'.repeat(light) || (us ? '▏' : '');
-  const words = (value: number | undefined): string =>
-    value === undefined ? '–' : formatLatencyUs(value);
-  const numbers = `${label.padStart(9)}${words(us).padStart(11)}${words(sentUs).padStart(12)}`;
-  if (us === undefined) return { text: `${numbers}  too few deliveries`, tone: 'dim' };
-  if (limit === undefined) return { text: `${numbers}  ${bar}` };
-  const text = `${numbers}  ${bar} ≤ ${formatLatencyUs(limit)}`;
-  return us > limit ? { text, tone: 'bad' } : { text };
 }
 
 const mostDrops = 5;

@@ -169,7 +169,10 @@ export class ResultCommands {
       filters: { [name]: [extension] },
     });
     if (target === undefined) return;
-    await written(target, await exported(run, name));
+    const text = Buffer.from(await exported(run, name));
+    await tried(vscode.workspace.fs.writeFile(target, text), 'export-failed', (reason) =>
+      t('{0} cannot be written ({1}).', target.fsPath, reason),
+    );
     await offer('Information', t('Result exported to {0}.', path.basename(target.path)), {
       [t('Open')]: () => vscode.commands.executeCommand('vscode.open', target),
     });
@@ -286,26 +289,20 @@ function openResult(): vscode.Uri | undefined {
   return ours ? input.uri : undefined;
 }
 
-async function written(file: vscode.Uri, text: string): Promise<void> {
-  try {
-    await vscode.workspace.fs.writeFile(file, Buffer.from(text));
-  } catch (error) {
-    throw new ExpectedError(
-      'export-failed',
-      t('{0} cannot be written ({1}).', file.fsPath, fileProblem(error)),
-      { cause: error },
-    );
-  }
+async function moved(from: string, to: string): Promise<void> {
+  const sentence = (reason: string): string => t('{0} cannot be moved ({1}).', from, reason);
+  await tried(rename(from, to), 'result-folder', sentence);
 }
 
-async function moved(from: string, to: string): Promise<void> {
+/** @throws ExpectedError of that code, with a sentence that names the reason */
+async function tried(
+  act: Thenable<void>,
+  code: string,
+  sentence: (reason: string) => string,
+): Promise<void> {
   try {
-    await rename(from, to);
+    await act;
   } catch (error) {
-    throw new ExpectedError(
-      'result-folder',
-      t('{0} cannot be moved ({1}).', from, fileProblem(error)),
-      { cause: error },
-    );
+    throw new ExpectedError(code, sentence(fileProblem(error)), { cause: error });
   }
 }

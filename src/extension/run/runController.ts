@@ -22,13 +22,7 @@ import { setting, runCopyScheme, type Services } from '../services';
 import { editorAccount, sayMissingMethods } from '../targets/targetCommands';
 import { sentencesIn } from '../translateSentences';
 import { startEditorRun, type EditorRun, type EditorShell } from './editorRun';
-import {
-  scenarioChanges,
-  showStatus,
-  showWaiting,
-  waitCancellably,
-  type PanelView,
-} from './runStatus';
+import { scenarioChanges, showStatus, showWaiting, waitCancellably } from './runStatus';
 import { workersOverride } from './runTexts';
 
 export interface ScenarioToRun {
@@ -166,7 +160,7 @@ export class RunController implements vscode.Disposable {
     const { log, places, index, running, state } = this.services;
     const { uri, title, text } = scenario;
     const overrides = [...scenario.overrides, ...workersOverride(text, setting('workers'))];
-    const shell = { ...this.shellOf(scenario), context: await this.contextOf(scenario, overrides) };
+    const shell = await this.shellOf(scenario, overrides);
     const directories = places.for(uri);
     const request = { title, text, overrides, directories, keepGoing: setting('keepGoing') };
     const session = await startEditorRun(request, shell);
@@ -182,7 +176,7 @@ export class RunController implements vscode.Disposable {
     if (origin) await this.remember(() => state.setOrigin(session.folder, origin.toString()));
     await this.remember(() => state.addUnfinishedRun({ folder: session.folder, pid: process.pid }));
     this.showRun(session, instead);
-    showStatus(session, this.panelOf(session));
+    showStatus(session, () => this.isShown(session), this.panelEmitter.event);
     index.refresh();
   }
 
@@ -225,9 +219,19 @@ export class RunController implements vscode.Disposable {
     for (const url of target.url.split(', ').slice(0, 5)) await this.services.rememberHub(url);
   }
 
-  private shellOf(scenario: ScenarioToRun): Omit<EditorShell, 'context'> {
-    const { state } = this.services;
+  private async shellOf(
+    scenario: ScenarioToRun,
+    overrides: readonly SetKey[],
+  ): Promise<EditorShell> {
+    const { uri, origin, text } = scenario;
+    const { log, secrets, serverScript, state } = this.services;
+    const values = overrides.map(({ value }) => value);
+    const reference = await secrets.referencesOf([text, ...values]);
+    const { scheme, fsPath } = origin ?? uri;
+    const folder = scheme === 'file' ? path.dirname(fsPath) : process.cwd();
+    const readFile = (name: string) => readScenarioFile(path.resolve(folder, name));
     return {
+      context: { reference, serverScript, editorAccount, readFile },
       workerScript: this.extension.asAbsolutePath(path.join('dist', 'worker.js')),
       confirm: (beyond, of) => confirmLoad(beyond, of, state),
       waiting: (url, _withinMs, over) => showWaiting(url, over),
@@ -235,7 +239,7 @@ export class RunController implements vscode.Disposable {
       t,
       startTime: () => this.startTime(),
       runAgain: (id) => void this.runAgain(scenario, id),
-      openScenario: (folder) => void openScenarioAsRun(folder, scenario.origin, this.services.log),
+      openScenario: (result) => void openScenarioAsRun(result, origin, log),
       copySummary: (result) => void copySummary(result),
     };
   }
@@ -243,41 +247,20 @@ export class RunController implements vscode.Disposable {
   private say(what: Saying, text: string): void {
     const message =
       what === 'unstored'
-        ? vscode.l10n
-            .t('{0} It is in the panel until the window closes: copy its summary.', text)
-            .trim()
+        ? t('{0} It is in the panel until the window closes: copy its summary.', text).trim()
         : text;
     this.services.log.warn(message);
-    // Whoever looks at the panel reads there what a server reports.
-    if (what === 'server' && this.panel?.of === this.session && this.panel?.view.visible) return;
+    if (what === 'server' && this.isShown(this.session)) return;
     void vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!));
   }
 
-  private async contextOf(
-    { uri, origin = uri, text }: ScenarioToRun,
-    overrides: readonly SetKey[],
-  ) {
-    const values = overrides.map(({ value }) => value);
-    const reference = await this.services.secrets.referencesOf([text, ...values]);
-    const folder = origin.scheme === 'file' ? path.dirname(origin.fsPath) : process.cwd();
-    return {
-      reference,
-      serverScript: this.services.serverScript,
-      editorAccount,
-      readFile: (name: string) => readScenarioFile(path.resolve(folder, name)),
-    };
-  }
-
-  private panelOf(session: EditorRun): PanelView {
-    return {
-      isVisible: () => this.panel?.of === session && this.panel.view.visible,
-      onDidChange: this.panelEmitter.event,
-    };
+  /** Whether somebody can see the panel of a run, which says the same as its messages. */
+  private isShown(session: EditorRun | undefined): boolean {
+    return this.panel !== undefined && this.panel.of === session && this.panel.view.visible;
   }
 
   private async sayResult(session: EditorRun, result: Result): Promise<void> {
-    // Whoever looks at the panel reads it there.
-    if (this.panel?.of === session && this.panel.view.visible) return;
+    if (this.isShown(session)) return;
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
     // The message has an icon of its own.
     const sentence = sentencesIn(t)(verdictSentence(result)).replace(/^[^\p{L}\p{N}]+/u, '');

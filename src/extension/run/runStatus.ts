@@ -6,19 +6,17 @@ import { noticeText } from '../../results/redact';
 import type { EditorRun } from './editorRun';
 import { statusDetails, statusText } from './runTexts';
 
-export interface PanelView {
-  isVisible(): boolean;
-  /** After it was opened, hidden, shown or closed. */
-  readonly onDidChange: vscode.Event<void>;
-}
-
 /** How long the notification stays beside a panel that says the same and has a stop button. */
 const besidePanelMs = 4000;
 /** A panel that comes back this soon was only passed by on the way to another tab. */
 const passedByMs = 1000;
 
 /** Shows a run in the status bar, and as a notification at the start and whenever its panel is out of sight. */
-export function showStatus(session: EditorRun, panel: PanelView): void {
+export function showStatus(
+  session: EditorRun,
+  isPanelVisible: () => boolean,
+  onPanelChange: vscode.Event<void>,
+): void {
   const item = vscode.window.createStatusBarItem(
     'signalrBenchmark.run',
     vscode.StatusBarAlignment.Left,
@@ -30,14 +28,14 @@ export function showStatus(session: EditorRun, panel: PanelView): void {
   item.show();
   const notice = new RunNotice(session);
   notice.show();
-  let timer = setTimeout(() => panel.isVisible() && notice.hide(), besidePanelMs);
+  let timer = setTimeout(() => isPanelVisible() && notice.hide(), besidePanelMs);
   const all = vscode.Disposable.from(
     item,
     { dispose: () => notice.hide() },
     session.onSnapshot((snapshot) => notice.say(fill(item, session, snapshot))),
-    panel.onDidChange(() => {
+    onPanelChange(() => {
       clearTimeout(timer);
-      const visible = panel.isVisible();
+      const visible = isPanelVisible();
       timer = setTimeout(
         () => (visible ? notice.hide() : notice.show()),
         visible ? besidePanelMs : passedByMs,

@@ -45,7 +45,7 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
   const chart = createChart();
   const { place } = chart;
   const legend = createLegend(
-    spec.series.map((series) => ({ ...series, label: seriesLabel(series, strings) })),
+    spec.series.map((line) => ({ ...line, colour: line.id, label: seriesLabel(line, strings) })),
   );
   const at = element('span.at');
   const twin = createTwin(strings.asTable, title);
@@ -196,8 +196,8 @@ function options(
   };
 }
 
-function lineOf({ colour, dash, widthPx }: SeriesSpec, onRight: boolean): uPlot.Series {
-  const stroke = (): string => themeColour(`--line-${colour}`);
+function lineOf({ id, dash, widthPx }: SeriesSpec, onRight: boolean): uPlot.Series {
+  const stroke = (): string => themeColour(`--line-${id}`);
   return {
     scale: onRight ? 'out' : 'y',
     stroke,

@@ -10,18 +10,22 @@ import { noted, type TableView } from '../tables/card';
 import { shortestRateS } from '../tables/tiles';
 import { timeLabel, valueWords, type ChartUnit } from '../wording';
 
+type Combine = 'max' | 'mean' | 'last';
+
 /** How several seconds become one point: latencies by their worst, rates by their mean, states by the last. */
-export type Combine = 'max' | 'mean' | 'last';
+const combineOf: Readonly<Record<ChartUnit, Combine>> = {
+  latency: 'max',
+  perSecond: 'mean',
+  count: 'last',
+};
 
 export interface SeriesSpec {
+  /** Also the name of its colour in panel.css, without `--line-`. */
   readonly id: string;
   /** Of percentiles, which have the same name everywhere, or a text of the panel. */
   readonly label: string | { readonly key: PanelText };
-  /** Name of the colour in panel.css, without `--line-`. */
-  readonly colour: string;
   readonly dash: readonly number[];
   readonly widthPx: number;
-  readonly combine: Combine;
   read(snapshot: Snapshot, before?: Snapshot): number | null;
 }
 
@@ -44,10 +48,8 @@ const latency = (
 ): SeriesSpec => ({
   id: metric,
   label,
-  colour: metric,
   dash,
   widthPx,
-  combine: 'max',
   read: ({ interval }) => atLeastOne(interval && latencyAt(interval.latencyUs, metric)),
 });
 
@@ -63,10 +65,8 @@ const rate = (
 ): SeriesSpec => ({
   id,
   label: { key: id },
-  colour: id,
   dash,
   widthPx,
-  combine: 'mean',
   read: (snapshot, before) => {
     const interval = rateInterval(snapshot, before);
     return interval ? of(interval) : null;
@@ -92,15 +92,7 @@ const count = (
   id: 'connected' | 'failed' | 'dropped' | 'errors',
   dash: readonly number[],
   read: (snapshot: Snapshot) => number,
-): SeriesSpec => ({
-  id,
-  label: { key: id },
-  colour: id,
-  dash,
-  widthPx: 1.5,
-  combine: 'last',
-  read,
-});
+): SeriesSpec => ({ id, label: { key: id }, dash, widthPx: 1.5, read });
 
 export const timeCharts: readonly TimeChartSpec[] = [
   {
@@ -167,11 +159,7 @@ export function columnsOf(spec: TimeChartSpec, all: readonly Snapshot[], most: n
     snapshots.map((snapshot, at) => series.read(snapshot, snapshots[at - 1])),
   );
   const seconds = snapshots.map(({ atMs }) => atMs / 1000);
-  return thin(
-    { seconds, lines, perPoint: 1 },
-    spec.series.map(({ combine }) => combine),
-    most,
-  );
+  return thin({ seconds, lines, perPoint: 1 }, combineOf[spec.unit], most);
 }
 
 /** Points with a gap on both sides: no line goes through them, so they are drawn as dots. */
@@ -197,7 +185,7 @@ export function rightAxisOf({ series, right }: TimeChartSpec, { lines }: Columns
 }
 
 /** Fewer points by putting neighbours together; a gap stays one when all of its points are gaps. */
-export function thin(columns: Columns, combines: readonly Combine[], most: number): Columns {
+export function thin(columns: Columns, combine: Combine, most: number): Columns {
   const { seconds, lines } = columns;
   const perPoint = Math.ceil(seconds.length / Math.max(1, most));
   if (perPoint <= 1) return columns;
@@ -208,8 +196,8 @@ export function thin(columns: Columns, combines: readonly Combine[], most: numbe
   return {
     perPoint,
     seconds: starts.map((start) => seconds[start]!),
-    lines: lines.map((line, at) =>
-      starts.map((start) => combined(line.slice(start, start + perPoint), combines[at] ?? 'last')),
+    lines: lines.map((line) =>
+      starts.map((start) => combined(line.slice(start, start + perPoint), combine)),
     ),
   };
 }
@@ -225,13 +213,13 @@ export function combined(values: readonly (number | null)[], combine: Combine): 
 
 /** Of a run that goes on its latest values; of one that is over the worst latencies, mean rates and last states. */
 export function atRest(
-  { series }: TimeChartSpec,
+  { unit }: TimeChartSpec,
   { lines }: Columns,
   over: boolean,
   { highestOfRun, meanOfRun, endOfRun, latest }: PanelStrings,
 ) {
   const labels = { max: highestOfRun, mean: meanOfRun, last: endOfRun };
-  const combine = (over ? series[0]?.combine : undefined) ?? 'last';
+  const combine = over ? combineOf[unit] : 'last';
   return {
     label: over ? labels[combine] : latest,
     values: lines.map((line) => combined(line, combine)),

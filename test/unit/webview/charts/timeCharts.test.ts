@@ -73,7 +73,7 @@ describe('columns of a chart', () => {
       fc.integer({ min: 1, max: 100 }),
       (line, most) => {
         const seconds = line.map((_, at) => at);
-        const thinned = thin({ seconds, lines: [line], perPoint: 1 }, ['max'], most);
+        const thinned = thin({ seconds, lines: [line], perPoint: 1 }, 'max', most);
         assert.ok(thinned.seconds.length <= most);
         assert.equal(thinned.lines[0]!.length, thinned.seconds.length);
         const highest = (values: readonly (number | null)[]): number =>
@@ -94,21 +94,13 @@ describe('columns of a chart', () => {
   });
 
   it('put neighbours together by worst, mean or last', () => {
-    const lines = [
-      [1, 3, null, 5],
-      [1, 3, null, 5],
-      [1, 3, 7, null],
-    ];
-    const thinned = thin({ seconds: [0, 1, 2, 3], lines, perPoint: 1 }, ['max', 'mean', 'last'], 2);
-    assert.deepEqual(thinned, {
-      seconds: [0, 2],
-      lines: [
-        [3, 5],
-        [2, 5],
-        [3, 7],
-      ],
-      perPoint: 2,
-    });
+    const seconds = [0, 1, 2, 3];
+    const thinned = (combine: Parameters<typeof thin>[1], line: readonly (number | null)[]) =>
+      thin({ seconds, lines: [line], perPoint: 1 }, combine, 2);
+    const rest = { seconds: [0, 2], perPoint: 2 };
+    assert.deepEqual(thinned('max', [1, 3, null, 5]), { ...rest, lines: [[3, 5]] });
+    assert.deepEqual(thinned('mean', [1, 3, null, 5]), { ...rest, lines: [[2, 5]] });
+    assert.deepEqual(thinned('last', [1, 3, 7, null]), { ...rest, lines: [[3, 7]] });
   });
 
   it('have no gap at a change of phase, which is told between two ticks', () => {
