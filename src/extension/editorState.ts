@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import { Emitter } from '../base/event';
 import { withHub } from './targets/targetsModel';
 
 export interface UnfinishedRun {
@@ -6,10 +7,24 @@ export interface UnfinishedRun {
   readonly pid: number;
 }
 
-export interface ResultOrigin {
-  readonly folder: string;
-  readonly origin: string;
+/** The lists that are kept, by their keys. No secrets. */
+interface KeptLists {
+  /** Hosts (with port) that were confirmed as targets. */
+  readonly confirmedHosts: string;
+  /** Folders for which it was asked whether version control is to leave out results. */
+  readonly ignoreOffered: string;
+  /** URIs of files that are scenarios because somebody says so. */
+  readonly markedFiles: string;
+  /** Runs that are going on, in whatever window, or were broken off. */
+  readonly unfinishedRuns: UnfinishedRun;
+  readonly hubs: string;
+  readonly secretNames: string;
+  /** Where the scenarios of results were written. On this machine only: a result that is shared holds no paths. */
+  readonly origins: { readonly folder: string; readonly origin: string };
 }
+
+/** Those of all workspaces; the others belong to one. */
+const ofAllWorkspaces: readonly (keyof KeptLists)[] = ['hubs', 'secretNames', 'origins'];
 
 /** Of older results only the name of the file is known. */
 const mostOrigins = 500;
@@ -18,97 +33,63 @@ const mostUnfinished = 20;
 
 const isUnsaved = (uri: string): boolean => uri.startsWith('untitled:');
 
-/** What is remembered between sessions of the editor: the only place that knows the keys. No secrets. */
+/** What is remembered between sessions of the editor. */
 export class EditorState {
+  private readonly emitter = new Emitter<void>();
+  readonly onDidChange = this.emitter.event;
+
   constructor(
     private readonly workspace: vscode.Memento,
     private readonly everywhere: vscode.Memento,
   ) {}
 
-  /** Hosts (with port) that were confirmed as targets in this workspace. */
-  get confirmedHosts(): readonly string[] {
-    return this.workspace.get<string[]>('confirmedHosts', []);
+  list<Key extends keyof KeptLists>(key: Key): readonly KeptLists[Key][] {
+    return this.placeOf(key).get<KeptLists[Key][]>(key, []);
   }
 
-  async confirmHosts(hosts: readonly string[]): Promise<void> {
-    await this.workspace.update('confirmedHosts', [...new Set([...this.confirmedHosts, ...hosts])]);
+  async keep<Key extends keyof KeptLists>(
+    key: Key,
+    list: readonly KeptLists[Key][],
+  ): Promise<void> {
+    await this.placeOf(key).update(key, list);
+    this.emitter.fire();
   }
 
-  get hubs(): readonly string[] {
-    return this.everywhere.get<string[]>('hubs', []);
+  private placeOf(key: keyof KeptLists): vscode.Memento {
+    return ofAllWorkspaces.includes(key) ? this.everywhere : this.workspace;
   }
 
   async rememberHub(url: string): Promise<void> {
-    await this.everywhere.update('hubs', withHub(this.hubs, url));
-  }
-
-  async forgetHub(url: string): Promise<void> {
-    await this.everywhere.update(
-      'hubs',
-      this.hubs.filter((known) => known !== url),
-    );
-  }
-
-  get secretNames(): readonly string[] {
-    return this.everywhere.get<string[]>('secretNames', []);
-  }
-
-  async setSecretNames(names: readonly string[]): Promise<void> {
-    await this.everywhere.update('secretNames', [...new Set(names)].sort());
-  }
-
-  /** Runs that are going on, in whatever window, or were broken off. */
-  get unfinishedRuns(): readonly UnfinishedRun[] {
-    return this.workspace.get<UnfinishedRun[]>('unfinishedRuns', []);
+    await this.keep('hubs', withHub(this.list('hubs'), url));
   }
 
   async addUnfinishedRun(run: UnfinishedRun): Promise<void> {
-    const others = this.unfinishedRuns.filter(({ folder }) => folder !== run.folder);
-    await this.workspace.update('unfinishedRuns', [...others, run].slice(-mostUnfinished));
+    const others = this.list('unfinishedRuns').filter(({ folder }) => folder !== run.folder);
+    await this.keep('unfinishedRuns', [...others, run].slice(-mostUnfinished));
   }
 
   async removeUnfinishedRun(folder: string): Promise<void> {
-    const others = this.unfinishedRuns.filter((run) => run.folder !== folder);
-    await this.workspace.update('unfinishedRuns', others);
+    const others = this.list('unfinishedRuns').filter((run) => run.folder !== folder);
+    await this.keep('unfinishedRuns', others);
   }
 
   originOf(folder: string): string | undefined {
-    return this.origins.find((each) => each.folder === folder)?.origin;
+    const found = this.list('origins').find((each) => each.folder === folder);
+    return found && !isUnsaved(found.origin) ? found.origin : undefined;
   }
 
   /** A file that was never saved is not kept: saved, it has another URI. */
   async setOrigin(folder: string, origin: string): Promise<void> {
     if (isUnsaved(origin)) return;
-    const others = this.origins.filter((each) => each.folder !== folder);
-    await this.everywhere.update('origins', [...others, { folder, origin }].slice(-mostOrigins));
+    const others = this.list('origins').filter((each) => each.folder !== folder);
+    await this.keep('origins', [...others, { folder, origin }].slice(-mostOrigins));
   }
 
   async moveOrigin(from: string, to: string): Promise<void> {
     const origin = this.originOf(from);
     if (origin === undefined) return;
-    const others = this.origins.filter(({ folder }) => folder !== from && folder !== to);
-    await this.everywhere.update('origins', [...others, { folder: to, origin }]);
-  }
-
-  /** On this machine only: a result that is shared holds no paths. */
-  private get origins(): readonly ResultOrigin[] {
-    const kept = this.everywhere.get<ResultOrigin[]>('origins', []);
-    return kept.filter(({ origin }) => !isUnsaved(origin));
-  }
-
-  get ignoreOffered(): readonly string[] {
-    return this.workspace.get<string[]>('ignoreOffered', []);
-  }
-
-  async setIgnoreOffered(folder: string): Promise<void> {
-    await this.workspace.update('ignoreOffered', [...this.ignoreOffered, folder]);
-  }
-
-  get markedFiles(): readonly string[] {
-    return this.workspace.get<string[]>('markedFiles', []);
-  }
-
-  async setMarkedFiles(uris: readonly string[]): Promise<void> {
-    await this.workspace.update('markedFiles', [...uris]);
+    const others = this.list('origins').filter(({ folder }) => folder !== from);
+    await this.keep('origins', others);
+    await this.setOrigin(to, origin);
   }
 }

@@ -21,13 +21,12 @@ let loading: Promise<Features> | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const services = createServices(context);
   const files = new ScenarioFiles(services.state);
-  const relevant = relevantChange(services, files);
+  const relevant = relevantChange(services);
   const features = (): Promise<Features> =>
     (loading ??= loadFeatures({ services, files, context, onRelevantChange: relevant.event }));
   const runs = async () => (await features()).runs();
   context.subscriptions.push(
     services,
-    files,
     relevant,
     registerCommands(context, services.log, async () => (await runs()).commands),
     lazyLanguage({
@@ -35,7 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
       load: async () => (await features()).language,
       onRelevantChange: relevant.event,
     }),
-    followActiveEditor(files),
+    followActiveEditor(files, services.state),
     // The copies of scenarios that lie beside results; the query of their URI is the folder.
     vscode.workspace.registerTextDocumentContentProvider(runCopyScheme, {
       provideTextDocumentContent: async ({ query }) => (await runs()).scenarioCopy(query),
@@ -55,7 +54,7 @@ export function activate(context: vscode.ExtensionContext): void {
       deserializeWebviewPanel: async (panel, state) => (await runs()).restorePanel(panel, state),
     }),
   );
-  if (services.state.unfinishedRuns.length === 0) return;
+  if (services.state.list('unfinishedRuns').length === 0) return;
   void runs()
     .then((loaded) => loaded.offerInterrupted())
     .then(undefined, (error: unknown) => services.log.error(error));
@@ -103,17 +102,16 @@ interface Manifest {
 }
 
 /** Fires when what is shown of scenarios is old: secrets, results, the run that is going on, marked files or settings. */
-function relevantChange(
-  { index, running, secrets }: Services,
-  files: ScenarioFiles,
-): { readonly event: vscode.Event<void>; dispose(): void } {
+function relevantChange({ index, running, state }: Services): {
+  readonly event: vscode.Event<void>;
+  dispose(): void;
+} {
   const emitter = new vscode.EventEmitter<void>();
   const fire = (): void => emitter.fire();
   const sources = vscode.Disposable.from(
     index.onDidChange(fire),
     running.onDidChange(fire),
-    secrets.onDidChange(fire),
-    files.onDidChange(fire),
+    state.onDidChange(fire),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('signalrBenchmark')) fire();
     }),

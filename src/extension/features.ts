@@ -34,7 +34,7 @@ function languageContext({ services, files, onRelevantChange }: FeatureParts): L
   return {
     isScenario: (document) => files.isScenario(document),
     secretNames: () => secrets.names,
-    hubs: () => state.hubs,
+    hubs: () => state.list('hubs'),
     onRelevantChange,
     isRunning: (uri) => running.is(uri),
     lastRun: (uri) => {

@@ -26,7 +26,7 @@ export async function confirmLoad(
   scenario: Scenario,
   state: EditorState,
 ): Promise<boolean> {
-  const known = state.confirmedHosts;
+  const known = state.list('confirmedHosts');
   if (hosts.every((host) => known.includes(host))) return true;
   const run = t('Run');
   const answer = await vscode.window.showWarningMessage(
@@ -47,7 +47,7 @@ export async function confirmLoad(
     run,
   );
   if (answer !== run) return false;
-  await state.confirmHosts(hosts);
+  await state.keep('confirmedHosts', [...new Set([...known, ...hosts])]);
   return true;
 }
 

@@ -21,7 +21,7 @@ export function createServices(context: vscode.ExtensionContext) {
   );
   const targets = new TargetsTree(state, secrets);
   const running = new RunningScenario();
-  const all = vscode.Disposable.from(log, secrets, index, targets, running);
+  const all = vscode.Disposable.from(log, index, running);
   return {
     log,
     state,
@@ -32,10 +32,6 @@ export function createServices(context: vscode.ExtensionContext) {
     running,
     /** Runs `serve hub`, for the embedded hub. */
     serverScript: context.asAbsolutePath(path.join('dist', 'cli.js')),
-    rememberHub: async (url: string): Promise<void> => {
-      await state.rememberHub(url);
-      targets.refresh();
-    },
     dispose: (): void => void all.dispose(),
   };
 }

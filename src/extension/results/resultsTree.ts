@@ -251,13 +251,14 @@ export class ResultPlaces {
     const folder = workspaceFolders().find(
       (each) => path.dirname(resultFolder) === resultsIn(each),
     );
-    if (!folder || this.state.ignoreOffered.includes(folder.uri.fsPath)) return;
+    const offered = this.state.list('ignoreOffered');
+    if (!folder || offered.includes(folder.uri.fsPath)) return;
     const root = folder.uri.fsPath;
     if (!existsSync(path.join(root, '.git'))) return;
     const file = path.join(root, '.gitignore');
     const text = await readFile(file, 'utf8').catch(() => '');
     if (text.includes(resultsFolder)) return;
-    await this.state.setIgnoreOffered(root);
+    await this.state.keep('ignoreOffered', [...offered, root]);
     const question = t(
       'Results of runs are in {0}. Keep them out of version control?',
       resultsFolder,

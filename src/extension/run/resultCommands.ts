@@ -108,7 +108,7 @@ export class ResultCommands {
         t('The run {0} was interrupted; what was measured is kept.', path.basename(folder)),
         { [t('Open Result')]: () => this.open(folder) },
       );
-    for (const run of state.unfinishedRuns) {
+    for (const run of state.list('unfinishedRuns')) {
       const found = await runState(run);
       if (found === 'running') continue;
       await state.removeUnfinishedRun(run.folder);

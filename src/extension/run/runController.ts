@@ -216,7 +216,8 @@ export class RunController implements vscode.Disposable {
 
   private async rememberTarget({ target, connections }: Result): Promise<void> {
     if (behindOf(target) !== 'userHub' || connections.connected === 0) return;
-    for (const url of target.url.split(', ').slice(0, 5)) await this.services.rememberHub(url);
+    for (const url of target.url.split(', ').slice(0, 5))
+      await this.services.state.rememberHub(url);
   }
 
   private async shellOf(

@@ -8,9 +8,7 @@ import { isScenarioText } from '../language/isScenarioText';
 
 const mostFiles = 300;
 
-export class ScenarioFiles implements vscode.Disposable {
-  private readonly emitter = new vscode.EventEmitter<void>();
-  readonly onDidChange = this.emitter.event;
+export class ScenarioFiles {
   private readonly judged = new WeakMap<
     vscode.TextDocument,
     { readonly version: number; readonly scenario: boolean }
@@ -21,7 +19,8 @@ export class ScenarioFiles implements vscode.Disposable {
   isScenario(document: vscode.TextDocument): boolean {
     if (document.languageId !== 'yaml') return false;
     return (
-      this.state.markedFiles.includes(document.uri.toString()) || this.isScenarioByItself(document)
+      this.state.list('markedFiles').includes(document.uri.toString()) ||
+      this.isScenarioByItself(document)
     );
   }
 
@@ -40,12 +39,12 @@ export class ScenarioFiles implements vscode.Disposable {
 
   async toggleMark(uri: vscode.Uri): Promise<boolean> {
     const text = uri.toString();
-    const marked = this.state.markedFiles;
+    const marked = this.state.list('markedFiles');
     const on = !marked.includes(text);
-    await this.state.setMarkedFiles(
+    await this.state.keep(
+      'markedFiles',
       on ? [...marked, text] : marked.filter((each) => each !== text),
     );
-    this.emitter.fire();
     return on;
   }
 
@@ -67,10 +66,6 @@ export class ScenarioFiles implements vscode.Disposable {
     );
     const byPath = (a: vscode.Uri, b: vscode.Uri): number => (a.path < b.path ? -1 : 1);
     return [...found.filter(named).sort(byPath), ...rest.flat().sort(byPath)];
-  }
-
-  dispose(): void {
-    this.emitter.dispose();
   }
 }
 
@@ -122,7 +117,10 @@ export async function textNow(uri: vscode.Uri): Promise<string | undefined> {
 const debounceMs = 200;
 
 /** Keeps the context key for menus of the editor up to date, also while a text becomes a scenario. */
-export function followActiveEditor(files: ScenarioFiles): vscode.Disposable {
+export function followActiveEditor(
+  files: ScenarioFiles,
+  { onDidChange }: EditorState,
+): vscode.Disposable {
   const update = (): void => {
     const on = files.active() !== undefined;
     void vscode.commands.executeCommand('setContext', 'signalrBenchmark.activeIsScenario', on);
@@ -138,7 +136,7 @@ export function followActiveEditor(files: ScenarioFiles): vscode.Disposable {
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
       if (document === vscode.window.activeTextEditor?.document) later();
     }),
-    files.onDidChange(update),
+    onDidChange(update),
     new vscode.Disposable(() => clearTimeout(timer)),
   );
 }

@@ -44,7 +44,7 @@ export async function addTarget(services: Services): Promise<void> {
     const text = await askHubUrl(title);
     if (text === undefined) return;
     // What lets somebody in is no part of a list that is shown.
-    if (redactUrl(text) === text) await services.rememberHub(text);
+    if (redactUrl(text) === text) await services.state.rememberHub(text);
     else await keepByName(services, text);
   }
   if (answer === secret) {
@@ -77,8 +77,11 @@ async function keepByName(services: Services, value: string): Promise<void> {
 export async function removeTarget(argument: unknown, services: Services): Promise<void> {
   const node = nodeOf(argument);
   if (node?.kind === 'hub') {
-    await services.state.forgetHub(node.url);
-    services.targets.refresh();
+    const { state } = services;
+    await state.keep(
+      'hubs',
+      state.list('hubs').filter((known) => known !== node.url),
+    );
   }
   if (node?.kind !== 'secret') return;
   const remove = t('Delete');
@@ -289,7 +292,7 @@ export async function pickTarget(
   { title, asInFile, service }: TargetQuestion,
 ): Promise<TargetNode | 'asInFile' | undefined> {
   const fits = (node: TargetNode): boolean => service === undefined || fitsService(node, service);
-  const known = targetNodes(state.hubs, secrets.names)
+  const known = targetNodes(state.list('hubs'), secrets.names)
     .filter(fits)
     .map((node): TargetItem => {
       const { label, description, icon } = targetLook(node, t);

@@ -6,24 +6,19 @@ import type { EditorState } from '../editorState';
 import { targetKeys, targetLook, targetNodes, type TargetNode } from './targetsModel';
 
 /** The Targets view: local hub and emulators, hubs used last, connection strings and URLs kept by name. */
-export class TargetsTree implements vscode.TreeDataProvider<TargetNode>, vscode.Disposable {
-  private readonly emitter = new vscode.EventEmitter<void>();
-  readonly onDidChangeTreeData = this.emitter.event;
-  private readonly subscription: vscode.Disposable;
+export class TargetsTree implements vscode.TreeDataProvider<TargetNode> {
+  readonly onDidChangeTreeData: vscode.Event<void>;
 
   constructor(
     private readonly state: EditorState,
     private readonly secrets: SecretStore,
   ) {
-    this.subscription = secrets.onDidChange(() => this.refresh());
-  }
-
-  refresh(): void {
-    this.emitter.fire();
+    this.onDidChangeTreeData = (listener) =>
+      vscode.Disposable.from(state.onDidChange(() => void listener()));
   }
 
   getChildren(node?: TargetNode): TargetNode[] {
-    return node ? [] : targetNodes(this.state.hubs, this.secrets.names);
+    return node ? [] : targetNodes(this.state.list('hubs'), this.secrets.names);
   }
 
   getTreeItem(node: TargetNode): vscode.TreeItem {
@@ -37,11 +32,6 @@ export class TargetsTree implements vscode.TreeDataProvider<TargetNode>, vscode.
     item.tooltip = keys.join('\n').replaceAll('config.', '');
     return item;
   }
-
-  dispose(): void {
-    this.subscription.dispose();
-    this.emitter.dispose();
-  }
 }
 
 const key = (name: string): string => `signalrBenchmark.secret.${name}`;
@@ -52,17 +42,14 @@ export function isSecretNameText(name: string): boolean {
 }
 
 /** Secrets by name. Values live in the editor's secret storage only; their names are remembered. */
-export class SecretStore implements vscode.Disposable {
-  private readonly emitter = new vscode.EventEmitter<void>();
-  readonly onDidChange = this.emitter.event;
-
+export class SecretStore {
   constructor(
     private readonly storage: vscode.SecretStorage,
     private readonly state: EditorState,
   ) {}
 
   get names(): readonly string[] {
-    return this.state.secretNames;
+    return this.state.list('secretNames');
   }
 
   async get(name: string): Promise<string | undefined> {
@@ -71,14 +58,13 @@ export class SecretStore implements vscode.Disposable {
 
   async set(name: string, value: string): Promise<void> {
     await this.storage.store(key(name), value);
-    await this.state.setSecretNames([...this.names, name]);
-    this.emitter.fire();
+    await this.state.keep('secretNames', [...new Set([...this.names, name])].sort());
   }
 
   async delete(name: string): Promise<void> {
     await this.storage.delete(key(name));
-    await this.state.setSecretNames(this.names.filter((known) => known !== name));
-    this.emitter.fire();
+    const others = this.names.filter((known) => known !== name);
+    await this.state.keep('secretNames', others);
   }
 
   /** Answers references, with secrets read beforehand: from the storage, else from the command line's variables. */
@@ -95,9 +81,5 @@ export class SecretStore implements vscode.Disposable {
       if (value !== undefined) values.set(name, value);
     }
     return (kind, name) => (kind === 'env' ? process.env[name] : values.get(name));
-  }
-
-  dispose(): void {
-    this.emitter.dispose();
   }
 }

@@ -23,7 +23,7 @@ describe('EditorState', () => {
     await windows[1].addUnfinishedRun({ folder: 'two', pid: 2 });
     await windows[1].addUnfinishedRun({ folder: 'two', pid: 3 });
     await windows[0].removeUnfinishedRun('one');
-    assert.deepEqual(windows[0].unfinishedRuns, [{ folder: 'two', pid: 3 }]);
+    assert.deepEqual(windows[0].list('unfinishedRuns'), [{ folder: 'two', pid: 3 }]);
   });
 
   it('remembers where scenarios of results were written, though their folders are renamed', async () => {
@@ -59,7 +59,7 @@ describe('EditorState', () => {
     for (let number = 0; number < 25; number++) {
       await state.addUnfinishedRun({ folder: String(number), pid: number });
     }
-    assert.equal(state.unfinishedRuns.length, 20);
-    assert.equal(state.unfinishedRuns.at(-1)?.folder, '24');
+    assert.equal(state.list('unfinishedRuns').length, 20);
+    assert.equal(state.list('unfinishedRuns').at(-1)?.folder, '24');
   });
 });
