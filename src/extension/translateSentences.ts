@@ -39,15 +39,7 @@ export function sentencesIn(t: Translate): (text: string) => string {
 /** What a template begins with that is no text of ours: the words of a server may end like one, too. */
 const amount = /(?:^|\s)[\d.,]+ ?(?:%|[µm]?s|min|h|[KMG]?B)?$/;
 
-interface Template {
-  readonly template: string;
-  readonly pieces: readonly string[];
-}
-
-const templateOf = (template: string): Template => ({
-  template,
-  pieces: template.split(/\{\d\}/),
-});
+const templateOf = (template: string) => ({ template, pieces: template.split(/\{\d\}/) });
 
 /** The best fitting template first: those that begin with words, then those that have more of them. */
 const byFit = (a: string, b: string): number =>

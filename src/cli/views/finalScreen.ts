@@ -18,7 +18,7 @@ import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
-import { connectingText, sortedCounts } from './runView';
+import { connectingText, connectionCounts, sortedCounts } from './runView';
 import { entryTable, noteLines, stepTable, trafficLines, type StepTable } from './stepTable';
 
 const tones: Readonly<Record<VerdictStatus, Tone>> = {
@@ -54,16 +54,8 @@ const indent = ' '.repeat(10);
 const spaced = (lines: readonly Line[]): Line[] => (lines.length === 0 ? [] : [...lines, blank]);
 
 function titleOf(result: Result, width: number): Line[] {
-  const { requested, connected, failed, dropped, reconnected, connectUs } = result.connections;
-  const counts = [
-    `${formatCount(connected)} of ${formatCount(requested)}`,
-    ...(connected > 0
-      ? [`p50 ${formatLatencyUs(connectUs.p50)}`, `p99 ${formatLatencyUs(connectUs.p99)}`]
-      : []),
-    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
-    ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
-    ...(reconnected > 0 ? [`${formatCount(reconnected)} reconnected`] : []),
-  ];
+  const { p50, p99 } = result.connections.connectUs;
+  const times = [`p50 ${formatLatencyUs(p50)}`, `p99 ${formatLatencyUs(p99)}`];
   return [
     // The name of the hub stays in one piece.
     ...wrapped(
@@ -73,7 +65,7 @@ function titleOf(result: Result, width: number): Line[] {
     ...[loadWords(result.scenario), marksOf(result.scenario, result.target)]
       .filter((words) => words !== '')
       .flatMap((words) => wrapped(words, width)),
-    { text: `connected ${counts.join('   ')}` },
+    { text: `connected ${connectionCounts(result.connections, times)}` },
     ...connectionLines(result, width),
   ];
 }

@@ -4,6 +4,7 @@ import type { ErrorClass, ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/waitingWatch';
 import type { Phase, Snapshot, StepProgress } from '../../measure/snapshot';
+import type { ConnectionSummary } from '../../measure/summary';
 import {
   columnsOf,
   smallHead,
@@ -43,17 +44,25 @@ export function titleLines({ file, url, scenario, ...target }: RunTitle): string
 
 /** `connecting   1,900 of 1,900   p99 84ms   3 failed`. */
 export function connectingText({ phase, connections }: Snapshot): string {
-  const { requested, connected, failed, dropped, reconnected = 0, connectP99Us } = connections;
-  const { takingPart = connected } = connections;
+  const { connected, reconnected = 0, takingPart = connected, connectP99Us } = connections;
   const word = phase === 'connecting' ? 'connecting' : 'connected ';
+  const counts = connectionCounts(connections, [`p99 ${formatLatencyUs(connectP99Us)}`]);
+  const open = reconnected > 0 ? [`${formatCount(takingPart)} open`] : [];
+  return [`${word}   ${counts}`, ...open].join('   ');
+}
+
+/** `1,900 of 1,900   p99 84ms   3 failed`: times where there are any, and what should be zero where it is not. */
+export function connectionCounts(
+  connections: Snapshot['connections'] | ConnectionSummary,
+  times: readonly string[],
+): string {
+  const { requested, connected, failed, dropped, reconnected = 0 } = connections;
   return [
-    `${word}   ${formatCount(connected)} of ${formatCount(requested)}`,
-    ...(connected > 0 ? [`p99 ${formatLatencyUs(connectP99Us)}`] : []),
+    `${formatCount(connected)} of ${formatCount(requested)}`,
+    ...(connected > 0 ? times : []),
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
-    ...(reconnected > 0
-      ? [`${formatCount(reconnected)} reconnected`, `${formatCount(takingPart)} open`]
-      : []),
+    ...(reconnected > 0 ? [`${formatCount(reconnected)} reconnected`] : []),
   ].join('   ');
 }
 

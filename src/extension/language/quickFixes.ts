@@ -82,12 +82,15 @@ function fits(scenario: Scenario): boolean {
   return planned?.exceeded === false && planned.offered;
 }
 
+/** A fix that sets keys, named by their paths. */
 function settingKeys(
   { text, outline }: Analysis,
   title: string,
-  keys: readonly (readonly [path: readonly string[], value: string])[],
+  keys: Readonly<Record<string, string | number>>,
 ): TextFix | undefined {
-  const changes = keys.map(([path, value]) => setKey(text, outline, path, value));
+  const changes = Object.entries(keys).map(([path, value]) =>
+    setKey(text, outline, path.split('.'), String(value)),
+  );
   const known = changes.filter((change) => change !== undefined);
   return known.length === changes.length ? { title, changes: known } : undefined;
 }
@@ -100,10 +103,8 @@ function unitFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix 
   if (needed === null) return undefined;
   const { units } = offers[estimate.product];
   const { sku } = scenario;
-  const tiers =
-    sku === 'premium' || sku === undefined
-      ? (['premium'] as const)
-      : (['standard', 'premium'] as const);
+  const premium = sku === 'premium' || sku === undefined;
+  const tiers = premium ? (['premium'] as const) : (['standard', 'premium'] as const);
   for (const tier of tiers) {
     const unit = units[tier].find((candidate) => candidate >= needed);
     const other = sku !== undefined && tier !== sku ? { sku: tier } : {};
@@ -112,10 +113,10 @@ function unitFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix 
       other.sku === undefined
         ? t('Plan {0}, the smallest that fits', unitWords(unit))
         : t('Plan {0} of the {1} tier', unitWords(unit), tier);
-    return settingKeys(analysis, title, [
-      ...(other.sku === undefined ? [] : [[['config', 'sku'], tier] as const]),
-      [['config', 'unit'], String(unit)],
-    ]);
+    return settingKeys(analysis, title, {
+      ...(other.sku !== undefined && { 'config.sku': tier }),
+      'config.unit': unit,
+    });
   }
   return undefined;
 }
@@ -124,12 +125,10 @@ function intervalFix(analysis: Analysis, scenario: Scenario, t: Translate): Text
   const [entry, ...others] = scenario.entries.filter(
     ({ parameters }) => typeof parameters['sendingInterval'] === 'number',
   );
-  const node =
-    entry === undefined
-      ? undefined
-      : entryNodes(analysis.outline.root)[scenario.entries.indexOf(entry)];
-  const current = Number(entry?.parameters['sendingInterval']);
-  if (entry === undefined || node === undefined || others.length > 0) return undefined;
+  if (entry === undefined || others.length > 0) return undefined;
+  const node = entryNodes(analysis.outline.root)[scenario.entries.indexOf(entry)];
+  if (node === undefined) return undefined;
+  const current = Number(entry.parameters['sendingInterval']);
   const withInterval = (ms: number): Scenario => ({
     ...scenario,
     entries: scenario.entries.map((one) =>
@@ -145,9 +144,8 @@ function intervalFix(analysis: Analysis, scenario: Scenario, t: Translate): Text
   const written = parameters && plainValue(childOf(parameters, 'sendingInterval'));
   const bare = written !== undefined && /^\d+$/.test(written);
   const text = bare ? String(ms) : ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-  return settingKeys(analysis, t('Send every {0}', bare ? `${text} ms` : text), [
-    [[...pathOf(node), 'parameters', 'sendingInterval'], text],
-  ]);
+  const path = [...pathOf(node), 'parameters', 'sendingInterval'].join('.');
+  return settingKeys(analysis, t('Send every {0}', bare ? `${text} ms` : text), { [path]: text });
 }
 
 function sendersFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix | undefined {
@@ -162,12 +160,10 @@ function sendersFix(analysis: Analysis, scenario: Scenario, t: Translate): TextF
   const keys = change(roundedDown(tooMany - 1));
   if (!fits({ ...scenario, ...keys })) return undefined;
   const count = formatCount(lastSenders({ ...scenario, ...keys }));
-  return settingKeys(analysis, t('Send from {0} connections at most', count), [
-    ...(keys.baseSending === baseSending
-      ? []
-      : [[['config', 'baseSending'], String(keys.baseSending)] as const]),
-    [['config', 'sendingSteps'], String(keys.sendingSteps)],
-  ]);
+  return settingKeys(analysis, t('Send from {0} connections at most', count), {
+    ...(keys.baseSending !== baseSending && { 'config.baseSending': keys.baseSending }),
+    'config.sendingSteps': keys.sendingSteps,
+  });
 }
 
 /** The smallest whole number from `low` to `high` from which on `holds` is true; undefined without one. */
