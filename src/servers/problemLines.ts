@@ -23,7 +23,6 @@ export class ProblemLines {
     this.timer ??= setTimeout(() => this.flush(), everyMs);
   }
 
-  /** Writes at once what is left. */
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

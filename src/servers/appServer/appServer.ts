@@ -49,7 +49,6 @@ export type ServiceInstance = ServicePass & {
  */
 type StickyMode = 'disabled' | 'preferred' | 'required';
 
-/** A running app server. */
 export interface AppServer {
   /** Hub URL where clients negotiate, without `/negotiate`. */
   readonly url: string;
@@ -117,7 +116,6 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
   }
 }
 
-/** Why no server connection could be opened, for a person. */
 const startFailure = (end: ConnectionEnd, signedIn: boolean): ExpectedError =>
   new ExpectedError(
     'service-unreachable',
@@ -216,7 +214,6 @@ class AppTokens {
     this.kept = undefined;
   }
 
-  /** For one server connection. */
   async forServer(): Promise<string> {
     if ('bearer' in this.pass) return this.pass.bearer;
     return this.sign('server', { nameid: this.serverId });

@@ -21,7 +21,6 @@ import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
 import { ServiceClient, type ServerConnection } from './serviceConnection';
 
-/** How the hub of an app server treats its clients. */
 export interface AppServerHubOptions {
   /** Longest hub message of a client, default 1 MiB. */
   readonly maxMessageBytes?: number;
@@ -31,7 +30,6 @@ export interface AppServerHubOptions {
   readonly protocols?: readonly ServerProtocol['name'][];
 }
 
-/** What the hub has done so far. */
 export interface AppServerHubCounts {
   readonly clients: number;
   readonly invocations: number;
@@ -102,7 +100,6 @@ export class AppServerHub implements ConnectionHost, BenchContext {
       if (instanceId === undefined || client.instanceId === instanceId) client.left();
   }
 
-  /** Called every {@link hubTickMs}. */
   tick(): void {
     this.tickMs = performance.now();
     this.turn = (this.turn + 1) % wheelSlots;
@@ -237,7 +234,6 @@ class GroupAcks {
     this.answer(ackId, status === ackStatus.ok || status === ackStatus.notFound);
   }
 
-  /** Gives up what has waited too long. */
   tick(nowMs: number): void {
     for (const [ackId, { dueMs }] of this.waiting) {
       if (dueMs > nowMs) return;

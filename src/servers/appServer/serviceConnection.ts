@@ -28,7 +28,6 @@ import type { HubConnection } from '../hub/hubConnection';
 import { payloadEnd, payloadStart } from '../hubProtocol/serverFrame';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 
-/** Whom a server connection works for. */
 export interface ServerConnectionHost {
   /** Clients on all connections of this app server. */
   readonly clientCount: number;
@@ -36,7 +35,6 @@ export interface ServerConnectionHost {
   received(connection: ServerConnection, message: ServiceMessage): void;
   /** @param openMs how long it was open; absent when it never was */
   ended(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void;
-  /** Something a person may want to read. */
   problem(text: string): void;
 }
 
@@ -122,7 +120,6 @@ export class ServerConnection {
     this.socket.on('close', (code) => this.end({ reason: `closed with code ${code}` }));
   }
 
-  /** The handshake is done, and neither side has ended it. */
   get isOpen(): boolean {
     return this.state === 'open';
   }
@@ -142,14 +139,12 @@ export class ServerConnection {
     this.flushSoon();
   }
 
-  /** Sends ConnectionData; see {@link ServiceOutput.connectionData}. */
   data(id: Buffer, type: number, payload: Buffer, start: number, end: number): void {
     if (!this.isUsable) return;
     this.output.connectionData(id, type, payload, start, end);
     this.flushSoon();
   }
 
-  /** Sends hub frames to many; see {@link ServiceOutput.payloads}. */
   payloads(head: Buffer, payloads: Payloads, tail: Buffer): void {
     if (!this.isUsable) return;
     this.output.payloads(head, payloads, tail);
@@ -311,7 +306,6 @@ export interface ConnectionEnd {
   readonly blocker?: 'proxy' | 'silence';
 }
 
-/** What a person reads about the end of a connection. */
 export function endText({ status, refusal, reason }: ConnectionEnd): string {
   if (status !== undefined) return `the service answered with HTTP status ${status}`;
   return refusal === undefined ? (reason ?? 'no reason is known') : `the service said "${refusal}"`;
@@ -379,7 +373,6 @@ export class ServiceClient implements HubTransport {
     return !this.isOver && this.connection.isOpen;
   }
 
-  /** Data of the client has come. */
   received(payload: Buffer): void {
     if (this.isPaused) {
       // The other clients of the connection go on, so what this one sends has to wait here, bounded.

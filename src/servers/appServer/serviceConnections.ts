@@ -11,7 +11,6 @@ import {
   type ServerConnectionSettings,
 } from './serviceConnection';
 
-/** What a person may set. */
 export interface ServerConnectionsSettings extends ServerConnectionSettings {
   /** Connections to the service, default 5; for broadcasts and large groups 40 are advised. */
   readonly serverConnections?: number;
@@ -66,7 +65,6 @@ export class ServerConnections {
     return this.hub.counts.clients;
   }
 
-  /** Whether clients can be served. */
   get isConnected(): boolean {
     return this.any() !== undefined;
   }
@@ -93,7 +91,6 @@ export class ServerConnections {
     return usable[Math.floor(Math.random() * usable.length)];
   }
 
-  /** The service wants a connection to one of its instances. */
   private openOnDemand(target: string): void {
     const open = [...this.all].filter(({ isOnDemand }) => isOnDemand).length;
     if (open < maxOnDemand) void this.connect(target);

@@ -30,14 +30,12 @@ import {
   type HeaderList,
 } from './clientIdentity';
 
-/** What app servers and their clients need from the service. */
 export interface DefaultModeHost {
   /** Whether app servers may run hubs here at all. */
   readonly allowsDefaultMode: boolean;
   readonly maxUnreadBytes: number;
   /** Milliseconds, as of the last tick. */
   readonly tickMs: number;
-  /** Its handshake is done. */
   serverOpened(connection: ServerConnection): void;
   /** Everything an app server asks for, but what concerns its own clients. */
   requested(connection: ServerConnection, message: ServiceMessage): void;
@@ -62,9 +60,7 @@ const fullBytes = 4 * 1024 * 1024;
 const lostBytes = 64 * 1024 * 1024;
 const pingFrame = encodeServiceMessage({ type: serviceType.ping, messages: [] });
 
-/** One connection of an app server, speaking the service protocol. */
 export class ServerConnection {
-  /** Clients that are served over it. */
   readonly clients = new Map<string, RoutedClient>();
   private state: 'handshake' | 'open' | 'leaving' | 'closed' = 'handshake';
   private kind: number = serverConnectionType.default;
@@ -105,7 +101,6 @@ export class ServerConnection {
     return this.state === 'open' || this.state === 'leaving';
   }
 
-  /** Announces a new client to the app server. */
   open(client: RoutedClient): void {
     this.clients.set(client.id, client);
     const { claims, query } = client.identity;

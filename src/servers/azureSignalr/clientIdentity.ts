@@ -24,7 +24,6 @@ function textOf(claim: unknown): string | undefined {
   return textsOf(claim)[0];
 }
 
-/** The whole number from 1 to `most` in a claim. */
 function secondsIn(claim: unknown, fallback: number, most: number): number {
   const seconds = Number(claim);
   return Number.isInteger(seconds) && seconds >= 1 && seconds <= most ? seconds : fallback;
@@ -47,12 +46,10 @@ function queryOf({ url = '' }: IncomingMessage): string {
   return `?${parts.filter((part) => !part.startsWith('access_token=')).join('&')}`;
 }
 
-/** How long a poll of this client waits. */
 export function pollTimeoutMs(claims: TokenClaims): number {
   return 1000 * secondsIn(claims['asrs.s.ttl'], defaultPollS, longestPollS);
 }
 
-/** How long its hub handshake may take. */
 export function handshakeTimeoutMs(claims: TokenClaims): number {
   return 1000 * secondsIn(claims['asrs.s.cht'], defaultHandshakeS, longestHandshakeS);
 }
@@ -80,7 +77,6 @@ const transportBits: Readonly<Record<string, number>> = {
   LongPolling: 4,
 };
 
-/** Whether the token allows a transport. */
 export function allowsTransport(claims: TokenClaims, transport: string): boolean {
   const mask = Number(claims['asrs.s.htt'] ?? NaN);
   return !Number.isInteger(mask) || mask === 0 || (mask & (transportBits[transport] ?? 0)) !== 0;
@@ -110,7 +106,6 @@ export function claimPairs(claims: TokenClaims): ClaimPairs {
 const ownHeaders =
   /^(authorization|cookie|host|connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|x-forwarded-for|asrs-.*)$/;
 
-/** The headers of the request with which a client connected, for an app server. */
 export function headersOf(request: IncomingMessage, instanceId: string): HeaderList {
   const sent = Object.entries(request.headersDistinct).filter(
     ([name, values]) => values !== undefined && !ownHeaders.test(name),

@@ -21,9 +21,8 @@ import {
   type RestHost,
 } from '../service/rest';
 import { idIn, type ServiceClient, type ServiceHub } from './serviceHub';
-import type { Upstream } from './signalrUpstream';
+import type { Upstream } from './serverlessEvents';
 
-/** What the REST API is served from. */
 export interface SignalrRestHost extends RestHost<ServiceHub> {
   readonly upstream: Upstream;
 }

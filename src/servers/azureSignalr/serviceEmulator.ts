@@ -16,7 +16,7 @@ import type { HubMessage } from '../hubProtocol/serverProtocol';
 import { Emulator } from '../service/emulator';
 import { RoutedClient, ServerConnection, type DefaultModeHost } from './appServerConnection';
 import { headersOf, pollTimeoutMs, wantedServer, type ClientIdentity } from './clientIdentity';
-import { ServerlessClient, ServerlessEvents } from './serverlessEvents';
+import { ServerlessClient, ServerlessEvents, Upstream } from './serverlessEvents';
 import { ServiceHub } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';
 import { ClientResults, serveRequest } from './serviceRequests';
@@ -26,9 +26,7 @@ import {
   type ServiceAdmission,
   type ServiceContext,
 } from './serviceRouter';
-import { Upstream } from './signalrUpstream';
 
-/** What the emulator has done so far. */
 export interface AzureSignalrCounts {
   /** Clients past the connect, in any mode. */
   readonly clients: number;

@@ -7,7 +7,6 @@ import type { ClientIdentity } from './clientIdentity';
 /** A client of the service, in either mode. */
 export interface ServiceClient extends HubMember {
   readonly identity: ClientIdentity;
-  /** Hub protocol it speaks. */
   readonly protocolName: string;
   /** Sends one encoded frame to a client past its handshake. */
   write(frame: Buffer): void;
@@ -17,7 +16,6 @@ export interface ServiceClient extends HubMember {
 /** Who is on one hub: clients, users, groups, app servers. */
 export class ServiceHub extends HubClients<ServiceClient> {
   readonly userGroups: UserGroups;
-  /** Connections of app servers. */
   readonly servers = new Set<ServerConnection>();
   /** Where the search for the next connection begins, so that equals take turns. */
   private turn = 0;
@@ -32,7 +30,6 @@ export class ServiceHub extends HubClients<ServiceClient> {
     return this.clients.size === 0 && this.servers.size === 0 && this.userGroups.isEmpty;
   }
 
-  /** Whether clients are served by app servers. */
   get hasAppServer(): boolean {
     for (const { takesClients } of this.servers) if (takesClients) return true;
     return false;
@@ -98,7 +95,6 @@ export class ServiceHub extends HubClients<ServiceClient> {
   }
 }
 
-/** Picks clients with these ids. */
 export function idIn(ids: readonly string[] = []): (client: ServiceClient) => boolean {
   if (ids.length === 0) return () => false;
   const set = new Set(ids);
@@ -108,7 +104,6 @@ export function idIn(ids: readonly string[] = []): (client: ServiceClient) => bo
 /** Memberships in all hubs of an emulator; more are refused. */
 const mostMemberships = 1_000_000;
 
-/** How many memberships there are in all hubs of an emulator. */
 export interface MembershipCount {
   used: number;
 }
@@ -160,7 +155,6 @@ export class UserGroups {
     return this.usersOf.of(group);
   }
 
-  /** Takes out everyone whose time is over. */
   sweep(): void {
     const nowMs = performance.now();
     for (const [userId, groups] of this.groupsOf) {

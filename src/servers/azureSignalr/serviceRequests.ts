@@ -199,7 +199,6 @@ export class ClientResults {
   // Insertion order is the order of expiry.
   private readonly waiting = new Map<string, { asker: ServerConnection; dueMs: number }>();
 
-  /** @param instanceId name of this service instance */
   constructor(private readonly instanceId: string) {}
 
   ask(hub: ServiceHub, asker: ServerConnection, question: ServiceMessageOf<34>): void {
@@ -230,7 +229,6 @@ export class ClientResults {
     asker.send({ ...answer, callerServerId: asker.serverId });
   }
 
-  /** Forgets what nobody will answer. */
   sweep(): void {
     const nowMs = performance.now();
     for (const [id, { asker, dueMs }] of this.waiting) {

@@ -5,15 +5,13 @@ import { isLoopback } from '../../wire/socket/isLoopback';
 import type { HttpClients } from '../http/httpTransport';
 import { answerJson, refuse, splitUrl, type Refusal } from '../http/loopbackServer';
 import { availableTransports, isRefusal, postOnly, type ConnectionTokens } from '../http/negotiate';
-import type { ConnectionQuota } from '../service/connectionQuota';
+import type { ConnectionQuota } from '../service/emulator';
 import { bearerToken, type TokenOutcome } from '../service/tokenCheck';
 import { allowsTransport, identityOf, type ClientIdentity } from './clientIdentity';
 import { answerRest } from '../service/rest';
 import { signalrRest, type SignalrRestHost } from './restApi';
 
-/** What requests to the service are answered from. */
 export interface ServiceContext extends SignalrRestHost {
-  /** Tokens of negotiated connections. */
   readonly tokens: ConnectionTokens;
   readonly quota: ConnectionQuota;
   readonly httpClients: HttpClients;

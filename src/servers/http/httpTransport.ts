@@ -141,7 +141,6 @@ export class EventStreamTransport extends HttpTransport {
   }
 }
 
-/** Time limits of long polling. */
 export interface PollLimits {
   /** A poll without messages is answered after this. */
   readonly pollTimeoutMs: number;
@@ -193,7 +192,6 @@ export class PollTransport extends HttpTransport {
     }
   }
 
-  /** The client has ended the connection. */
   remove(): void {
     this.finish();
   }
@@ -253,14 +251,11 @@ export class PollTransport extends HttpTransport {
   }
 }
 
-/** What the requests of HTTP transports need from the hub. */
 export interface HttpClientsHost {
   readonly tokens: ConnectionTokens;
-  /** Longest body of a send. */
   readonly maxPostBytes: number;
   /** Of the client that connects with this request. */
   pollLimits(request: IncomingMessage): PollLimits;
-  /** A client has connected with this request. */
   connected(connectionId: string, transport: HttpTransport, request: IncomingMessage): void;
 }
 
@@ -273,7 +268,6 @@ export class HttpClients {
 
   constructor(private readonly host: HttpClientsHost) {}
 
-  /** Answers a request to the hub's own path. */
   answer(request: IncomingMessage, response: ServerResponse, token: string | null): void {
     const { method = '' } = request;
     if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') {

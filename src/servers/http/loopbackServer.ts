@@ -25,7 +25,6 @@ const tickMs = 1000;
 /** Time the peers get to answer their close at disposal. */
 const disposeTimeoutMs = 500;
 
-/** Something with a client or an app server at its other end. */
 export interface Terminable {
   terminate(): void;
 }
@@ -90,12 +89,10 @@ export abstract class ConnectionServer<Connection extends Terminable> {
     if (this.all.size === 0) this.allGone();
   }
 
-  /** Answers a request that is no upgrade. */
   protected abstract answer(request: IncomingMessage, response: ServerResponse): void;
   protected abstract upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Called about once a second. */
   protected abstract tick(): void;
-  /** Closes all connections in order. */
   protected abstract sayGoodbye(): void;
 
   private async shutDown(): Promise<void> {
@@ -184,7 +181,6 @@ export async function stopServer(server: Server): Promise<void> {
   await stopped;
 }
 
-/** An HTTP answer that turns a client away. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;
@@ -248,7 +244,6 @@ export function splitUrl(request: IncomingMessage): { path: string; query: URLSe
   return { path: path.replace(/\/$/, '').toLowerCase(), query };
 }
 
-/** Answers a request with what speaks against it. */
 export function refuse(response: ServerResponse, { status, text, headers }: Refusal): void {
   response.writeHead(status, { 'Content-Type': 'text/plain', ...headers });
   response.end(text);
@@ -266,7 +261,6 @@ export function refuseUpgrade(socket: Duplex, { status, text, headers }: Refusal
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
-/** Answers 200 with JSON. */
 export function answerJson(response: ServerResponse, answer: object): void {
   const body = JSON.stringify(answer);
   response.writeHead(200, {

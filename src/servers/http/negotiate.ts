@@ -38,7 +38,6 @@ export class ConnectionTokens {
 
   constructor(private readonly lifetimeMs: number) {}
 
-  /** The answer to a negotiate with this query. */
   negotiate(query: URLSearchParams, transports = availableTransports): object | Refusal {
     const asked = query.get('negotiateVersion') ?? '0';
     if (!/^-?[0-9]{1,9}$/.test(asked)) {
@@ -73,12 +72,10 @@ export class ConnectionTokens {
     return this.used.has(token);
   }
 
-  /** The connection of this token is over. */
   release(token: string): void {
     this.used.delete(token);
   }
 
-  /** Forgets what has expired. */
   sweep(): void {
     const nowMs = performance.now();
     for (const [token, { dueMs }] of this.pending) {

@@ -93,7 +93,6 @@ export class WebSocketTransport implements HubTransport {
   }
 }
 
-/** What a transport reports to the connection it carries. */
 export interface TransportOwner {
   arrived(data: Buffer, isBinary: boolean): void;
   /** Whether anything more may be written; closes the connection when it may not. */
@@ -102,14 +101,12 @@ export interface TransportOwner {
   gone(): void;
 }
 
-/** How the bytes of one connection travel. */
 export interface HubTransport {
   /** Written, and not read by the client yet. */
   readonly unreadBytes: number;
   readonly isWritable: boolean;
   /** The transport itself notices a client that is gone: there are no pings. */
   readonly hasOwnKeepAlive: boolean;
-  /** Whether it carries anything but text. */
   readonly carriesBinary: boolean;
   attach(owner: TransportOwner): void;
   /** Writes whole WebSocket frames; transports of another kind send what is in them. */

@@ -23,16 +23,13 @@ import { HubConnection, type ConnectionHost } from './hubConnection';
 import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
 import { HubGroups } from './hubGroups';
 
-/** What a hub has done so far. */
 export interface BenchHubCounts extends Readonly<DeliveryCounts> {
   /** Connects turned away by `--refuse` and `--throttle`. */
   readonly refused: number;
   readonly throttled: number;
-  /** Invocations received, of any method. */
   readonly invocations: number;
 }
 
-/** A running bench hub. */
 export interface BenchHub {
   /** The whole hub URL, such as `http://127.0.0.1:5050/signalrbench`. */
   readonly url: string;

@@ -41,7 +41,6 @@ export interface BenchHubKnobs {
   readonly closeAfter?: number;
   /** `--refuse`: the first n connects are answered 503; Infinity refuses all. Comes before `throttle`. */
   readonly refuse?: number;
-  /** `--throttle` */
   readonly throttle?: Throttle;
   /**
    * `--dialect`: only the methods and callbacks of that contract. Absent: those of both, distinguished by

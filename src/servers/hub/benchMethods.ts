@@ -49,7 +49,6 @@ export type Outcome =
   | 'failed'
   | 'unbound';
 
-/** One method of the hub contract. */
 export interface BenchMethod {
   readonly name: string;
   /** Which of the contracts it belongs to; that of the dictionaries when absent. */
@@ -57,7 +56,6 @@ export interface BenchMethod {
   readonly argumentCount: number;
   /** Streams it takes: one or none. */
   readonly streams?: 1;
-  /** Answers with a stream. */
   readonly isStreaming?: true;
   /** Whether its callbacks are the deliveries that the knobs act on. */
   readonly delivers: boolean;

@@ -11,7 +11,6 @@ import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
 
-/** What a connection needs from its hub. */
 export interface ConnectionHost {
   readonly maxMessageBytes: number;
   readonly maxUnreadBytes: number;
@@ -21,7 +20,6 @@ export interface ConnectionHost {
   readonly isHeld: boolean;
   /** Milliseconds, as of the hub's last tick: good enough for time-outs, free to read. */
   readonly tickMs: number;
-  /** The handshake was accepted. */
   opened(connection: HubConnection): void;
   invoked(connection: HubConnection, message: HubMessage): void;
   /** It takes no further messages. */
@@ -45,7 +43,6 @@ const closedWithError = 'Connection closed with an error.';
 export class HubConnection implements TransportOwner {
   /** Names of the groups it is in; undefined until it joins its first. */
   groups: Set<string> | undefined;
-  /** undefined until it starts its first stream. */
   streams: OpenStreams | undefined;
   invocations = 0;
   /** What the client asked for in its handshake, which itself is JSON. */
@@ -84,7 +81,6 @@ export class HubConnection implements TransportOwner {
     this.end(this.protocol.closeFrame(error, allowReconnect), code);
   }
 
-  /** Ends at once, without a word. */
   terminate(): void {
     this.state = 'closing';
     this.stop();

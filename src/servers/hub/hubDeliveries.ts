@@ -55,7 +55,6 @@ export class HubDeliveries {
     this.stall = knobs.stall;
   }
 
-  /** Whether the hub reads nothing at the moment. */
   get isHeld(): boolean {
     return this.reasons.size > 0;
   }
@@ -71,7 +70,6 @@ export class HubDeliveries {
     }, afterMs);
   }
 
-  /** Delivers one frame to one connection. */
   deliver(connection: HubConnection, frame: Buffer): void {
     const number = ++this.counts.deliveries;
     if (this.dropEvery > 0 && number % this.dropEvery === 0) {

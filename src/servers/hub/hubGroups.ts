@@ -1,4 +1,3 @@
-/** What can be in groups. */
 export interface GroupMember {
   /** Names of the groups it is in; undefined until it joins its first. */
   groups: Set<string> | undefined;
@@ -7,7 +6,6 @@ export interface GroupMember {
 /** Groups of one member; more are refused. */
 export const mostGroups = 10_000;
 
-/** What somebody reads who is to be in more groups than are kept of anybody. */
 export const noMoreGroups = 'A connection may be in at most 10,000 groups of this server.';
 
 /** Whether it is in the group already, or may be in one more. */

@@ -29,7 +29,6 @@ export function serverHeader(code: number, payloadBytes: number): Buffer {
   return header;
 }
 
-/** A frame around a payload. */
 export function serverFrame(code: number, payload: Buffer): Buffer {
   return carryingFrame(code, payload, payload, 0, 0, nothing);
 }

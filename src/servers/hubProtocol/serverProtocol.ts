@@ -158,12 +158,10 @@ export abstract class ServerProtocol {
     return this.carrying(itemHead(invocationId), bytes, start, end, itemTail);
   }
 
-  /** A frame of this protocol around a payload. */
   frame(payload: Buffer): Buffer {
     return serverFrame(this.code, payload);
   }
 
-  /** Calls `target` of a client with string arguments. */
   callbackFrame(target: string, ...args: readonly string[]): Buffer {
     return this.written({ type: hubMessageType.invocation, target, arguments: args });
   }

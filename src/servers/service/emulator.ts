@@ -1,8 +1,13 @@
 /** What both emulators share: keys and tokens, routes, quotas and calls of upstream handlers. */
 import { SignJWT } from 'jose';
-import { ConnectionServer, loopbackHost, type Terminable } from '../http/loopbackServer';
-import { ConnectionQuota } from './connectionQuota';
-import type { EmulatorOptions } from './emulatorOptions';
+import { connectionLimit, connectRateLimit } from '../../base/serviceLimits';
+import {
+  ConnectionServer,
+  loopbackHost,
+  type Refusal,
+  type Terminable,
+} from '../http/loopbackServer';
+import type { EmulatorOptions, QuotaOptions } from './emulatorOptions';
 import { TokenCheck, type TokenClaims } from './tokenCheck';
 
 /** The key that Microsoft's emulator has: known to everyone, for nothing here is worth a secret. */
@@ -12,7 +17,6 @@ const names = [loopbackHost, 'localhost', '[::1]'];
 
 /** What the emulators of both services have in common: keys, tokens, quota. */
 export abstract class Emulator<Connection extends Terminable> extends ConnectionServer<Connection> {
-  /** Tokens of applications and of clients. */
   readonly accessTokens: TokenCheck;
   readonly quota: ConnectionQuota;
   protected accessKeys: readonly string[];
@@ -75,5 +79,48 @@ export function jsonIn(body: Buffer): unknown {
     return JSON.parse(body.toString('utf8'));
   } catch {
     return undefined;
+  }
+}
+
+/** Counts connections, those of app servers too, against what the resource's size allows. */
+export class ConnectionQuota {
+  refused = 0;
+  private used = 0;
+  private readonly limit: number;
+  private readonly perSecond: number;
+  /** Connections that may be opened at once: at most those of one second. */
+  private free: number;
+  private filledMs = 0;
+
+  constructor({ unit, limitConnectRate }: QuotaOptions) {
+    this.limit = connectionLimit(unit);
+    this.perSecond = limitConnectRate === true ? connectRateLimit(unit) : Infinity;
+    this.free = this.perSecond;
+  }
+
+  /** Why no further connection is let in; undefined when one is. */
+  refusal(nowMs: number): Refusal | undefined {
+    if (this.used >= this.limit) {
+      this.refused++;
+      const text = `The quota of ${this.limit} connections is used up.`;
+      return { status: 429, text };
+    }
+    if (this.perSecond === Infinity) return undefined;
+    const passedS = Math.max(0, nowMs - this.filledMs) / 1000;
+    this.free = Math.min(this.perSecond, this.free + passedS * this.perSecond);
+    this.filledMs = nowMs;
+    if (this.free >= 1) return undefined;
+    this.refused++;
+    const text = `More than ${this.perSecond} new connections per second.`;
+    return { status: 429, text, headers: { 'Retry-After': '1' } };
+  }
+
+  take(): void {
+    this.used++;
+    this.free--;
+  }
+
+  release(): void {
+    this.used--;
   }
 }

@@ -50,19 +50,16 @@ export interface WebPubSubEmulatorOptions extends EmulatorOptions {
   readonly allowAnonymous?: boolean;
 }
 
-/** Texts of the flags of both `serve` commands. */
 interface QuotaFlags {
   readonly unit?: string | undefined;
   readonly limitConnectRate?: boolean | undefined;
 }
 
-/** Texts of the flags of `serve azure-signalr`. */
 export interface AzureSignalrFlags extends QuotaFlags {
   readonly mode?: string | undefined;
   readonly upstream?: string | undefined;
 }
 
-/** Flags of `serve web-pubsub`. */
 export interface WebPubSubFlags extends QuotaFlags {
   readonly upstream?: string;
   readonly allowAnonymous?: boolean;

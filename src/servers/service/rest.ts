@@ -6,7 +6,6 @@ import { noMoreGroups, type HubClients, type HubMember } from '../hub/hubGroups'
 import { isGroupName, jsonIn, partsOf, type Emulator } from './emulator';
 import { bearerToken } from './tokenCheck';
 
-/** What calls are answered from. */
 export interface RestHost<Hub> extends Pick<
   Emulator<Terminable>,
   'accessTokens' | 'clientToken' | 'urlsOf'

@@ -26,8 +26,6 @@ export interface TokenCheckOptions {
   readonly accessKeys: readonly string[];
   /** Without it nobody can sign in. */
   readonly signIns?: SignInCheck | undefined;
-  /** Clocks may differ by this much, default 30 s. */
-  readonly clockToleranceMs?: number;
   /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
 }
@@ -37,6 +35,8 @@ export const maxTokenChars = 4096;
 /** Accepted tokens that are remembered, so that the next request with one costs no HMAC. */
 const maxRemembered = 10_000;
 const algorithms = ['HS256', 'HS512'];
+/** Clocks may differ by this much. */
+const toleranceMs = 30_000;
 /** Keys that were lent and are accepted still: that of before a renewal too. */
 const lentKeys = 2;
 
@@ -63,13 +63,11 @@ export class TokenCheck {
   private readonly remembered = new Map<string, AcceptedToken>();
   /** The URL for which a token was accepted last: mostly the next one is the same. */
   private readonly lastUrls = new WeakMap<AcceptedToken, string>();
-  private readonly toleranceMs: number;
   private readonly nowMs: () => number;
 
-  constructor({ accessKeys, signIns, clockToleranceMs, nowMs }: TokenCheckOptions) {
+  constructor({ accessKeys, signIns, nowMs = Date.now }: TokenCheckOptions) {
     this.signIns = signIns;
-    this.toleranceMs = clockToleranceMs ?? 30_000;
-    this.nowMs = nowMs ?? Date.now;
+    this.nowMs = nowMs;
     this.rotate(accessKeys);
   }
 
@@ -115,7 +113,7 @@ export class TokenCheck {
     if (token.length > maxTokenChars) return refused(texts.long, 413);
     const known = this.remembered.get(token) ?? (await this.verified(token));
     if ('status' in known) return known;
-    if (known.expiresMs + this.toleranceMs <= this.nowMs()) return refused(texts.expired);
+    if (known.expiresMs + toleranceMs <= this.nowMs()) return refused(texts.expired);
     if (urls[0] !== undefined && this.lastUrls.get(known) === urls[0]) return known;
     const audiences = textsOf(known.claims['aud']);
     if (audiences.some((audience) => urls.some((url) => isAudience(audience, url)))) {

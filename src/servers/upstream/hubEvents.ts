@@ -145,7 +145,6 @@ function carryOut(
   return calls.sent(deed.sendTo, body);
 }
 
-/** What is said of an event without the right one. */
 export const wrongSignature =
   'The upstream handler refused an event with 401: it is not signed with the access key of the connection string.';
 

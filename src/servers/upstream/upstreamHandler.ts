@@ -40,7 +40,6 @@ export function upstreamHandler(
   return startUpstreamHandler(endpoint, service, port, onProblem, publicHost);
 }
 
-/** A running handler. */
 export interface UpstreamHandler {
   readonly url: string;
   /** From now on its calls show tokens made with this pass. */
@@ -102,7 +101,6 @@ export async function startUpstreamHandler(
   };
 }
 
-/** Whether a request belongs to Azure Web PubSub; all of its events have this header. */
 const isCloudEvent = ({ headers }: IncomingMessage): boolean => headers['ce-type'] !== undefined;
 
 /** The handshake against abuse: this handler agrees to get events from whoever can sign them. */

@@ -1,23 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/pubSubMessage';
-import { pathAndQuery, type Refusal } from '../http/loopbackServer';
+import { pathAndQuery, type Refusal, type Terminable } from '../http/loopbackServer';
 import { mostGroups } from '../hub/hubGroups';
-import { isGroupName, jsonIn, partsOf } from '../service/emulator';
-import { bearerToken, textsOf, type TokenCheck, type TokenClaims } from '../service/tokenCheck';
-import { failureOf } from './clientRequests';
-import { systemEvent, type EventSource, type Upstream } from './pubSubUpstream';
+import { isGroupName, jsonIn, partsOf, type Emulator } from '../service/emulator';
+import { bearerToken, textsOf, type TokenClaims } from '../service/tokenCheck';
+import { goodAnswer, stateIn } from './clientRequests';
+import { systemEvent, type Upstream } from './pubSubUpstream';
 
-/** What decides on connects. */
-export interface AdmissionContext {
-  readonly accessTokens: TokenCheck;
+export interface AdmissionContext extends Pick<Emulator<Terminable>, 'accessTokens' | 'urlsOf'> {
   readonly upstream: Upstream;
   readonly allowAnonymous: boolean;
-  /** URLs under which this path is reached, for the audience of tokens. */
-  urlsOf(path: string): readonly string[];
 }
 
-/** A connect as it was asked for. */
 export interface ConnectRequest {
   readonly hub: string;
   readonly query: URLSearchParams;
@@ -25,7 +20,6 @@ export interface ConnectRequest {
   readonly offered: readonly string[];
 }
 
-/** A client that may connect. */
 export interface Admission {
   readonly userId: string | undefined;
   readonly roles: readonly string[];
@@ -72,7 +66,7 @@ export async function admit(
   const { claims } = checked;
   const own = admissionOf(claims, offered);
   if (context.upstream.wants(hub, 'sys', 'connect')) {
-    return askHandler(context.upstream, { request, connect, connectionId, claims, own });
+    return askHandler(context.upstream, request, connect, connectionId, claims, own);
   }
   if (offered.length > 1) {
     const text = 'Only an event handler can choose between several subprotocols; offer one.';
@@ -94,63 +88,40 @@ function admissionOf(claims: TokenClaims, offered: readonly string[]): Admission
   };
 }
 
-interface Question {
-  readonly request: IncomingMessage;
-  readonly connect: ConnectRequest;
-  readonly connectionId: string;
-  readonly claims: TokenClaims;
-  readonly own: Admission;
-}
-
 /** The event `connect`, which the handler answers with what it wants changed. */
 async function askHandler(
   upstream: Upstream,
-  { request, connect, connectionId, claims, own }: Question,
+  { headers }: IncomingMessage,
+  { hub, query, offered }: ConnectRequest,
+  connectionId: string,
+  claims: TokenClaims,
+  own: Admission,
 ): Promise<Admission | Refusal> {
-  const source: EventSource = {
-    hub: connect.hub,
+  const event = systemEvent('connect', {
+    claims: listsOf(Object.entries(claims).map(([name, value]) => [name, claimTexts(value)])),
+    query: listsOf([...new Set(query.keys())].map((name) => [name, query.getAll(name)])),
+    headers: listsOf(Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat()])),
+    subprotocols: offered,
+    clientCertificates: [],
+  });
+  const answer = await upstream.send(event, {
+    hub,
     connectionId,
     userId: own.userId,
     subprotocol: own.subprotocol?.name,
     connectionState: undefined,
-  };
-  const event = systemEvent('connect', {
-    claims: listsOf(Object.entries(claims).map(([name, value]) => [name, claimTexts(value)])),
-    query: listsOf(queryLists(connect.query)),
-    headers: listsOf(
-      Object.entries(request.headers).map(([name, value]) => [name, [value ?? []].flat()]),
-    ),
-    subprotocols: connect.offered,
-    clientCertificates: [],
   });
-  const answer = await upstream.send(event, source);
   if ('failure' in answer) return { status: 500, text: answer.failure };
-  const failure = failureOf(answer);
-  if (failure !== undefined) {
-    // 1xx and 3xx are no answers to a client.
-    return { status: answer.status >= 400 ? answer.status : 500, text: failure };
-  }
-  const state = answer.headers['ce-connectionstate'];
-  const connectionState = typeof state === 'string' ? state : undefined;
-  if (answer.status === 204 || answer.body.length === 0) return { ...own, connectionState };
-  const changes = readChanges(answer.body);
-  if (changes === undefined) {
-    return { status: 500, text: 'The event handler answered connect with something unreadable.' };
-  }
-  const { userId, roles, groups, subprotocol: chosen } = changes;
-  if (chosen !== undefined && !connect.offered.includes(chosen)) {
-    return { status: 500, text: 'The event handler chose a subprotocol that was not offered.' };
-  }
-  if (groups !== undefined && groups.length > mostGroups)
-    return { status: 500, text: 'The event handler put the client into too many groups.' };
-  return {
-    userId: userId ?? own.userId,
-    roles: roles ?? own.roles,
-    groups: (groups ?? own.groups).filter(isGroupName),
-    protocolName: chosen ?? own.protocolName,
-    subprotocol: chosen === undefined ? own.subprotocol : subprotocolNamed(chosen),
-    connectionState,
-  };
+  const good = goodAnswer(answer);
+  // 1xx and 3xx are no answers to a client.
+  if ('failure' in good)
+    return { status: answer.status >= 400 ? answer.status : 500, text: good.failure };
+  const admission = { ...own, connectionState: stateIn(answer) };
+  if (answer.status === 204 || answer.body.length === 0) return admission;
+  const changed = changedBy(answer.body, admission, offered);
+  return typeof changed === 'string'
+    ? { status: 500, text: `The event handler ${changed}.` }
+    : changed;
 }
 
 /** What is for the service alone stays here. */
@@ -159,35 +130,32 @@ const secret = ['authorization', 'access_token', 'cookie'];
 const listsOf = (entries: readonly (readonly [string, readonly string[]])[]): object =>
   Object.fromEntries(entries.filter(([name]) => !secret.includes(name.toLowerCase())));
 
-const queryLists = (query: URLSearchParams): [string, string[]][] =>
-  [...new Set(query.keys())].map((name) => [name, query.getAll(name)]);
-
 /** All values of a claim, as text. */
 const claimTexts = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : [claim]).map((value: unknown) =>
     typeof value === 'string' ? value : JSON.stringify(value),
   );
 
-interface Changes {
-  readonly userId: string | undefined;
-  readonly roles: readonly string[] | undefined;
-  readonly groups: readonly string[] | undefined;
-  readonly subprotocol: string | undefined;
-}
-
-/** The body of an answer to `connect`; undefined when it is none. */
-function readChanges(body: Buffer): Changes | undefined {
+/** An admission with what the body of an answer to `connect` changes of it, or what the handler did wrong. */
+function changedBy(body: Buffer, own: Admission, offered: readonly string[]): Admission | string {
   const parsed = jsonIn(body);
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  if (typeof parsed !== 'object' || parsed === null)
+    return 'answered connect with something unreadable';
   const { userId, roles, groups, subprotocol } = parsed as Record<string, unknown>;
   const text = (value: unknown): string | undefined =>
     typeof value === 'string' && value !== '' ? value : undefined;
-  const texts = (value: unknown): string[] | undefined =>
-    Array.isArray(value) ? textsOf(value) : undefined;
+  const chosen = text(subprotocol);
+  if (chosen !== undefined && !offered.includes(chosen))
+    return 'chose a subprotocol that was not offered';
+  const wanted = Array.isArray(groups) ? textsOf(groups) : own.groups;
+  if (Array.isArray(groups) && wanted.length > mostGroups)
+    return 'put the client into too many groups';
   return {
-    userId: text(userId),
-    roles: texts(roles),
-    groups: texts(groups),
-    subprotocol: text(subprotocol),
+    ...own,
+    userId: text(userId) ?? own.userId,
+    roles: Array.isArray(roles) ? textsOf(roles) : own.roles,
+    groups: wanted.filter(isGroupName),
+    protocolName: chosen ?? own.protocolName,
+    subprotocol: chosen === undefined ? own.subprotocol : subprotocolNamed(chosen),
   };
 }

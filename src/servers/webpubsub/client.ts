@@ -18,7 +18,6 @@ import type { WebSocketTransport } from '../http/webSocketTransport';
 import { AckIds, EventQueue, opcodes, UnackedMessages, type Delivery } from './delivery';
 import type { Permissions } from './permissions';
 
-/** What clients of all hubs need from the emulator. */
 export interface ClientHost {
   /** Milliseconds, as of the last tick. */
   readonly tickMs: number;
@@ -44,23 +43,10 @@ const orderlyCodes = [1000, 1005];
 /** For reliable clients: there is nothing to recover. */
 const goneForGood = 1008;
 
-/** The clients of one hub. */
 export type PubSubHub = HubClients<Client>;
-
-export interface ClientIdentity {
-  readonly hub: PubSubHub;
-  readonly id: string;
-  readonly userId: string | undefined;
-  /** undefined is a simple client: its frames are its messages. */
-  readonly subprotocol: Subprotocol | undefined;
-}
 
 /** One client of a hub; reliable ones outlive their socket for a while. */
 export class Client implements HubMember {
-  readonly hub: PubSubHub;
-  readonly id: string;
-  readonly userId: string | undefined;
-  readonly subprotocol: Subprotocol | undefined;
   groups: Set<string> | undefined;
   /** What the event handler has asked to get back with every event. */
   connectionState: string | undefined;
@@ -76,14 +62,14 @@ export class Client implements HubMember {
   private nextPingMs: number;
 
   constructor(
-    { hub, id, userId, subprotocol }: ClientIdentity,
+    readonly hub: PubSubHub,
+    readonly id: string,
+    readonly userId: string | undefined,
+    /** undefined is a simple client: its frames are its messages. */
+    readonly subprotocol: Subprotocol | undefined,
     public permissions: Permissions,
     private readonly host: ClientHost,
   ) {
-    this.hub = hub;
-    this.id = id;
-    this.userId = userId;
-    this.subprotocol = subprotocol;
     this.unacked = subprotocol?.isReliable === true ? new UnackedMessages() : undefined;
     this.lastSeenMs = host.tickMs;
     this.nextPingMs = host.tickMs + keepAliveMs;
@@ -127,7 +113,6 @@ export class Client implements HubMember {
     );
   }
 
-  /** Whether this ack id is new. */
   isNewAck(id: number | bigint): boolean {
     return (this.ackIds ??= new AckIds()).add(id);
   }
@@ -190,7 +175,6 @@ export class Client implements HubMember {
     }
   }
 
-  /** Drops the socket without a word. */
   terminate(): void {
     this.socket?.terminate();
   }

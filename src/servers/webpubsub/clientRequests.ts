@@ -18,7 +18,6 @@ import {
   type Upstream,
 } from './pubSubUpstream';
 
-/** What requests of clients are carried out with. */
 export interface ClientContext {
   readonly upstream: Upstream;
   /** @param count clients that a message goes to */
@@ -127,18 +126,9 @@ function raise(
   payload: Payload,
   ackId?: WireId,
 ): void {
-  client.queueEvent(payload.bytes.length, async () => {
-    const answer = await context.upstream.send(userEvent(event, payload), sourceOf(client));
-    const failure = failureOf(answer);
-    if (failure !== undefined || 'failure' in answer) {
-      const message = failure ?? '';
-      acknowledge(client, ackId, { name: 'InternalServerError', message });
-      client.end(message);
-      return;
-    }
-    acknowledge(client, ackId);
-    keepState(client, answer);
-    const reply = replyIn(answer);
+  ask(context, client, event, payload, (reply, error) => {
+    acknowledge(client, ackId, error);
+    if (error !== undefined) client.end(error.message);
     if (reply === undefined) return;
     client.deliver(new Delivery({ from: 'server', group: undefined, payload: reply }));
     context.delivered(1);
@@ -165,19 +155,28 @@ function invoke(
       payload: reply,
       error,
     });
-  if (!context.upstream.wants(client.hub.name, 'user', event)) {
-    respond(undefined, errors.noHandler);
-    return;
-  }
+  if (context.upstream.wants(client.hub.name, 'user', event))
+    ask(context, client, event, payload, respond);
+  else respond(undefined, errors.noHandler);
+}
+
+/** Asks the handler of the hub, once it has answered what the client has sent before. */
+function ask(
+  { upstream }: ClientContext,
+  client: Client,
+  event: string,
+  payload: Payload,
+  answered: (reply: Payload | undefined, error: MessageError | undefined) => void,
+): void {
   client.queueEvent(payload.bytes.length, async () => {
-    const answer = await context.upstream.send(userEvent(event, payload), sourceOf(client));
-    const message = failureOf(answer);
-    if (message === undefined && !('failure' in answer)) {
-      keepState(client, answer);
-      respond(replyIn(answer), undefined);
-    } else {
-      respond(undefined, { name: 'InternalServerError', message: message ?? '' });
+    const sent = await upstream.send(userEvent(event, payload), sourceOf(client));
+    const answer = 'failure' in sent ? sent : goodAnswer(sent);
+    if ('failure' in answer) {
+      answered(undefined, { name: 'InternalServerError', message: answer.failure });
+      return;
     }
+    client.connectionState = stateIn(answer) ?? client.connectionState;
+    answered(replyIn(answer), undefined);
   });
 }
 
@@ -189,20 +188,22 @@ export const sourceOf = (client: Client): EventSource => ({
   connectionState: client.connectionState,
 });
 
-/** Why an answer is none to go on with; undefined when it is one. */
-export function failureOf(answer: UpstreamAnswer): string | undefined {
-  if ('failure' in answer) return answer.failure;
-  if (answer.status < 200 || answer.status > 299)
-    return `The event handler answered with ${answer.status}.`;
+/** The answer, or why it is none to go on with. */
+export function goodAnswer(answer: AnsweredUpstream): UpstreamAnswer {
+  const { status } = answer;
+  if (status < 200 || status > 299)
+    return { failure: `The event handler answered with ${status}.` };
   const reply = replyIn(answer);
   const problem = reply && payloadProblem(reply);
-  return problem && `The event handler answered with a body that is ${problem}.`;
+  return problem === undefined
+    ? answer
+    : { failure: `The event handler answered with a body that is ${problem}.` };
 }
 
 /** The state a handler wants back with every event. */
-function keepState(client: Client, { headers }: AnsweredUpstream): void {
+export function stateIn({ headers }: AnsweredUpstream): string | undefined {
   const state = headers['ce-connectionstate'];
-  if (typeof state === 'string') client.connectionState = state;
+  return typeof state === 'string' ? state : undefined;
 }
 
 function replyIn({ status, headers, body }: AnsweredUpstream): Payload | undefined {

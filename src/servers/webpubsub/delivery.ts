@@ -72,7 +72,6 @@ export class Delivery {
   }
 }
 
-/** The kind of WebSocket frame of each form. */
 export const opcodes = { json: opcode.text, protobuf: opcode.binary } as const;
 
 /** Bounds of the service; a client that lags further behind is closed for good. */

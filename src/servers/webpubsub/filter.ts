@@ -3,7 +3,6 @@
  * `and or not`, comparisons, `in`, and functions of text. Source: Azure Web PubSub, "OData filter syntax".
  */
 
-/** What a filter looks at. */
 export interface Filtered {
   readonly id: string;
   readonly userId: string | undefined;

@@ -2,10 +2,8 @@ import { mostGroups } from '../hub/hubGroups';
 
 export const permissions = ['joinLeaveGroup', 'sendToGroup'] as const;
 
-/** What a client may do with groups. */
 export type Permission = (typeof permissions)[number];
 
-/** For one permission. */
 interface Grant {
   readonly everywhere: boolean;
   readonly groups: ReadonlySet<string>;

@@ -13,10 +13,8 @@ import {
 
 export const systemEvents = ['connect', 'connected', 'disconnected'] as const;
 
-/** What happens to clients by itself. */
 export type SystemEvent = (typeof systemEvents)[number];
 
-/** One event on its way to a handler. */
 export interface CloudEvent {
   readonly kind: 'sys' | 'user';
   /** Such as `connect`, or what the client has called it. */
@@ -149,7 +147,6 @@ export class Upstream extends UpstreamHandlers<Handler> {
     return this.calls.call({ method: 'POST', url, headers, body: event.body });
   }
 
-  /** The attributes of an event as headers of its POST. */
   private headersOf(event: CloudEvent, source: EventSource): Record<string, string> {
     const { hub, connectionId, userId, subprotocol, connectionState } = source;
     return {

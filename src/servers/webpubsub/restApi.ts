@@ -30,7 +30,6 @@ import {
   type Upstream,
 } from './pubSubUpstream';
 
-/** What REST calls are answered from. */
 export interface PubSubRestHost extends RestHost<PubSubHub> {
   readonly upstream: Upstream;
   delivered(count: number): void;

@@ -28,7 +28,6 @@ import { Permissions } from './permissions';
 import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
 import { webPubSubRest, type PubSubRestHost } from './restApi';
 
-/** What the emulator has done so far. */
 export interface WebPubSubCounts {
   /** Messages that clients have sent, of any kind. */
   readonly received: number;
@@ -36,7 +35,6 @@ export interface WebPubSubCounts {
   readonly delivered: number;
 }
 
-/** A running emulator of Azure Web PubSub. */
 export type WebPubSubEmulator = Pick<
   RunningEmulator,
   'connectionCount' | 'connectionString' | 'counts' | 'dispose' | 'rotateKeys'
@@ -174,7 +172,7 @@ class RunningEmulator
     socket: WebSocketTransport,
   ): void {
     const hub = this.hub(hubName);
-    const client = new Client({ hub, id, userId, subprotocol }, Permissions.ofRoles(roles), this);
+    const client = new Client(hub, id, userId, subprotocol, Permissions.ofRoles(roles), this);
     client.connectionState = connectionState;
     this.hubs.set(hubName, hub);
     hub.add(client);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { ConnectionQuota } from '../../../../src/servers/service/connectionQuota';
+import { ConnectionQuota } from '../../../../src/servers/service/emulator';
 import {
   parseAzureSignalrFlags,
   type AzureSignalrOptions,
