@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { textsOf, type TokenClaims } from '../service/tokenCheck';
+import { isHubName } from '../../base/serviceLimits';
+import type { Refusal, Terminable } from '../http/loopbackServer';
+import type { Emulator } from '../service/emulator';
+import { bearerToken, textsOf, type TokenClaims, type TokenOutcome } from '../service/tokenCheck';
 
 /** Who a client is, by its token and the request with which it connected. */
 export interface ClientIdentity {
@@ -19,6 +22,9 @@ const defaultPollS = 5;
 const longestPollS = 300;
 const defaultHandshakeS = 15;
 const longestHandshakeS = 30;
+const maxServerIdChars = 256;
+
+type TokenHost = Pick<Emulator<Terminable>, 'accessTokens' | 'urlsOf'>;
 
 function textOf(claim: unknown): string | undefined {
   return textsOf(claim)[0];
@@ -29,13 +35,58 @@ function secondsIn(claim: unknown, fallback: number, most: number): number {
   return Number.isInteger(seconds) && seconds >= 1 && seconds <= most ? seconds : fallback;
 }
 
-export function identityOf(
-  hub: string,
-  claims: TokenClaims,
-  request: IncomingMessage,
-): ClientIdentity {
+function identityOf(hub: string, claims: TokenClaims, request: IncomingMessage): ClientIdentity {
   const userId = textOf(claims['asrs.s.uid']) ?? textOf(claims['nameid']) ?? textOf(claims['sub']);
   return { hub, userId, claims, query: queryOf(request) };
+}
+
+/** The hub of a request's query in lower case. */
+function hubOf(query: URLSearchParams): string | Refusal {
+  const [hub, ...more] = query.getAll('hub');
+  if (hub === undefined) return { status: 400, text: 'The query parameter hub is missing.' };
+  if (more.length > 0) return { status: 400, text: 'There is more than one query parameter hub.' };
+  return isHubName(hub) ? hub.toLowerCase() : { status: 400, text: 'This is no name of a hub.' };
+}
+
+function checkToken(
+  service: TokenHost,
+  request: IncomingMessage,
+  query: URLSearchParams,
+  path: '/client/' | '/server/',
+): Promise<TokenOutcome> {
+  const bearer = bearerToken(request.headers.authorization, query);
+  // Of the query, only the hub belongs to the audience.
+  const urls = service.urlsOf(`${path}?hub=${encodeURIComponent(query.get('hub') ?? '')}`);
+  return path === '/server/'
+    ? service.accessTokens.checkApplication(bearer, urls)
+    : service.accessTokens.check(bearer, urls);
+}
+
+/** Who asks to connect as a client, or why nobody may. */
+export async function identify(
+  service: TokenHost,
+  request: IncomingMessage,
+  query: URLSearchParams,
+): Promise<ClientIdentity | Refusal> {
+  const hub = hubOf(query);
+  if (typeof hub !== 'string') return hub;
+  const token = await checkToken(service, request, query, '/client/');
+  return 'status' in token ? token : identityOf(hub, token.claims, request);
+}
+
+/** The hub and the process of an app server that asks to connect, or why it may not. */
+export async function identifyServer(
+  service: TokenHost,
+  request: IncomingMessage,
+  query: URLSearchParams,
+): Promise<{ readonly hub: string; readonly serverId: string } | Refusal> {
+  const hub = hubOf(query);
+  if (typeof hub !== 'string') return hub;
+  const token = await checkToken(service, request, query, '/server/');
+  if ('status' in token) return token;
+  const header = request.headers['x-asrs-server-id'];
+  const named = typeof header === 'string' ? header : token.claims['nameid'];
+  return { hub, serverId: typeof named === 'string' ? named.slice(0, maxServerIdChars) : '' };
 }
 
 /** The query as it was sent, without the access token that browsers put there. */

@@ -2,30 +2,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
+import { isLoopback } from '../../wire/socket/isLoopback';
 import {
   flowConnectionType,
   serviceType,
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
 import { HttpClients, type HttpClientsHost, type PollLimits } from '../http/httpTransport';
-import { loopbackHost, refuseUpgrade, type Refusal } from '../http/loopbackServer';
-import { ConnectionTokens, newId } from '../http/negotiate';
+import {
+  loopbackHost,
+  refuse,
+  refuseUpgrade,
+  splitUrl,
+  type Refusal,
+} from '../http/loopbackServer';
+import {
+  answerNegotiate,
+  availableTransports,
+  ConnectionTokens,
+  newId,
+  postOnly,
+} from '../http/negotiate';
 import { WebSocketTransport, type HubTransport } from '../http/webSocketTransport';
 import type { ConnectionHost, HubConnection } from '../hub/hubConnection';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import { Emulator } from '../service/emulator';
 import { RoutedClient, ServerConnection, type DefaultModeHost } from './appServerConnection';
-import { headersOf, pollTimeoutMs, wantedServer, type ClientIdentity } from './clientIdentity';
+import { answerRest } from '../service/rest';
+import {
+  allowsTransport,
+  headersOf,
+  identify,
+  identifyServer,
+  pollTimeoutMs,
+  wantedServer,
+  type ClientIdentity,
+} from './clientIdentity';
+import { signalrRest, type SignalrRestHost } from './restApi';
 import { ServerlessClient, ServerlessEvents, Upstream } from './serverlessEvents';
 import { ServiceHub } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';
 import { ClientResults, serveRequest } from './serviceRequests';
-import {
-  admitServiceUpgrade,
-  answerServiceRequest,
-  type ServiceAdmission,
-  type ServiceContext,
-} from './serviceRouter';
 
 export interface AzureSignalrCounts {
   /** Clients past the connect, in any mode. */
@@ -46,6 +63,8 @@ function isClient(connection: HubConnection | ServiceConnection): connection is 
 
 type ServiceConnection = AnyClient | ServerConnection;
 
+const notFound: Refusal = { status: 404, text: 'The service has nothing at this path.' };
+const noUpgrade: Refusal = { status: 400, text: 'App servers connect by WebSocket.' };
 const maxMessageBytes = 1024 * 1024;
 /**
  * A client sends no longer message over a WebSocket, though its app server may want less; and it is not sent more
@@ -56,7 +75,7 @@ const maxFrameBytes = 16 * maxMessageBytes;
 /** Azure SignalR Service on loopback: the router between clients, app servers, REST and webhooks. */
 export class ServiceEmulator
   extends Emulator<ServiceConnection>
-  implements ServiceContext, ConnectionHost, DefaultModeHost, HttpClientsHost
+  implements SignalrRestHost, ConnectionHost, DefaultModeHost, HttpClientsHost
 {
   readonly instanceId = newId();
   readonly maxMessageBytes = maxFrameBytes;
@@ -67,10 +86,10 @@ export class ServiceEmulator
   readonly clientTimeoutMs = 30_000;
   readonly hubs = new Map<string, ServiceHub>();
   readonly tokens: ConnectionTokens;
-  readonly httpClients = new HttpClients(this);
+  private readonly httpClients = new HttpClients(this);
   readonly upstream: Upstream;
   /** Who clients are that are about to connect, by their request. */
-  readonly identities = new WeakMap<IncomingMessage, ClientIdentity>();
+  private readonly identities = new WeakMap<IncomingMessage, ClientIdentity>();
   private readonly clientResults = new ClientResults(this.instanceId);
   private readonly events: ServerlessEvents;
   private readonly memberships = { used: 0 };
@@ -193,29 +212,106 @@ export class ServiceEmulator
   }
 
   protected answer(request: IncomingMessage, response: ServerResponse): void {
-    answerServiceRequest(this, request, response).catch((error: unknown) => {
-      response.destroy();
-      // A defect of ours: it must be seen.
-      process.nextTick(() => {
-        throw error;
-      });
-    });
+    const { path, query } = splitUrl(request);
+    const isClient = path === '/client' || path === '/client/negotiate';
+    if (isClient && answersPreflight(request, response)) return;
+    if (/^\/(api|emulator)\//.test(path)) answerRest(signalrRest, this, request, response);
+    else if (isClient) void this.answerClient(path, query, request, response);
+    else refuse(response, path === '/server' ? noUpgrade : notFound);
   }
 
   protected upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    void admitServiceUpgrade(this, request).then((admission) => {
-      if (!socket.destroyed) this.accept(admission, request, socket, head);
-    });
+    const { path, query } = splitUrl(request);
+    if (path === '/client') void this.upgradeClient(query, request, socket, head);
+    else if (path === '/server') void this.upgradeServer(query, request, socket, head);
+    else refuseUpgrade(socket, notFound);
   }
 
-  private accept(
-    admission: ServiceAdmission | Refusal,
+  private async answerClient(
+    path: string,
+    query: URLSearchParams,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const identity = await identify(this, request, query);
+    if (response.destroyed) return;
+    if ('status' in identity) {
+      refuse(response, identity);
+    } else if (path === '/client') {
+      this.connect(identity, query.get('id'), request, response);
+    } else if (request.method !== 'POST') {
+      refuse(response, postOnly);
+    } else {
+      const transports = availableTransports.filter(({ transport }) =>
+        allowsTransport(identity.claims, transport),
+      );
+      const refusal = this.quota.refusal(performance.now());
+      answerNegotiate(response, refusal ?? this.tokens.negotiate(query, transports));
+    }
+  }
+
+  /** Everything of server-sent events and long polling. */
+  private connect(
+    identity: ClientIdentity,
+    id: string | null,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    const isNew = request.method === 'GET' && id !== null && !this.tokens.isUsed(id);
+    const wantsEvents = /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
+    const transport = wantsEvents ? 'ServerSentEvents' : 'LongPolling';
+    const refusal = isNew ? this.refusal(identity, transport) : undefined;
+    if (refusal !== undefined) {
+      refuse(response, refusal);
+      return;
+    }
+    this.identities.set(request, identity);
+    this.httpClients.answer(request, response, id);
+  }
+
+  private refusal({ claims }: ClientIdentity, transport: string): Refusal | undefined {
+    return allowsTransport(claims, transport)
+      ? this.quota.refusal(performance.now())
+      : { status: 404, text: 'The access token does not allow this transport.' };
+  }
+
+  private async upgradeClient(
+    query: URLSearchParams,
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
-  ): void {
-    if ('status' in admission) {
-      refuseUpgrade(socket, admission);
+  ): Promise<void> {
+    const identity = await identify(this, request, query);
+    if (socket.destroyed) return;
+    if ('status' in identity) {
+      refuseUpgrade(socket, identity);
+      return;
+    }
+    const negotiated = query.get('id');
+    // A client may skip negotiation.
+    const id = negotiated === null ? newId : () => this.tokens.take(negotiated);
+    const admitted = this.refusal(identity, 'WebSockets') ?? id();
+    if (typeof admitted !== 'string') {
+      refuseUpgrade(socket, admitted);
+      return;
+    }
+    if (negotiated !== null) socket.once('close', () => this.tokens.release(negotiated));
+    this.sockets.handleUpgrade(request, socket, head, (accepted) => {
+      this.identities.set(request, identity);
+      this.connected(admitted, new WebSocketTransport(accepted, socket), request);
+    });
+  }
+
+  private async upgradeServer(
+    query: URLSearchParams,
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ): Promise<void> {
+    const admitted = await identifyServer(this, request, query);
+    if (socket.destroyed) return;
+    if ('status' in admitted) {
+      refuseUpgrade(socket, admitted);
       return;
     }
     const refusal = this.quota.refusal(performance.now());
@@ -223,26 +319,11 @@ export class ServiceEmulator
       refuseUpgrade(socket, refusal);
       return;
     }
-    if (!('identity' in admission)) {
-      this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-        const line = new ServerConnection(newId(), admission.serverId, this, accepted, socket);
-        this.quota.take();
-        this.serverConnections.set(line, this.hub(admission.hub));
-        this.add(line);
-      });
-      return;
-    }
-    const { identity, negotiated } = admission;
-    // A client may skip negotiation.
-    const connectionId = negotiated === undefined ? newId() : this.tokens.take(negotiated);
-    if (typeof connectionId !== 'string') {
-      refuseUpgrade(socket, connectionId);
-      return;
-    }
-    if (negotiated !== undefined) socket.once('close', () => this.tokens.release(negotiated));
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      this.identities.set(request, identity);
-      this.connected(connectionId, new WebSocketTransport(accepted, socket), request);
+      const line = new ServerConnection(newId(), admitted.serverId, this, accepted, socket);
+      this.quota.take();
+      this.serverConnections.set(line, this.hub(admitted.hub));
+      this.add(line);
     });
   }
 
@@ -262,6 +343,27 @@ export class ServiceEmulator
       if (hub.isEmpty && !served.has(hub)) this.hubs.delete(hub.name);
     }
   }
+}
+
+/**
+ * Pages of this machine may connect, as the service allows it to all pages.
+ * @returns whether the request was a preflight, which is answered
+ */
+function answersPreflight(request: IncomingMessage, response: ServerResponse): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined || !URL.canParse(origin) || !isLoopback(origin)) return false;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Allow-Credentials', 'true');
+  response.setHeader('Vary', 'Origin');
+  if (request.method !== 'OPTIONS') return false;
+  response.writeHead(204, {
+    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+    'Access-Control-Allow-Headers':
+      'authorization, content-type, x-requested-with, x-signalr-user-agent',
+    'Access-Control-Max-Age': '600',
+  });
+  response.end();
+  return true;
 }
 
 /** What a real service does now and then, on demand: for tests of app servers. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import type { Refusal } from './loopbackServer';
+import type { ServerResponse } from 'node:http';
+import { answerJson, refuse, type Refusal } from './loopbackServer';
 
 /** 128 random bits in 22 URL-safe characters, the form of ASP.NET Core. */
 export function newId(): string {
@@ -85,6 +86,8 @@ export class ConnectionTokens {
   }
 }
 
-export function isRefusal(answer: object): answer is Refusal {
-  return 'status' in answer;
+/** Answers with what {@link ConnectionTokens.negotiate} gave, or with what was refused before. */
+export function answerNegotiate(response: ServerResponse, answer: object | Refusal): void {
+  if ('status' in answer) refuse(response, answer);
+  else answerJson(response, answer);
 }

@@ -5,7 +5,6 @@ import { largestPayloadBytes } from '../../base/message';
 import { isProbe } from '../../wire/connect/probeMark';
 import { HttpClients, type HttpClientsHost, type PollLimits } from '../http/httpTransport';
 import {
-  answerJson,
   ConnectionServer,
   loopbackHost,
   refuse,
@@ -13,7 +12,7 @@ import {
   splitUrl,
   type Refusal,
 } from '../http/loopbackServer';
-import { ConnectionTokens, isRefusal, newId, postOnly } from '../http/negotiate';
+import { answerNegotiate, ConnectionTokens, newId, postOnly } from '../http/negotiate';
 import { WebSocketTransport, type HubTransport } from '../http/webSocketTransport';
 import type { FrameSource } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
@@ -198,9 +197,7 @@ class RunningHub
     } else if (request.method !== 'POST') {
       refuse(response, postOnly);
     } else {
-      const answer = this.gate(request) ?? this.tokens.negotiate(query);
-      if (isRefusal(answer)) refuse(response, answer);
-      else answerJson(response, answer);
+      answerNegotiate(response, this.gate(request) ?? this.tokens.negotiate(query));
     }
   }
 
