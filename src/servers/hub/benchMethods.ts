@@ -149,7 +149,7 @@ const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'de
   upload: {
     argumentCount: 0,
     streams: 1,
-    run: (context, caller, message) => streamed(streamsOf(context, caller).startUpload(message)),
+    run: (context, caller, message) => streamed(streamsOf(context, caller).start(message, 0, 0)),
   },
   /** Gives the dictionary back a number of times, numbered, one item each time the delay is over. */
   download: {

@@ -63,12 +63,15 @@ export class ConnectionStreams implements OpenStreams {
   }
 
   /**
-   * Begins a call that gives the items back.
+   * Begins a call that gives the items back, or only counts them and answers with their number.
    * @param delayMs wait before each item goes back; none from 0 down
+   * @param counted 0 where items are counted
    * @returns the error that refuses it
    */
   start(message: HubMessage, delayMs: number, counted?: number): string | undefined {
     const { invocationId: id = '', streamId } = message;
+    // Nobody waits for the number: the items of an unknown stream are ignored.
+    if (counted !== undefined && message.invocationId === undefined) return undefined;
     const refusal = this.refusal(id);
     if (refusal !== undefined) return refusal;
     // ASP.NET Core hands the id to the later call, and the earlier one never ends.
@@ -86,15 +89,6 @@ export class ConnectionStreams implements OpenStreams {
     this.calls.set(id, stream);
     this.uploads.set(streamId, stream);
     return undefined;
-  }
-
-  /**
-   * Begins a call that counts the items and answers with their number.
-   * @returns the error that refuses it
-   */
-  startUpload(message: HubMessage): string | undefined {
-    // Without an id nobody waits for the number: the items of an unknown stream are ignored.
-    return message.invocationId === undefined ? undefined : this.start(message, 0, 0);
   }
 
   /**
@@ -116,7 +110,7 @@ export class ConnectionStreams implements OpenStreams {
     );
     this.downloads.set(id, download);
     host.messageArrived();
-    download.start();
+    download.send();
     return undefined;
   }
 
@@ -270,10 +264,6 @@ class DownloadStream {
     private readonly ended: () => void,
   ) {}
 
-  start(): void {
-    this.send();
-  }
-
   resume(): void {
     if (this.isDue) this.send();
   }
@@ -294,7 +284,7 @@ class DownloadStream {
     );
   }
 
-  private readonly send = (): void => {
+  readonly send = (): void => {
     const { connection, host } = this;
     const { id, item, items, delayMs } = this.download;
     this.isDue = host.isHeld;

@@ -9,11 +9,10 @@ import type { HubCodec } from '../../wire/message/hubCodec';
 import { hubMessageType, HubMessageError, type Invocation } from '../../wire/message/hubMessage';
 import type { RestCalls, RestReceiver, ServiceFailure } from '../../wire/rest/restCalls';
 
-/** What a bench method does: whom the dictionary goes to, or an answer to the caller. */
+/** What a bench method does: an answer to the caller, or a call of the REST API. */
 type Deed =
-  | { readonly sendTo: RestReceiver }
   | { readonly result: string }
-  | { readonly change: 'PUT' | 'DELETE'; readonly group: string };
+  | ((calls: RestCalls) => Promise<ServiceFailure | undefined>);
 
 /**
  * Answers an event of Azure SignalR Service in serverless mode: the bench methods, by REST calls where a hub
@@ -66,7 +65,7 @@ async function outcomeOf(
   const deed = deedOf(invocation, connectionId);
   if (deed === undefined) return { status: 404 };
   const { invocationId } = invocation;
-  const failure = await carryOut(deed, connectionId, invocation, calls);
+  const failure = typeof deed === 'function' ? await deed(calls) : undefined;
   if (failure !== undefined) {
     const reason = withoutEnd(failure.text, '. \t\r\n');
     onProblem(`The upstream handler could not send a message: ${reason}.`);
@@ -100,49 +99,34 @@ function deedOf({ target, arguments: args }: Invocation, connectionId: string): 
   const does = methods.get(target.toLowerCase());
   const [first] = args;
   switch (does?.kind) {
-    case 'deliver':
-      return deliveryOf(does, first, connectionId);
+    case 'deliver': {
+      const receiver = receiverOf(does, first, connectionId);
+      const message = { target: callbacks.recordLatency, arguments: args };
+      return receiver && ((calls) => calls.sent(receiver, Buffer.from(JSON.stringify(message))));
+    }
     case 'id':
       return does.by === 'result' ? { result: connectionId } : undefined;
     case 'membership': {
       const change = does.change === 'join' ? 'PUT' : 'DELETE';
-      return typeof first === 'string' ? { change, group: first } : undefined;
+      if (typeof first !== 'string') return undefined;
+      return (calls) => calls.changeGroup(change, connectionId, first);
     }
     default:
       return undefined;
   }
 }
 
-function deliveryOf(
+function receiverOf(
   does: Extract<HubDeed, { kind: 'deliver' }>,
   dictionary: unknown,
   connectionId: string,
-): Deed | undefined {
-  if (!('receiverKey' in does)) {
-    const isCaller = does.to === 'caller';
-    return { sendTo: isCaller ? { kind: 'connection', id: connectionId } : { kind: 'all' } };
-  }
+): RestReceiver | undefined {
+  if (!('receiverKey' in does))
+    return does.to === 'caller' ? { kind: 'connection', id: connectionId } : { kind: 'all' };
   const members = dictionary as Readonly<Record<string, unknown>> | null | undefined;
   const text = members?.[does.receiverKey];
   if (typeof text !== 'string') return undefined;
-  return {
-    sendTo: does.to === 'group' ? { kind: 'group', group: text } : { kind: 'connection', id: text },
-  };
-}
-
-function carryOut(
-  deed: Deed,
-  connectionId: string,
-  { arguments: args }: Invocation,
-  calls: RestCalls,
-): Promise<ServiceFailure | undefined> {
-  if ('result' in deed) return Promise.resolve(undefined);
-  if ('change' in deed) return calls.changeGroup(deed.change, connectionId, deed.group);
-  const body = Buffer.from(
-    JSON.stringify({ target: callbacks.recordLatency, arguments: args }),
-    'utf8',
-  );
-  return calls.sent(deed.sendTo, body);
+  return does.to === 'group' ? { kind: 'group', group: text } : { kind: 'connection', id: text };
 }
 
 export const wrongSignature =
