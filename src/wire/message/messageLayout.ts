@@ -169,10 +169,8 @@ export class Pieces {
   }
 }
 
-/** The text inside quotes. */
 const jsonText = (text: string): Buffer => Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8');
 
-/** Pieces of JSON. */
 export class JsonPieces extends Pieces {
   raw(text: string): void {
     this.add(Buffer.from(text, 'utf8'));
@@ -226,7 +224,6 @@ function idHole({ answered, opens }: MessageShape): 'stamp' | 'callId' | undefin
 const callType = ({ opens }: MessageShape): number =>
   opens?.down === true ? hubMessageType.streamInvocation : hubMessageType.invocation;
 
-/** Begins a message up to its id. */
 function jsonHead(type: number, id: HoleKind | undefined, lengths = noLengths): JsonPieces {
   const pieces = new JsonPieces(lengths);
   pieces.raw(`{"type":${type}`);
@@ -335,9 +332,7 @@ export function messagePackLayout(shape: MessageShape, lengths: HoleLengths): Me
 
 /** What a stream has besides the call that opens it. */
 export interface StreamLayout {
-  /** An item that goes up. */
   readonly item: (item: MessageArgument, lengths: HoleLengths) => MessageLayout;
-  /** Ends a stream that goes up. */
   readonly end: MessageLayout;
   /** Wants no more of a stream that comes down. */
   readonly cancel: MessageLayout;
@@ -431,6 +426,5 @@ const messagePackStreams: StreamLayout = {
   numbered: messagePackItemStart(true),
 };
 
-/** How a hub protocol writes streams. */
 export const streamLayoutOf = (protocol: WireProtocol): StreamLayout =>
   protocol === 'json' ? jsonStreams : messagePackStreams;

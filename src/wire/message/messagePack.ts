@@ -27,7 +27,6 @@ const maximumDepth = 64;
 
 const cutOff = 'a hub message is cut off inside a value';
 
-/** Moves over `length` bytes and returns where they begin. */
 function take(cursor: Cursor, length: number): number {
   const { at } = cursor;
   if (length > cursor.end - at) throw new HubMessageError(cutOff);
@@ -39,7 +38,6 @@ function unsigned(cursor: Cursor, width: 1 | 2 | 4): number {
   return cursor.bytes.readUIntBE(take(cursor, width), width);
 }
 
-/** The first byte of the value at the cursor. */
 function firstByte(cursor: Cursor): number {
   if (cursor.at >= cursor.end) throw new HubMessageError(cutOff);
   return cursor.bytes[cursor.at]!;
@@ -117,7 +115,6 @@ export function readMapHead(cursor: Cursor): number {
   return bounded(cursor, length, 2);
 }
 
-/** Moves over a nil, if one is there. */
 export function skipNil(cursor: Cursor): boolean {
   if (firstByte(cursor) !== 0xc0) return false;
   cursor.at += 1;
@@ -409,7 +406,6 @@ export function lengthPrefix(bodyLength: number): Buffer {
   return Buffer.from(bytes);
 }
 
-/** A body behind its length. */
 export function framed(parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   return Buffer.concat([lengthPrefix(body.length), body]);
@@ -429,7 +425,6 @@ export function prefixBytes(
   return 'invalid';
 }
 
-/** The length in a prefix of `count` bytes. */
 export function bodyLengthAt(bytes: Uint8Array, at: number, count: number): number {
   let length = 0;
   for (let index = count - 1; index >= 0; index--)

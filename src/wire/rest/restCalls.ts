@@ -6,11 +6,10 @@ import { services, type AzureService } from '../../base/services';
 import { AccessTokens, tokenLifeS, type ClientTokens } from '../connect/accessTokens';
 import {
   classOfStatus,
-  classOfSystemError,
-  retryAfterMs,
-  textOfSystemError,
-  shownText,
   ConnectFailure,
+  failureOfSocket,
+  retryAfterMs,
+  shownText,
 } from '../connectFailure';
 import { jsonCodec } from '../message/hubCodec';
 import {
@@ -22,7 +21,6 @@ import {
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
 import { SocketAgents } from '../socket/socketAgents';
 
-/** Who gets what a REST call sends: everybody, the user of a connection, one connection, or a group. */
 export type RestReceiver =
   | { readonly kind: 'all' }
   | { readonly kind: 'user'; readonly index: number }
@@ -39,7 +37,6 @@ const maximumPauseMs = 60_000;
 const maximumErrorBytes = 4096;
 /** As long as our tokens live; "Add a user to the target group" of the REST API takes it as `ttl`. */
 const membershipS = 24 * 3600;
-/** Longest answer that is read: a token, or a key. */
 const maximumAnswerBytes = 64 * 1024;
 
 /** The failure of calls that can no longer be made. */
@@ -54,7 +51,7 @@ interface Call {
   readonly body?: Buffer | (() => Buffer);
   /** Whether what the service answers is of interest. */
   readonly reads?: boolean;
-  readonly settle: (failure: ServiceFailure | undefined, answer?: string) => void;
+  readonly settle: (outcome: Outcome) => void;
 }
 
 /**
@@ -74,7 +71,7 @@ export class RestCalls {
   private throttled = false;
   private pauseTimer: NodeJS.Timeout | undefined;
   private closed = false;
-  private readonly settled = (failure: ServiceFailure | undefined): void => {
+  private readonly settled = ({ failure }: Outcome): void => {
     if (failure !== undefined) this.refused(failure);
   };
 
@@ -119,7 +116,7 @@ export class RestCalls {
 
   /** Sends a message; settles when the service has answered. */
   sent(receiver: RestReceiver, body: Buffer): Promise<ServiceFailure | undefined> {
-    return this.call({ ...this.sendingTo(receiver), body });
+    return this.done({ ...this.sendingTo(receiver), body });
   }
 
   /**
@@ -138,18 +135,18 @@ export class RestCalls {
         : `${this.hubPath}/${groupPath}/connections/${encodeURIComponent(member)}`;
     const isRemembered = services[this.access.kind].remembersUsers && typeof member === 'number';
     const query = isRemembered && method === 'PUT' ? `ttl=${membershipS}&` : undefined;
-    return this.call({ method, path, ...(query !== undefined && { query }) });
+    return this.done({ method, path, ...(query !== undefined && { query }) });
   }
 
   /** Whether the service is well; it says so to everybody. */
   health(): Promise<ServiceFailure | undefined> {
-    return this.call({ method: 'HEAD', path: '/api/health' });
+    return this.done({ method: 'HEAD', path: '/api/health' });
   }
 
   /** Whether somebody is in a group: a failure of class `notFound` says that nobody is. */
   groupExists(group: string): Promise<ServiceFailure | undefined> {
     const path = this.receiverPath({ kind: 'group', group });
-    return this.call({ method: 'HEAD', path });
+    return this.done({ method: 'HEAD', path });
   }
 
   /** A token of the service's making, with which connection `index` comes in. @param signal ends the wait for it */
@@ -160,7 +157,10 @@ export class RestCalls {
     });
     for (const role of this.tokens.roles) query.append('role', role);
     const path = `${this.hubPath}/:generateToken`;
-    const asked = await this.ask({ method: 'POST', path, query: `${query.toString()}&` }, signal);
+    const asked = await this.answer(
+      { method: 'POST', path, query: `${query.toString()}&` },
+      signal,
+    );
     if ('failure' in asked) return asked.failure;
     const { token } = asked.answer;
     return typeof token === 'string' && token !== '' ? token : unreadable('token');
@@ -168,7 +168,7 @@ export class RestCalls {
 
   /** A key that Azure SignalR Service lends for 90 minutes, to sign tokens of clients with. */
   async signingKey(): Promise<SigningKey | ServiceFailure> {
-    const asked = await this.ask({ method: 'GET', path: '/api/v1/auth/accessKey' });
+    const asked = await this.answer({ method: 'GET', path: '/api/v1/auth/accessKey' });
     if ('failure' in asked) return asked.failure;
     const { keyId, accessKey, KeyId: id = keyId, AccessKey: text = accessKey } = asked.answer;
     const isKey = typeof id === 'string' && typeof text === 'string' && text !== '';
@@ -179,12 +179,11 @@ export class RestCalls {
   registerHandler(url: string): Promise<ServiceFailure | undefined> {
     const { handlerEvents } = services[this.access.kind];
     const body = Buffer.from(JSON.stringify({ url, ...handlerEvents }), 'utf8');
-    return this.call({ method: 'PUT', path: this.handlerPath, body });
+    return this.done({ method: 'PUT', path: this.handlerPath, body });
   }
 
-  /** Takes the handler of the hub back. */
   unregisterHandler(): Promise<ServiceFailure | undefined> {
-    return this.call({ method: 'DELETE', path: this.handlerPath });
+    return this.done({ method: 'DELETE', path: this.handlerPath });
   }
 
   /** Lets go of the sockets; calls that wait fail as `closed`, those under way as their sockets end. */
@@ -192,31 +191,30 @@ export class RestCalls {
     this.closed = true;
     clearTimeout(this.pauseTimer);
     this.agents.destroy();
-    for (const call of this.waiting.splice(0)) call.settle(runIsOver);
+    for (const call of this.waiting.splice(0)) call.settle({ failure: runIsOver });
   }
 
-  private call(call: Omit<Call, 'settle'>): Promise<ServiceFailure | undefined> {
+  private outcome(call: Omit<Call, 'settle'>, signal?: AbortSignal): Promise<Outcome> {
     return new Promise((settle) => {
-      this.begin({ ...call, settle });
-    });
-  }
-
-  /** What a call answers, an object in JSON. */
-  private ask(
-    call: Pick<Call, 'method' | 'path' | 'query'>,
-    signal?: AbortSignal,
-  ): Promise<{ readonly failure: ServiceFailure } | { readonly answer: JsonObject }> {
-    return new Promise((resolve) => {
-      const settle = (failure: ServiceFailure | undefined, text = ''): void => {
-        const answer = objectIn(text);
-        if (failure !== undefined) resolve({ failure });
-        else resolve(answer === undefined ? { failure: unreadable('JSON object') } : { answer });
-      };
-      const asked: Call = { ...call, reads: true, settle };
+      const asked = { ...call, settle };
       signal?.addEventListener('abort', () => this.giveUp(asked), { once: true });
       if (signal?.aborted === true) this.giveUp(asked);
       else this.begin(asked);
     });
+  }
+
+  private async done(call: Omit<Call, 'settle'>): Promise<ServiceFailure | undefined> {
+    return (await this.outcome(call)).failure;
+  }
+
+  private async answer(
+    call: Omit<Call, 'settle'>,
+    signal?: AbortSignal,
+  ): Promise<{ readonly failure: ServiceFailure } | { readonly answer: JsonObject }> {
+    const { failure, answer: text = '' } = await this.outcome({ ...call, reads: true }, signal);
+    if (failure !== undefined) return { failure };
+    const answer = objectIn(text);
+    return answer === undefined ? { failure: unreadable('JSON object') } : { answer };
   }
 
   private get handlerPath(): string {
@@ -242,10 +240,10 @@ export class RestCalls {
 
   private begin(call: Call): void {
     if (this.closed) {
-      call.settle(runIsOver);
+      call.settle({ failure: runIsOver });
     } else if (this.waiting.length >= maximumWaiting) {
       const text = `${maximumWaiting} REST calls were waiting for the service to answer`;
-      call.settle({ errorClass: 'blocked', text });
+      call.settle({ failure: { errorClass: 'blocked', text } });
     } else {
       this.waiting.push(call);
       this.pump();
@@ -257,7 +255,8 @@ export class RestCalls {
     const at = this.waiting.indexOf(call);
     if (at >= 0) this.waiting.splice(at, 1);
     const name = call.path.slice(call.path.lastIndexOf('/') + 1);
-    call.settle({ errorClass: 'timeout', text: `REST: ${name} was not answered in time` });
+    const text = `REST: ${name} was not answered in time`;
+    call.settle({ failure: { errorClass: 'timeout', text } });
   }
 
   private pump(): void {
@@ -277,9 +276,9 @@ export class RestCalls {
         return;
       }
       this.inFlight += 1;
-      void this.carryOut(call).then(({ failure, answer }) => {
+      void this.carryOut(call).then((outcome) => {
         this.inFlight -= 1;
-        call.settle(failure, answer);
+        call.settle(outcome);
         this.pump();
         if (this.inFlight === maximumSockets - 1) this.freed();
       });
@@ -304,13 +303,11 @@ export class RestCalls {
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
         },
       });
-      request.on('timeout', () => request.destroy(new RestTimeout()));
+      const late = `no answer within ${answerTimeoutMs / 1000} s`;
+      request.on('timeout', () => request.destroy(new ConnectFailure('timeout', late)));
       request.on('error', (error) => {
-        const failure: ServiceFailure =
-          error instanceof RestTimeout
-            ? { errorClass: 'timeout', text: `REST: no answer within ${answerTimeoutMs / 1000} s` }
-            : { errorClass: classOfSystemError(error), text: `REST: ${textOfSystemError(error)}` };
-        resolve({ failure });
+        const { errorClass, message } = failureOfSocket(error);
+        resolve({ failure: { errorClass, text: `REST: ${message}` } });
       });
       // Asked by nobody, but it ends the request, and there is no other answer.
       request.on('upgrade', (_answer, socket) => {
@@ -332,19 +329,14 @@ export class RestCalls {
   ): void {
     const status = response.statusCode ?? 0;
     const isGood = status >= 200 && status < 300;
-    if (isGood && !reads) {
-      // The socket is free for the next call only when the answer is read.
-      response.resume().once('close', () => {
-        resolve({});
-      });
-      return;
-    }
+    const limit = isGood ? (reads ? maximumAnswerBytes : 0) : maximumErrorBytes;
     let said = '';
-    const maximumBytes = isGood ? maximumAnswerBytes : maximumErrorBytes;
-    response.setEncoding('utf8');
-    response.on('data', (text: string) => {
-      if (said.length < maximumBytes) said += text;
-    });
+    // The socket is free for the next call only when the answer is read.
+    if (limit === 0) response.resume();
+    else
+      response.setEncoding('utf8').on('data', (text: string) => {
+        if (said.length < limit) said += text;
+      });
     response.once('close', () => {
       if (isGood) {
         resolve({ answer: said });
@@ -365,9 +357,6 @@ export class RestCalls {
   }
 }
 
-class RestTimeout extends Error {}
-
-/** How a call went, and what was answered where that is of interest. */
 interface Outcome {
   readonly failure?: ServiceFailure;
   readonly answer?: string;
@@ -378,10 +367,8 @@ const unreadable = (what: string): ServiceFailure => ({
   text: `REST: the answer holds no ${what}`,
 });
 
-/** What an answer of a REST API holds. */
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The JSON object of an answer; undefined when it is none. */
 function objectIn(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -78,7 +78,6 @@ export class PersistentSends implements HubListener {
   private lastSeenMs = 0;
   private nextPingMs = 0;
   private closed = false;
-  /** Why the connection is not open, when it is not. */
   private failure: ServiceFailure = { errorClass: 'closed', text: 'server connection: not open' };
 
   /**
