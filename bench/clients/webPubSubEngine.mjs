@@ -5,9 +5,9 @@ import { AccessTokens } from '../../out/src/wire/connect/accessTokens.js';
 import { connectHub } from '../../out/src/wire/connect/connectHub.js';
 import { recordLatencyShape } from '../../out/src/wire/message/messageLayout.js';
 import { codecOf } from '../../out/src/wire/webpubsub/webPubSubCodec.js';
-import { Invocations } from '../../out/src/wire/hub/invocations.js';
+import { Invocations } from '../../out/src/wire/hub/clientConnection.js';
 import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';
-import { SocketAgents } from '../../out/src/wire/socket/socketAgents.js';
+import { SocketAgents } from '../../out/src/wire/socket/socket.js';
 import { counting, limits, listener, webPubSubEndpoint } from '../engineParts.mjs';
 
 /** See bench/README.md, *A client*. */

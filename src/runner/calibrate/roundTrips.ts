@@ -9,7 +9,7 @@ import { populationsOf } from '../../plan/population';
 import { startLocalServer } from '../../targets/serverProcess';
 import type { Parameters } from '../../usecases/parameters';
 import { connectHub } from '../../wire/connect/connectHub';
-import { SocketAgents } from '../../wire/socket/socketAgents';
+import { SocketAgents } from '../../wire/socket/socket';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import { recordLatencyShape } from '../../wire/message/messageLayout';

@@ -12,8 +12,7 @@ import {
   type ConnectContext,
   type OpenConnection,
 } from '../../wire/connect/connectHub';
-import { ConnectStopwatch } from '../../wire/socket/socket';
-import { SocketAgents } from '../../wire/socket/socketAgents';
+import { ConnectStopwatch, SocketAgents } from '../../wire/socket/socket';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';

@@ -2,10 +2,13 @@
 import { idMethods, membershipMethods } from '../../base/message';
 import type { Plan } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
-import type { HubConnection } from '../../wire/hub/clientConnection';
+import {
+  type HubConnection,
+  Invocations,
+  type InvocationOutcome,
+} from '../../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connectFailure';
-import { Invocations, type InvocationOutcome } from '../../wire/hub/invocations';
 import type { ServiceFailure } from '../../wire/rest/restCalls';
 import type { SharedMembers } from './sharedMembers';
 

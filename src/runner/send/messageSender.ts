@@ -9,8 +9,8 @@ import {
   holeLengths,
   MessageTemplate,
   type MessageSource,
+  MessageValue,
 } from '../../wire/message/messageTemplate';
-import { MessageValue } from '../../wire/message/messageValue';
 import { userOf } from '../../wire/connect/accessTokens';
 import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
 import type { PersistentSends, SendAudience } from '../../wire/service/persistentSends';

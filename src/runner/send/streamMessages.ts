@@ -16,8 +16,9 @@ import {
   holeLengths,
   MessageTemplate,
   type MessageSource,
+  valueOf,
+  type HoleContent,
 } from '../../wire/message/messageTemplate';
-import { valueOf, type HoleContent } from '../../wire/message/messageValue';
 import { emptyStamp, type Stamp } from '../../wire/message/stamp';
 import { bytesBeyondEstimate } from '../prepare/payloadFiles';
 import type { SenderDependencies } from './entrySender';

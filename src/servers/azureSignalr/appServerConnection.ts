@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { ByteRest } from '../../wire/socket/byteRest';
+import { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import { HubMessageError, recordSeparator } from '../../wire/message/hubMessage';
 import { encodeText } from '../../wire/message/messagePack';

@@ -12,7 +12,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import { emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { ByteRest } from '../../wire/socket/byteRest';
+import { ByteRest } from '../../wire/socket/frameReader';
 import { isLoopbackHost } from '../../wire/socket/isLoopback';
 
 /** Nothing but this machine reaches our servers. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ByteRest } from '../../wire/socket/byteRest';
+import { ByteRest } from '../../wire/socket/frameReader';
 import { jsonProtocol } from '../hubProtocol/jsonProtocol';
 import {
   agreeOnProtocol,

@@ -2,7 +2,7 @@ import { encodeHubMessage, hubMessageType, recordSeparator } from '../../wire/me
 import { skipSpace, stringAt, stringMember, walk } from '../../wire/message/jsonScan';
 import { MessagePackExtension } from '../../wire/message/messagePack';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
-import type { ByteRest } from '../../wire/socket/byteRest';
+import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import {
   HubMessage,

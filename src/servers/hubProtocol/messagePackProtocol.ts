@@ -19,7 +19,7 @@ import {
 } from '../../wire/message/messagePack';
 import { completionKind, encodeMessagePackMessage } from '../../wire/message/messagePackMessage';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
-import type { ByteRest } from '../../wire/socket/byteRest';
+import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import {
   HubMessage,

@@ -1,7 +1,7 @@
 /** The SignalR hub protocol as servers speak it, in JSON and MessagePack. */
 import { callbacks } from '../../base/message';
 import { hubMessageType, type HubMessage as WrittenMessage } from '../../wire/message/hubMessage';
-import type { ByteRest } from '../../wire/socket/byteRest';
+import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import { carryingFrame, serverFrame } from './serverFrame';
 

@@ -7,7 +7,7 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { ByteRest } from '../../wire/socket/byteRest';
+import { ByteRest } from '../../wire/socket/frameReader';
 
 /** What an upstream handler answered, or a sentence that says why there is no answer. */
 export type UpstreamAnswer = AnsweredUpstream | { readonly failure: string };

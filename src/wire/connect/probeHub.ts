@@ -1,14 +1,17 @@
 import { idMethods, type ContractMethods, type HubDialect } from '../../base/message';
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import type { HubConnection, HubListener } from '../hub/clientConnection';
+import {
+  type HubConnection,
+  type HubListener,
+  Invocations,
+  type InvocationOutcome,
+} from '../hub/clientConnection';
 import type { Span } from '../message/hubCodec';
 import { hubMessageType } from '../message/hubMessage';
-import { Invocations, type InvocationOutcome } from '../hub/invocations';
-import { SocketAgents } from '../socket/socketAgents';
+import { SocketAgents } from '../socket/socket';
 import { ConnectFailure, LeavesLoopback, shownText } from '../connectFailure';
-import { connectHub, numberedEndpoint } from './connectHub';
-import { negotiate } from './negotiate';
+import { connectHub, numberedEndpoint, negotiate } from './connectHub';
 import { asProbe } from './probeMark';
 
 export interface ProbedMethod {

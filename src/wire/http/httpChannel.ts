@@ -10,8 +10,7 @@ import {
 } from '../connectFailure';
 import type { HubCodec } from '../message/hubCodec';
 import { opcode } from '../socket/frame';
-import type { ConnectStopwatch } from '../socket/socket';
-import { SocketAgents } from '../socket/socketAgents';
+import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
 import { admissionHeaders, type Negotiated } from '../socket/upgrade';
 
 interface HttpRequest {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
 import { ConnectFailure } from '../connectFailure';
-import { ByteRest } from '../socket/byteRest';
+import { ByteRest } from '../socket/frameReader';
 import type { ConnectStopwatch } from '../socket/socket';
 import { failureOf, HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
 

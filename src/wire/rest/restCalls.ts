@@ -19,7 +19,7 @@ import {
   type MessageLayout,
 } from '../message/messageLayout';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
-import { SocketAgents } from '../socket/socketAgents';
+import { SocketAgents } from '../socket/socket';
 
 export type RestReceiver =
   | { readonly kind: 'all' }

@@ -15,10 +15,9 @@ import {
   StatusFailure,
   shownUrl,
 } from '../connectFailure';
-import type { ConnectContext, OpenConnection } from '../connect/connectHub';
+import { type ConnectContext, type OpenConnection, withQuery } from '../connect/connectHub';
 import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
-import { withQuery } from '../connect/negotiate';
 import { proxyFor } from '../socket/proxy';
 import { ackCompletion } from '../webpubsub/webPubSubCodec';
 

@@ -11,14 +11,17 @@ import {
 import type { WebSocket } from 'ws';
 import { ClientConnection } from '../hub/clientConnection';
 import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
-import type { ConnectContext, OpenConnection } from '../connect/connectHub';
-import type { ConnectStopwatch } from '../socket/socket';
+import {
+  type ConnectContext,
+  type OpenConnection,
+  renewedToken,
+  withQuery,
+} from '../connect/connectHub';
+import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
 import { Cookies } from '../socket/cookies';
 import type { Endpoint } from '../../base/endpoint';
 import { clientHeaderLength } from '../socket/frame';
 import { hubMessageType, type HubMessage } from '../message/hubMessage';
-import { renewedToken, withQuery } from '../connect/negotiate';
-import { SocketAgents } from '../socket/socketAgents';
 import {
   eventSourceConstructor,
   failureOfClosing,

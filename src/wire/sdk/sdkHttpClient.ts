@@ -6,7 +6,7 @@ import {
   TimeoutError,
   type HttpRequest,
 } from '@microsoft/signalr';
-import { bodyOf } from '../socket/socketAgents';
+import { bodyOf } from '../socket/socket';
 import {
   classOfSystemError,
   ConnectFailure,
@@ -15,7 +15,7 @@ import {
   textOfSystemError,
   shownUrl,
 } from '../connectFailure';
-import { addCookies, isRedirect, readNegotiation, redirectedHub } from '../connect/negotiate';
+import { addCookies, isRedirect, readNegotiation, redirectedHub } from '../connect/connectHub';
 import type { SdkWay } from './sdkSockets';
 
 /** What a server may put into one answer to negotiate. */

@@ -9,14 +9,13 @@ import {
   shownUrl,
 } from '../connectFailure';
 import type { Cookies } from '../socket/cookies';
-import { addCookies } from '../connect/negotiate';
+import { addCookies } from '../connect/connectHub';
 import { HttpRequests } from '../http/httpChannel';
 import { EventStreamInput, type InputOwner } from '../http/httpInput';
 import { jsonCodec } from '../message/hubCodec';
 import type { HubMessage } from '../message/hubMessage';
 import { serverHeaderLength } from '../socket/frame';
-import { openSocket, type ConnectStopwatch } from '../socket/socket';
-import type { SocketAgents } from '../socket/socketAgents';
+import { openSocket, type ConnectStopwatch, type SocketAgents } from '../socket/socket';
 
 export interface SdkClosing {
   readonly code: number;

@@ -6,7 +6,7 @@ import {
   arrayHead,
   encodeText,
 } from '../message/messagePack';
-import { ByteRest } from '../socket/byteRest';
+import { ByteRest } from '../socket/frameReader';
 import { dataType, type Payloads } from './serviceMessage';
 
 /**

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { opcode } from '../../../src/wire/socket/frame';
 import { type Span, messagePackCodec } from '../../../src/wire/message/hubCodec';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
-import type { HubConnection, HubListener } from '../../../src/wire/hub/clientConnection';
+import {
+  type HubConnection,
+  type HubListener,
+  Invocations,
+} from '../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../src/wire/message/hubMessage';
-import { Invocations } from '../../../src/wire/hub/invocations';
 import { endpointOf } from '../../fakes/endpoint';
 import { serverFrame } from '../../fakes/frames';
 import { startRawHub, type Peer, type RawHubOptions } from '../../fakes/rawHub';

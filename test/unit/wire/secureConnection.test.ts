@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { connectHub } from '../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../src/base/endpoint';
 import type { HubConnection } from '../../../src/wire/hub/clientConnection';
-import { SocketAgents } from '../../../src/wire/socket/socketAgents';
+import { SocketAgents } from '../../../src/wire/socket/socket';
 import { endpointOf } from '../../fakes/endpoint';
 import { hubFrame } from '../../fakes/frames';
 import { certificate, certificateKey, startRawHub, type RawHub } from '../../fakes/rawHub';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { populationsOf } from '../../../../src/plan/population';
 import { GroupMover } from '../../../../src/runner/send/groupMover';
 import { Recorder } from '../../../../src/runner/recorder';
-import type { InvocationOutcome } from '../../../../src/wire/hub/invocations';
+import type { InvocationOutcome } from '../../../../src/wire/hub/clientConnection';
 import { FakeConnection } from '../../../fakes/connection';
 import { planOf, shortStep } from '../../../fakes/plan';
 

@@ -6,7 +6,7 @@ import { clientFrame } from '../../../../src/wire/socket/frame';
 import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
-import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
+import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { endpointOf } from '../../../fakes/endpoint';
 
 /** More than a number holds exactly. */

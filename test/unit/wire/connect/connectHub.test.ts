@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { ConnectFailure, mayRetry } from '../../../../src/wire/connectFailure';
 import { connectHub, type ConnectContext } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
-import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
+import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { sdkOpener } from '../../../../src/wire/sdk/sdkConnection';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';

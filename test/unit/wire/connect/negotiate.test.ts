@@ -4,9 +4,9 @@ import * as http from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { ConnectFailure, LeavesLoopback, mayRetry } from '../../../../src/wire/connectFailure';
 import type { Endpoint } from '../../../../src/base/endpoint';
-import { negotiate } from '../../../../src/wire/connect/negotiate';
+import { negotiate } from '../../../../src/wire/connect/connectHub';
 import type { Negotiated } from '../../../../src/wire/socket/upgrade';
-import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
+import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { endpointOf } from '../../../fakes/endpoint';
 
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void;

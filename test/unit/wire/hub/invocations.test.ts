@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { jsonCodec } from '../../../../src/wire/message/hubCodec';
-import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
-import { Invocations } from '../../../../src/wire/hub/invocations';
+import { type HubConnection, Invocations } from '../../../../src/wire/hub/clientConnection';
 
 const hub = {
   index: 3,

@@ -9,7 +9,7 @@ import type { Endpoint } from '../../../../src/base/endpoint';
 import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
-import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
+import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { pubSubSdkOpener } from '../../../../src/wire/sdk/pubSubSdkConnection';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';

@@ -6,7 +6,7 @@ import type { WireProtocol } from '../../../../src/base/message';
 import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
 import type { HubConnection, HubListener } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
-import { SocketAgents } from '../../../../src/wire/socket/socketAgents';
+import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { sdkOpener } from '../../../../src/wire/sdk/sdkConnection';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { endpointOf } from '../../../fakes/endpoint';
