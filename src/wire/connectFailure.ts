@@ -17,7 +17,6 @@ export class ConnectFailure extends Error {
 
 type Request = 'negotiate' | 'upgrade' | 'request';
 
-/** A request was answered with an HTTP status that is not the one wanted. */
 export class StatusFailure extends ConnectFailure {
   /** Whether another request had got a connection id before. */
   hasNegotiated = false;

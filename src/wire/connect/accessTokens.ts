@@ -13,10 +13,7 @@ export const userOf = (runId: number, index: number): string =>
 export interface ClientTokens {
   /** Whether the service is asked for each token, which takes time. */
   readonly areIssued: boolean;
-  /**
-   * The token with which connection `index` comes in.
-   * @throws ConnectFailure when the service does not issue it; `timeout` when the signal aborts
-   */
+  /** @throws ConnectFailure when the service does not issue it; `timeout` when the signal aborts */
   forClient(index: number, signal: AbortSignal): Promise<string>;
 }
 
@@ -68,7 +65,6 @@ export class AccessTokens implements ClientTokens {
     });
   }
 
-  /** The token of a server connection to Azure SignalR Service. */
   async forServer(serverId: string): Promise<string> {
     if ('bearer' in this.pass) return this.pass.bearer;
     const { audience, hub } = this.access;

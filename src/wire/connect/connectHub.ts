@@ -28,7 +28,6 @@ export interface ConnectContext {
   /** Which of the endpoint's URLs a connection uses; absent: URL i mod count. */
   readonly targetOf?: (index: number) => number;
   readonly open?: OpenConnection;
-  /** Gives each connection its token, where a service of Azure wants its own. */
   readonly tokens?: ClientTokens;
 }
 
@@ -105,7 +104,6 @@ export function numberedEndpoint(endpoint: Endpoint, index: number): Endpoint {
   };
 }
 
-/** Time a hub gets to give a new token. */
 const renewalMs = 10_000;
 
 type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies: Cookies };

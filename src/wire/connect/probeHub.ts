@@ -24,10 +24,7 @@ export type HubProbe =
   | {
       readonly reachable: true;
       readonly methods: readonly ProbedMethod[];
-      /**
-       * `recordLatency` when the hub greets or sends ids as that dialect does, `measure` when it has the
-       * methods of that one instead; `methods` are those of the dialect, of the first when unknown.
-       */
+      /** Absent when unknown; `methods` are those of the dialect, else those of `recordLatency`. */
       readonly dialect?: HubDialect;
       readonly connectMs: number;
     }
@@ -50,8 +47,8 @@ const answerTimeoutMs = 4000;
 const greetingMs = 1000;
 
 /**
- * Asks which methods of the bench contract the hub has, within 12 s. Those with arguments are called without any:
- * the hub refuses instead of carrying the call out, but the refusal says whether the method exists.
+ * Asks which methods of the bench contract the hub has, within 12 s. They are called without their arguments: the
+ * refusal says whether the method exists.
  */
 export function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promise<HubProbe> {
   const { recordLatency, measure } = contracts;
@@ -83,12 +80,9 @@ export function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promis
 
 /**
  * Finds out which dialect the hub speaks: one of `recordLatency` greets with OnConnected or answers
- * GetConnectionId, one of `measure` does neither. No bench method runs for it. A hub that shows no dialect may be
- * none for a benchmark at all, and is asked about methods by calls that every hub refuses to carry out: with more
- * arguments than any method takes.
- * @param methods that a run would call
+ * GetConnectionId. A hub that shows none is asked about methods by calls that every hub refuses: with more
+ * arguments than any method takes. No bench method runs; undefined when the hub cannot be asked.
  * @param withinMs time the hub has in all
- * @returns undefined when the hub cannot be asked
  */
 export async function askHub(
   endpoint: Endpoint,
@@ -204,8 +198,8 @@ class ProbeListener implements HubListener {
 }
 
 /**
- * Hosts beyond this machine that hubs on loopback redirect to, as an app server with Azure SignalR does. Asks each
- * hub once and goes no further; what else keeps it from answering is left to the run.
+ * Hosts beyond this machine that hubs on loopback redirect to, as an app server with Azure SignalR does. Each hub
+ * is asked once; what else keeps it from answering is left to the run.
  * @param withinMs time all hubs have together
  */
 export async function redirectHosts(

@@ -141,7 +141,6 @@ export class HttpChannel {
   }
 }
 
-/** What an answer with an unwanted status means. */
 export function failureOf(what: string, head: IncomingMessage, url: URL): ConnectFailure {
   const { statusCode = 0, statusMessage = '', headers } = head;
   const text = `${what}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
@@ -205,7 +204,6 @@ export class HttpRequests {
     return { method: 'POST', path: this.path, headers, body };
   }
 
-  /** Ends a long-polling connection. */
   remove(): HttpRequest {
     return { method: 'DELETE', path: this.path, headers: this.headers() };
   }

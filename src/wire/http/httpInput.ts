@@ -141,7 +141,6 @@ export class PollInput implements ChannelOwner {
   }
 }
 
-/** A stream of events that breaks a bound. */
 export class EventStreamError extends Error {}
 
 /** Gets one event; the buffer is valid during the call only, `eventBytes` counts names and line ends too. */

@@ -85,7 +85,6 @@ export abstract class ClientConnection implements HubConnection {
   readonly codec: HubCodec;
   protected state: 'connecting' | 'upgrading' | 'handshaking' | 'open' | 'recovering' | 'closed' =
     'connecting';
-  /** Until the connection is open. */
   protected stopwatch: ConnectStopwatch | undefined;
   private settle: ((failure: ConnectFailure | undefined) => void) | undefined;
 

@@ -30,7 +30,6 @@ export interface Span {
   next: number;
 }
 
-/** What a service says when a client is connected, with what lets the client come back. */
 export interface Recoverable {
   readonly connectionId: string | undefined;
   readonly reconnectionToken: string | undefined;
@@ -47,7 +46,6 @@ export interface HubCodec {
   readonly opcode: typeof opcode.text | typeof opcode.binary;
   /** The first thing a client sends; it and its answer are JSON in every protocol. */
   readonly handshake: Buffer;
-  /** What a WebSocket must speak, where it has to be named in the upgrade. */
   readonly subprotocol?: string;
   /** Open as soon as the WebSocket is: there is no handshake, or it is left to whoever uses the socket. */
   readonly opensAtOnce?: true;

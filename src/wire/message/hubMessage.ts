@@ -59,7 +59,6 @@ export type HubMessage =
 /** Ends every message on the wire; it cannot occur inside JSON text. */
 export const recordSeparator = 0x1e;
 
-/** A violation of the hub protocol by the other side. */
 export class HubMessageError extends Error {
   constructor(
     message: string,
@@ -115,7 +114,6 @@ export function readHandshakeAnswer(text: string): string | undefined {
 export const readHubMessage = (text: string): HubMessage | undefined =>
   hubMessageOf(jsonObject(text));
 
-/** The message that has these members. @throws HubMessageError when there is none */
 export function hubMessageOf(fields: Fields): HubMessage | undefined {
   switch (fields['type']) {
     case hubMessageType.invocation:

@@ -108,7 +108,6 @@ export function readArrayHead(cursor: Cursor): number {
   return bounded(cursor, length, 1);
 }
 
-/** The same for a map; its length counts pairs. */
 export function readMapHead(cursor: Cursor): number {
   const length = takeHead(cursor, heads.map);
   if (length < 0) throw new HubMessageError('a hub message has no map where one belongs');
@@ -159,16 +158,14 @@ export function readInteger(cursor: Cursor): number | bigint | undefined {
   }
 }
 
-/** A number where it holds the value exactly. */
 function exact(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
 /**
- * Reads one value with all it contains. Integers that no number holds exactly are given as bigint, bytes as a copy,
- * nil as null, extensions as {@link MessagePackExtension}.
- * @throws HubMessageError when the bytes are no MessagePack, or nested too deeply
+ * Reads a value. Integers that no number holds exactly become bigint, bytes a copy, nil null, extensions {@link
+ * MessagePackExtension}. @throws HubMessageError when the bytes are no MessagePack, or nested too deeply
  */
 export function readValue(cursor: Cursor, depth = 1): unknown {
   const integer = readInteger(cursor);
@@ -234,10 +231,7 @@ const fixedLengths = Uint8Array.of(
   ],
 );
 
-/**
- * Moves over one value with all it contains without building it.
- * @throws HubMessageError as {@link readValue} does
- */
+/** Moves over a value without building it. @throws HubMessageError as {@link readValue} does */
 export function skipValue(cursor: Cursor, depth = 1): void {
   const first = firstByte(cursor);
   if (first < 0x80 || first >= 0xe0) {
@@ -276,8 +270,7 @@ export function encodeText(text: string): Buffer {
 
 /**
  * Encodes plain data: null and undefined as nil, whole numbers and bigint as integers, other numbers as 64-bit
- * floats, byte arrays as bin, objects as maps.
- * @throws RangeError for a bigint beyond 64 bits
+ * floats, byte arrays as bin, objects as maps. @throws RangeError for a bigint beyond 64 bits
  */
 export function encodeValue(value: unknown): Buffer {
   const output: Output = { bytes: Buffer.allocUnsafe(256), used: 0 };
@@ -391,10 +384,8 @@ function encodeWide(value: bigint): Buffer {
  * bit of a byte saying that another follows. Source: the hub protocol's specification, "MessagePack encoding".
  */
 
-/** Largest number of bytes of a length. */
 export const maximumPrefixBytes = 5;
 
-/** The length prefix of a body. */
 export function lengthPrefix(bodyLength: number): Buffer {
   const bytes: number[] = [];
   let rest = bodyLength;

@@ -77,7 +77,6 @@ export class MessageTemplate {
     this.maskAt = this.bodyAt - 4;
   }
 
-  /** @param lengths bytes of receiver and sender; the frame's length depends on them */
   static of(
     shape: MessageShape,
     lengths: HoleLengths,
@@ -137,7 +136,6 @@ export class MessageTemplate {
     return this.bytes;
   }
 
-  /** Fills the holes, see {@link fill}, and sends the frame; returns its length. */
   sendTo(
     to: { send(frame: Buffer): boolean },
     stamp: Stamp,
@@ -209,11 +207,10 @@ export interface HoleContent {
 }
 
 /**
- * Messages of one shape for an official client, which encodes them by itself: they share nothing with
- * {@link MessageTemplate} but the shape.
+ * Messages of one shape for an official client, which encodes them itself: only the shape is that of {@link
+ * MessageTemplate}.
  */
 export class MessageValue {
-  /** Of the last message; NaN where the client does not show them. */
   wireBytes = NaN;
 
   constructor(

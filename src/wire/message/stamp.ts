@@ -29,7 +29,6 @@ const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
 const digitValues = new Int8Array(256).fill(-1);
 hexDigits.forEach((byte, value) => (digitValues[byte] = value));
 
-/** Where the fields stand, from the stamp's first byte. */
 const field = { run: 3, step: 11, source: 15, sequence: 22, intended: 30, sent: 42 } as const;
 
 export function emptyStamp(): Stamp {
@@ -73,7 +72,6 @@ export function readStamp(buffer: Uint8Array, at: number, stamp: Stamp): boolean
   );
 }
 
-/** Writes the lowest `width` hexadecimal digits of a whole number. */
 export function writeHex(buffer: Uint8Array, at: number, width: number, value: number): void {
   let high = Math.floor(value / 0x1000000);
   let low = value - high * 0x1000000;

@@ -92,23 +92,21 @@ export class RestCalls {
     this.agents = new SocketAgents(endpoint, maximumSockets);
   }
 
-  /** A message encoded once, as the body of calls. */
   template(shape: MessageShape): MessageTemplate {
     const codec = { ...jsonCodec, layout: restLayout(this.access.kind) };
     return MessageTemplate.of(shape, holeLengths(undefined), codec, false);
   }
 
   /**
-   * Whether a message would not have to wait for one of our sockets. What waits because the service has
-   * answered 429 is to be handed over all the same: that wait is not ours.
+   * Whether one of our sockets is free. What waits after a 429 is to be handed over all the same: that wait is not
+   * ours.
    */
   get takesMessages(): boolean {
     return this.throttled || this.inFlight < maximumSockets;
   }
 
   /**
-   * Sends a message. That the service has accepted it does not mean that it is delivered.
-   * @param body makes the body when the call leaves; not called when it never does
+   * Sends a message; accepted does not mean delivered. @param body makes the body when the call leaves, if it does
    */
   send(receiver: RestReceiver, body: () => Buffer): void {
     this.begin({ ...this.sendingTo(receiver), body, settle: this.settled });
@@ -120,8 +118,8 @@ export class RestCalls {
   }
 
   /**
-   * Puts a connection, or the user of one of the run, into a group, or takes it out. A user whom the service would
-   * remember for a year is forgotten after a day here.
+   * Changes the groups of a connection, or of the user of one; the service forgets users after a day instead of a
+   * year.
    */
   changeGroup(
     method: 'PUT' | 'DELETE',
@@ -138,7 +136,6 @@ export class RestCalls {
     return this.done({ method, path, ...(query !== undefined && { query }) });
   }
 
-  /** Whether the service is well; it says so to everybody. */
   health(): Promise<ServiceFailure | undefined> {
     return this.done({ method: 'HEAD', path: '/api/health' });
   }
@@ -378,7 +375,6 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** The service's own sentence, where its answer has one. */
 function reasonIn(answer: string): string {
   const message = objectIn(answer)?.['message'];
   return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';

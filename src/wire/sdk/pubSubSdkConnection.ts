@@ -31,7 +31,6 @@ export interface PubSubKeepAlive {
 const officialKeepAlive: PubSubKeepAlive = { intervalMs: 20_000, timeoutMs: 120_000 };
 /** While the client is between two sockets, what waits is tried again this often. */
 const retryMs = 250;
-/** Messages that may wait for the next socket. */
 const mostWaiting = 10_000;
 
 type Frame = Parameters<WebPubSubClientProtocol['writeMessage']>[0];

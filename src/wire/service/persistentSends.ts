@@ -117,10 +117,7 @@ export class PersistentSends implements HubListener {
     }
   }
 
-  /**
-   * A message encoded once for a receiver whose name has so many bytes.
-   * @param receiver UTF-8 name of the user or group; its length counts
-   */
+  /** @param receiver UTF-8 name of the user or group; its length counts */
   template(
     shape: MessageShape,
     audience: SendAudience,
@@ -131,8 +128,7 @@ export class PersistentSends implements HubListener {
   }
 
   /**
-   * Hands a frame to the open connection. Where there is none the message is lost, and reported as an error of the
-   * class of what the connection was lost by.
+   * Where no connection is open, the message is lost and reported under the class of what that was lost by.
    * @returns whether the bytes were taken at once; otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean {

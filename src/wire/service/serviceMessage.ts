@@ -321,10 +321,9 @@ const elementsByType = new Map<number | bigint, readonly Element[]>(
 );
 
 /**
- * Reads the body of one service message. As lenient as the SDK's own reader, and not more: elements behind the
- * known ones are ignored, those missing at the end have defaults. Payloads share memory with `bytes`.
- * @returns undefined for a type that is not known, which both sides ignore
- * @throws HubMessageError when it breaks the protocol
+ * As lenient as the SDK's own reader: elements behind the known ones are ignored, those missing at the end have
+ * defaults. Payloads share memory with `bytes`.
+ * @returns undefined for a type that is not known, which both sides ignore. @throws HubMessageError
  */
 export function readServiceMessage(
   bytes: Buffer,

@@ -41,7 +41,6 @@ export class ServiceFrames {
     if (done < bytes.length) rest.append(bytes, done);
   }
 
-  /** Hands on all whole bodies; returns where the first incomplete one begins. */
   private read(bytes: Buffer): number {
     let at = 0;
     while (at < bytes.length) {
@@ -109,9 +108,8 @@ export class ServiceOutput {
   }
 
   /**
-   * Appends ConnectionData with `start`…`end` of `payload`.
+   * Appends ConnectionData with `start`…`end` of `payload`; a type that is unknown is not written.
    * @param id the connection id in MessagePack
-   * @param type of the data; not written when it is unknown
    */
   connectionData(id: Buffer, type: number, payload: Buffer, start: number, end: number): void {
     const length = end - start;
@@ -128,7 +126,6 @@ export class ServiceOutput {
     this.byte(type);
   }
 
-  /** Appends a message that is `head`, hub frames by their protocol, and `tail`. */
   payloads(head: Buffer, payloads: Payloads, tail: Buffer): void {
     let length = head.length + 1 + tail.length;
     for (const [protocol, frame] of payloads)
@@ -143,7 +140,6 @@ export class ServiceOutput {
     this.append(tail);
   }
 
-  /** Everything so far, which belongs to the caller; the output is empty afterwards. */
   take(): Buffer {
     const all = this.bytes.subarray(0, this.used);
     this.bytes = this.bytes.subarray(this.used);

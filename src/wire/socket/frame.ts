@@ -34,12 +34,10 @@ export function clientCloseFrame(code: number): Buffer {
   return clientFrame(opcode.close, Uint8Array.from(payload));
 }
 
-/** Bytes of the header of a masked client frame around `payloadLength` bytes. */
 export function clientHeaderLength(payloadLength: number): number {
   return payloadLength < 126 ? 6 : payloadLength < 65_536 ? 8 : 14;
 }
 
-/** Bytes of the header of an unmasked server frame around `payloadLength` bytes. */
 export function serverHeaderLength(payloadLength: number): number {
   return payloadLength < 126 ? 2 : payloadLength < 65_536 ? 4 : 10;
 }

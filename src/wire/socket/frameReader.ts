@@ -53,7 +53,6 @@ export class FrameReader {
   private pingStart = 0;
   private pingEnd = 0;
 
-  /** @param maximumBytes longest message accepted, fragments together */
   constructor(private readonly maximumBytes: number) {}
 
   /** Reads a chunk. @throws FrameError when the bytes are no valid WebSocket traffic */
@@ -251,7 +250,6 @@ export class ByteRest {
     this.used = wanted;
   }
 
-  /** Everything so far; the rest is empty afterwards. */
   take(): Buffer {
     const all = this.bytes.subarray(0, this.used);
     this.bytes = nothing;

@@ -87,7 +87,6 @@ function credentialsOf({ username, password }: URL): Record<string, string> {
   return { 'Proxy-Authorization': `Basic ${Buffer.from(text, 'utf8').toString('base64')}` };
 }
 
-/** Part of a URL as it was meant. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

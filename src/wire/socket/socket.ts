@@ -97,7 +97,6 @@ function timeSocket(
   if (secure) socket.once('secureConnect', () => stopwatch.done('tls'));
 }
 
-/** A tunnel in place of a socket; it has all of one that connections use. */
 function tunnelled(tunnel: TunnelStream, url: URL, way: WaySettings): net.Socket {
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -127,7 +126,6 @@ function tlsOptions(host: string, way: WaySettings): tls.ConnectionOptions {
 const lookupLifetimeMs = 10_000;
 const lookups = new Map<string, { untilMs: number; addresses: Promise<dns.LookupAddress[]> }>();
 
-/** Looks a host up once for all connects of the next seconds. */
 const cachedLookup: net.LookupFunction = (host, options, callback) => {
   const nowMs = performance.now();
   let entry = lookups.get(host);

@@ -29,7 +29,6 @@ import {
 export const readProtobufClientMessage = (bytes: Buffer): ProtobufClientMessage | undefined =>
   wellFormed(() => messageIn(clientMessages, bytes));
 
-/** The same of what the service sends. */
 export const readProtobufServerMessage = (bytes: Buffer): ProtobufServerMessage | undefined =>
   wellFormed(() => messageIn(serverMessages, bytes));
 
@@ -57,7 +56,6 @@ function messageIn<Of extends Messages>(
 export const writeProtobufClientMessage = (message: ProtobufClientMessage): Buffer =>
   encodedMessage(clientMessages[message.type], message);
 
-/** The same of the service. */
 export const writeProtobufServerMessage = (message: ProtobufServerMessage): Buffer =>
   encodedMessage(serverMessages[message.type], message);
 
@@ -181,7 +179,6 @@ function idIn(value: WireId | Buffer): WireId {
 
 const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-/** Bytes of the longest varint. */
 const maxVarintBytes = 10;
 
 /**
@@ -254,9 +251,7 @@ function visitFields(bytes: Buffer, visit: (field: number, value: WireId | Buffe
 }
 
 /**
- * A number inside the message that a frame begins with.
- * @param outer field of the frame that holds the message
- * @param inner field of the message
+ * A number in field `inner` of the message that a frame begins with, in its field `outer`.
  * @returns 0 when the frame begins with another field or is cut off, or the number is not there or too large
  */
 export function nestedVarint(
@@ -295,11 +290,9 @@ function varint(value: WireId): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Tag and length of a length-delimited field. */
 export const bytesHead = (field: number, length: number): Buffer =>
   Buffer.concat([varint(field * 8 + wireType.bytes), varint(length)]);
 
-/** Tag of a varint field. */
 export const varintHead = (field: number): Buffer => varint(field * 8 + wireType.varint);
 
 /** A whole field; an undefined value is none. */

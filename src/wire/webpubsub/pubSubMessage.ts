@@ -97,7 +97,6 @@ export const clientMessages = {
   event: { path: [5], members: { event: ['text', 1], payload: ['payload', 2], ackId: ['id?', 3] } },
   joinGroup: { path: [6], members: membership },
   leaveGroup: { path: [7], members: membership },
-  /** With the largest sequence id received. */
   sequenceAck: { path: [8], members: { sequenceId: ['id', 1] } },
 } as const satisfies Messages;
 
@@ -137,7 +136,6 @@ export const serverMessages = {
       reconnectionToken: ['text?', 3],
     },
   },
-  /** The service is about to close the socket. */
   disconnected: { path: [3, 2], members: { message: ['text', 2] } },
 } as const satisfies Messages;
 

@@ -321,10 +321,8 @@ function messageOfSchema(message: ProtobufServerMessage): HubMessage | undefined
   }
 }
 
-/** Field of text in the data. */
 const textField = 1;
 
-/** As {@link jsonLayout}. */
 function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   const data = dataLayout(shape, lengths);
   const dataHead = bytesHead(textField, data.body.length);
