@@ -117,10 +117,6 @@ export interface EntraToken {
   readonly expiresAtMs: number;
 }
 
-export interface EntraCredential {
-  token(scope: string): Promise<EntraToken>;
-}
-
 /** Gives the newest pass now, since it may have been renewed while somebody started, and each one after it. */
 export function followPasses(passes: Passes | undefined, take: (pass: SignedInPass) => void): void {
   if (passes === undefined) return;

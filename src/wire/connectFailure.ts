@@ -3,15 +3,14 @@ import type { ErrorClass } from '../base/errorClass';
 import { visibleLine } from '../base/text';
 
 export class ConnectFailure extends Error {
-  readonly errorClass: ErrorClass;
-  /** Pause the server asked for (Retry-After). */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(errorClass: ErrorClass, message: string, retryAfterMs?: number) {
+  /** @param retryAfterMs pause the server asked for */
+  constructor(
+    readonly errorClass: ErrorClass,
+    message: string,
+    readonly retryAfterMs?: number,
+  ) {
     super(message);
     this.name = 'ConnectFailure';
-    this.errorClass = errorClass;
-    this.retryAfterMs = retryAfterMs;
   }
 }
 

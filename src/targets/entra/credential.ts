@@ -6,29 +6,24 @@ import {
   type TokenCredential,
 } from '@azure/identity';
 import type { EntraSignIn } from '../../scenario/target/connectionString';
-import type { EntraCredential } from '../target';
+import type { EntraToken } from '../target';
 
 /** A program such as az may take so long; it starts slowly on some machines. */
 const programMs = 30_000;
 
 /**
- * Gets tokens the way a connection string says. The one file that knows @azure/identity: a bundle of its own,
+ * Gets a token the way a connection string says. The one file that knows @azure/identity: a bundle of its own,
  * loaded when somebody has to sign in. Its errors are those of that package.
  * @param certificate PEM text with certificate and key
  */
-export function openCredential(
+export async function credentialToken(
   signIn: EntraSignIn,
   certificate: string | undefined,
-): EntraCredential {
-  let credential: TokenCredential | undefined;
-  return {
-    token: async (scope) => {
-      credential ??= credentialOf(signIn, certificate);
-      const given = await credential.getToken(scope);
-      if (given === null) throw new Error('no credential has a token');
-      return { token: given.token, expiresAtMs: given.expiresOnTimestamp };
-    },
-  };
+  scope: string,
+): Promise<EntraToken> {
+  const given = await credentialOf(signIn, certificate).getToken(scope);
+  if (given === null) throw new Error('no credential has a token');
+  return { token: given.token, expiresAtMs: given.expiresOnTimestamp };
 }
 
 function credentialOf(

@@ -6,7 +6,7 @@ import { services, type AzureTraits } from '../../base/services';
 import type { EntraSignIn } from '../../scenario/target/connectionString';
 import { AccessTokens } from '../../wire/connect/accessTokens';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
-import type { Passes, EntraToken, TargetContext, EntraCredential, EditorAccount } from '../target';
+import type { Passes, EntraToken, TargetContext, EditorAccount } from '../target';
 
 /** A token is renewed so long before its end; until 5 minutes before it, az and others keep the old one. */
 const marginMs = 4 * 60_000;
@@ -40,9 +40,8 @@ export class SignIn implements Passes {
 
   /** @throws ExpectedError when there is no token, or nothing for it */
   static async open(ways: SignInWays): Promise<SignIn> {
-    const { token, expiresAtMs } = await ways.token();
-    ways.secrets.push(token);
-    return new SignIn(await ways.passFor(token), expiresAtMs, ways);
+    const { pass, expiresAtMs } = await passOf(ways);
+    return new SignIn(pass, expiresAtMs, ways);
   }
 
   get current(): SignedInPass {
@@ -66,9 +65,7 @@ export class SignIn implements Passes {
   private async renew(): Promise<void> {
     let inMs = shortestMs;
     try {
-      const { token, expiresAtMs } = await this.ways.token();
-      this.ways.secrets.push(token);
-      const pass = await this.ways.passFor(token);
+      const { pass, expiresAtMs } = await passOf(this.ways);
       if (this.isOver) return;
       this.note(pass);
       this.pass = pass;
@@ -90,9 +87,15 @@ export class SignIn implements Passes {
   }
 }
 
+async function passOf({ token: fetch, passFor, secrets }: SignInWays) {
+  const { token, expiresAtMs } = await fetch();
+  secrets.push(token);
+  return { pass: await passFor(token), expiresAtMs };
+}
+
 interface SignInWays {
-  token(): Promise<EntraToken>;
-  passFor(bearer: string): Promise<SignedInPass>;
+  readonly token: () => Promise<EntraToken>;
+  readonly passFor: (bearer: string) => Promise<SignedInPass>;
   /** Grows with all that must not be shown. */
   readonly secrets: string[];
 }
@@ -117,16 +120,13 @@ export async function openSignIn(
   const { clientCertificateFile } = signIn;
   const certificate =
     clientCertificateFile === undefined ? undefined : await context.readFile(clientCertificateFile);
-  let opened: Promise<EntraCredential> | undefined;
-  const credential = (): Promise<EntraCredential> => {
-    opened ??= import('./credential.js').then(({ openCredential }) => ({
-      token: (scope) => inTime(openCredential(signIn, certificate).token(scope), signIn),
-    }));
-    return opened;
+  const identity = async (scope: string): Promise<EntraToken> => {
+    const { credentialToken } = await import('./credential.js');
+    return inTime(credentialToken(signIn, certificate, scope), signIn);
   };
   let mustCheck = true;
   return SignIn.open({
-    token: tokenSource(signIn, services[hub.kind].scope, context.editorAccount, credential),
+    token: tokenSource(signIn, services[hub.kind].scope, context.editorAccount, identity),
     passFor: (bearer) => {
       const checks = mustCheck && purpose === 'rest';
       mustCheck = false;
@@ -202,13 +202,13 @@ function refusal(
  * Where the tokens of a sign-in come from. The editor's account is for `AuthType=azure` without an identity of its
  * own: one that may be used already goes first, then what @azure/identity finds, and only when there is nothing the
  * person is asked, once.
- * @param credential opens what @azure/identity has; not called while the editor's account does
+ * @param identity asks @azure/identity; not called while the editor's account has a token
  */
 export function tokenSource(
   { kind, clientId, tenantId }: EntraSignIn,
   scope: string,
   account: EditorAccount | undefined,
-  credential: () => Promise<EntraCredential>,
+  identity: (scope: string) => Promise<EntraToken>,
 ): () => Promise<EntraToken> {
   const editors = kind === 'default' && clientId === undefined ? account : undefined;
   let isFirst = true;
@@ -218,7 +218,7 @@ export function tokenSource(
     const known = await editors?.(scope, tenantId, false);
     if (known !== undefined) return known;
     try {
-      return await (await credential()).token(scope);
+      return await identity(scope);
     } catch (error) {
       if (!mayAsk || !(error instanceof ExpectedError)) throw error;
       const asked = await editors?.(scope, tenantId, true);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { EntraSignIn } from '../../../../src/scenario/target/connectionString';
-import type { EntraCredential, EntraToken, EditorAccount } from '../../../../src/targets/target';
+import type { EntraToken, EditorAccount } from '../../../../src/targets/target';
 import { tokenSource } from '../../../../src/targets/entra/signIn';
 
 const scope = 'https://signalr.azure.com/.default';
@@ -25,17 +25,15 @@ describe('where the tokens of a sign-in come from', () => {
     );
     return Promise.resolve(mayAsk ? account.onRequest : account.silent);
   };
-  const credential = (): Promise<EntraCredential> => {
+  const found = (of: string): Promise<EntraToken> => {
+    assert.equal(of, scope);
     asked.push('identity');
-    return Promise.resolve({
-      token: () =>
-        identity === undefined
-          ? Promise.reject(new ExpectedError('sign-in', 'Nobody is signed in.'))
-          : Promise.resolve(identity),
-    });
+    return identity === undefined
+      ? Promise.reject(new ExpectedError('sign-in', 'Nobody is signed in.'))
+      : Promise.resolve(identity);
   };
   const source = (signIn: EntraSignIn, editor = true): (() => Promise<EntraToken>) =>
-    tokenSource(signIn, scope, editor ? editorAccount : undefined, credential);
+    tokenSource(signIn, scope, editor ? editorAccount : undefined, found);
 
   it('is the account of the editor, where it may be used already', async () => {
     account = { silent: token('silent') };
