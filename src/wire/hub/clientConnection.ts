@@ -164,6 +164,30 @@ export abstract class ClientConnection implements HubConnection {
   }
 }
 
+/** A connection of an official client, which pings by itself, and writes and reads messages by itself. */
+export abstract class OfficialConnection extends ClientConnection {
+  readonly hasOwnKeepAlive = true;
+
+  send(): never {
+    throw new Error('the official client takes messages, not frames');
+  }
+
+  /** Hands on what the client has read. */
+  protected read(message: HubMessage, bodyBytes = NaN, wireBytes = NaN): void {
+    if (this.state === 'closed') return;
+    // The client would take a defect of ours for a broken connection, or only log it.
+    try {
+      this.listener.message?.(this, message, bodyBytes, wireBytes);
+    } catch (error) {
+      queueMicrotask(() => rethrow(error));
+    }
+  }
+}
+
+export function rethrow(error: unknown): never {
+  throw error;
+}
+
 export type InvocationOutcome =
   | { readonly ok: true; readonly result: unknown }
   | {

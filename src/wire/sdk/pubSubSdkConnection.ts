@@ -5,7 +5,7 @@ import {
   WebPubSubJsonReliableProtocol,
   type WebPubSubClientProtocol,
 } from '@azure/web-pubsub-client';
-import { ClientConnection } from '../hub/clientConnection';
+import { OfficialConnection, rethrow } from '../hub/clientConnection';
 import { hubMessageType, type HubMessage, type Invocation } from '../message/hubMessage';
 import {
   classOfClosing,
@@ -44,10 +44,8 @@ export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
  * One connection of the official client of Azure Web PubSub, by the public API of its package. Its sockets are its own:
  * that one is lost shows only when a message cannot be sent, or when the service greets the client again.
  */
-export class PubSubSdkConnection extends ClientConnection {
+export class PubSubSdkConnection extends OfficialConnection {
   connectionId: string | undefined;
-  /** The client pings and watches the service by itself. */
-  readonly hasOwnKeepAlive = true;
   private readonly client: WebPubSubClient;
   private readonly url: string;
   private heardMs = performance.now();
@@ -113,10 +111,6 @@ export class PubSubSdkConnection extends ClientConnection {
     return this.state === 'open' || this.state === 'recovering';
   }
 
-  send(): never {
-    throw new Error('the official client takes messages, not frames');
-  }
-
   sendMessage(message: HubMessage): number {
     // The client pings and acknowledges by itself.
     if (message.type !== hubMessageType.invocation) return NaN;
@@ -174,9 +168,9 @@ export class PubSubSdkConnection extends ClientConnection {
       this.interrupted('the client has taken another socket');
       this.recovered();
     } else if (this.state === 'recovering') this.recovered();
-    if (frame.kind === 'pong') this.arrived({ type: hubMessageType.ping });
+    if (frame.kind === 'pong') this.read({ type: hubMessageType.ping });
     else if (frame.kind === 'disconnected')
-      this.arrived({ type: hubMessageType.close, error: frame.message });
+      this.read({ type: hubMessageType.close, error: frame.message });
   }
 
   private hand(message: Invocation): void {
@@ -195,7 +189,7 @@ export class PubSubSdkConnection extends ClientConnection {
     const bytes = this.writtenBytes - before;
     this.unsentBytes += bytes;
     const answer = (error?: object): void => {
-      if (ackId !== undefined) this.arrived(ackCompletion(ackId, error));
+      if (ackId !== undefined) this.read(ackCompletion(ackId, error));
     };
     sending
       .then(
@@ -254,17 +248,7 @@ export class PubSubSdkConnection extends ClientConnection {
   }
 
   private delivered(data: unknown): void {
-    this.arrived({ type: hubMessageType.invocation, target: 'RecordLatency', arguments: [data] });
-  }
-
-  private arrived(message: HubMessage): void {
-    if (this.state === 'closed') return;
-    // Into the client's events nothing must be thrown: it would only log it.
-    try {
-      this.listener.message?.(this, message, NaN, NaN);
-    } catch (error) {
-      queueMicrotask(() => rethrow(error));
-    }
+    this.read({ type: hubMessageType.invocation, target: 'RecordLatency', arguments: [data] });
   }
 
   private started(stopwatch: ConnectStopwatch | undefined): void {
@@ -310,8 +294,4 @@ function unknownSetting(endpoint: Endpoint, url: string): string | undefined {
   if (clientCertificate !== undefined) return 'a client certificate';
   if (ca !== undefined) return 'certificate authorities';
   return insecureTls ? 'certificates that nobody checks' : undefined;
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }

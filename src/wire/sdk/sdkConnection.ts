@@ -9,7 +9,7 @@ import {
   type ISubscription,
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
-import { ClientConnection } from '../hub/clientConnection';
+import { OfficialConnection } from '../hub/clientConnection';
 import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
 import {
   type ConnectContext,
@@ -54,9 +54,7 @@ export function sdkOpener(endpoint: Endpoint): OpenConnection {
  * One connection of the official client, as the rest of the runner sees connections: messages are handed to
  * the client's own methods, and what it reads is handed on. Nothing of ours encodes or parses them.
  */
-class SdkConnection extends ClientConnection implements SdkWay {
-  /** The client pings and watches the server by itself. */
-  readonly hasOwnKeepAlive = true;
+class SdkConnection extends OfficialConnection implements SdkWay {
   private readonly framed: boolean;
   private readonly hub: SdkHubConnection;
   private readonly protocol: SdkProtocol;
@@ -121,10 +119,6 @@ class SdkConnection extends ClientConnection implements SdkWay {
     return this.hub.connectionId ?? undefined;
   }
 
-  send(): never {
-    throw new Error('the official client takes messages, not frames');
-  }
-
   sendMessage(message: HubMessage): number {
     return this.state === 'open' ? this.hand(message) : 0;
   }
@@ -161,14 +155,8 @@ class SdkConnection extends ClientConnection implements SdkWay {
   }
 
   arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void {
-    if (this.state === 'closed') return;
     if (message.type === hubMessageType.completion) this.streams.delete(message.invocationId);
-    // The client would take a defect of ours for a broken connection.
-    try {
-      this.listener.message?.(this, message, bodyBytes, wireBytes);
-    } catch (error) {
-      queueMicrotask(() => rethrow(error));
-    }
+    this.read(message, bodyBytes, wireBytes);
   }
 
   private clientOptions(): IHttpConnectionOptions {
@@ -319,10 +307,6 @@ class SdkConnection extends ClientConnection implements SdkWay {
 
 function ignore(): void {
   // Whatever the client has to say of a connection that is given up.
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }
 
 /** Answers are seen where messages are read. */
