@@ -131,6 +131,12 @@ export function classOfClosing(text: string): 'slowConsumer' | 'closed' {
     : 'closed';
 }
 
+/** The end of a connection by the server, with what it said. */
+export function failureOfClosing(how: string, said: string): ConnectFailure {
+  const text = shownText(said);
+  return new ConnectFailure(classOfClosing(text), text === '' ? how : `${how}: ${text}`);
+}
+
 /** A day: timers bear no more than 24 of them, and then fire at once. */
 const longestWaitMs = 24 * 3600 * 1000;
 

@@ -6,7 +6,7 @@ import {
   type HubConnectionOptions,
   type HubListener,
 } from '../hub/clientConnection';
-import { classOfClosing, ConnectFailure, shownText } from '../connectFailure';
+import { ConnectFailure, failureOfClosing } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
 import { handshakeEnd } from '../hub/webSocketConnection';
 import { HubMessageError, type HubMessage } from '../message/hubMessage';
@@ -121,11 +121,7 @@ export class HttpConnection extends ClientConnection implements InputOwner {
   }
 
   onServerEnd(): void {
-    const text = shownText(this.closeReason ?? '');
-    this.drop(
-      classOfClosing(text),
-      `the server ended the connection${text === '' ? '' : `: ${text}`}`,
-    );
+    this.fail(failureOfClosing('the server ended the connection', this.closeReason ?? ''));
   }
 
   onFailure(failure: ConnectFailure): void {

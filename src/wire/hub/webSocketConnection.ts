@@ -1,5 +1,5 @@
 import type * as net from 'node:net';
-import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
+import { ConnectFailure, failureOfClosing, failureOfSocket, shownText } from '../connectFailure';
 import { ClientConnection, type HubConnectionOptions, type HubListener } from './clientConnection';
 import { connectSocket, type ConnectStopwatch, type SocketOwner } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
@@ -151,9 +151,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     this.closeCode = code;
     // A close frame is answered by one with the same code (RFC 6455, 5.5.1).
     this.farewell = code;
-    const given = this.closeReason ?? '';
-    const text = shownText(given === '' ? reason : given);
-    this.drop(classOfClosing(text), `closed with code ${code}${text === '' ? '' : `: ${text}`}`);
+    this.fail(failureOfClosing(`closed with code ${code}`, this.closeReason || reason));
   }
 
   protected override release(): void {

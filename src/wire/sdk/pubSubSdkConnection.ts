@@ -8,8 +8,8 @@ import {
 import { OfficialConnection, rethrow } from '../hub/clientConnection';
 import { hubMessageType, type HubMessage, type Invocation } from '../message/hubMessage';
 import {
-  classOfClosing,
   ConnectFailure,
+  failureOfClosing,
   failureOfSocket,
   shownText,
   StatusFailure,
@@ -279,9 +279,7 @@ export class PubSubSdkConnection extends OfficialConnection {
       const text = `upgrade: ${shownUrl(this.url)} answered ${status}`;
       return new StatusFailure(status, 'upgrade', text, undefined);
     }
-    const said = shownText(this.closeReason ?? '');
-    const text = `the connection is closed${said === '' ? '' : `: ${said}`}`;
-    return new ConnectFailure(classOfClosing(said), text);
+    return failureOfClosing('the connection is closed', this.closeReason ?? '');
   }
 }
 

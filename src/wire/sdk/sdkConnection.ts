@@ -10,7 +10,7 @@ import {
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
 import { OfficialConnection } from '../hub/clientConnection';
-import { classOfClosing, ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
+import { ConnectFailure, failureOfClosing, failureOfSocket, shownText } from '../connectFailure';
 import {
   type ConnectContext,
   type OpenConnection,
@@ -24,7 +24,7 @@ import { clientHeaderLength } from '../socket/frame';
 import { hubMessageType, type HubMessage } from '../message/hubMessage';
 import {
   eventSourceConstructor,
-  failureOfClosing,
+  failureOfSocketClose,
   webSocketConstructor,
   type SdkClosing,
   type SdkWay,
@@ -296,11 +296,9 @@ class SdkConnection extends OfficialConnection implements SdkWay {
     if (text.startsWith('Server timeout elapsed'))
       return new ConnectFailure('timeout', 'the server sent nothing for 30 s, not even a ping');
     if (this.closing !== undefined)
-      return failureOfClosing(this.closing, this.closeReason ?? this.closing.reason);
-    const reason = shownText(this.closeReason ?? '');
-    const said = reason === '' ? '' : `: ${reason}`;
+      return failureOfSocketClose(this.closing, this.closeReason ?? this.closing.reason);
     if (this.state === 'open' || text === '' || this.closeReason !== undefined)
-      return new ConnectFailure(classOfClosing(reason), `the server ended the connection${said}`);
+      return failureOfClosing('the server ended the connection', this.closeReason ?? '');
     return failureOfSocket(error as Error);
   }
 }

@@ -1,8 +1,8 @@
 import { WebSocket } from 'ws';
 import type { Endpoint } from '../../base/endpoint';
 import {
-  classOfClosing,
   ConnectFailure,
+  failureOfClosing,
   failureOfSocket,
   shownText,
   StatusFailure,
@@ -60,12 +60,10 @@ const abnormalClosure = 1006;
  * Why a WebSocket was closed.
  * @param said what the server gave as the reason, if it said more than its close frame
  */
-export function failureOfClosing({ code, reason }: SdkClosing, said = reason): ConnectFailure {
-  const text = shownText(said);
-  if (code === abnormalClosure && text === '')
-    return new ConnectFailure('closed', 'the server ended the connection without a close frame');
-  const shown = `closed with code ${code}${text === '' ? '' : `: ${text}`}`;
-  return new ConnectFailure(classOfClosing(text), shown);
+export function failureOfSocketClose({ code, reason }: SdkClosing, said = reason): ConnectFailure {
+  return code === abnormalClosure && shownText(said) === ''
+    ? new ConnectFailure('closed', 'the server ended the connection without a close frame')
+    : failureOfClosing(`closed with code ${code}`, said);
 }
 
 /** What the client calls as `new WebSocket(url, protocols, { headers })`: `ws`, over sockets of ours. */
