@@ -296,7 +296,13 @@ async function withUpstream(
   };
   try {
     if (opened.hostsBeyond.length === 0) {
-      await register(opened, handler.value);
+      const url = handler.value;
+      const failure = await callEmulator(opened, (calls) => calls.registerHandler(url));
+      if (failure !== undefined)
+        throw new ExpectedError(
+          'upstream',
+          `The service on this machine does not take the upstream handler at ${url}: ${failure.text}.`,
+        );
       isRegistered = true;
     }
   } catch (error) {
@@ -320,15 +326,6 @@ function publicHostOf(
 /** Who only signs in does not know the key that the service signs events with. */
 const unchecked =
   'After a sign-in the upstream handler cannot check the signatures of events, which need an access key: whoever knows its public URL can make it send. Keep the URL secret, and close the tunnel after the run.';
-
-async function register(opened: OpenTarget, url: string): Promise<void> {
-  const failure = await callEmulator(opened, (calls) => calls.registerHandler(url));
-  if (failure === undefined) return;
-  throw new ExpectedError(
-    'upstream',
-    `The service on this machine does not take the upstream handler at ${url}: ${failure.text}.`,
-  );
-}
 
 async function callEmulator(
   { endpoint }: OpenTarget,

@@ -63,19 +63,18 @@ export function openSocket(
 ): net.Socket {
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port || (secure ? 443 : 80));
+  const direct = { host, port, noDelay: true, lookup: cachedLookup, ...reading };
   const proxy = proxyFor(url, way.proxies);
-  const options = {
-    host,
-    port: Number(url.port || (secure ? 443 : 80)),
-    noDelay: true,
-    lookup: cachedLookup,
-    ...reading,
-  };
   const tunnel = proxy === undefined ? undefined : new TunnelStream(proxy, url);
-  let socket: net.Socket;
-  if (tunnel !== undefined) socket = tunnelled(tunnel, url, way);
-  else if (secure) socket = tls.connect({ ...options, ...tlsOptions(host, way) });
-  else socket = net.connect(options);
+  // In place of a socket a tunnel has all of one that connections use.
+  const socket = secure
+    ? tls.connect({
+        ...(tunnel === undefined ? direct : { socket: tunnel }),
+        ...tlsOptions(host, way),
+      })
+    : ((tunnel as unknown as net.Socket | undefined) ?? net.connect(direct));
+  if (secure) tunnel?.on('error', (error) => socket.destroy(error));
   if (stopwatch !== undefined) timeSocket(socket, tunnel, secure, stopwatch);
   return socket;
 }
@@ -95,16 +94,6 @@ function timeSocket(
     stopwatch.done('tcp');
   });
   if (secure) socket.once('secureConnect', () => stopwatch.done('tls'));
-}
-
-function tunnelled(tunnel: TunnelStream, url: URL, way: WaySettings): net.Socket {
-  const secure = url.protocol === 'https:';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const socket = secure
-    ? tls.connect({ socket: tunnel, ...tlsOptions(host, way) })
-    : (tunnel as unknown as net.Socket);
-  if (secure) tunnel.on('error', (error) => socket.destroy(error));
-  return socket;
 }
 
 function onData(this: OwnedSocket, chunk: Buffer): void {
