@@ -1,4 +1,4 @@
-import { maxHeaderSize } from 'node:http';
+import { maxHeaderSize, type IncomingMessage } from 'node:http';
 import type { ErrorClass } from '../base/errorClass';
 import { visibleLine } from '../base/text';
 
@@ -28,6 +28,17 @@ export class StatusFailure extends ConnectFailure {
   ) {
     super(classOfStatus(status, request), message, retryAfterMs(retryAfter, Date.now()));
   }
+}
+
+/** What an answer with an unwanted status means. @param what was asked for, in the text */
+export function failureOfAnswer(
+  what: string,
+  { statusCode = 0, statusMessage = '', headers }: IncomingMessage,
+  url: URL,
+  request: Request = 'request',
+): ConnectFailure {
+  const text = `${what}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
+  return new StatusFailure(statusCode, request, text.trimEnd(), headers['retry-after']);
 }
 
 /** A hub on this machine redirects to a host that nobody has agreed to put load on. */

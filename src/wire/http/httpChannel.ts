@@ -1,13 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
-import {
-  classOfSystemError,
-  ConnectFailure,
-  shownText,
-  shownUrl,
-  StatusFailure,
-  textOfSystemError,
-} from '../connectFailure';
+import { classOfSystemError, ConnectFailure, shownUrl, textOfSystemError } from '../connectFailure';
 import type { HubCodec } from '../message/hubCodec';
 import { opcode } from '../socket/frame';
 import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
@@ -139,12 +132,6 @@ export class HttpChannel {
     this.destroy();
     this.owner.requestFailed(failure);
   }
-}
-
-export function failureOf(what: string, head: IncomingMessage, url: URL): ConnectFailure {
-  const { statusCode = 0, statusMessage = '', headers } = head;
-  const text = `${what}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
-  return new StatusFailure(statusCode, 'request', text.trimEnd(), headers['retry-after']);
 }
 
 export class HttpRequests {

@@ -6,11 +6,11 @@ import {
   type HubConnectionOptions,
   type HubListener,
 } from '../hub/clientConnection';
-import { ConnectFailure, failureOfClosing } from '../connectFailure';
+import { ConnectFailure, failureOfAnswer, failureOfClosing } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
 import { handshakeEnd } from '../hub/webSocketConnection';
 import { HubMessageError, type HubMessage } from '../message/hubMessage';
-import { failureOf, HttpChannel, HttpRequests, type ChannelOwner } from './httpChannel';
+import { HttpChannel, HttpRequests, type ChannelOwner } from './httpChannel';
 import { EventStreamInput, PollInput, type InputOwner } from './httpInput';
 import type { Negotiated } from '../socket/upgrade';
 
@@ -194,7 +194,7 @@ class HttpOutbox implements ChannelOwner {
       else this.remove();
     } else if (status < 200 || status > 299) {
       this.destroy();
-      this.failed(failureOf('send', head, this.requests.where.url));
+      this.failed(failureOfAnswer('send', head, this.requests.where.url));
     } else if (this.waitingBytes > 0) {
       this.post(Buffer.concat(this.take()));
     }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
-import { ConnectFailure } from '../connectFailure';
+import { ConnectFailure, failureOfAnswer } from '../connectFailure';
 import { ByteRest } from '../socket/frameReader';
 import type { ConnectStopwatch } from '../socket/socket';
-import { failureOf, HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
+import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
 
 export interface InputOwner {
   /** The server knows the connection now: messages may be sent. */
@@ -48,7 +48,7 @@ export class EventStreamInput implements ChannelOwner {
 
   answerBegan(head: IncomingMessage): void {
     if (head.statusCode !== 200)
-      this.owner.onFailure(failureOf('event stream', head, this.requests.where.url));
+      this.owner.onFailure(failureOfAnswer('event stream', head, this.requests.where.url));
     else if (!/^text\/event-stream\b/i.test(head.headers['content-type'] ?? ''))
       this.owner.onFailure(
         new ConnectFailure('request', 'event stream: the server answered with something else'),
@@ -117,7 +117,7 @@ export class PollInput implements ChannelOwner {
     if (head.statusCode === 204) {
       owner.onServerEnd();
     } else if (head.statusCode !== 200) {
-      owner.onFailure(failureOf('poll', head, this.requests.where.url));
+      owner.onFailure(failureOfAnswer('poll', head, this.requests.where.url));
     } else {
       const isFirst = !this.activated;
       this.activated = true;

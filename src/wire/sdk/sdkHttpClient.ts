@@ -10,13 +10,12 @@ import { bodyOf } from '../socket/socket';
 import {
   classOfSystemError,
   ConnectFailure,
-  shownText,
-  StatusFailure,
+  failureOfAnswer,
   textOfSystemError,
   shownUrl,
 } from '../connectFailure';
 import { addCookies, isRedirect, readNegotiation, redirectedHub } from '../connect/connectHub';
-import type { SdkWay } from './sdkSockets';
+import { lengthOf, type SdkWay } from './sdkSockets';
 
 /** What a server may put into one answer to negotiate. */
 const maximumNegotiateBytes = 256 * 1024;
@@ -94,7 +93,13 @@ export class SdkHttpClient extends HttpClient {
         headers = { ...headers, ...bearer(this.token) };
         continue;
       }
-      if (status < 200 || status > 299) throw statusFailure(purpose, url, response);
+      if (status < 200 || status > 299)
+        throw failureOfAnswer(
+          purpose,
+          response,
+          url,
+          purpose === 'negotiate' ? purpose : 'request',
+        );
       const content = request.responseType === 'arraybuffer' ? exactly(body) : body.toString();
       return new HttpResponse(status, response.statusMessage ?? '', content);
     }
@@ -184,21 +189,6 @@ function failureOf(error: Error, purpose: Purpose, url: URL, signal: AbortSignal
   const unreadable = purpose === 'negotiate' ? 'negotiate' : 'protocol';
   const errorClass = classOfSystemError(error, unreadable);
   return new ConnectFailure(errorClass, `${purpose}: ${textOfSystemError(error)}`);
-}
-
-function statusFailure(
-  purpose: Purpose,
-  url: URL,
-  { statusCode = 0, statusMessage = '', headers }: IncomingMessage,
-): ConnectFailure {
-  const fallback = purpose === 'negotiate' ? 'negotiate' : 'request';
-  const text = `${purpose}: ${shownUrl(url.href)} answered ${statusCode} ${shownText(statusMessage)}`;
-  return new StatusFailure(statusCode, fallback, text.trimEnd(), headers['retry-after']);
-}
-
-function lengthOf(content: string | ArrayBuffer | undefined): number {
-  if (content === undefined) return 0;
-  return typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
 }
 
 /** The client reads nothing but an ArrayBuffer of exactly that length. */

@@ -9,7 +9,7 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { shownText, ConnectFailure } from '../connectFailure';
 import type { HubCodec, Span } from '../message/hubCodec';
 import { hubMessageType, type HubMessage } from '../message/hubMessage';
-import type { SdkWay } from './sdkSockets';
+import { lengthOf, type SdkWay } from './sdkSockets';
 
 interface Piece {
   readonly piece: string | ArrayBuffer;
@@ -61,7 +61,7 @@ export class SdkProtocol implements IHubProtocol {
     const id = 'invocationId' in message ? message.invocationId : undefined;
     if (this.ownId !== undefined && id !== undefined) this.ownIds.set(id, this.ownId);
     const written = this.inner.writeMessage(message);
-    this.way.wrote(typeof written === 'string' ? Buffer.byteLength(written) : written.byteLength);
+    this.way.wrote(lengthOf(written));
     return written;
   }
 

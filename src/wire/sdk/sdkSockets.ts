@@ -2,11 +2,10 @@ import { WebSocket } from 'ws';
 import type { Endpoint } from '../../base/endpoint';
 import {
   ConnectFailure,
+  failureOfAnswer,
   failureOfClosing,
   failureOfSocket,
   shownText,
-  StatusFailure,
-  shownUrl,
 } from '../connectFailure';
 import type { Cookies } from '../socket/cookies';
 import { addCookies } from '../connect/connectHub';
@@ -78,7 +77,7 @@ export function webSocketConstructor(way: SdkWay): unknown {
       const content = data as string | ArrayBuffer;
       way.sending(content);
       send(content);
-      way.sent(typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength);
+      way.sent(lengthOf(content));
     };
     return socket;
   }
@@ -106,6 +105,12 @@ function openWebSocket(
   return socket;
 }
 
+/** Bytes of what the client hands over. */
+export function lengthOf(content: string | ArrayBufferLike | undefined): number {
+  if (content === undefined) return 0;
+  return typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+}
+
 function watch(socket: WebSocket, hub: URL, way: SdkWay): void {
   // First of all listeners: the client's own come with its assignments.
   socket.on('open', () => way.stopwatch?.done('upgrade'));
@@ -124,10 +129,7 @@ function watch(socket: WebSocket, hub: URL, way: SdkWay): void {
     );
   });
   socket.on('unexpected-response', (request, response) => {
-    const { statusCode = 0, statusMessage = '', headers } = response;
-    const said = `${statusCode} ${shownText(statusMessage)}`.trimEnd();
-    const text = `upgrade: ${shownUrl(hub.href)} answered ${said}`;
-    way.failed(new StatusFailure(statusCode, 'upgrade', text, headers['retry-after']));
+    way.failed(failureOfAnswer('upgrade', response, hub, 'upgrade'));
     request.destroy();
     socket.terminate();
   });
