@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
 import { isAzure, services, type Service } from '../base/services';
+import { objectIn } from '../wire/message/jsonScan';
 import type { ProblemListener } from './target';
 
 const startMs = 15_000;
@@ -73,7 +74,7 @@ export async function startServerProcess(
         onProblem(`The ${name} ended by itself with ${how}. ${reasonIn(errors)}`.trim(), 1);
     });
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const { problem, count, [prints]: value } = fieldsOf(line);
+      const { problem, count, [prints]: value } = objectIn(line) ?? {};
       if (typeof problem === 'string') {
         onProblem(problem, typeof count === 'number' ? count : 1);
       } else if (!isServing && typeof value === 'string') {
@@ -119,14 +120,6 @@ function reasonIn(errors: string): string {
   const said =
     lines.find((line) => /^\w*Error\b.*: /i.test(line)) ?? lines.find((line) => /\S/.test(line));
   return (said ?? '').trim();
-}
-
-function fieldsOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    return (JSON.parse(line) ?? {}) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }
 
 /** Closing its input ends the server; one that does not end is killed. */

@@ -2,6 +2,7 @@
 import type { Endpoint } from '../../base/endpoint';
 import { HttpConnection } from '../http/httpConnection';
 import type { HubConnection, HubConnectionOptions, HubListener } from '../hub/clientConnection';
+import { objectIn, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import { type SocketAgents, type ConnectStopwatch, bodyOf } from '../socket/socket';
@@ -214,24 +215,16 @@ export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: stri
   return url;
 }
 
-function answerFields(body: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    value = undefined;
-  }
-  if (typeof value !== 'object' || value === null) {
+function answerFields(body: string): JsonObject {
+  const fields = objectIn(body);
+  if (fields === undefined)
     throw failure('the answer is no JSON object; is this the URL of a SignalR hub?');
-  }
-  const fields = value as Readonly<Record<string, unknown>>;
-  if ('ProtocolVersion' in fields) {
+  if ('ProtocolVersion' in fields)
     throw failure('this is an ASP.NET SignalR server; only ASP.NET Core SignalR is supported');
-  }
   return fields;
 }
 
-function withId(hub: URL, fields: Readonly<Record<string, unknown>>, transport: string): URL {
+function withId(hub: URL, fields: JsonObject, transport: string): URL {
   const version = typeof fields['negotiateVersion'] === 'number' ? fields['negotiateVersion'] : 0;
   const id = version > 0 ? fields['connectionToken'] : fields['connectionId'];
   if (typeof id !== 'string' || id === '') throw failure('the answer has no connection id');

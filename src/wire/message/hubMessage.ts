@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeCode as closeCodes } from '../socket/frame';
+import type { JsonObject } from './jsonScan';
 
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
 
@@ -83,9 +84,7 @@ export function encodeHandshake(protocol: 'json' | 'messagepack'): Buffer {
   return Buffer.from(`${JSON.stringify({ protocol, version: 1 })}\x1e`, 'utf8');
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function jsonObject(text: string): Fields {
+function jsonObject(text: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -95,7 +94,7 @@ function jsonObject(text: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new HubMessageError('a hub message is no JSON object');
   }
-  return value as Fields;
+  return value as JsonObject;
 }
 
 /** @returns why the server refuses, undefined when it agrees. @throws HubMessageError when it is no answer */
@@ -114,7 +113,7 @@ export function readHandshakeAnswer(text: string): string | undefined {
 export const readHubMessage = (text: string): HubMessage | undefined =>
   hubMessageOf(jsonObject(text));
 
-export function hubMessageOf(fields: Fields): HubMessage | undefined {
+export function hubMessageOf(fields: JsonObject): HubMessage | undefined {
   switch (fields['type']) {
     case hubMessageType.invocation:
       return { type: hubMessageType.invocation, ...idIn(fields), ...callIn(fields) };
@@ -160,7 +159,7 @@ export function hubMessageOf(fields: Fields): HubMessage | undefined {
   }
 }
 
-function callIn(fields: Fields): Call {
+function callIn(fields: JsonObject): Call {
   const { arguments: args, streamIds } = fields;
   const target = textAt(fields, 'target');
   if (!Array.isArray(args)) throw new HubMessageError('an invocation has no arguments');
@@ -169,7 +168,7 @@ function callIn(fields: Fields): Call {
   return { target, arguments: args, streamIds };
 }
 
-function completionIn(fields: Fields): Completion {
+function completionIn(fields: JsonObject): Completion {
   const { result } = fields;
   const error = errorIn(fields);
   if (error.error !== undefined && result !== undefined && result !== null)
@@ -179,14 +178,14 @@ function completionIn(fields: Fields): Completion {
   return { type, invocationId, ...error, ...(result !== undefined && { result }) };
 }
 
-function textAt(fields: Fields, name: string): string {
+function textAt(fields: JsonObject, name: string): string {
   const value = fields[name];
   if (typeof value === 'string') return value;
   throw new HubMessageError(`a hub message of type ${String(fields['type'])} has no ${name}`);
 }
 
 /** .NET writes absent members as null at times. */
-function optionalText(fields: Fields, name: string): string | undefined {
+function optionalText(fields: JsonObject, name: string): string | undefined {
   const value = fields[name] ?? undefined;
   if (value === undefined || typeof value === 'string') return value;
   throw new HubMessageError(
@@ -194,12 +193,12 @@ function optionalText(fields: Fields, name: string): string | undefined {
   );
 }
 
-function idIn(fields: Fields): { readonly invocationId?: string } {
+function idIn(fields: JsonObject): { readonly invocationId?: string } {
   const invocationId = optionalText(fields, 'invocationId');
   return invocationId === undefined ? {} : { invocationId };
 }
 
-function errorIn(fields: Fields): { readonly error?: string } {
+function errorIn(fields: JsonObject): { readonly error?: string } {
   const error = optionalText(fields, 'error');
   return error === undefined ? {} : { error };
 }

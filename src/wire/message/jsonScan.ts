@@ -5,6 +5,19 @@ import { isUtf8 } from 'node:buffer';
  * accepts, `JSON.parse` accepts as well, given UTF-8: receivers end their connection at anything else.
  */
 
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The object that a text is in JSON; undefined when it is none. */
+export function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** As deep as System.Text.Json reads by default. */
 const maxDepth = 64;
 

@@ -18,6 +18,7 @@ import {
   type HoleLengths,
   type MessageLayout,
 } from '../message/messageLayout';
+import { objectIn, type JsonObject } from '../message/jsonScan';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
 import { SocketAgents } from '../socket/socket';
 
@@ -363,17 +364,6 @@ const unreadable = (what: string): ServiceFailure => ({
   errorClass: 'protocol',
   text: `REST: the answer holds no ${what}`,
 });
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function reasonIn(answer: string): string {
   const message = objectIn(answer)?.['message'];

@@ -1,4 +1,4 @@
-import { skipSpace, stringAt, walk } from '../message/jsonScan';
+import { objectIn, skipSpace, stringAt, walk, type JsonObject } from '../message/jsonScan';
 import {
   isDataType,
   jsonClientMessages,
@@ -43,15 +43,13 @@ function messageIn(frame: JsonFrame): ClientMessage {
 }
 
 export class JsonFrame {
-  private readonly members: Readonly<Record<string, unknown>>;
+  private readonly members: JsonObject;
 
   /** @throws SyntaxError when the bytes are no JSON object */
   constructor(private readonly bytes: Buffer) {
-    const parsed: unknown = JSON.parse(bytes.toString('utf8'));
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-      throw new SyntaxError('no object');
-    }
-    this.members = parsed as Record<string, unknown>;
+    const members = objectIn(bytes.toString('utf8'));
+    if (members === undefined) throw new SyntaxError('no object');
+    this.members = members;
   }
 
   /** Whether the member is there and not null. */

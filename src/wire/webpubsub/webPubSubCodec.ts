@@ -9,6 +9,7 @@ import {
   type HubMessage,
   type Invocation,
 } from '../message/hubMessage';
+import { objectIn, type JsonObject } from '../message/jsonScan';
 import {
   firstMessageAckId,
   JsonPieces,
@@ -204,23 +205,14 @@ function membershipOf(message: HubMessage): JoinOrLeave {
   return { type, group: String(args[0]), ackId };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** The JSON object in a frame. @throws HubMessageError when it is none, or no UTF-8 */
-function frameFields(buffer: Buffer, start: number, end: number): Fields {
-  const text = textIn(buffer, start, end);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new HubMessageError('a message of the service is no JSON object');
-  return value as Fields;
+function frameFields(buffer: Buffer, start: number, end: number): JsonObject {
+  const fields = objectIn(textIn(buffer, start, end));
+  if (fields === undefined) throw new HubMessageError('a message of the service is no JSON object');
+  return fields;
 }
 
-const isConnected = (fields: Fields): boolean =>
+const isConnected = (fields: JsonObject): boolean =>
   fields['type'] === 'system' && fields['event'] === 'connected';
 
 /** The sequence id of a data message that begins with it; 0 for any other frame. */
@@ -250,7 +242,7 @@ function notedInJson(buffer: Buffer, start: number, end: number): number | Recov
   };
 }
 
-function messageOf(fields: Fields): HubMessage | undefined {
+function messageOf(fields: JsonObject): HubMessage | undefined {
   switch (fields['type']) {
     case 'message':
       return delivery(fields['data']);
