@@ -20,7 +20,7 @@ export async function open(options) {
   const [{ sourcesPerSender }] = populations;
   const frames = new StreamMessages(plan, entry, entry.run.streams, { framed: true });
   const states = Array.from({ length: connections }, (_, index) => ({
-    places: new StreamPlaces(index),
+    places: new StreamPlaces(index, entry.run.streams),
   }));
 
   const sendNext = (connection) => {

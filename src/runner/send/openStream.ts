@@ -19,7 +19,7 @@ export interface StreamStep {
 /** The preparation's own invocations have digits only. */
 const letter = { call: 0x69, stream: 0x75 } as const;
 
-/** One place of a connection, used again and again. */
+/** One place of a connection, used again and again. What is sent, owed and brought counts in the stream's step. */
 export class OpenStream {
   /**
    * `sending`: items are still due; `ended`: the same, but the hub has ended it; `answering`: only the
@@ -28,7 +28,7 @@ export class OpenStream {
    */
   state: 'free' | 'sending' | 'ended' | 'answering' | 'cancelled' | 'late' = 'free';
   connection: HubConnection | undefined;
-  step: StreamStep | undefined;
+  step!: StreamStep;
   /** Id of the call, and of the stream that goes up, as they stand in messages. */
   readonly callId = Buffer.alloc(streamIdLength, letter.call);
   readonly streamId = Buffer.alloc(streamIdLength, letter.stream);
@@ -47,15 +47,18 @@ export class OpenStream {
   /** Items that came, of those that only their order distinguishes; and when those left that wait for theirs. */
   came = 0;
   readonly leftUs: number[] = [];
-  isAnswered = false;
+  private isAnswered = false;
   previous: OpenStream | undefined;
   next: OpenStream | undefined;
+  private readonly delayUs: number;
 
   constructor(
     readonly sender: number,
     readonly place: number,
+    private readonly shape: StreamShape,
   ) {
     this.id = place;
+    this.delayUs = shape.delayMs * 1000;
   }
 
   /** Takes the place for a new stream, whose ids no earlier one had. */
@@ -67,8 +70,130 @@ export class OpenStream {
     this.position = 0;
     this.came = 0;
     this.leftUs.length = 0;
+    this.isAnswered = false;
+  }
+
+  /** Whether items are still due: of a stream that comes down only the wanted ones. */
+  get isOwing(): boolean {
+    return this.position < (this.shape.direction === 'download' ? this.wanted : this.items);
+  }
+
+  /** For the item at hand; false behind the last. */
+  owe(): boolean {
+    const { measureUs, recorder } = this.step;
+    const upload = this.shape.direction === 'upload';
+    const brings = upload ? this.position === this.items - 1 : this.position < this.wanted;
+    if (brings && this.nextUs >= measureUs) recorder.expected += 1;
+    this.position += 1;
+    this.nextUs += this.delayUs;
+    return this.isOwing;
+  }
+
+  oweUntil(nowUs: number): void {
+    while (this.nextUs <= nowUs && this.isOwing && this.owe());
+  }
+
+  /** Items that the user's own method makes may come before they are due; none is owed once more. */
+  oweWhatCame(): void {
+    if (this.shape.direction !== 'download') return;
+    while (this.position < Math.min(this.came, this.wanted)) this.owe();
+  }
+
+  /** Stamps the item of that number. */
+  fillStamp(stamp: Stamp, of: Population, position: number, nowUs: number): void {
+    const { index, measureUs } = this.step;
+    const wanted = position < this.wanted;
+    const place = wanted ? this.place : of.sourcesPerSender - 1;
+    stamp.step = index;
+    stamp.source = of.firstSource + this.sender * of.sourcesPerSender + place;
+    stamp.sequence = wanted ? this.firstSequence + position : 0;
+    stamp.intendedUs = this.firstUs + position * this.delayUs;
+    stamp.sentUs = nowUs;
+    stamp.warmup = stamp.intendedUs < measureUs;
+  }
+
+  sent(stamp: Stamp, payloadBytes: number, nowUs: number): void {
+    if (stamp.warmup) return;
+    const { recorder } = this.step;
+    recorder.offered += 1;
+    recorder.sent += 1;
+    recorder.payloadBytesIn += payloadBytes;
+    recorder.slip.record(nowUs - stamp.intendedUs);
+  }
+
+  sentBytes(dueUs: number, wireBytes: number): void {
+    if (dueUs >= this.step.measureUs) this.step.recorder.wireBytesIn += wireBytes;
+  }
+
+  /** An upload has its answer, which is the delivery; it may come twice, or after it was given up. */
+  answered(to: Deliveries, nowUs: number): void {
+    const intendedUs = this.firstUs + (this.items - 1) * this.delayUs;
+    const { index, measureUs, recorder } = this.step;
+    const again = this.isAnswered;
+    this.isAnswered = true;
+    if (intendedUs < measureUs) return;
+    if (again) recorder.duplicated += 1;
+    else to.delivered(index, recorder, this.sender, intendedUs, this.sentUs, nowUs);
+  }
+
+  /**
+   * An item of the user's own has come; `isStray`: its stream was given up.
+   *
+   * @returns microseconds that it came too early; undefined when the stream has not waited for it
+   */
+  itemCame(
+    to: Deliveries,
+    isStray: boolean,
+    payloadBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): number | undefined {
+    const { shape, delayUs, came, wanted, position } = this;
+    const goesUp = shape.direction === 'both';
+    // What goes up comes back one for one: before it went, nothing that comes is its answer.
+    const isMeant = !isStray && came < (goesUp ? Math.min(wanted, position) : wanted);
+    const { recorder, measureUs, index } = this.step;
+    if (!isMeant) {
+      // What a hub still makes when the step is over was not asked for, but nobody could stop it before.
+      const isCutOff = !isStray && !goesUp && came < shape.wanted;
+      if (isCutOff) this.came += 1;
+      else if (nowUs >= measureUs) {
+        recorder.wireBytesOut += wireBytes;
+        recorder.extra += 1;
+      }
+      return undefined;
+    }
+    this.came += 1;
+    const dueUs = this.firstUs + came * delayUs;
+    const leftUs = goesUp ? this.leftUs.shift()! : this.sentUs + came * delayUs;
+    if (dueUs >= measureUs) {
+      recorder.wireBytesOut += wireBytes;
+      recorder.payloadBytesOut += payloadBytes;
+      to.delivered(index, recorder, this.sender, dueUs, leftUs, nowUs);
+    }
+    return dueUs - nowUs;
+  }
+
+  /** Undefined when nothing is wrong with the completion; `isOwing`: items are still due. */
+  wrongEnd({ error, result }: Completion, isOwing: boolean): string | undefined {
+    const { state, items, wanted, came } = this;
+    const { method, direction, own } = this.shape;
+    // .NET may end a cancelled stream with an error; that of a late one was reported.
+    if (state === 'cancelled' || state === 'late') return undefined;
+    if (typeof error === 'string') return shownText(error);
+    if (own !== undefined && direction !== 'upload') {
+      // Its items may have come before they were due. The place of a stream that was given up says nothing.
+      if (state === 'free' || came >= wanted) return undefined;
+      return `${method}: completed after ${came} of ${wanted} items`;
+    }
+    if (isOwing) return `${method}: completed before its last item`;
+    if (own !== undefined || direction !== 'upload' || result === items) return undefined;
+    const counted = typeof result === 'number' ? String(result) : 'no number';
+    return `${method}: the hub counted ${counted} of ${items} items`;
   }
 }
+
+type Deliveries = Pick<Recorder, 'delivered'>;
 
 /** The place is what is left. */
 const idStep = 2 ** Math.ceil(Math.log2(mostOpenStreams));
@@ -84,17 +209,21 @@ export function callNumberAt(buffer: Buffer, at: number): number {
   return buffer[at] === letter.call ? readHex(buffer, at + 1, streamIdLength - 1) : -1;
 }
 
+/** The places of one connection. */
 export class StreamPlaces {
-  private readonly all: OpenStream[] = [];
+  readonly all: OpenStream[] = [];
   private readonly free: OpenStream[] = [];
 
-  constructor(private readonly sender: number) {}
+  constructor(
+    private readonly sender: number,
+    private readonly shape: StreamShape,
+  ) {}
 
   /** Undefined when too many streams are open. */
   take(): OpenStream | undefined {
     const free = this.free.pop();
     if (free !== undefined || this.all.length === mostOpenStreams) return free;
-    const made = new OpenStream(this.sender, this.all.length);
+    const made = new OpenStream(this.sender, this.all.length, this.shape);
     this.all.push(made);
     return made;
   }
@@ -108,14 +237,6 @@ export class StreamPlaces {
   /** The place that a number in an id belongs to. */
   of(id: number): OpenStream | undefined {
     return this.all[id % idStep];
-  }
-
-  at(place: number): OpenStream | undefined {
-    return this.all[place];
-  }
-
-  [Symbol.iterator](): Iterator<OpenStream> {
-    return this.all[Symbol.iterator]();
   }
 }
 
@@ -144,180 +265,4 @@ export class StreamQueue {
     else next.previous = previous;
     stream.previous = stream.next = undefined;
   }
-}
-
-/** No timer of a hub is so much too early. */
-const mostEarlyUs = 50_000;
-
-/** In the step that has opened the stream. */
-export class StreamCounts {
-  readonly delayUs: number;
-  /** The most that an item of the user's own came too early. */
-  private earliestUs = 0;
-  private isEarlyReported = false;
-
-  constructor(
-    private readonly shape: StreamShape,
-    private readonly recorder: Pick<Recorder, 'delivered'>,
-  ) {
-    this.delayUs = shape.delayMs * 1000;
-  }
-
-  /** Whether items are still due: of a stream that comes down only the wanted ones. */
-  isOwing({ position, items, wanted }: OpenStream): boolean {
-    return position < (this.shape.direction === 'download' ? wanted : items);
-  }
-
-  /** For the item at hand; false behind the last. */
-  owe(stream: OpenStream): boolean {
-    const { measureUs, recorder } = stream.step!;
-    const last = stream.position === stream.items - 1;
-    const upload = this.shape.direction === 'upload';
-    const brings = upload ? last : stream.position < stream.wanted;
-    if (brings && stream.nextUs >= measureUs) recorder.expected += 1;
-    stream.position += 1;
-    stream.nextUs += this.delayUs;
-    return this.isOwing(stream);
-  }
-
-  oweUntil(stream: OpenStream, nowUs: number): void {
-    while (stream.nextUs <= nowUs && this.isOwing(stream) && this.owe(stream));
-  }
-
-  /** Items that the user's own method makes may come before they are due; none is owed once more. */
-  oweWhatCame(stream: OpenStream): void {
-    if (this.shape.direction !== 'download') return;
-    while (stream.position < Math.min(stream.came, stream.wanted)) this.owe(stream);
-  }
-
-  /** What a stream of `items` items would have brought that was due then and could not be opened. */
-  oweRefused({ measureUs, recorder }: StreamStep, firstUs: number, items: number): void {
-    const { direction, wanted } = this.shape;
-    const upload = direction === 'upload';
-    const until = upload ? items : Math.min(items, wanted);
-    for (let position = upload ? items - 1 : 0; position < until; position++)
-      if (firstUs + position * this.delayUs >= measureUs) recorder.expected += 1;
-  }
-
-  /** Items that were due from that one on, as far as the step goes, whether they are sent or not. */
-  offer(
-    { recorder, measureUs, endUs }: StreamStep,
-    firstUs: number,
-    from: number,
-    items: number,
-  ): void {
-    for (let position = from; position < items; position++) {
-      const itemUs = firstUs + position * this.delayUs;
-      if (itemUs >= endUs) return;
-      if (itemUs >= measureUs) recorder.offered += 1;
-    }
-  }
-
-  sent({ step }: OpenStream, stamp: Stamp, payloadBytes: number, nowUs: number): void {
-    if (stamp.warmup) return;
-    const { recorder } = step!;
-    recorder.offered += 1;
-    recorder.sent += 1;
-    recorder.payloadBytesIn += payloadBytes;
-    recorder.slip.record(nowUs - stamp.intendedUs);
-  }
-
-  sentBytes({ step }: OpenStream, dueUs: number, wireBytes: number): void {
-    const { measureUs, recorder } = step!;
-    if (dueUs >= measureUs) recorder.wireBytesIn += wireBytes;
-  }
-
-  /** An upload has its answer, which is the delivery; it may come twice, or after it was given up. */
-  answered(stream: OpenStream, nowUs: number): void {
-    const intendedUs = stream.firstUs + (stream.items - 1) * this.delayUs;
-    const { index, measureUs, recorder } = stream.step!;
-    const { isAnswered, sender, sentUs } = stream;
-    stream.isAnswered = true;
-    if (intendedUs < measureUs) return;
-    if (isAnswered) recorder.duplicated += 1;
-    else this.recorder.delivered(index, recorder, sender, intendedUs, sentUs, nowUs);
-  }
-
-  /** Whether the stream has waited for this item of the user's own; `isStray`: it was given up. */
-  itemCame(
-    stream: OpenStream,
-    isStray: boolean,
-    payloadBytes: number,
-    wireBytes: number,
-    nowUs: number,
-  ): boolean {
-    const { shape, delayUs } = this;
-    const { came, wanted, position } = stream;
-    const goesUp = shape.direction === 'both';
-    // What goes up comes back one for one: before it went, nothing that comes is its answer.
-    const isMeant = !isStray && came < (goesUp ? Math.min(wanted, position) : wanted);
-    const { recorder, measureUs, index } = stream.step!;
-    if (!isMeant) {
-      // What a hub still makes when the step is over was not asked for, but nobody could stop it before.
-      const isCutOff = !isStray && !goesUp && came < shape.wanted;
-      if (isCutOff) stream.came += 1;
-      else if (nowUs >= measureUs) {
-        recorder.wireBytesOut += wireBytes;
-        recorder.extra += 1;
-      }
-      return false;
-    }
-    stream.came += 1;
-    const dueUs = stream.firstUs + came * delayUs;
-    const leftUs = goesUp ? stream.leftUs.shift()! : stream.sentUs + came * delayUs;
-    this.earliestUs = Math.max(this.earliestUs, dueUs - nowUs);
-    if (dueUs < measureUs) return true;
-    recorder.wireBytesOut += wireBytes;
-    recorder.payloadBytesOut += payloadBytes;
-    this.recorder.delivered(index, recorder, stream.sender, dueUs, leftUs, nowUs);
-    return true;
-  }
-
-  /** What to report, once, of a pause that is written too long and hides latency; else undefined. */
-  earlyWords(): string | undefined {
-    if (this.isEarlyReported || this.earliestUs < mostEarlyUs) return undefined;
-    this.isEarlyReported = true;
-    const early = Math.round(this.earliestUs / 1000);
-    return `${this.shape.method}: an item came ${early} ms before it was due; streamingItemSendDelay is longer than the pause of the method, so that latencies are too short`;
-  }
-}
-
-/** Undefined when nothing is wrong with the completion. `isOwing`: items are still due. */
-export function wrongEnd(
-  { state, items, wanted, came }: OpenStream,
-  { error, result }: Completion,
-  { method, direction, own }: StreamShape,
-  isOwing: boolean,
-): string | undefined {
-  // .NET may end a cancelled stream with an error; that of a late one was reported.
-  if (state === 'cancelled' || state === 'late') return undefined;
-  if (typeof error === 'string') return shownText(error);
-  if (own !== undefined && direction !== 'upload') {
-    // Its items may have come before they were due. The place of a stream that was given up says nothing.
-    if (state === 'free' || came >= wanted) return undefined;
-    return `${method}: completed after ${came} of ${wanted} items`;
-  }
-  if (isOwing) return `${method}: completed before its last item`;
-  if (own !== undefined || direction !== 'upload' || result === items) return undefined;
-  const counted = typeof result === 'number' ? String(result) : 'no number';
-  return `${method}: the hub counted ${counted} of ${items} items`;
-}
-
-export function fillItemStamp(
-  stamp: Stamp,
-  { firstSource, sourcesPerSender }: Population,
-  stream: OpenStream,
-  position: number,
-  delayUs: number,
-  nowUs: number,
-): void {
-  const { index, measureUs } = stream.step!;
-  const wanted = position < stream.wanted;
-  const place = wanted ? stream.place : sourcesPerSender - 1;
-  stamp.step = index;
-  stamp.source = firstSource + stream.sender * sourcesPerSender + place;
-  stamp.sequence = wanted ? stream.firstSequence + position : 0;
-  stamp.intendedUs = stream.firstUs + position * delayUs;
-  stamp.sentUs = nowUs;
-  stamp.warmup = stamp.intendedUs < measureUs;
 }

@@ -8,9 +8,6 @@ import {
   callNumber,
   StreamPlaces,
   StreamQueue,
-  fillItemStamp,
-  StreamCounts,
-  wrongEnd,
   type OpenStream,
   type StreamStep,
 } from './openStream';
@@ -23,6 +20,8 @@ const burst = 256;
 const graceUs = 1_000_000;
 /** A stream must complete this long after its last item, besides the hub's own waiting. */
 const answerUs = 5_000_000;
+/** No timer of a hub is so much too early. */
+const mostEarlyUs = 50_000;
 
 type Sending = StreamStep & ReturnType<EntrySender['pacing']>;
 
@@ -36,7 +35,8 @@ export class StreamSender extends EntrySender {
   private readonly shape: StreamShape;
   private readonly frames: StreamMessages;
   private readonly stamp = emptyStamp();
-  private readonly counts: StreamCounts;
+  private readonly delayUs: number;
+  private isEarlyReported = false;
 
   constructor(...given: ConstructorParameters<typeof EntrySender>) {
     super(...given);
@@ -44,7 +44,7 @@ export class StreamSender extends EntrySender {
     const shape = entry.run.streams!;
     this.shape = shape;
     this.frames = new StreamMessages(plan, entry, shape, dependencies);
-    this.counts = new StreamCounts(shape, dependencies.recorder);
+    this.delayUs = shape.delayMs * 1000;
     this.stamp.runId = plan.runId;
   }
 
@@ -114,9 +114,9 @@ export class StreamSender extends EntrySender {
 
   override lost(index: number): void {
     const nowUs = this.dependencies.nowUs();
-    for (const stream of this.places.get(index) ?? []) {
+    for (const stream of this.places.get(index)?.all ?? []) {
       this.settle(stream, nowUs);
-      this.counts.oweWhatCame(stream);
+      stream.oweWhatCame();
       this.drop(stream);
     }
   }
@@ -124,7 +124,7 @@ export class StreamSender extends EntrySender {
   override arrived(index: number, source: number, sequence: number): void {
     const { wanted, items } = this.shape;
     if (wanted === items) return;
-    const stream = this.places.get(index)?.at(source % this.population.sourcesPerSender);
+    const stream = this.places.get(index)?.all[source % this.population.sourcesPerSender];
     if (stream === undefined || sequence - stream.firstSequence < wanted - 1) return;
     this.cancel(stream);
   }
@@ -140,10 +140,10 @@ export class StreamSender extends EntrySender {
     const stream = shape.own === undefined ? undefined : this.places.get(index)?.of(call);
     if (stream === undefined) return false;
     const isStray = stream.id !== call || stream.state === 'free';
-    const isMeant = this.counts.itemCame(stream, isStray, payloadBytes, wireBytes, nowUs);
-    if (!isMeant) return true;
-    const early = this.counts.earlyWords();
-    if (early !== undefined) this.dependencies.recorder.error('other', early);
+    const { recorder } = this.dependencies;
+    const earlyUs = stream.itemCame(recorder, isStray, payloadBytes, wireBytes, nowUs);
+    if (earlyUs === undefined) return true;
+    if (earlyUs >= mostEarlyUs) this.reportEarly(earlyUs);
     if (stream.came >= stream.wanted) {
       const isCut = shape.direction === 'download' && stream.wanted < shape.items;
       if (stream.state === 'late') this.drop(stream);
@@ -164,29 +164,28 @@ export class StreamSender extends EntrySender {
     const stream = places.of(number);
     if (stream === undefined || stream.id !== number || stream.state === 'ended') return true;
     this.settle(stream, nowUs);
-    const isOwing = stream.state === 'sending' && this.counts.isOwing(stream);
-    const wrong = wrongEnd(stream, message, this.shape, isOwing);
+    const isOwing = stream.state === 'sending' && stream.isOwing;
+    const wrong = stream.wrongEnd(message, isOwing);
     if (wrong === undefined && this.shape.direction === 'upload')
-      this.counts.answered(stream, nowUs);
+      stream.answered(this.dependencies.recorder, nowUs);
     if (stream.state === 'free') return true;
     if (wrong !== undefined) this.dependencies.recorder.error('invocation', wrong);
     // Items that are still due are owed, and never sent.
     if (isOwing && wrong !== undefined) stream.state = 'ended';
     else {
-      this.counts.oweWhatCame(stream);
+      stream.oweWhatCame();
       this.drop(stream);
     }
     return true;
   }
 
   private open(sending: Sending, sender: number, firstUs: number, nowUs: number): void {
-    const { shape } = this;
-    const { delayUs } = this.counts;
+    const { shape, delayUs } = this;
     const connection = this.dependencies.connection(sender);
     if (connection === undefined || firstUs >= sending.endUs) return;
     const inStep = delayUs === 0 ? Infinity : Math.ceil((sending.endUs - firstUs) / delayUs);
     let places = this.places.get(sender);
-    if (places === undefined) this.places.set(sender, (places = new StreamPlaces(sender)));
+    if (places === undefined) this.places.set(sender, (places = new StreamPlaces(sender, shape)));
     const stream = places.take();
     const items = Math.min(shape.items, inStep);
     if (stream === undefined) {
@@ -202,18 +201,17 @@ export class StreamSender extends EntrySender {
     stream.firstUs = stream.nextUs = firstUs;
     stream.sentUs = nowUs;
     this.due.push(stream);
-    stream.isAnswered = false;
     if (shape.direction === 'download') this.request(stream, nowUs);
-    else this.counts.sentBytes(stream, firstUs, this.frames.open(stream, this.stamp));
+    else stream.sentBytes(firstUs, this.frames.open(stream, this.stamp));
     this.itemIsDue(stream, nowUs);
   }
 
   private request(stream: OpenStream, nowUs: number): void {
-    const { stamp, population, counts, frames } = this;
-    fillItemStamp(stamp, population, stream, 0, counts.delayUs, nowUs);
+    const { stamp, population, frames } = this;
+    stream.fillStamp(stamp, population, 0, nowUs);
     stream.nextSequence += stream.wanted;
-    counts.sentBytes(stream, stream.firstUs, frames.open(stream, stamp));
-    counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
+    stream.sentBytes(stream.firstUs, frames.open(stream, stamp));
+    stream.sent(stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
   private itemIsDue(stream: OpenStream, nowUs: number): void {
@@ -227,7 +225,7 @@ export class StreamSender extends EntrySender {
     if (isFree(stream)) return;
     const itemUs = stream.nextUs;
     this.due.remove(stream);
-    if (this.counts.owe(stream)) {
+    if (stream.owe()) {
       this.due.push(stream);
     } else if (stream.state === 'ended') {
       this.places.get(stream.sender)!.release(stream);
@@ -236,7 +234,7 @@ export class StreamSender extends EntrySender {
       this.await(stream, 'answering');
       if (this.shape.direction === 'download') return;
       stream.sentUs = nowUs;
-      this.counts.sentBytes(stream, itemUs, this.frames.end(stream));
+      stream.sentBytes(itemUs, this.frames.end(stream));
     }
   }
 
@@ -248,13 +246,13 @@ export class StreamSender extends EntrySender {
   /** What was due until now without anything being sent from here. */
   private settle(stream: OpenStream, nowUs: number): void {
     if (stream.state !== 'ended' && (stream.state !== 'sending' || this.sendsItems(stream))) return;
-    this.counts.oweUntil(stream, nowUs);
+    stream.oweUntil(nowUs);
   }
 
   private cancel(stream: OpenStream): void {
     if (stream.state !== 'sending' && stream.state !== 'answering') return;
     this.settle(stream, this.dependencies.nowUs());
-    this.counts.oweWhatCame(stream);
+    stream.oweWhatCame();
     this.unqueue(stream);
     this.await(stream, 'cancelled');
     this.frames.cancel(stream, stream.connection!);
@@ -264,7 +262,7 @@ export class StreamSender extends EntrySender {
   private cut(stream: OpenStream): void {
     const { own, direction } = this.shape;
     const { connection } = stream;
-    this.counts.oweWhatCame(stream);
+    stream.oweWhatCame();
     const isUseful = direction === 'download' || (direction === 'both' && own !== undefined);
     if (!isUseful || stream.state !== 'sending' || connection?.isOpen !== true) {
       this.drop(stream);
@@ -292,14 +290,14 @@ export class StreamSender extends EntrySender {
   }
 
   private sendItem(stream: OpenStream, nowUs: number): void {
-    const { stamp, population, counts, frames } = this;
-    fillItemStamp(stamp, population, stream, stream.position, counts.delayUs, nowUs);
+    const { stamp, population, frames } = this;
+    stream.fillStamp(stamp, population, stream.position, nowUs);
     if (stream.position < stream.wanted) stream.nextSequence += 1;
     if (this.shape.own !== undefined && this.shape.direction === 'both') stream.leftUs.push(nowUs);
     const wireBytes = frames.item(stream, stamp);
     if (stamp.warmup) return;
-    stream.step!.recorder.wireBytesIn += wireBytes;
-    counts.sent(stream, stamp, frames.payloadBytes(stream, stamp), nowUs);
+    stream.step.recorder.wireBytesIn += wireBytes;
+    stream.sent(stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
   /** Everything is sent: the completion must come in time. */
@@ -307,7 +305,7 @@ export class StreamSender extends EntrySender {
     const { items } = this.shape;
     stream.state = state;
     // One number for all streams keeps the queue in order.
-    stream.nextUs = this.dependencies.nowUs() + items * this.counts.delayUs + answerUs;
+    stream.nextUs = this.dependencies.nowUs() + items * this.delayUs + answerUs;
     this.unanswered.push(stream);
   }
 
@@ -331,25 +329,51 @@ export class StreamSender extends EntrySender {
   }
 
   /** What this one would have brought is owed all the same. */
-  private refuse(sending: Sending, firstUs: number, items: number): void {
-    this.counts.oweRefused(sending, firstUs, items);
+  private refuse({ measureUs, recorder }: Sending, firstUs: number, items: number): void {
+    const { direction, wanted } = this.shape;
+    const upload = direction === 'upload';
+    const until = upload ? items : Math.min(items, wanted);
+    for (let position = upload ? items - 1 : 0; position < until; position++)
+      if (firstUs + position * this.delayUs >= measureUs) recorder.expected += 1;
     const text = `${this.shape.method}: ${mostOpenStreams} streams of a connection were open, so no further one was opened`;
     this.dependencies.recorder.error('timeout', text);
   }
 
+  /** Items that were due from that one on, as far as the step goes, whether they are sent or not. */
+  private offer(
+    { recorder, measureUs, endUs }: StreamStep,
+    firstUs: number,
+    from: number,
+    items: number,
+  ): void {
+    for (let position = from; position < items; position++) {
+      const itemUs = firstUs + position * this.delayUs;
+      if (itemUs >= endUs) return;
+      if (itemUs >= measureUs) recorder.offered += 1;
+    }
+  }
+
+  /** Says once that the pause is written too long, which hides latency. */
+  private reportEarly(earlyUs: number): void {
+    if (this.isEarlyReported) return;
+    this.isEarlyReported = true;
+    const text = `${this.shape.method}: an item came ${Math.round(earlyUs / 1000)} ms before it was due; streamingItemSendDelay is longer than the pause of the method, so that latencies are too short`;
+    this.dependencies.recorder.error('other', text);
+  }
+
   private countBacklog(sending: Sending): void {
-    const { shape, counts } = this;
+    const { shape } = this;
     const { endUs, startUs } = sending;
     for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
       if (shape.direction !== 'download' && stream.state === 'sending')
-        counts.offer(sending, stream.firstUs, stream.position, stream.items);
+        this.offer(sending, stream.firstUs, stream.position, stream.items);
       this.settle(stream, endUs);
       this.cut(stream);
     }
     for (let openUs = startUs + sending.pace.nextDueUs; openUs < endUs;) {
       const sender = sending.senders[sending.pace.take(endUs - startUs)]!;
       if (this.dependencies.connection(sender) !== undefined)
-        counts.offer(sending, openUs, 0, shape.direction === 'download' ? 1 : shape.items);
+        this.offer(sending, openUs, 0, shape.direction === 'download' ? 1 : shape.items);
       openUs = startUs + sending.pace.nextDueUs;
     }
   }
