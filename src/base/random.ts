@@ -24,28 +24,22 @@ export function seededRandom(seed: number): Random {
 }
 
 /** Numbers 0 … count−1 in random order (Fisher–Yates). */
-export function shuffled(count: number, random: Random): Uint32Array {
-  const order = Uint32Array.from({ length: count }, (_, index) => index);
-  for (let index = count - 1; index > 0; index--) {
-    const other = random.below(index + 1);
-    const kept = order[index]!;
-    order[index] = order[other]!;
-    order[other] = kept;
-  }
-  return order;
-}
+export const shuffled = (count: number, random: Random): Uint32Array =>
+  exchanged(count, (index) => random.below(index + 1));
 
 /**
  * A random permutation in which nobody maps to itself, as long as there are at least two
  * (Sattolo's algorithm: one single cycle, hence no fixed point).
  */
-export function derangement(count: number, random: Random): Uint32Array {
+export const derangement = (count: number, random: Random): Uint32Array =>
+  exchanged(count, (index) => random.below(index));
+
+/** Each number, from the last on, changes places with the one that is drawn for it. */
+function exchanged(count: number, drawn: (index: number) => number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, index) => index);
   for (let index = count - 1; index > 0; index--) {
-    const other = random.below(index);
-    const kept = order[index]!;
-    order[index] = order[other]!;
-    order[other] = kept;
+    const other = drawn(index);
+    [order[index], order[other]] = [order[other]!, order[index]!];
   }
   return order;
 }

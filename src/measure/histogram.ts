@@ -1,6 +1,7 @@
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram';
 import { inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 import { ExpectedError } from '../base/expectedError';
+import { latencyShare, summaryKeys, type LatencyMetric } from '../base/objectives/latency';
 import type { LatencySummary } from './latencySummary';
 
 /** One hour; anything above counts as this. */
@@ -101,21 +102,12 @@ export class LatencyHistogram {
 
   summary(): LatencySummary {
     const { count } = this;
-    if (count === 0) {
-      return { count, min: 0, mean: 0, p50: 0, p90: 0, p95: 0, p99: 0, p999: 0, p9999: 0, max: 0 };
-    }
-    return {
-      count,
-      min: this.minUs,
-      mean: Math.round((this.sumUs / count) * 10) / 10,
-      p50: this.valueAtShare(0.5),
-      p90: this.valueAtShare(0.9),
-      p95: this.valueAtShare(0.95),
-      p99: this.valueAtShare(0.99),
-      p999: this.valueAtShare(0.999),
-      p9999: this.valueAtShare(0.9999),
-      max: this.maxUs,
-    };
+    const mean = count === 0 ? 0 : Math.round((this.sumUs / count) * 10) / 10;
+    const quantiles = Object.entries(summaryKeys).map(
+      ([metric, key]) => [key, this.valueAtShare(latencyShare[metric as LatencyMetric])] as const,
+    );
+    const values = Object.fromEntries(quantiles) as Omit<LatencySummary, 'count' | 'min' | 'mean'>;
+    return { count, min: count === 0 ? 0 : this.minUs, mean, ...values };
   }
 
   /** HdrHistogram V2, deflated, base64: readable by every HdrHistogram library. */

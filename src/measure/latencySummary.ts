@@ -1,5 +1,10 @@
 import { countFor, leastBeyond, showsShare } from '../base/judging';
-import { latencyShare, latencyOverExpected, type LatencyMetric } from '../base/objectives/latency';
+import {
+  latencyMetrics,
+  latencyShare,
+  latencyOverExpected,
+  summaryKeys,
+} from '../base/objectives/latency';
 import type { JudgedDeliveries } from '../base/objectives/objective';
 import { formatCount } from '../base/units';
 
@@ -55,14 +60,13 @@ export function tailReason(summaries: readonly (LatencySummary | undefined)[]): 
 
 type ExpectedDeliveries = Omit<JudgedDeliveries, 'duplicated'>;
 
-export function judgedLatency(step: ExpectedDeliveries): JudgedLatency {
-  const at = (metric: LatencyMetric): number | null =>
-    latencyOverExpected(step, latencyShare[metric]);
-  return {
-    ...{ p50: at('p50'), p90: at('p90'), p95: at('p95'), p99: at('p99') },
-    ...{ p999: at('p99.9'), p9999: at('p99.99'), max: at('max') },
-  };
-}
+export const judgedLatency = (step: ExpectedDeliveries): JudgedLatency =>
+  Object.fromEntries(
+    latencyMetrics.map((metric) => [
+      summaryKeys[metric],
+      latencyOverExpected(step, latencyShare[metric]),
+    ]),
+  ) as JudgedLatency;
 
 /** Latencies as measured, and as judged. */
 export interface ShownLatency {

@@ -46,9 +46,7 @@ export class WorkerRun implements Driven {
   private readonly senders: EntrySenders;
   private readonly loop: PacingLoop;
   private readonly life: ConnectionLife | undefined;
-  private readonly tokens: AccessTokens | undefined;
-  private readonly rest: RestCalls | undefined;
-  private readonly persistent: PersistentSends | undefined;
+  private readonly service: WorkerAccess | undefined;
   private readonly nowUs: () => number;
   private nextTick: number;
   private window: StepWindow | undefined;
@@ -72,10 +70,7 @@ export class WorkerRun implements Driven {
     const members = (this.members = surroundings.membership(populations, nowUs));
     const { nap } = surroundings;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, watch: this.selfCheck }));
-    const service = accessOf(start, recorder, loop);
-    this.tokens = service?.tokens;
-    this.rest = service?.rest;
-    this.persistent = service?.persistent;
+    const service = (this.service = accessOf(start, recorder, loop));
     const preparation = new Preparation(plan, populations, members, this.joinFor());
     this.preparation = preparation;
     const connection = (index: number): HubConnection | undefined =>
@@ -85,8 +80,7 @@ export class WorkerRun implements Driven {
       connection,
       framed: endpoint.transport === undefined,
       takesMessages: endpoint.driver === 'sdk',
-      ...(this.rest !== undefined && { rest: this.rest }),
-      ...(this.persistent !== undefined && { persistent: this.persistent }),
+      ...service?.senders,
       invoke: (...call) => preparation.invoke(...call),
       nowUs,
       recorder,
@@ -95,8 +89,7 @@ export class WorkerRun implements Driven {
     const handled = (atUs: number): void => loop.inputHandled(atUs);
     const receiving = { nowUs, members, streams, other, handled };
     const receiver = (this.receiver = new Receiver(plan, populations, recorder, receiving));
-    const { clientTokens } = service ?? {};
-    this.connections = new Connections(start, surroundings, recorder, clientTokens, {
+    this.connections = new Connections(start, surroundings, recorder, service?.clientTokens, {
       received: receiver.received,
       message: receiver.message,
       failed: (index) => this.life?.lost(index),
@@ -119,7 +112,7 @@ export class WorkerRun implements Driven {
         this.loop.begin(this);
         // The server connection goes first: clients may take all that the size of the service has.
         await Promise.all([
-          this.persistent?.open(),
+          this.service?.senders.persistent?.open(),
           this.connections.openAll(order.atUs, order.from, order.to),
         ]);
         this.post({ type: 'connected' });
@@ -160,7 +153,7 @@ export class WorkerRun implements Driven {
         this.sample(false, order.flush);
         break;
       case 'renewed':
-        this.tokens?.renew(order.pass);
+        this.service?.tokens.renew(order.pass);
         break;
       case 'close':
         this.close();
@@ -185,7 +178,7 @@ export class WorkerRun implements Driven {
 
   /** Clients of Azure SignalR Service have no hub to ask when there is no app server; plain ones cannot ask. */
   private joinFor(): ConstructorParameters<typeof Preparation>[3] {
-    const { rest } = this;
+    const { rest } = this.service?.senders ?? {};
     const { plan } = this.start;
     const asks = !isHubProtocol(plan.protocol) && plan.protocol !== 'webpubsubNone';
     if (rest === undefined || asks) return undefined;
@@ -252,7 +245,7 @@ export class WorkerRun implements Driven {
     if (nowUs >= this.nextTick * tickUs) {
       this.sample(true);
       this.connections.keepAlive(this.nextTick);
-      this.persistent?.tick();
+      this.service?.senders.persistent?.tick();
       this.nextTick = Math.floor(nowUs / tickUs) + 1;
     }
     return state === 'more';
@@ -280,8 +273,8 @@ export class WorkerRun implements Driven {
     this.life?.stop();
     if (this.life !== undefined) this.connections.sumUpLives();
     this.connections.close();
-    this.rest?.close();
-    this.persistent?.close();
+    this.service?.senders.rest.close();
+    this.service?.senders.persistent?.close();
     this.sample(false);
     this.loop.end();
     this.selfCheck.dispose();
@@ -292,8 +285,7 @@ export class WorkerRun implements Driven {
 interface WorkerAccess {
   readonly tokens: AccessTokens;
   readonly clientTokens: ClientTokens;
-  readonly rest: RestCalls;
-  readonly persistent?: PersistentSends;
+  readonly senders: { readonly rest: RestCalls; readonly persistent?: PersistentSends };
 }
 
 function accessOf(
@@ -313,7 +305,9 @@ function accessOf(
   return {
     tokens,
     clientTokens: areIssued ? new IssuedTokens(rest) : tokens,
-    rest,
-    ...(persists && { persistent: new PersistentSends(endpoint, service, tokens, failed) }),
+    senders: {
+      rest,
+      ...(persists && { persistent: new PersistentSends(endpoint, service, tokens, failed) }),
+    },
   };
 }

@@ -122,12 +122,11 @@ export async function readScenario(
 /** `chat.yaml has 2 errors, the command line has 1 error to correct first.` */
 function errorCounts(title: string, errors: readonly Problem[]): string {
   const inFlags = errors.filter(({ flag }) => flag !== undefined).length;
-  const counts = [
-    countOf(title, errors.length - inFlags),
-    countOf('the command line', inFlags),
-  ].filter((words) => words !== '');
-  return `${counts.join(', ').replace(/^the/, 'The')} to correct first.`;
+  const counted = (where: string, count: number): string[] =>
+    count === 0 ? [] : [`${where} has ${count} error${count === 1 ? '' : 's'}`];
+  const parts = [
+    ...counted(title, errors.length - inFlags),
+    ...counted(errors.length === inFlags ? 'The command line' : 'the command line', inFlags),
+  ];
+  return `${parts.join(', ')} to correct first.`;
 }
-
-const countOf = (where: string, errors: number): string =>
-  errors === 0 ? '' : `${where} has ${errors} error${errors === 1 ? '' : 's'}`;

@@ -137,16 +137,11 @@ function argumentOf(value: unknown): OwnArgument {
 /** In the order of the message. */
 export function placeholdersIn(items: readonly OwnArgument[]): Placeholder[] {
   return items.flatMap((item): Placeholder[] => {
-    switch (item.kind) {
-      case 'value':
-        return [];
-      case 'text':
-        return item.parts.filter((part) => typeof part !== 'string');
-      case 'list':
-        return placeholdersIn(item.items);
-      case 'map':
-        return placeholdersIn(item.members.map(([, member]) => member));
-    }
+    if (item.kind === 'value') return [];
+    if (item.kind === 'text') return item.parts.filter((part) => typeof part !== 'string');
+    return placeholdersIn(
+      item.kind === 'list' ? item.items : item.members.map(([, member]) => member),
+    );
   });
 }
 

@@ -17,10 +17,7 @@ export interface JudgedConnections {
 }
 
 /** A step that is going on; latencies in microseconds, of what was received. */
-export interface LiveDeliveries {
-  readonly expected: number;
-  readonly received: number;
-  readonly duplicated: number;
+export interface LiveDeliveries extends Omit<JudgedDeliveries, 'latencyAtShareUs'> {
   readonly latencyUs: Readonly<
     Record<'count' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max', number>
   >;

@@ -12,8 +12,7 @@ export async function withPayloadFile(
   plan: Plan,
   readFile: (name: string) => Promise<string>,
 ): Promise<Plan> {
-  const entries: PlanEntry[] = [];
-  for (const entry of plan.entries) entries.push(await withFiles(entry, readFile));
+  const entries = await Promise.all(plan.entries.map((entry) => withFiles(entry, readFile)));
   return { ...plan, entries };
 }
 
