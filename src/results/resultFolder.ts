@@ -9,7 +9,7 @@ export const resultFile = 'result.json';
 export const scenarioFile = 'scenario.yaml';
 export const samplesFile = 'samples.jsonl';
 
-export interface ResultFolderOptions {
+interface ResultFolderOptions {
   readonly directory: string;
   /** File name of the scenario; its extension is left away. */
   readonly scenarioName: string;

@@ -7,7 +7,7 @@ import { replacements, withChanges, type TextChange, type TextRange } from './te
 import { scalarContent } from './text/scenarioReading';
 import { readYaml } from './text/yamlDocument';
 
-export interface SecretMove extends TextChange {
+interface SecretMove extends TextChange {
   /** The secret as the scenario means it: without quotes and escapes. */
   readonly secret: string;
 }

@@ -11,7 +11,6 @@ export const kinds = ['perf', 'perf2', 'resultparser'] as const;
 export type Transport = Scenario['transport'];
 export type HubProtocol = Scenario['protocol'];
 export type Subprotocol = Scenario['subprotocol'];
-export type Acks = Scenario['acks'];
 export type Dialect = Scenario['dialect'];
 export type Sku = NonNullable<Scenario['sku']>;
 export type BatchMode = NonNullable<Scenario['arrivingBatchMode']>;

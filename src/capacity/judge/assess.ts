@@ -64,12 +64,11 @@ export function assess(demand: Demand, assumptions: readonly string[]): Estimate
   const beside = serverConnectionsBeside(demand, servers);
   const connections = demand.connections + (beside ?? 0);
   const withServers = findSizes({ ...demand, connections }).unit;
-  const warnings = warningsOf(demand, sizes, atUnit);
-  const other = unit === null ? otherEdition(demand) : undefined;
-  const notes = notesOf({
-    ...{ demand, sizes, atUnit, fill, warnings, servers, other },
-    ...{ serverConnections: beside, withServers },
-  });
+  const found = {
+    ...{ demand, sizes, atUnit, fill, servers, withServers },
+    serverConnections: beside,
+    other: unit === null ? otherEdition(demand) : undefined,
+  };
   const advice = adviceOf(servers, demand.stack);
   return {
     loads: loads.map(shownLoad),
@@ -84,11 +83,11 @@ export function assess(demand: Demand, assumptions: readonly string[]): Estimate
     limiting: fill.limiting,
     app_servers: servers.count,
     server_connections_per_app_server: servers.serverConnections,
-    warnings,
+    warnings: warningsOf(found),
     server_connections: beside,
     server_connections_by: demand.serverConnections === undefined ? 'guide' : 'run',
     unit_with_server_connections: withServers,
-    ...(other !== undefined && { other_edition: other }),
+    ...(found.other !== undefined && { other_edition: found.other }),
     product: edition.product,
     edition: edition.name,
     headroom: demand.headroom,
@@ -96,7 +95,7 @@ export function assess(demand: Demand, assumptions: readonly string[]): Estimate
     binding: bindingOf(demand, fill, atUnit),
     neighbours: neighboursOf(demand, atUnit, unit !== null),
     formula: loads.map(({ formula }) => formula),
-    notes: [...notes, ...assumptions],
+    notes: [...notesOf(found), ...assumptions],
     ...(advice !== undefined && { advice }),
   };
 }

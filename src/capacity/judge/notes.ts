@@ -1,7 +1,7 @@
 import { listed } from '../../scenario/text/words';
 import { serverConnectionsProblem } from '../../scenario/check/checkService';
 import { floorBytes } from '../load/serviceLoad';
-import type { OtherEdition } from '../model';
+import type { OtherEdition, TableName } from '../model';
 import { candidatesOf, connectionLimit, tableOf, limitAt } from '../tables/tables';
 import {
   cautionFrom,
@@ -29,14 +29,15 @@ import {
   type Sizes,
 } from './search';
 
-export interface NoteContext {
+/** What the judgement has found, for the sentences about it. */
+interface Found {
   readonly demand: Demand;
   readonly sizes: Sizes;
   readonly atUnit: number;
   readonly fill: Fill;
-  readonly warnings: readonly Warning[];
   readonly servers: AppServers;
   readonly serverConnections: number | null;
+  /** The size that has room for clients and server connections. */
   readonly withServers: number | null;
   readonly other: OtherEdition | undefined;
 }
@@ -44,56 +45,91 @@ export interface NoteContext {
 /** Most app servers in any test of the guides (*Performance test environments*). */
 const appServersTested = 20;
 
-export function notesOf(context: NoteContext): string[] {
-  const { demand, sizes, warnings } = context;
+export function notesOf(found: Found): string[] {
+  const { demand, sizes } = found;
+  const ranked = warnings
+    .filter(({ rank }) => rank > 0)
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ says }) => says(found));
   return [
-    ...(sizes.unit === null ? noFitNotes(context) : []),
-    ...cautionNotes(context),
-    ...fullNotes(context),
-    ...noteOrder
-      .filter((warning) => warnings.includes(warning))
-      .map((warning) => warningNotes[warning](context)),
-    ...erratumNotes(demand, sizesCompared(context)),
-    ...serverNotes(context),
+    ...(sizes.unit === null ? noFitNotes(found) : []),
+    ...cautionNotes(found),
+    ...fullNotes(found),
+    ...ranked.filter((note) => note !== false),
+    ...erratumNotes(demand, sizesCompared(found)),
+    ...serverNotes(found),
   ];
 }
 
-/** Warnings by importance; `more-units-do-not-help` is said by the reason why nothing fits. */
-const noteOrder = [
-  'rounding-edge',
-  'faster-than-measured',
-  'guide-sum-differs',
-  'routing-cost-not-in-server-load',
-  'premium-p2',
-  'interpolated',
-  'no-table',
-  'senders-above-benchmark',
-  'message-floor',
-] as const satisfies readonly Warning[];
+/** Names of the warnings that hold. */
+export const warningsOf = (found: Found): string[] =>
+  warnings.filter(({ says }) => says(found) !== false).map(({ name }) => name);
 
-const warningNotes: Readonly<Record<(typeof noteOrder)[number], (context: NoteContext) => string>> =
+interface Warning {
+  readonly name: string;
+  /** Place of its sentence among the others, by importance; 0 where the reason why nothing fits has it. */
+  readonly rank: number;
+  readonly says: (found: Found) => string | false;
+}
+
+/** Largest size of the Standard and Premium_P1 tiers; above it is Premium_P2. */
+const premiumP2Above = 100;
+/** From this size on the tables show the routing limit. */
+const routingLimitFrom = 50;
+
+const isRouted = ({ table }: { readonly table: TableName }): boolean =>
+  table === 'small_group' || table === 'send_to_connection';
+
+const warnings: readonly Warning[] = [
   {
-    'rounding-edge': ({ sizes }) =>
-      `Within the 2.4 % that the guides leave open in the reading of KB and MB it would be ${sizeOrNone(sizes.withinRounding)}.`,
-    'faster-than-measured': ({ sizes }) =>
-      `Small messages: by bandwidth this is more messages per second than any table shows; by the measured message rates it takes ${sizeOrNone(sizes.strict)}.`,
-    'guide-sum-differs': ({ sizes }) =>
-      `The guide's own method, adding bandwidths, says ${sizeOrNone(sizes.guideSum)}; it leaves out the cost of routing and of requests.`,
-    'routing-cost-not-in-server-load': () =>
-      'From Unit 50 on the Server Load metric does not show the cost of routing to small groups and single connections: it will look better than it is.',
-    'premium-p2': ({ atUnit }) => `${unitWords(atUnit)} exists in the Premium_P2 tier only.`,
-    interpolated: interpolatedNote,
-    'no-table': noTableNote,
-    'senders-above-benchmark': sendersNote,
-    'message-floor': () =>
+    ...{ name: 'message-floor', rank: 9 },
+    says: ({ demand: { loads } }) =>
+      loads.some((load) => load.sizes.some(({ bytes }) => bytes < floorBytes)) &&
       'A message below 1,024 bytes costs about as much as one of 1,024 bytes and is counted so.',
-  };
+  },
+  { name: 'senders-above-benchmark', rank: 8, says: sendersNote },
+  { name: 'no-table', rank: 7, says: noTableNote },
+  { name: 'interpolated', rank: 6, says: interpolatedNote },
+  {
+    ...{ name: 'premium-p2', rank: 5 },
+    says: ({ sizes: { unit } }) =>
+      unit !== null &&
+      unit > premiumP2Above &&
+      `${unitWords(unit)} exists in the Premium_P2 tier only.`,
+  },
+  {
+    ...{ name: 'routing-cost-not-in-server-load', rank: 4 },
+    says: ({ demand, atUnit }) =>
+      atUnit >= routingLimitFrom &&
+      demand.loads.some(isRouted) &&
+      'From Unit 50 on the Server Load metric does not show the cost of routing to small groups and single connections: it will look better than it is.',
+  },
+  { name: 'more-units-do-not-help', rank: 0, says: ceilingNote },
+  {
+    ...{ name: 'faster-than-measured', rank: 2 },
+    says: ({ sizes: { unit, strict } }) =>
+      strict !== unit &&
+      `Small messages: by bandwidth this is more messages per second than any table shows; by the measured message rates it takes ${sizeOrNone(strict)}.`,
+  },
+  {
+    ...{ name: 'rounding-edge', rank: 1 },
+    says: ({ sizes: { unit, withinRounding } }) =>
+      withinRounding !== unit &&
+      `Within the 2.4 % that the guides leave open in the reading of KB and MB it would be ${sizeOrNone(withinRounding)}.`,
+  },
+  {
+    ...{ name: 'guide-sum-differs', rank: 3 },
+    says: ({ sizes: { unit, guideSum } }) =>
+      guideSum !== unit &&
+      `The guide's own method, adding bandwidths, says ${sizeOrNone(guideSum)}; it leaves out the cost of routing and of requests.`,
+  },
+];
 
 function sizeOrNone(unit: number | null): string {
   return unit === null ? 'no size' : unitWords(unit);
 }
 
-function cautionNotes({ demand, sizes, fill }: NoteContext): string[] {
+function cautionNotes({ demand, sizes, fill }: Found): string[] {
   const { unit } = sizes;
   const full = (['traffic', 'connections'] as const)
     .map((name) => [name, fill[name]] as const)
@@ -115,8 +151,9 @@ function cautionNotes({ demand, sizes, fill }: NoteContext): string[] {
   return [`${place} the 70 % mark (${what}): ${hint}.`];
 }
 
-function interpolatedNote({ demand, sizes, atUnit }: NoteContext): string {
+function interpolatedNote({ demand, sizes, atUnit }: Found): string | false {
   const units = listedByAll(demand);
+  if (sizes.unit === null || units.includes(sizes.unit)) return false;
   const below = units.filter((unit) => unit < atUnit).at(-1) ?? atUnit;
   const above = units.find((unit) => unit > atUnit) ?? atUnit;
   const listedSize =
@@ -124,34 +161,32 @@ function interpolatedNote({ demand, sizes, atUnit }: NoteContext): string {
   return `${unitWords(atUnit)} is not in all tables: its limits are derived from ${unitWords(below)} and ${unitWords(above)}${listedSize}.`;
 }
 
-function noTableNote({ demand, servers }: NoteContext): string {
-  const restGroup = demand.loads.some((load) => load.kind === 'rest_send_to_group');
-  const sentences = restGroup
+function noTableNote({ demand }: Found): string | false {
+  const isRestToGroup = demand.loads.some(({ kind }) => kind === 'rest_send_to_group');
+  const sentences = isRestToGroup
     ? [
         'The guide has no table for REST to groups: compared with the group table and with the request rate of REST to users.',
       ]
     : [];
-  const noCounts = demand.stack === 'aspnet' && servers.count === null;
-  if (noCounts && servedLoads(demand).length > 0) {
+  if (servedLoads(demand).length > 0 && !countsServers(demand))
     sentences.push('This edition has no web-app counts for ASP.NET SignalR.');
-  }
-  return sentences.join(' ');
+  return sentences.length > 0 && sentences.join(' ');
 }
 
-function sendersNote({ demand }: NoteContext): string {
-  const beyond = demand.loads.flatMap(({ table, senders }) => {
-    const most = tableOf(demand.edition, table).sendersAtMost ?? Infinity;
-    return senders > most
-      ? [
-          `${counted(senders, 'sender')} where the ${tableWords[table]} table had at most ${figure(most)}`,
-        ]
-      : [];
+function sendersNote({ demand: { edition, loads } }: Found): string | false {
+  const beyond = loads.flatMap(({ table, senders }) => {
+    const most = tableOf(edition, table).sendersAtMost ?? Infinity;
+    const words = `where the ${tableWords[table]} table had at most ${figure(most)}`;
+    return senders > most ? [`${counted(senders, 'sender')} ${words}`] : [];
   });
-  return `${listed(beyond)}: the rate is compared, that many senders were not tested.`;
+  return (
+    beyond.length > 0 &&
+    `${listed(beyond)}: the rate is compared, that many senders were not tested.`
+  );
 }
 
 /** The listed sizes that the answer stands on: its own or its neighbours, and the one below that was too small. */
-function sizesCompared({ demand, atUnit }: NoteContext): number[] {
+function sizesCompared({ demand, atUnit }: Found): number[] {
   const units = listedByAll(demand);
   const below = units.filter((unit) => unit < atUnit).slice(-1);
   const isRefused = (unit: number): boolean =>
@@ -176,8 +211,8 @@ function erratumNotes(demand: Demand, units: readonly number[]): string[] {
 }
 
 /** Clients that fit the size where the server connections beside them do not (docs/capacity.md, I-29). */
-function fullNotes(context: NoteContext): string[] {
-  const { demand, sizes, servers, serverConnections, withServers } = context;
+function fullNotes(found: Found): string[] {
+  const { demand, sizes, servers, serverConnections, withServers } = found;
   const { unit } = sizes;
   if (unit === null || serverConnections === null) return [];
   const words = unitWords(unit);
@@ -191,7 +226,7 @@ function fullNotes(context: NoteContext): string[] {
   return [`${problem} ${room} has room for both.`, ...(isSaid ? [] : [opened])];
 }
 
-function serverNotes({ demand, sizes, servers }: NoteContext): string[] {
+function serverNotes({ demand, sizes, servers }: Found): string[] {
   const { count } = servers;
   if (count === null || sizes.unit === null) return [];
   const notes: string[] = [];
@@ -213,7 +248,8 @@ export function adviceOf(
   return `${servers} with ${serverConnections} server connections${each}`;
 }
 
-function noFitNotes({ demand, fill, warnings, other }: NoteContext): string[] {
+function noFitNotes(found: Found): string[] {
+  const { demand, fill, other } = found;
   const largest = largestOf(demand);
   const notes: string[] = [];
   if (!connectionsFit(demand, largest)) {
@@ -222,9 +258,9 @@ function noFitNotes({ demand, fill, warnings, other }: NoteContext): string[] {
       `${figure(demand.connections)} connections are more than the ${figure(limit)} of ${unitWords(largest)}, the largest size of this guide.`,
     );
   }
-  if (warnings.includes('more-units-do-not-help')) {
-    notes.push(ceilingNote(demand, fill, largest));
-  } else if (fill.traffic > demand.headroom) {
+  const ceiling = ceilingNote(found);
+  if (ceiling !== false) notes.push(ceiling);
+  else if (fill.traffic > demand.headroom) {
     const planned = demand.headroom < 1 ? ` (planned for ${shareWords(demand.headroom)})` : '';
     notes.push(
       `Traffic would be ${shareWords(fill.traffic)} of ${unitWords(largest)}, the largest size of this guide${planned}.`,
@@ -244,7 +280,9 @@ function noFitNotes({ demand, fill, warnings, other }: NoteContext): string[] {
 }
 
 /** "More units do not help", with the flat part of the row that stops them. */
-function ceilingNote(demand: Demand, fill: Fill, largest: number): string {
+function ceilingNote({ demand, sizes, fill }: Found): string | false {
+  const largest = largestOf(demand);
+  if (sizes.unit !== null || !connectionsFit(demand, largest) || !isFlat(demand)) return false;
   const { edition } = demand;
   const { table, direction } = peakUse(fill.uses);
   const limit = limitAt(edition, table, direction, largest);
@@ -259,64 +297,16 @@ function ceilingNote(demand: Demand, fill: Fill, largest: number): string {
 
 function splitNote({ headroom, loads }: Demand, fill: Fill): string {
   const instances = Math.ceil(Math.max(fill.traffic / headroom, fill.connections) - 1e-9);
-  const routed = loads.some((load) =>
-    constraintsOf(load, 'guide').some(
-      ({ table }) => table === 'small_group' || table === 'send_to_connection',
-    ),
-  );
+  const routed = loads.some((load) => constraintsOf(load, 'guide').some(isRouted));
   const condition = routed
     ? ', provided that each group or conversation stays within one of them'
     : '';
   return `Split evenly it would take ${figure(instances)} instances of the largest size${condition}.`;
 }
 
-type Warning =
-  | 'message-floor'
-  | 'senders-above-benchmark'
-  | 'no-table'
-  | 'interpolated'
-  | 'premium-p2'
-  | 'routing-cost-not-in-server-load'
-  | 'more-units-do-not-help'
-  | 'faster-than-measured'
-  | 'rounding-edge'
-  | 'guide-sum-differs';
-
-/** Largest size of the Standard and Premium_P1 tiers; above it is Premium_P2. */
-const premiumP2Above = 100;
-/** From this size on the tables show the routing limit. */
-const routingLimitFrom = 50;
-
-/** The warnings that hold, in the order of {@link Warning}. */
-export function warningsOf(demand: Demand, sizes: Sizes, atUnit: number): Warning[] {
-  const { edition, loads } = demand;
-  const { unit } = sizes;
-  const listed = listedByAll(demand);
-  const holds: Readonly<Record<Warning, boolean>> = {
-    'message-floor': loads.some((load) => load.sizes.some(({ bytes }) => bytes < floorBytes)),
-    'senders-above-benchmark': loads.some(
-      (load) => load.senders > (tableOf(edition, load.table).sendersAtMost ?? Infinity),
-    ),
-    'no-table':
-      loads.some((load) => load.kind === 'rest_send_to_group') ||
-      (servedLoads(demand).length > 0 && !countsServers(demand)),
-    interpolated: unit !== null && !listed.includes(unit),
-    'premium-p2': unit !== null && unit > premiumP2Above,
-    'routing-cost-not-in-server-load':
-      atUnit >= routingLimitFrom &&
-      loads.some(({ table }) => table === 'small_group' || table === 'send_to_connection'),
-    'more-units-do-not-help':
-      unit === null && connectionsFit(demand, largestOf(demand)) && isFlat(demand, listed),
-    'faster-than-measured': sizes.strict !== unit,
-    'rounding-edge': sizes.withinRounding !== unit,
-    'guide-sum-differs': sizes.guideSum !== unit,
-  };
-  return (Object.keys(holds) as Warning[]).filter((warning) => holds[warning]);
-}
-
 /** Whether the load is as heavy at the largest listed size as at the first one of the routing limit. */
-function isFlat(demand: Demand, listed: readonly number[]): boolean {
-  const high = listed.filter((unit) => unit >= routingLimitFrom);
+function isFlat(demand: Demand): boolean {
+  const high = listedByAll(demand).filter((unit) => unit >= routingLimitFrom);
   if (high.length < 2) return false;
   const last = trafficUtilisation(demand, high.at(-1)!);
   return last >= trafficUtilisation(demand, high[0]!) * (1 - tolerance);

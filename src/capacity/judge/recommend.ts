@@ -27,7 +27,7 @@ import { figure, tableWords, unitWords } from '../wording';
 import { assess, checkAssignment } from './assess';
 import { billingOf } from './billing';
 
-export interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
+interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
   readonly inPerSecond: number;
   /** Deliveries out of the service per second, `extraPerSecond` among them. */
   readonly outPerSecond: number;

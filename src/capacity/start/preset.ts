@@ -23,7 +23,7 @@ export interface PresetChoice {
   readonly groups?: GroupShape;
 }
 
-export interface Preset {
+interface Preset {
   readonly connections: number;
   /** Of the last step: as many as the published tables allow for the size; 0 where nothing is sent. */
   readonly senders: number;

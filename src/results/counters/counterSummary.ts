@@ -26,7 +26,7 @@ interface CounterEpoch {
   readonly reconnectP99Ms: number;
 }
 
-export interface CounterSummary {
+interface CounterSummary {
   readonly established?: { readonly connections: number; readonly seconds: number };
   readonly epochs: readonly CounterEpoch[];
 }

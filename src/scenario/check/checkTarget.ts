@@ -113,7 +113,7 @@ function checkCertificate({ error, config, scenario }: ScenarioFile): void {
 /** Variable of the environment with further hosts that tokens may go to, separated by commas. */
 export const hostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
 
-export interface SignInRefusal {
+interface SignInRefusal {
   readonly why: 'http' | 'insecureTls' | 'caFile' | 'host';
   readonly message: string;
 }

@@ -73,7 +73,7 @@ export function reportNotRunnable({ warning, at, scenario }: ScenarioFile): void
   }
 }
 
-export interface MeasureProblem {
+interface MeasureProblem {
   readonly parameter?: 'payload' | 'messageSize';
   readonly message: string;
 }
@@ -117,7 +117,7 @@ export const ticksProblem = ({
     : undefined;
 
 /** Whether an entry's messages have ticks for a number. */
-export function sendsTicks({ name, parameters }: ScenarioEntry, dialect: string): boolean {
+function sendsTicks({ name, parameters }: ScenarioEntry, dialect: string): boolean {
   const useCase = findUseCase(name);
   if (useCase === undefined) return false;
   const run = hubRunOf(useCase, parameters);

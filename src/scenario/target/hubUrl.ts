@@ -5,7 +5,7 @@ import { referencePattern } from './references';
 export const hubUrlPattern = `(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?)://[^\\s,/?#]+[^\\s,]*|${referencePattern}[^\\s,]*)`;
 
 /** What is wrong with a hub URL, as the rest of a sentence, and how it was probably meant. */
-export interface UrlProblem {
+interface UrlProblem {
   readonly says: string;
   readonly meant?: string;
 }

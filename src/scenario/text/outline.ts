@@ -29,7 +29,7 @@ export interface Outline {
 }
 
 /** A word that becomes a key below `parent` as soon as it has a colon. */
-export interface Word extends Place {
+interface Word extends Place {
   readonly parent: OutlineNode;
 }
 

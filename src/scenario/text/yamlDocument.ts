@@ -11,7 +11,7 @@ const maximumDepth = 64;
 /** More errors of the same broken line help nobody. */
 const maximumYamlErrors = 20;
 
-export interface YamlText {
+interface YamlText {
   readonly document?: Document.Parsed;
   readonly problems: readonly Problem[];
 }
@@ -49,7 +49,7 @@ export function readYaml(text: string): YamlText {
   return { document: document, problems };
 }
 
-export type YamlTokens =
+type YamlTokens =
   | {
       readonly tokens: readonly CST.Token[];
       /** Offset of the first bracket that is never closed; `Infinity` when all are. */
