@@ -2,19 +2,82 @@ import { azureServices } from '../../base/services';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
 
-type Bounds = Pick<KeySpec, 'minimum' | 'maximum'>;
+/** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
+export interface KeySpec extends Omit<ParameterSpec, 'type'> {
+  /**
+   * Beyond the kinds of a parameter: `targets` is one text, a comma list or a list; `texts` a map from
+   * names to texts; `senders` a count or a share in percent; `useCase` the name of a use case;
+   * `parameters` the parameters of the use case named beside it; `section` a map of `keys`; `entries`
+   * a list of such maps.
+   */
+  readonly type:
+    | ParameterSpec['type']
+    | 'targets'
+    | 'texts'
+    | 'senders'
+    | 'useCase'
+    | 'parameters'
+    | 'section'
+    | 'entries';
+  readonly keys?: readonly KeySpec[];
+  /** What holds when the key is absent and that is no fixed value, for people. */
+  readonly defaultText?: string;
+  /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
+  readonly listed?: 'first' | 'oldTool';
+  /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
+  readonly references?: boolean;
+  /** For the schema: what a text must match. The parser says in detail what is wrong. */
+  readonly pattern?: string;
+  /** A choice of other tools that gets an explanation instead of a suggestion. */
+  readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
+}
 
-/** A number of one type within its bounds, both included. */
+/** Names of HTTP headers (RFC 9110, section 5.1: a token). */
+export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+
+/** Whether the value is one YAML scalar that is read by its description alone. */
+export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
+  return ![
+    ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
+    // A parameter, but no scalar.
+    'list',
+  ].includes(spec.type);
+}
+
+export type PlainSpec = ParameterSpec & Pick<KeySpec, 'references' | 'refused' | 'pattern'>;
+
+export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
+  size: 'a size: bytes, or text such as 2KB or 1MB',
+  duration: 'a duration: milliseconds, or text such as 250ms, 30s or 5m',
+  share: 'a share: a number from 0 to 1, or text such as 1%',
+  count: 'a whole number',
+  number: 'a number',
+  choice: 'one of the words it knows',
+  text: 'a text',
+  flag: 'true or false',
+  list: 'a list',
+};
+
+/** What a description may say; other names are refused. */
+type Said<Rest> = Rest & { readonly [Name in Exclude<keyof Rest, keyof KeySpec>]: never };
+
+const typed =
+  <const Type extends KeySpec['type']>(type: Type) =>
+  <const Rest>(rest: Said<Rest>): Rest & { readonly type: Type } => ({ type, ...rest });
+const flag = typed('flag');
+const text = typed('text');
+const texts = typed('texts');
+const targets = typed('targets');
+const choice = <const Choices extends readonly string[], const Rest>(
+  choices: Choices,
+  rest: Said<Rest>,
+) => ({ type: 'choice', choices, ...rest }) as const;
+
+/** A number within its bounds, both included. */
 const numberOf =
   <const Type extends 'count' | 'duration' | 'share'>(type: Type) =>
-  <const Rest>(
-    minimum: number,
-    maximum: number,
-    rest: Rest,
-  ): Rest & Required<Bounds> & { readonly type: Type } => ({
-    ...{ type, minimum, maximum },
-    ...rest,
-  });
+  <const Rest>(minimum: number, maximum: number, rest: Said<Rest>) =>
+    ({ type, minimum, maximum, ...rest }) as const;
 const count = numberOf('count');
 const duration = numberOf('duration');
 const share = numberOf('share');
@@ -30,12 +93,11 @@ const upstreamSpecs = {
     summary:
       'Local port of the handler; 0 takes a free one, which does where the service runs on this machine.',
   }),
-  publicUrl: {
-    type: 'text',
+  publicUrl: text({
     references: true,
     summary:
       'URL under which the service reaches the handler; required unless the service runs on this machine.',
-  },
+  }),
 } as const satisfies SpecsByName;
 
 export const upstreamKeys = listOf(upstreamSpecs);
@@ -43,105 +105,77 @@ export const upstreamKeys = listOf(upstreamSpecs);
 /** Every key under `config`, by name. */
 export const configSpecs = {
   // Where the load goes and how to get in.
-  target: {
-    type: 'targets',
+  target: targets({
     listed: 'first',
     references: true,
     defaultText: 'the embedded local hub',
     summary:
       'Where the load goes: `local` for the embedded hub, one or more hub URLs, or a connection string.',
-  },
-  webAppTarget: {
-    type: 'targets',
+  }),
+  webAppTarget: targets({
     listed: 'oldTool',
     references: true,
     summary: 'One or more hub URLs; `target` does the same.',
     seedNote: 'The Azure SignalR benchmark ignored it for use cases of the REST API, and so do we.',
-  },
-  targetChoice: {
-    type: 'choice',
+  }),
+  targetChoice: choice(['roundRobin', 'random'], {
     default: 'roundRobin',
-    choices: ['roundRobin', 'random'],
     summary:
       'How connections are spread over several URLs: `roundRobin` gives connection i the URL i mod count, `random` draws one for each by the seed.',
-  },
-  connectionString: {
-    type: 'text',
+  }),
+  connectionString: text({
     listed: 'oldTool',
     references: true,
     pattern: `(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=|${referencePattern}`,
     summary:
       'Connection string of Azure SignalR Service or Azure Web PubSub; better a reference such as `${env:NAME}` or `${secret:name}`. `AuthType=azure` in it signs in to Microsoft Entra ID instead of using a key.',
-  },
-  service: {
-    type: 'choice',
-    choices: azureServices,
+  }),
+  service: choice(azureServices, {
     defaultText:
       'found from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
     summary: 'Which service the target is; write it for emulators and with `target: local`.',
-  },
-  hub: {
-    type: 'text',
-    default: 'signalrbench',
-    summary: 'Hub name for service targets.',
-  },
+  }),
+  hub: text({ default: 'signalrbench', summary: 'Hub name for service targets.' }),
   unit: count(1, 1000, {
     listed: 'first',
     summary: 'Units you have or plan; the estimate is compared with it.',
   }),
-  sku: {
-    type: 'choice',
-    choices: ['free', 'standard', 'premium'],
-    summary: 'Tier of the service instance.',
-  },
-  connectionType: {
-    type: 'choice',
+  sku: choice(['free', 'standard', 'premium'], { summary: 'Tier of the service instance.' }),
+  connectionType: choice(['Core', 'AspNet'], {
     listed: 'oldTool',
     default: 'Core',
-    choices: ['Core', 'AspNet'],
     summary: 'ASP.NET Core SignalR, or the older ASP.NET SignalR.',
-  },
-  headers: {
-    type: 'texts',
+  }),
+  headers: texts({
     references: true,
     summary:
       'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
-  },
-  query: {
-    type: 'texts',
+  }),
+  query: texts({
     references: true,
     summary:
       'Query parameters added to the hub URL. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
-  },
-  accessToken: {
-    type: 'text',
+  }),
+  accessToken: text({
     references: true,
     summary: 'Bearer token for the hub; better a reference than the token itself.',
-  },
-  caFile: {
-    type: 'text',
+  }),
+  caFile: text({
     summary: 'PEM file with further certificate authorities, relative to the scenario file.',
-  },
-  certFile: {
-    type: 'text',
+  }),
+  certFile: text({
     summary:
       'PEM file with a certificate of the client, for servers that want one; relative to the scenario file.',
-  },
-  keyFile: {
-    type: 'text',
+  }),
+  keyFile: text({
     defaultText: 'the key in `certFile`',
     summary: 'PEM file with the private key of `certFile`.',
-  },
-  keyPassword: {
-    type: 'text',
+  }),
+  keyPassword: text({
     references: true,
     summary: 'Password of the private key; better a reference such as `${secret:name}`.',
-  },
-  insecureTls: {
-    type: 'flag',
-    default: false,
-    summary: 'Accepts any certificate. For test systems only.',
-  },
+  }),
+  insecureTls: flag({ default: false, summary: 'Accepts any certificate. For test systems only.' }),
 
   // What the benchmark hosts for a service.
   appServers: count(1, 100, {
@@ -152,13 +186,11 @@ export const configSpecs = {
     default: 5,
     summary: 'Connections of each internal app server to the service.',
   }),
-  serverStickyMode: {
-    type: 'choice',
-    choices: ['disabled', 'preferred', 'required'],
+  serverStickyMode: choice(['disabled', 'preferred', 'required'], {
     defaultText: 'disabled',
     summary:
       'Whether a client of a service in default mode is served by the app server it has negotiated with: `disabled`, by any; `preferred`, by that one while it is connected; `required`, by no other.',
-  },
+  }),
   upstream: {
     type: 'section',
     summary: 'Handler hosted by the benchmark for the calls of the service.',
@@ -166,42 +198,33 @@ export const configSpecs = {
   },
 
   // How connections are made.
-  transport: {
-    type: 'choice',
+  transport: choice(['Websockets', 'ServerSentEvents', 'LongPolling'], {
     default: 'Websockets',
-    choices: ['Websockets', 'ServerSentEvents', 'LongPolling'],
     summary:
       'How messages travel: over one WebSocket; as server-sent events down and POSTs up; or by long polling. The latter two take two sockets a connection, and the server has to offer them.',
-  },
-  protocol: {
-    type: 'choice',
+  }),
+  protocol: choice(['json', 'messagepack'], {
     default: 'json',
-    choices: ['json', 'messagepack'],
     summary:
       'Hub protocol; ASP.NET Core speaks messagepack after AddSignalR().AddMessagePackProtocol().',
     seedNote: 'The Azure SignalR benchmark silently read every other text as json.',
-  },
+  }),
 
   // How clients of Azure Web PubSub talk.
-  subprotocol: {
-    type: 'choice',
+  subprotocol: choice(['json', 'reliableJson', 'protobuf', 'reliableProtobuf', 'none'], {
     default: 'json',
-    choices: ['json', 'reliableJson', 'protobuf', 'reliableProtobuf', 'none'],
     summary:
       'How clients of Azure Web PubSub talk: `json`; `reliableJson`, which acknowledges messages and recovers lost sockets; `protobuf`; `reliableProtobuf`; or `none`, plain WebSockets whose messages go to the application.',
-  },
-  acks: {
-    type: 'choice',
+  }),
+  acks: choice(['first', 'all'], {
     default: 'first',
-    choices: ['first', 'all'],
     summary:
       'Which messages of a client ask Azure Web PubSub for an acknowledgement, so that refused ones are counted as errors: the `first` of each sender, or `all`.',
-  },
-  skipNegotiation: {
-    type: 'flag',
+  }),
+  skipNegotiation: flag({
     default: false,
     summary: 'Opens the WebSocket at once, without negotiate; for Websockets only.',
-  },
+  }),
   connections: count(1, 1_000_000, {
     listed: 'first',
     default: 1000,
@@ -214,14 +237,12 @@ export const configSpecs = {
     seedNote:
       'In the Azure SignalR benchmark this limited the connections that were opening at the same time, unless another arrivingBatchMode was chosen; write `arrivingBatchMode: HighPress` for that.',
   }),
-  arrivingBatchMode: {
-    type: 'choice',
+  arrivingBatchMode: choice(['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress'], {
     listed: 'oldTool',
-    choices: ['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress'],
     defaultText: 'a true rate',
     summary:
       'Ramp mode of the Azure SignalR benchmark: `HighPress` limits the connects in flight to arrivingRate, `LowPress` opens batches of that size, `LimitRatePress` and `ExtLimitRatePress` open a tenth of it each 100 ms, the first no faster than connects are over.',
-  },
+  }),
   arrivingBatchWait: duration(0, 3_600_000, {
     listed: 'oldTool',
     default: 1000,
@@ -238,21 +259,18 @@ export const configSpecs = {
   }),
 
   // How connections come and go after they were opened.
-  repair: {
-    type: 'flag',
+  repair: flag({
     defaultText: 'true when the file says `kind: perf`, else false',
     summary:
       'Opens connections that were dropped, or could not be opened, again, and joins their groups; dropped ones count as dropped all the same.',
     seedNote:
       'The Azure SignalR benchmark repaired once a second with kind: perf; senders did not learn the ids of repaired connections.',
-  },
-  reconnectPolicy: {
-    type: 'choice',
+  }),
+  reconnectPolicy: choice(['atOnce', 'fixed', 'exponential', 'signalr'], {
     default: 'fixed',
-    choices: ['atOnce', 'fixed', 'exponential', 'signalr'],
     summary:
       'When a dropped connection is opened again: `atOnce`, after a `fixed` reconnectDelay, `exponential` (doubled each time up to 30 s, with jitter), or as the official clients do by default (`signalr`: 0, 2, 10, 30 s).',
-  },
+  }),
   reconnectDelay: duration(0, 600_000, {
     default: 1000,
     unitMistake: { from: 1, below: 10, unit: 's' },
@@ -309,26 +327,20 @@ export const configSpecs = {
     summary:
       'Longest wait for outstanding deliveries after each step; over as soon as none is left.',
   }),
-  pacing: {
-    type: 'choice',
+  pacing: choice(['open', 'closed'], {
     default: 'open',
-    choices: ['open', 'closed'],
     summary:
       '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the Azure SignalR benchmark did.',
-  },
-  driver: {
-    type: 'choice',
+  }),
+  driver: choice(['native', 'sdk'], {
     default: 'native',
-    choices: ['native', 'sdk'],
     summary:
       'Own client for the highest load, or the official client library (`sdk`) as a cross-check, at several times the CPU per message; with Azure Web PubSub for `json` and `reliableJson`.',
-  },
-  dialect: {
-    type: 'choice',
+  }),
+  dialect: choice(['auto', 'recordLatency', 'measure'], {
     default: 'auto',
-    choices: ['auto', 'recordLatency', 'measure'],
     summary: 'Contract of the hub: `recordLatency`, `measure`, or `auto` to find out.',
-  },
+  }),
   workers: count(1, 256, {
     defaultText: 'one less than the cores, at least 1',
     summary: 'Threads that produce the load.',
@@ -353,21 +365,19 @@ export const configSpecs = {
     seedNote:
       'The Azure SignalR benchmark did not check it for the last step, and lost messages did not count.',
   }),
-  resultFilePath: {
-    type: 'text',
+  resultFilePath: text({
     listed: 'oldTool',
     defaultText: 'no counter file',
     summary:
       'Name of a counter file in the Azure SignalR benchmark’s format, written into the result folder; with `kind: resultparser` the file to read, relative to the scenario file.',
     seedNote:
       'The Azure SignalR benchmark always wrote one, wherever the path led, replacing what was there; here only the name counts.',
-  },
-  debug: {
-    type: 'flag',
+  }),
+  debug: flag({
     listed: 'oldTool',
     default: false,
     summary: 'Accepted for old files; has no effect.',
-  },
+  }),
 } as const satisfies SpecsByName;
 
 export const configKeys = listOf(configSpecs);
@@ -415,59 +425,3 @@ export type ConfigFields = {
 
 export const fieldOf = ({ name, type }: KeySpec): string =>
   type === 'duration' ? `${name}Ms` : name;
-
-/** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
-export interface KeySpec extends Omit<ParameterSpec, 'type'> {
-  /**
-   * Beyond the kinds of a parameter: `targets` is one text, a comma list or a list; `texts` a map from
-   * names to texts; `senders` a count or a share in percent; `useCase` the name of a use case;
-   * `parameters` the parameters of the use case named beside it; `section` a map of `keys`; `entries`
-   * a list of such maps.
-   */
-  readonly type:
-    | ParameterSpec['type']
-    | 'targets'
-    | 'texts'
-    | 'senders'
-    | 'useCase'
-    | 'parameters'
-    | 'section'
-    | 'entries';
-  readonly keys?: readonly KeySpec[];
-  /** What holds when the key is absent and that is no fixed value, for people. */
-  readonly defaultText?: string;
-  /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
-  readonly listed?: 'first' | 'oldTool';
-  /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
-  readonly references?: boolean;
-  /** For the schema: what a text must match. The parser says in detail what is wrong. */
-  readonly pattern?: string;
-  /** A choice of other tools that gets an explanation instead of a suggestion. */
-  readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
-}
-
-/** Names of HTTP headers (RFC 9110, section 5.1: a token). */
-export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
-
-/** Whether the value is one YAML scalar that is read by its description alone. */
-export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
-  return ![
-    ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
-    // A parameter, but no scalar.
-    'list',
-  ].includes(spec.type);
-}
-
-export type PlainSpec = ParameterSpec & Pick<KeySpec, 'references' | 'refused' | 'pattern'>;
-
-export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
-  size: 'a size: bytes, or text such as 2KB or 1MB',
-  duration: 'a duration: milliseconds, or text such as 250ms, 30s or 5m',
-  share: 'a share: a number from 0 to 1, or text such as 1%',
-  count: 'a whole number',
-  number: 'a number',
-  choice: 'one of the words it knows',
-  text: 'a text',
-  flag: 'true or false',
-  list: 'a list',
-};

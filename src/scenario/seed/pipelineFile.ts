@@ -58,14 +58,18 @@ function reportTranslation(reading: Reading, key: Scalar, text: string): void {
   reading.info('pipeline-file', key, message, fix);
 }
 
-interface NamedEntry extends PipelineEntry {
+/** Keys with the nodes they get their values from. */
+type Keys = Map<string, Scalar>;
+
+/** One use case; its senders are those of the last step, where several run side by side. */
+interface PipelineEntry {
   readonly name: Scalar;
+  readonly parameters: Keys;
+  readonly senders?: Scalar;
 }
 
-function entryMap({ name, senders, parameters }: NamedEntry): YAMLMap {
-  const keys: Keys = new Map([['name', name]]);
-  if (senders !== undefined) keys.set('senders', senders);
-  const map = mapOf(keys);
+function entryMap({ name, senders, parameters }: PipelineEntry): YAMLMap {
+  const map = mapOf(new Map([['name', name], ...(senders ? [['senders', senders] as const] : [])]));
   if (parameters.size > 0) put(map, 'parameters', mapOf(parameters));
   return map;
 }
@@ -137,95 +141,86 @@ function notSideBySide(sends: readonly PipelineStep[]): PipelineStep | undefined
 
 const isSend = ({ method }: PipelineStep): boolean => isSendingMethod(method);
 
+/** Keys of `config` by the parameters of the first step of such a method. */
+const configParameters: readonly (readonly [
+  method: RegExp,
+  keys: Readonly<Record<string, string>>,
+])[] = [
+  [
+    /^Create/,
+    {
+      ConnectionTotal: 'connections',
+      HubUrl: 'webAppTarget',
+      Protocol: 'protocol',
+      TransportType: 'transport',
+    },
+  ],
+  [
+    /^StartConnection$/,
+    {
+      ConcurrentConnetion: 'arrivingRate',
+      ConcurrentConnection: 'arrivingRate',
+      BatchMode: 'arrivingBatchMode',
+      BatchWait: 'arrivingBatchWait',
+    },
+  ],
+  [
+    /^ConditionalStop$/,
+    {
+      CriteriaMaxFailConnectionPercentage: 'connectionFailPercentage',
+      CriteriaMaxFailSendingPercentage: 'latencyPercentage',
+    },
+  ],
+  [/^Collect(Connection)?Statistics$/, { StatisticsOutputPath: 'resultFilePath' }],
+];
+
 function read(
   reading: Reading,
   steps: readonly PipelineStep[],
-): { config: Keys; entries: readonly NamedEntry[] } {
+): { readonly config: Keys; readonly entries: readonly PipelineEntry[] } {
+  const created = steps.filter(({ method }) => method.startsWith('Create'));
+  const { node, method } = created[0]!;
   const config: Keys = new Map();
-  const take = (method: RegExp, parameters: Readonly<Record<string, string>>): void => {
-    const step = steps.find((each) => method.test(each.method));
-    for (const [parameter, key] of Object.entries(parameters)) {
-      const node = step?.parameters.get(parameter);
-      if (node !== undefined) config.set(key, node);
+  for (const [wanted, keys] of configParameters) {
+    const step = steps.find((each) => wanted.test(each.method));
+    for (const [parameter, key] of Object.entries(keys)) {
+      const value = step?.parameters.get(parameter);
+      if (value !== undefined) config.set(parameter === 'HubUrl' ? hubKey(value) : key, value);
     }
-  };
-  const created = steps.find(({ method }) => method.startsWith('Create'))!;
-  take(/^Create/, {
-    ConnectionTotal: 'connections',
-    HubUrl: hubKey(created),
-    Protocol: 'protocol',
-    TransportType: 'transport',
-  });
-  if (created.method === 'CreateAspNetConnection')
-    config.set('connectionType', scalar('AspNet', created.node));
-  take(/^StartConnection$/, {
-    ConcurrentConnetion: 'arrivingRate',
-    ConcurrentConnection: 'arrivingRate',
-    BatchMode: 'arrivingBatchMode',
-    BatchWait: 'arrivingBatchWait',
-  });
-  take(/^ConditionalStop$/, {
-    CriteriaMaxFailConnectionPercentage: 'connectionFailPercentage',
-    CriteriaMaxFailSendingPercentage: 'latencyPercentage',
-  });
-  take(/^Collect(Connection)?Statistics$/, { StatisticsOutputPath: 'resultFilePath' });
-  const connections = connectionsByType(reading, steps);
-  const total = [...connections.values()].reduce((sum, count) => sum + count, 0);
-  if (connections.size > 1) config.set('connections', scalar(total, created.node));
+  }
+  if (method === 'CreateAspNetConnection') config.set('connectionType', scalar('AspNet', node));
+  const byType = new Map<string, number>();
+  for (const step of created) {
+    const count = wholeIn(reading, step, 'ConnectionTotal') ?? 0;
+    byType.set(step.type, (byType.get(step.type) ?? 0) + count);
+  }
+  const total = sumOf([...byType.values()]);
+  if (byType.size > 1) config.set('connections', scalar(total, node));
   const [first, ...others] = roundsOf(steps.filter(isSend));
-  if (first === undefined) return holding(steps, config, created);
+  if (first === undefined) return { config, entries: [holding(steps, config, node)] };
   const sideBySide = first.map((send, position): SendingSteps => [
     send,
     ...others.map((round) => round[position]!),
   ]);
   // A file may name no Type at all, or one that is misspelt, where there is only one.
-  const found = readPipelineSends(reading, sideBySide, (type) =>
-    connections.size > 1 ? (connections.get(type) ?? 0) : total,
-  );
-  for (const [key, node] of found.config) config.set(key, node);
-  const entries = found.entries.map((entry, position) => {
-    const { method, node } = first[position]!;
-    return { ...entry, name: scalar(findUseCase(method)!.name, node) };
-  });
-  return { config, entries };
+  const connectionsOf = (type: string): number =>
+    byType.size > 1 ? (byType.get(type) ?? 0) : total;
+  return { config, entries: readSends(reading, sideBySide, connectionsOf, config) };
 }
 
-function connectionsByType(
-  reading: Reading,
-  steps: readonly PipelineStep[],
-): ReadonlyMap<string, number> {
-  const connections = new Map<string, number>();
-  for (const step of steps) {
-    if (!step.method.startsWith('Create')) continue;
-    const count = wholeIn(reading, step, 'ConnectionTotal') ?? 0;
-    connections.set(step.type, (connections.get(step.type) ?? 0) + count);
-  }
-  return connections;
-}
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
-function holding(
-  steps: readonly PipelineStep[],
-  config: Keys,
-  created: PipelineStep,
-): { config: Keys; entries: readonly NamedEntry[] } {
+/** A pipeline that sends nothing holds its connections as long as it waits. */
+function holding(steps: readonly PipelineStep[], config: Keys, created: Scalar): PipelineEntry {
   const waits = steps.filter(({ method }) => method === 'Wait');
-  const waitMs = waits.reduce((sum, { parameters }) => {
-    const ms = Number(parameters.get('Duration')?.value);
-    return sum + (Number.isSafeInteger(ms) && ms > 0 ? ms : 0);
-  }, 0);
-  if (waitMs > 0) config.set('singleStepDuration', scalar(waitMs, waits[0]!.node));
-  return {
-    config,
-    entries: [{ name: scalar('connectOnly', created.node), parameters: new Map() }],
-  };
+  const waitMs = waits.map(({ parameters }) => Number(parameters.get('Duration')?.value));
+  const sumMs = sumOf(waitMs.filter((ms) => Number.isSafeInteger(ms) && ms > 0));
+  if (sumMs > 0) config.set('singleStepDuration', scalar(sumMs, waits[0]!.node));
+  return { name: scalar('connectOnly', created), parameters: new Map() };
 }
 
-const hubKey = ({ parameters }: PipelineStep): string => {
-  const hub = parameters.get('HubUrl');
-  return hub !== undefined && looksLikeConnectionString(nameOf(hub))
-    ? 'connectionString'
-    : 'webAppTarget';
-};
+const hubKey = (hub: Scalar): string =>
+  looksLikeConnectionString(nameOf(hub)) ? 'connectionString' : 'webAppTarget';
 
 const targets = ['target', 'webAppTarget', 'connectionString'];
 
@@ -252,8 +247,6 @@ const put = (map: YAMLMap, name: string, value: Node): void => {
   map.items.push(new Pair(new Scalar(name), value));
 };
 
-type Keys = Map<string, Scalar>;
-
 const parameterNames: readonly (readonly [parameter: string, key: string])[] = [
   ['Interval', 'sendingInterval'],
   ['MessageSize', 'messageSize'],
@@ -266,45 +259,40 @@ const common = ['Duration', 'Mode', ...parameterNames.map(([parameter]) => param
 
 type SendingSteps = readonly [PipelineStep, ...PipelineStep[]];
 
-interface PipelineSends {
-  readonly config: Keys;
-  readonly entries: readonly PipelineEntry[];
-}
-
-interface PipelineEntry {
-  readonly parameters: Keys;
-  /** In the last step, where several run side by side. */
-  readonly senders?: Scalar;
-}
-
-/** As steps with the same message, duration and interval, and senders that grow by the same number; all else is reported. */
-function readPipelineSends(
+/**
+ * The sending steps of methods that run side by side, as steps with the same message, duration and interval,
+ * and senders that grow by the same number; all else is reported. What they say of `config` is put there.
+ */
+function readSends(
   reading: Reading,
   sideBySide: readonly SendingSteps[],
   connectionsOf: (type: string) => number,
-): PipelineSends {
-  const config: Keys = new Map();
-  const [leading] = sideBySide as [SendingSteps];
+  config: Keys,
+): PipelineEntry[] {
+  const leading = sideBySide[0]!;
   const duration = leading[0].parameters.get('Duration');
   if (duration !== undefined) config.set('singleStepDuration', duration);
   const counts: (readonly number[])[] = [];
-  const entries: PipelineEntry[] = [];
-  for (const sends of sideBySide) {
+  const entries = sideBySide.map((sends): PipelineEntry => {
+    const [{ method, node, type }] = sends;
     reportDifference(reading, leading[0], sends[0], ['Duration']);
-    const { parameters, senders } = readSends(reading, sends, connectionsOf(sends[0].type));
+    const senders = sendersOf(reading, sends, connectionsOf(type));
+    if (senders !== undefined) counts.push(senders);
     const last = sends.at(-1)!;
     const place = last.parameters.get('RemainderEnd') ?? last.node;
     const mixed = sideBySide.length > 1 && senders !== undefined;
-    entries.push({ parameters, ...(mixed && { senders: scalar(senders.at(-1)!, place) }) });
-    if (senders !== undefined) counts.push(senders);
-  }
-  if (counts.length < sideBySide.length) return { config, entries };
-  const totals = leading.map((_, step) => counts.reduce((sum, senders) => sum + senders[step]!, 0));
+    return {
+      name: scalar(findUseCase(method)!.name, node),
+      parameters: parametersOf(sends[0]),
+      ...(mixed && { senders: scalar(senders.at(-1)!, place) }),
+    };
+  });
+  if (counts.length < sideBySide.length) return entries;
+  const totals = leading.map((_, step) => sumOf(counts.map((senders) => senders[step]!)));
   const types = new Set(sideBySide.map(([{ type }]) => type));
-  const connections = [...types].reduce((sum, type) => sum + connectionsOf(type), 0);
   reportParts(reading, sideBySide, counts, totals);
-  readSteps(reading, leading, totals, connections, config);
-  return { config, entries };
+  readSteps(reading, leading, totals, sumOf([...types].map(connectionsOf)), config);
+  return entries;
 }
 
 /** Each use case of a mix has the same part of the senders in all steps, but for rounding. */
@@ -326,34 +314,40 @@ function reportParts(
   }
 }
 
-function readSends(
+/** Group by group in the mode of that name. */
+const isByGroup = (mode: Scalar | undefined): mode is Scalar =>
+  mode !== undefined && nameOf(mode).toLowerCase() === 'group';
+
+function parametersOf({ method, parameters }: PipelineStep): Keys {
+  const keys: Keys = new Map();
+  for (const [parameter, key] of parameterNames) {
+    const node = parameters.get(parameter);
+    if (node !== undefined) keys.set(key, node);
+  }
+  const interval = parameters.get('Interval');
+  // It was the time between joins and leaves too.
+  if (interval !== undefined && method === 'FrequentJoinLeaveGroup')
+    keys.set('joinLeaveInterval', interval);
+  const mode = parameters.get('Mode');
+  if (isByGroup(mode)) keys.set('sendersPer', scalar('group', mode));
+  return keys;
+}
+
+/** Senders of each step; undefined when one of them is not as in a scenario. */
+function sendersOf(
   reading: Reading,
   sends: SendingSteps,
   connections: number,
-): { readonly parameters: Keys; readonly senders?: readonly number[] } {
-  const [first] = sends;
-  const parameters: Keys = new Map();
-  for (const [parameter, key] of parameterNames) {
-    const node = first.parameters.get(parameter);
-    if (node !== undefined) parameters.set(key, node);
-  }
-  const interval = first.parameters.get('Interval');
-  // It was the time between joins and leaves too.
-  if (interval !== undefined && first.method === 'FrequentJoinLeaveGroup')
-    parameters.set('joinLeaveInterval', interval);
-  const mode = first.parameters.get('Mode');
-  const byGroup = mode !== undefined && nameOf(mode).toLowerCase() === 'group';
-  if (byGroup) parameters.set('sendersPer', scalar('group', mode));
+): readonly number[] | undefined {
+  const count = isByGroup(sends[0].parameters.get('Mode')) ? groupSenders : plainSenders;
   const senders: number[] = [];
   for (const step of sends) {
-    reportDifference(reading, first, step, common);
-    const count = byGroup
-      ? groupSenders(reading, step, connections)
-      : plainSenders(reading, step, connections);
-    if (count === undefined) return { parameters };
-    senders.push(count);
+    reportDifference(reading, sends[0], step, common);
+    const counted = count(reading, step, connections);
+    if (counted === undefined) return undefined;
+    senders.push(counted);
   }
-  return { parameters, senders };
+  return senders;
 }
 
 function reportDifference(
