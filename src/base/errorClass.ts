@@ -1,7 +1,4 @@
-/**
- * Why a connection or a message failed. Results count errors by these names, so a name never changes
- * its meaning; new ones may be added.
- */
+/** Results count errors by these names: a name never changes its meaning; new ones may be added. */
 export const errorClasses = {
   refused: 'connection refused: nothing listens on that port',
   unreachable: 'host or network unreachable',

@@ -1,7 +1,4 @@
-/**
- * A failure a person should read: what went wrong and what to do, in one or two sentences, without a
- * stack. Everything that is not an ExpectedError is a defect of ours.
- */
+/** What went wrong and what to do, for people, without a stack. Anything else that is thrown is a defect of ours. */
 export class ExpectedError extends Error {
   /** Stable, machine-readable name of the failure, e.g. `target-unreachable`. */
   readonly code: string;

@@ -24,8 +24,5 @@ export const napMs = 0.05;
  */
 export const finestLimitUs = Math.round((2 * napMs * 1000) / mostSlipShare);
 
-/**
- * A connection that we close takes part no more a second before: what was sent to it until then is
- * still counted, and whoever is slower than the guides' second misses its objective anyway.
- */
+/** What we close takes part no more a second before; whoever is slower than that second misses its objective anyway. */
 export const leavingUs = 1_000_000;

@@ -38,11 +38,7 @@ export type MessageArgument =
     }
   | { readonly kind: 'number'; readonly hole: NumberHole };
 
-/**
- * Names that the bench contracts fix whatever is sent: the callback of each contract, how a connection joins
- * and leaves a group, and how it learns its id. Methods of single use cases are theirs, see
- * `src/usecases/hubMethods.ts`.
- */
+/** Names that the bench contracts fix, whatever is sent; methods of single use cases are theirs. */
 export const callbacks = { recordLatency: 'RecordLatency', measure: 'Measure' } as const;
 export const membershipMethods = { join: 'JoinGroup', leave: 'LeaveGroup' } as const;
 /** The id as the result, and as a call of the client method of the same name. */
@@ -52,10 +48,7 @@ export type HubDialect = 'recordLatency' | 'measure';
 
 export type ContractMethods = Readonly<Record<HubDialect, readonly string[]>>;
 
-/**
- * How messages are written: the two hub protocols, or Azure Web PubSub's JSON, the same with recovery,
- * bare payloads, its protobuf, or that with recovery.
- */
+/** The two hub protocols; Web PubSub's JSON, the same with recovery, bare payloads, protobuf without and with it. */
 export type WireProtocol =
   | 'json'
   | 'messagepack'

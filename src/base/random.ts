@@ -6,11 +6,7 @@ export interface Random {
   below(bound: number): number;
 }
 
-/**
- * Mulberry32: 32 bits of state, enough for spreading senders and choosing targets; not for secrets.
- *
- * @param seed any whole number; only its low 32 bits count
- */
+/** Mulberry32: 32 bits of state, of the seed too; enough for spreading senders and choosing targets, not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
@@ -27,10 +23,7 @@ export function seededRandom(seed: number): Random {
 export const shuffled = (count: number, random: Random): Uint32Array =>
   exchanged(count, (index) => random.below(index + 1));
 
-/**
- * A random permutation in which nobody maps to itself, as long as there are at least two
- * (Sattolo's algorithm: one single cycle, hence no fixed point).
- */
+/** Nobody maps to itself, where there are two or more (Sattolo's algorithm: one single cycle, hence no fixed point). */
 export const derangement = (count: number, random: Random): Uint32Array =>
   exchanged(count, (index) => random.below(index));
 

@@ -10,10 +10,7 @@ export type ClientPermission = 'joinGroups' | 'sendToGroups';
 interface Traits {
   /** For people, as it stands in a sentence. */
   readonly name: string;
-  /**
-   * Clients negotiate, speak a hub protocol over any transport and are called back; else they speak a
-   * subprotocol of Web PubSub, over WebSockets alone, and get bare data.
-   */
+  /** With negotiation and callbacks, over any transport; else a Web PubSub subprotocol: WebSockets, bare data. */
   readonly speaksHub: boolean;
   /** Who has the hub methods: app servers that a run starts in default mode, those of the user, or event handlers. */
   readonly appServers: 'ofRun' | 'ofUser' | 'none';

@@ -40,10 +40,7 @@ export type Translate = (message: string, ...args: (string | number | boolean)[]
 export const english: Translate = (message, ...args) =>
   message.replace(/\{(\d)\}/g, (_all, index: string) => String(args[Number(index)] ?? ''));
 
-/**
- * A text without those of the characters that stand at its end, in one pass: a pattern such as `/x+$/` begins
- * anew at each of them, and takes the square of their number.
- */
+/** In one pass: a pattern such as `/x+$/` takes the square of their number. */
 export function withoutEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
@@ -65,12 +62,7 @@ interface WrongPlaceholder {
   readonly name: string;
 }
 
-/**
- * A text that is fixed when a connection opens, such as a header: `{senderIndex}` is the number of the
- * connection, and `{{` stands for a brace.
- *
- * @returns the pieces between which the number stands; a single one where it is the same for all
- */
+/** `{senderIndex}` is the number of the connection, which stands between the pieces, and `{{` a brace. */
 export function connectionText(text: string): {
   readonly pieces: readonly string[];
   readonly wrong: readonly WrongPlaceholder[];

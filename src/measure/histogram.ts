@@ -14,10 +14,7 @@ export const counterEdgesUs: readonly number[] = Array.from(
   (_, index) => (index + 1) * 100_000,
 );
 
-/**
- * Counts of a histogram that differ from 0, as pairs (value in microseconds, count). Small, quick to
- * make and to merge, and safe to hand from thread to thread.
- */
+/** Counts that differ from 0, as pairs (value in microseconds, count): small, and safe to hand from thread to thread. */
 export interface HistogramCounts {
   readonly pairs: Float64Array;
   readonly minUs: number;

@@ -22,10 +22,7 @@ export interface LatencySummary {
   readonly max: number;
 }
 
-/**
- * Percentiles as a verdict takes them, microseconds: over what was expected, a lost delivery being slower
- * than any other. Null where the rank asked for was lost.
- */
+/** Over what was expected, microseconds: a lost delivery is slower than any other. Null where the rank was lost. */
 export type JudgedLatency = Readonly<
   Record<Exclude<keyof LatencySummary, 'count' | 'min' | 'mean'>, number | null>
 >;

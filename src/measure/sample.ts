@@ -47,10 +47,7 @@ abstract class Tally<Kind> {
   }
 }
 
-/**
- * What is counted for one entry in one step; meaning: {@link import('./summary').MessageSummary}. Fields are written
- * directly: this is the hot path of a worker.
- */
+/** Of one entry in one step. Fields are written directly: this is the hot path of a worker. */
 export class MessageCounts extends Tally<MessageCounts> {
   offered = 0;
   sent = 0;
@@ -117,10 +114,7 @@ export class TargetCounts extends Tally<TargetCounts> {
   }
 }
 
-/**
- * When connections were up and down, over all of them. Milliseconds and millionths: a histogram ends at an hour of
- * microseconds, and has three digits.
- */
+/** Over all connections; milliseconds and millionths, since a histogram ends at an hour of microseconds. */
 export class LifeCounts extends Tally<LifeCounts> {
   lifeUs = 0;
   downUs = 0;

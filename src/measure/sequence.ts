@@ -53,10 +53,7 @@ export class SequenceTracker {
   }
 }
 
-/**
- * Whole numbers by pairs of whole numbers (open addressing, 12 bytes an entry at most twice over).
- * A `Map` of maps would cost ten times the memory at thousands of connections.
- */
+/** By pairs of whole numbers (open addressing, 12 bytes an entry at most twice over), a tenth of a `Map` of maps. */
 export class PairTable {
   private firsts: Int32Array;
   private seconds: Int32Array;
@@ -73,10 +70,7 @@ export class PairTable {
     this.mask = size - 1;
   }
 
-  /**
-   * Slot of the pair, made when it is new; valid until the next call. Both numbers must be ≥ 0. Take the
-   * slot before `values`: a new pair may replace that array.
-   */
+  /** Valid until the next call. Both must be ≥ 0. Take the slot before `values`: a new pair may replace that array. */
   slot(first: number, second: number): number {
     const found = this.find(first, second);
     if (this.firsts[found] === first) return found;

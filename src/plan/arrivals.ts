@@ -30,10 +30,7 @@ export class Arrivals {
 
   constructor(private readonly arrival: ArrivalMode) {}
 
-  /**
-   * @param elapsedMs since the ramp began; must not fall
-   * @param over connects that have succeeded or failed
-   */
+  /** `elapsedMs` since the ramp began, which must not fall; `over`: connects that have succeeded or failed. */
   mayHaveBegun(elapsedMs: number, over: number): number {
     const { mode, share, batchWaitMs } = this.arrival;
     const periods = Math.floor(elapsedMs / periodMs);

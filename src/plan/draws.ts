@@ -12,12 +12,7 @@ const purposes = {
   payloads: 0x9e3779b9,
 } as const;
 
-/**
- * Random numbers of a plan for one purpose: the same in every run with its seed.
- *
- * @param worker that draws them; absent where all draw the same
- * @param entry position in the plan, where each entry draws its own
- */
+/** The same in every run with the seed; without `worker` in all workers, without `entry` in all entries. */
 export const randomFor = (
   { seed }: Pick<Plan, 'seed'>,
   purpose: keyof typeof purposes,

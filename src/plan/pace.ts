@@ -22,11 +22,7 @@ export class Pace implements Pacing {
   private round = 0;
   private position = 0;
 
-  /**
-   * @param ranks positions of this worker's senders among all senders of the step, rising
-   * @param senders senders of the step over all workers
-   * @param intervalUs time between two messages of one sender, microseconds
-   */
+  /** `ranks`: this worker's senders among all of the step, rising; `intervalUs` between two messages of one. */
   constructor(
     private readonly ranks: Uint32Array,
     private readonly senders: number,
@@ -64,11 +60,7 @@ export class Pace implements Pacing {
   }
 }
 
-/**
- * The Azure SignalR benchmark's pacing: each sender starts at a random moment of the first interval and sends again
- * one interval after its previous send, however late that was. A slow generator or target lowers the
- * rate, which is why it is not the default.
- */
+/** As in the Azure SignalR benchmark: each sends an interval after its last send, so that slowness lowers the rate. */
 export class ClosedPace implements Pacing {
   /** Senders in the order of their next sends; all intervals are equal, so a sent one goes to the end. */
   private readonly queue: { sender: number; dueUs: number }[];

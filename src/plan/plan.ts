@@ -65,10 +65,7 @@ export interface PlanLife extends Pick<Scenario, 'repair' | 'lifetimeMs' | 'drop
   readonly delayMs: number;
 }
 
-/**
- * Who connects when and who sends what when, fixed before the run starts. Connection i belongs to
- * worker i mod workers. Plain data, safe to clone.
- */
+/** Fixed before the run starts. Connection i belongs to worker i mod workers. Plain data, safe to clone. */
 export interface Plan extends Pick<
   Scenario,
   'connections' | 'arrivingRate' | 'connectInFlight' | 'connectTimeoutMs' | 'pacing' | 'dialect'

@@ -19,10 +19,7 @@ export interface Population {
   readonly firstGroup: number;
   readonly groupCount: number;
   readonly sourcesPerSender: number;
-  /**
-   * Connections in the order in which they become senders, step by step. Those of all entries together
-   * are all connections, each once: no connection sends for two entries.
-   */
+  /** In the order in which they become senders, step by step; no connection is in those of two entries. */
   readonly senderOrder: Uint32Array;
   /** Those that do not send move in and out of the groups. */
   readonly othersMove: boolean;

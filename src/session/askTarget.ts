@@ -85,13 +85,7 @@ const ignore = (): void => undefined;
 const needsNobody = ({ kind, agreed }: OpenTarget): boolean =>
   behindOf({ kind }) === 'ownServer' || agreed === true;
 
-/**
- * The target as load may be put on it. Where it would leave this machine, by the URLs or because a hub
- * on this machine redirects, somebody has to agree; else no redirect to another machine is followed.
- *
- * @param redirects hosts beyond this machine that its hubs redirect to
- * @returns undefined when nobody agrees
- */
+/** Somebody has to agree to load beyond this machine, by URLs or `redirects`; else no redirect beyond is followed. */
 export async function agreedTarget(
   target: OpenTarget,
   agree: (beyond: LoadBeyond) => Promise<boolean>,
@@ -215,10 +209,7 @@ function methodsToAskFor(plan: Plan): string[] {
   return [...new Set(all)];
 }
 
-/**
- * Of the methods that a hub lacks, those without which the run comes to nothing in either dialect, by the
- * names that people know from the first; empty when it has what one of them needs.
- */
+/** Without which nothing works in either dialect, by the names of the first; empty when it has what one needs. */
 function missingOf(plan: Plan, lacks: readonly string[]): string[] {
   const missing = contractsOf(plan).flatMap(({ recordLatency, measure }) => {
     const lacking = recordLatency.filter((name) => lacks.includes(name));

@@ -14,10 +14,7 @@ export interface FinishedRun {
   readonly folder: string | undefined;
 }
 
-/**
- * The way of every run, whoever starts it: {@link prepareRun} leads from a scenario to an open target, and
- * this from its start to its stored result.
- */
+/** {@link prepareRun} leads from a scenario to an open target, and this from its start to its stored result. */
 export async function runSession(
   prepared: PreparedRun,
   shell: Pick<Shell, 'say' | 't'>,

@@ -105,10 +105,7 @@ type HowTexts = Readonly<Record<keyof typeof howTexts, string>>;
 
 type Driven = Pick<Scenario, 'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing'>;
 
-/**
- * What a reader must know beside target and load: that it was no service, and {@link howWords}. Empty when
- * there is nothing to say.
- */
+/** That it was no service, and {@link howWords}; empty when there is nothing to say. */
 export function marksOf(
   scenario: Driven & Pick<Scenario, 'service'>,
   target: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>> & { readonly dialect?: Dialect },

@@ -8,11 +8,7 @@ import type { RunRequest } from './shell';
 
 const mostBytes = 1024 * 1024;
 
-/**
- * Text of a scenario file, without byte order mark.
- *
- * @throws ExpectedError `scenario-file` when it is missing, a folder, too large or no text
- */
+/** Without byte order mark. @throws ExpectedError `scenario-file` when it is missing, a folder, too large or no text */
 export async function readScenarioFile(path: string): Promise<string> {
   return textOf(path, await readBounded(path));
 }

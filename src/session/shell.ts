@@ -47,12 +47,7 @@ export interface Shell {
 /** A clock set back by more was wrong before: what it says now is believed. */
 const mostMs = 24 * 3_600_000;
 
-/**
- * Start times of the runs of one window. A clock that is set back between two runs does not put the later
- * one before the other: results are named by these times, and lists show the newest first.
- *
- * @param now reads the wall clock
- */
+/** A clock that is set back does not put the later run before the other: results are named by these times. */
 export function startTimes(now: () => Date): () => Date {
   let lastMs = -Infinity;
   return () => {

@@ -1,10 +1,7 @@
 import { largestPayloadBytes } from '../base/message';
 import { parseSizeBytes } from '../base/units';
 
-/**
- * Arguments of the user's own hub methods: YAML values whose texts may hold placeholders in braces, such
- * as `{sender}` or `{text:2KB}`. `{{` stands for a brace itself.
- */
+/** YAML values whose texts may hold placeholders, such as `{sender}`. `{{` stands for a brace. */
 
 /** Bytes of what is known only when it runs, for the estimate: usual ids, names and digits. */
 const usualBytes = {

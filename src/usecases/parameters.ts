@@ -1,9 +1,6 @@
 import { largestPayloadBytes } from '../base/message';
 
-/**
- * Description of one key of a scenario file. Everything that shows or checks the key is derived from
- * it: parser, JSON schema, completion, hover and documentation.
- */
+/** A key of a scenario file: parser, JSON schema, completion, hover and documentation are derived from it. */
 export interface ParameterSpec {
   /** The key as written in the file. */
   readonly name: string;

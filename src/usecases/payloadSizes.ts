@@ -25,10 +25,7 @@ const mostTogether = 64 * 1024 * 1024;
 
 const format = 'Write a range such as 1KB-4KB, or sizes with weights such as 256B 90%, 16KB 10%.';
 
-/**
- * Sizes as written under `messageSizes`: `1KB-4KB` (16 sizes evenly spread over it, each as likely), or a
- * list of sizes, each with a weight or share behind it, 1 when it has none.
- */
+/** `1KB-4KB` (16 sizes evenly spread over it, each as likely), or a list of sizes with a weight or share behind each. */
 export function parsePayloadSizes(
   text: string,
 ): { readonly sizes: readonly PayloadSize[] } | { readonly problem: string } {

@@ -8,10 +8,7 @@ export type StreamDirection = (typeof streamDirections)[number];
 /** Streams that one connection has open at the same time; see {@link openAtOnce}. */
 export const mostOpenStreams = 100;
 
-/**
- * Sources of the streams of one sender: one for each that may be open at the same time, and behind them
- * one for items that are sent, but whose coming back nobody wants.
- */
+/** One for each that may be open at a time, and one for items whose coming back nobody wants. */
 export const sourcesOfStreams = mostOpenStreams + 1;
 
 /** Plain data. */

@@ -23,10 +23,7 @@ export interface LiveDeliveries extends Omit<JudgedDeliveries, 'latencyAtShareUs
   >;
 }
 
-/**
- * One objective: its key under `slo`, how it is judged, and its words. Limits and values are microseconds (a
- * `duration`) or 0…1 (a `share`).
- */
+/** How it is judged, and its words. Limits and values are microseconds (a `duration`) or 0…1 (a `share`). */
 interface Judging<Of> {
   readonly unit: 'duration' | 'share';
   /** The limit where none is written; absent: not judged then. */

@@ -132,11 +132,7 @@ export function withConnections(
   return { ...verdict, status, reasons: [...verdict.reasons, ...missed] };
 }
 
-/**
- * Where no answer is expected, what the hub said of each sender's first message is all there is to judge:
- * as many of them must have been taken as deliveries elsewhere must arrive. The reason (code `refused`) when
- * fewer were, else undefined.
- */
+/** Code `refused`: without answers, as many first messages must have been taken as deliveries elsewhere must arrive. */
 function refusal(
   { steps, errors }: Pick<RunSummary, 'steps' | 'errors'>,
   slo: Slo,
@@ -210,10 +206,7 @@ const idleCpuShare = 0.5;
 /** So late with nothing in the way: timers and naps, docs/measuring.md. */
 const usualSlipUs = 10_000;
 
-/**
- * Why the load generator itself was the bottleneck of a step, the cause with what helps against it first;
- * empty when it was not. Codes: `cpu`, `calls`, `starved`, `send-rate`, `slip`.
- */
+/** The cause with its cure first; empty where all is well. Codes: `cpu`, `calls`, `starved`, `send-rate`, `slip`. */
 export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[] {
   const { offered, sent, generator } = step;
   const problems: VerdictReason[] = [];

@@ -12,11 +12,7 @@ interface Mark {
   readonly received: number;
 }
 
-/**
- * Finds how long deliveries have been waited for, from the counts of the samples alone: when fewer have
- * arrived up to now than were due at a moment before, at least one of those is still missing. Which one does
- * not matter, so nothing is remembered of any message.
- */
+/** Fewer arrived up to now than were due at a moment before: at least one of those is missing, whichever. */
 export class WaitingWatch {
   /** Rising; of each more were due than have arrived by now. */
   private marks: Mark[] = [];

@@ -12,10 +12,7 @@ export type StepCell = number | string | null | undefined;
 
 export const tooFew = '–';
 
-/**
- * One column of every table of steps. Each view writes the values in its own way, by their unit: `4,100`,
- * `41ms`, `41 ms`; CSV has them as they are.
- */
+/** Each view writes values in its own way, by their unit: `4,100`, `41ms`, `41 ms`; CSV has them as they are. */
 export interface StepColumn {
   /** In CSV. */
   readonly id: string;

@@ -11,10 +11,7 @@ export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending' | 'p
   readonly scenario: { readonly slo: Slo };
 };
 
-/**
- * The one sentence a person reads first: status, step, percentile with its limit, loss, or what went
- * wrong. `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`.
- */
+/** What a person reads first: `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`. */
 export function verdictSentence(run: JudgedRun): string {
   const { status, reasons } = run.verdict;
   const [{ code, message: first } = { code: '', message: '' }] = reasons;

@@ -40,10 +40,7 @@ export class RunTotals {
   rampSeconds = 0;
   private readonly targets: readonly TargetCounts[];
 
-  /**
-   * @param shown what may be shown of an error's text
-   * @param targetUrls as they may be shown, where targets have counts of their own
-   */
+  /** `shown`: what may be shown of an error's text. */
   constructor(
     private readonly requested: number,
     private readonly shown: (text: string) => string = (text) => text,

@@ -27,10 +27,7 @@ class MessageTotals extends MessageCounts {
   /** Percentiles over what was expected when the drain ended, where something was missing. */
   judgedUs: JudgedLatency | undefined;
 
-  /**
-   * Deliveries as expected, and what came beyond: a server that invents messages must not hide a loss
-   * nor turn it negative.
-   */
+  /** A server that invents messages must not hide a loss nor turn it negative. */
   delivered(): { received: number; extra: number } {
     const surplus = Math.max(0, this.received - this.expected);
     return { received: this.received - surplus, extra: this.extra + surplus };

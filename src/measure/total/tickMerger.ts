@@ -10,10 +10,7 @@ interface OpenTick {
   readonly done: Set<number>;
 }
 
-/**
- * Puts the workers' samples together by their tick, never by their order of arrival. A tick is complete
- * when every worker has delivered it, or, marked incomplete, when one has gone two ticks further.
- */
+/** A tick is complete when every worker has delivered it, or, marked incomplete, when one has gone two ticks further. */
 export class TickMerger {
   private readonly open = new Map<number, OpenTick>();
   private mergedUpTo = -1;
@@ -72,10 +69,7 @@ interface MeasuredTime {
   readonly receivingSeconds: number;
 }
 
-/**
- * Remembers when steps were measured, since rates are counts over the time in which they were counted:
- * the tick in which a step begins or ends belongs to it in part only.
- */
+/** Rates are counts over the measured time: a tick in which a step begins or ends belongs to it in part only. */
 export class RateWindows {
   private windows: Window[] = [];
 

@@ -46,10 +46,7 @@ export function closedPlan(
 
 const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };
 
-/**
- * The engine without its pacing: on each connection one echo is always on its way, and each that comes
- * back sends the next. It shows what a message costs the generator, with everything a run counts.
- */
+/** The engine without its pacing, with all its counting: on each connection each echo that comes back sends the next. */
 export class RoundTrips implements HubListener {
   onRoundTrip: (us: number) => void = () => undefined;
   private readonly step;
@@ -158,12 +155,7 @@ const connections = 50;
 const warmupMs = 400;
 const measureMs = 1200;
 
-/**
- * Lets echoes of 2 KB go round against the embedded hub for a moment and measures the CPU time of this
- * process alone; the hub runs in another one.
- *
- * @param serverScript script that understands `serve hub`
- */
+/** Echoes of 2 KB against an embedded hub in another process, which `serverScript` starts: the CPU time is ours alone. */
 export async function calibrate(serverScript: string): Promise<Calibration> {
   const hub = await startLocalServer('hub', serverScript);
   const endpoint = {

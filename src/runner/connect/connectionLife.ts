@@ -148,10 +148,7 @@ interface ReconnectorDependencies {
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
-/**
- * Opens this worker's connections again: after the pause of the plan's policy, honouring Retry-After and
- * without giving up, or, where connections are only exchanged, at the rate of the ramp.
- */
+/** By the policy, honouring Retry-After, without giving up; at the ramp's rate where they are only exchanged. */
 export class Reconnector {
   private readonly tries = new Map<number, number>();
   private readonly timers = new Set<NodeJS.Timeout>();

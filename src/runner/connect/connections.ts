@@ -119,11 +119,7 @@ export class Connections implements HubListener {
     this.agents.destroy();
   }
 
-  /**
-   * Opens one that is down again, or was never open.
-   *
-   * @throws ConnectFailure
-   */
+  /** One that is down again, or was never open. @throws ConnectFailure */
   async reopen(index: number, signal: AbortSignal): Promise<HubConnection> {
     const startedUs = this.sockets.clock.nowUs();
     const stopwatch = new ConnectStopwatch();

@@ -105,12 +105,7 @@ export interface PlanDeps {
 
 const realPlanDeps: PlanDeps = { notRunnable, machineLimits, missingForRun, buildPlan };
 
-/**
- * The plan of a scenario for this machine. Workers, unless the scenario names them: one less than the
- * cores, at least 1, at most one per connection.
- *
- * @throws ExpectedError `not-runnable`, or `machine-limits` with what is missing
- */
+/** Workers by default: one less than the cores. @throws ExpectedError `not-runnable`, `machine-limits` */
 export async function planForMachine(
   scenario: Scenario,
   deps: PlanDeps = realPlanDeps,

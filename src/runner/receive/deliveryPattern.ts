@@ -243,10 +243,7 @@ class ItemPattern {
   /** Where a stamp would begin, from the beginning of the message. */
   readonly length: number;
 
-  /**
-   * @param idAt where the id of the call begins
-   * @param numberAt where the item's number begins; −1 in a pattern that has none
-   */
+  /** Where the id of the call begins, and the item's number; −1 in a pattern that has none. */
   constructor(
     private readonly body: Buffer,
     readonly idAt: number,

@@ -136,11 +136,7 @@ export class OpenStream {
     else to.delivered(index, recorder, this.sender, intendedUs, this.sentUs, nowUs);
   }
 
-  /**
-   * An item of the user's own has come; `isStray`: its stream was given up.
-   *
-   * @returns microseconds that it came too early; undefined when the stream has not waited for it
-   */
+  /** How much too early an item of the user's own came, microseconds; undefined when the stream does not wait for it. */
   itemCame(
     to: Deliveries,
     isStray: boolean,

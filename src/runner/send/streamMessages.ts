@@ -33,10 +33,7 @@ interface StreamMessage {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/**
- * The messages of one entry's streams, of the bench contract or the user's own. What sends returns the bytes on the
- * wire; NaN where an official client does not show them.
- */
+/** Of one entry's streams. What sends returns the bytes on the wire; NaN where an official client does not show them. */
 export class StreamMessages {
   private readonly writer: StreamWriter;
   private readonly call: StreamMessage;

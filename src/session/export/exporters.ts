@@ -46,11 +46,7 @@ export const exporters: readonly Exporter[] = [
 export const exportersFor = ({ kind }: StoredRun): Exporter[] =>
   exporters.filter(({ writeInterrupted }) => kind === 'result' || writeInterrupted);
 
-/**
- * A stored run in the format of that name.
- *
- * @throws ExpectedError `result-missing` for an interrupted run that the format cannot hold
- */
+/** @throws ExpectedError `result-missing` for an interrupted run that the format cannot hold */
 export async function exported(run: StoredRun, format: string): Promise<string> {
   const exporter = exporters.find(({ name }) => name === format);
   if (run.kind === 'result' && exporter) return exporter.write(run);

@@ -26,10 +26,7 @@ const mostSteps = 40;
 const mostEntries = 100;
 const mostRecoveries = 5;
 
-/**
- * A result as Markdown for an issue or a chat. English in every language: it leaves the editor. Texts
- * of the file are escaped, so that a hostile one cannot put links or images there.
- */
+/** English in every language: it leaves the editor. Texts are escaped: a hostile one cannot put links or images there. */
 export function summaryMarkdown(result: Result): string {
   const { connections, recommendation, steps } = result;
   const shown = steps.slice(-mostSteps);
