@@ -23,16 +23,8 @@ export function createRunFeatures(parts: RunFeatureParts) {
   const panels = new RunPanels(context.extensionUri, services.log);
   const controller = new RunController(services, panels, context);
   const results = new ResultCommands(services, controller, panels);
-  return {
-    commands: commandHandlers(parts, controller, results),
-    showResult: panels.viewer((location) => results.source(location)),
-    restorePanel: (panel: vscode.WebviewPanel, state: unknown): Promise<void> =>
-      panels.restore(panel, state, (id) => results.find(id)),
-    scenarioCopy: copyIn,
-    offerInterrupted: () => results.offerInterrupted(),
-    close: () => controller.close(),
-    dispose: () => controller.dispose(),
-  };
+  const commands = commandHandlers(parts, controller, results);
+  return { commands, controller, panels, results, scenarioCopy: copyIn };
 }
 
 /** All commands by their ids; a test compares them with the manifest. */

@@ -48,15 +48,21 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     vscode.window.registerCustomEditorProvider(resultEditorType, {
       openCustomDocument: (uri) => ({ uri, dispose: () => undefined }),
-      resolveCustomEditor: async (...args) => (await runs()).showResult(...args),
+      resolveCustomEditor: async ({ uri }, panel, token) => {
+        const { panels, results } = await runs();
+        await panels.showResult(uri, panel, token, (location) => results.source(location));
+      },
     }),
     vscode.window.registerWebviewPanelSerializer(runPanelViewType, {
-      deserializeWebviewPanel: async (panel, state) => (await runs()).restorePanel(panel, state),
+      deserializeWebviewPanel: async (panel, state) => {
+        const { panels, results } = await runs();
+        await panels.restore(panel, state, (id) => results.find(id));
+      },
     }),
   );
   if (services.state.list('unfinishedRuns').length === 0) return;
   void runs()
-    .then((loaded) => loaded.offerInterrupted())
+    .then(({ results }) => results.offerInterrupted())
     .then(undefined, (error: unknown) => services.log.error(error));
 }
 

@@ -21,10 +21,10 @@ export function createFeatures(parts: FeatureParts) {
     language,
     /** Loads what has to do with runs and results: editing needs no load runner. */
     runs: (): Promise<RunFeatures> => (loading ??= load()),
-    close: async (): Promise<void> => (await loading)?.close(),
+    close: async (): Promise<void> => (await loading)?.controller.close(),
     dispose: (): void => {
       language.dispose();
-      void loading?.then((runs) => runs.dispose());
+      void loading?.then(({ controller }) => controller.dispose());
     },
   };
 }

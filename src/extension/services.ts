@@ -14,11 +14,7 @@ export function createServices(context: vscode.ExtensionContext) {
   const state = new EditorState(context.workspaceState, context.globalState);
   const secrets = new SecretStore(context.secrets, state);
   const places = new ResultPlaces(context.globalStorageUri, state);
-  const index = new ResultsIndex(
-    places,
-    () => new Date(),
-    (folder) => state.originOf(folder),
-  );
+  const index = new ResultsIndex(places, state);
   const targets = new TargetsTree(state, secrets);
   const running = new RunningScenario();
   const all = vscode.Disposable.from(log, index, running);

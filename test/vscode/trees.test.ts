@@ -40,11 +40,7 @@ describe('the Results view', () => {
   let tree: ResultsTree;
 
   before(() => {
-    index = new ResultsIndex(
-      places,
-      () => new Date(),
-      (folder) => state.originOf(folder),
-    );
+    index = new ResultsIndex(places, state);
     tree = new ResultsTree(index);
     write(path.join(storage, 'results'), '2026-01-03T00-00-00-older', storedText(3));
     write(path.join(storage, 'results'), '2026-01-04T00-00-00-listed', storedText(4));

@@ -91,25 +91,26 @@ export class RunPanels {
   }
 
   /** Shows a `result.json` in an editor that only reads. */
-  viewer(
+  async showResult(
+    uri: vscode.Uri,
+    panel: vscode.WebviewPanel,
+    token: vscode.CancellationToken,
     sourceOf: (location: string) => Promise<PanelSource>,
-  ): vscode.CustomReadonlyEditorProvider['resolveCustomEditor'] {
-    const read = async ({ scheme, fsPath }: vscode.Uri): Promise<PanelSource | string> => {
-      if (scheme !== 'file') return t('Results can only be shown from files on this machine.');
+  ): Promise<void> {
+    const read = async (): Promise<PanelSource | string> => {
+      if (uri.scheme !== 'file') return t('Results can only be shown from files on this machine.');
       try {
-        return await sourceOf(fsPath);
+        return await sourceOf(uri.fsPath);
       } catch (error) {
         if (error instanceof ExpectedError) return error.message;
         this.log.error(error);
         return t('It cannot be read. The log has the details.');
       }
     };
-    return async ({ uri }, panel, token) => {
-      const source = await read(uri);
-      if (token.isCancellationRequested) return;
-      if (typeof source === 'string') this.showProblem(panel, source);
-      else this.fill(panel, source);
-    };
+    const source = await read();
+    if (token.isCancellationRequested) return;
+    if (typeof source === 'string') this.showProblem(panel, source);
+    else this.fill(panel, source);
   }
 
   /** Shows `source` until the panel is closed, or what is returned is disposed. */

@@ -144,8 +144,7 @@ export class ResultsIndex implements vscode.Disposable {
 
   constructor(
     private readonly places: ResultPlaces,
-    private readonly now: () => Date,
-    private readonly originOf: (folder: string) => string | undefined,
+    private readonly state: EditorState,
   ) {}
 
   get results(): FoundResults {
@@ -197,7 +196,7 @@ export class ResultsIndex implements vscode.Disposable {
 
   private async read(): Promise<void> {
     const { scanResults } = await import(/* webpackChunkName: "features" */ './resultEntry.js');
-    const { entries, unread } = await scanResults(this.places.all(), this.known, this.now());
+    const { entries, unread } = await scanResults(this.places.all(), this.known, new Date());
     this.found = { entries: entries.map((entry) => this.withOrigin(entry)), unread };
     this.emitter.fire();
     if (this.found.entries.some(({ status }) => status === 'running')) {
@@ -206,7 +205,7 @@ export class ResultsIndex implements vscode.Disposable {
   }
 
   private withOrigin(entry: ResultEntry): ResultEntry {
-    const origin = this.originOf(entry.folder);
+    const origin = this.state.originOf(entry.folder);
     return origin === undefined ? entry : { ...entry, origin };
   }
 
