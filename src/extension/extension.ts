@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
 import type { CommandHandler } from './commands';
 import type { Features } from './features';
-import { lazyLanguage } from './language/lazyLanguage';
+import type { LanguageProviders } from './language/languageProviders';
 import { errorText, type Log } from './log';
 import { ResultsTree } from './results/resultsTree';
 import { followActiveEditor, ScenarioFiles } from './scenarios/scenarioFiles';
@@ -29,11 +29,7 @@ export function activate(context: vscode.ExtensionContext): void {
     services,
     relevant,
     registerCommands(context, services.log, async () => (await runs()).commands),
-    lazyLanguage({
-      isScenario: (document) => files.isScenario(document),
-      load: async () => (await features()).language,
-      onRelevantChange: relevant.event,
-    }),
+    lazyLanguage(files, async () => (await features()).language, relevant.event),
     followActiveEditor(files, services.state),
     // The copies of scenarios that lie beside results; the query of their URI is the folder.
     vscode.workspace.registerTextDocumentContentProvider(runCopyScheme, {
@@ -124,4 +120,71 @@ function relevantChange({ index, running, state }: Services): {
     emitter,
   );
   return { event: emitter.event, dispose: () => void sources.dispose() };
+}
+
+/** YAML files of any name; which of them are scenarios is asked of each. */
+const selector: vscode.DocumentSelector = { language: 'yaml' };
+
+/** Registers the language features. Their code, with parser and tables, is read with the first scenario. */
+function lazyLanguage(
+  files: ScenarioFiles,
+  load: () => Promise<LanguageProviders>,
+  onRelevantChange: vscode.Event<void>,
+): vscode.Disposable {
+  const { languages } = vscode;
+  const of = async (document: vscode.TextDocument): Promise<LanguageProviders | undefined> =>
+    files.isScenario(document) ? load() : undefined;
+  return vscode.Disposable.from(
+    loadWithFirstScenario(files, load),
+    languages.registerCompletionItemProvider(
+      selector,
+      {
+        provideCompletionItems: async (document, position) =>
+          (await of(document))?.completions(document, position),
+      },
+      ...[':', ' ', '$', '{'],
+    ),
+    languages.registerHoverProvider(selector, {
+      provideHover: async (document, position) => (await of(document))?.hover(document, position),
+    }),
+    languages.registerCodeLensProvider(selector, {
+      onDidChangeCodeLenses: onRelevantChange,
+      provideCodeLenses: async (document) => (await of(document))?.lenses(document),
+    }),
+    languages.registerInlayHintsProvider(selector, {
+      onDidChangeInlayHints: onRelevantChange,
+      provideInlayHints: async (document, range) => (await of(document))?.hints(document, range),
+    }),
+    languages.registerDocumentSymbolProvider(selector, {
+      provideDocumentSymbols: async (document) => (await of(document))?.symbols(document),
+    }),
+    languages.registerCodeActionsProvider(
+      selector,
+      {
+        provideCodeActions: async (document, range, context) =>
+          (await of(document))?.fixes(document, range, context),
+      },
+      { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
+    ),
+  );
+}
+
+/** Diagnostics need no question: they begin as soon as a scenario is open. */
+function loadWithFirstScenario(
+  files: ScenarioFiles,
+  load: () => Promise<LanguageProviders>,
+): vscode.Disposable {
+  const watchers: vscode.Disposable[] = [];
+  const unwatch = (): void => watchers.splice(0).forEach((watcher) => void watcher.dispose());
+  const look = (document: vscode.TextDocument): void => {
+    if (watchers.length === 0 || !files.isScenario(document)) return;
+    unwatch();
+    void load();
+  };
+  watchers.push(
+    vscode.workspace.onDidOpenTextDocument(look),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => look(document)),
+  );
+  vscode.workspace.textDocuments.forEach(look);
+  return new vscode.Disposable(unwatch);
 }
