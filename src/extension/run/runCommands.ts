@@ -4,13 +4,11 @@ import { t } from '../log';
 import { isAzure } from '../../base/services';
 import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
+import { useCases } from '../../usecases/registry';
+import type { UseCase } from '../../usecases/useCase';
 import { trusted } from '../questions';
 import { scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
-import {
-  exampleScenarios,
-  scenarioTemplates,
-  type ScenarioTemplate,
-} from '../scenarios/startingScenarios';
+import { exampleScenarios, templateText } from '../scenarios/startingScenarios';
 import type { Services } from '../services';
 import { pickTarget } from '../targets/targetCommands';
 import { targetKeys } from '../targets/targetsModel';
@@ -113,15 +111,15 @@ async function exampleItems(folder: string): Promise<ScenarioItem[]> {
 }
 
 /** Opens a new file with a filled scenario of the use case the person chooses, or of one that is named. */
-export async function newScenario(useCase?: unknown, url?: unknown): Promise<void> {
-  const template =
-    scenarioTemplates().find((each) => each.useCase.name === useCase) ?? (await chosenTemplate());
-  if (!template) return;
+export async function newScenario(named?: unknown, url?: unknown): Promise<void> {
+  const useCase = useCases.find(({ name }) => name === named) ?? (await chooseUseCase());
+  if (!useCase) return;
+  const template = templateText(useCase);
   const text =
     typeof url === 'string'
-      ? template.text.replace(/^( *target: )local$/m, (_line, key: string) => key + url)
-      : template.text;
-  const uri = await freeName(template.fileName);
+      ? template.replace(/^( *target: )local$/m, (_line, key: string) => key + url)
+      : template;
+  const uri = await freeName(`${useCase.name}.signalr.yaml`);
   const document = await vscode.workspace.openTextDocument(uri);
   await vscode.window.showTextDocument(document);
   if (document.getText() !== '') return;
@@ -130,18 +128,18 @@ export async function newScenario(useCase?: unknown, url?: unknown): Promise<voi
   await vscode.workspace.applyEdit(edit);
 }
 
-async function chosenTemplate(): Promise<ScenarioTemplate | undefined> {
-  const items = scenarioTemplates().map((template) => ({
-    label: template.useCase.name,
-    detail: template.useCase.summary,
-    template,
+async function chooseUseCase(): Promise<UseCase | undefined> {
+  const items = useCases.map((useCase) => ({
+    label: useCase.name,
+    detail: useCase.summary,
+    useCase,
   }));
   const answer = await vscode.window.showQuickPick(items, {
     title: t('New SignalR Scenario'),
     placeHolder: t('What do the clients do?'),
     matchOnDetail: true,
   });
-  return answer?.template;
+  return answer?.useCase;
 }
 
 /** An unsaved file beside the others of the workspace, under a name that is not taken. */

@@ -6,18 +6,9 @@ import type { SetKey } from '../../results/scenarioCopy';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
 import { isAzure, usualService } from '../../base/services';
-import type { Scenario } from '../../scenario/scenario';
-import { useCases } from '../../usecases/registry';
 import { runsOnHub, type UseCase } from '../../usecases/useCase';
 
-export interface ExampleScenario {
-  readonly file: string;
-  readonly summary: string;
-  readonly service: Scenario['service'];
-  readonly overrides: readonly SetKey[];
-}
-
-export async function exampleScenarios(folder: string): Promise<ExampleScenario[]> {
+export async function exampleScenarios(folder: string) {
   const names = await readdir(folder).catch(() => []);
   const files = names.filter((name) => /\.ya?ml$/.test(name)).sort();
   // Not as documents of the editor: their notes would be listed as problems.
@@ -30,32 +21,23 @@ export async function exampleScenarios(folder: string): Promise<ExampleScenario[
   return examples.flat().sort((a, b) => a.overrides.length - b.overrides.length);
 }
 
-function exampleOf(file: string, text: string): ExampleScenario[] {
+function exampleOf(file: string, text: string) {
   const { scenario } = parseScenario(text);
   if (!scenario || notRunnable(scenario) !== undefined) return [];
   const summary = /^#(.*)$/m.exec(text)?.[1]?.trim() ?? '';
   const { service, target } = scenario;
-  const overrides = [
+  // In place of what only who has it can use: the embedded hub or an emulator.
+  const overrides: SetKey[] = [
     { path: 'config.target', value: 'local' },
     ...(isAzure(service) ? [{ path: 'config.service', value: service }] : []),
   ];
   return [{ file, summary, service, overrides: behindOf(target) === 'ownServer' ? [] : overrides }];
 }
 
-export type ScenarioTemplate = ReturnType<typeof scenarioTemplates>[number];
-
-/** In the order people are shown them. */
-export const scenarioTemplates = () =>
-  useCases.map((useCase) => ({
-    useCase,
-    fileName: `${useCase.name}.signalr.yaml`,
-    text: templateText(useCase),
-  }));
-
 const connections = 200;
 
 /** A small load for any machine; groups of ten are the small group of the performance guides. */
-function templateText(useCase: UseCase): string {
+export function templateText(useCase: UseCase): string {
   return startingFile(useCase, {
     service: runsOnHub(useCase) ? 'hub' : usualService,
     connections,
