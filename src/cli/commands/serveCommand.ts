@@ -37,13 +37,11 @@ interface RunServer extends Disposable {
   renew(pass: ServicePass): void;
 }
 
+type Emulator = Disposable & { readonly connectionString: string };
+
 export interface ServeDeps {
-  readonly startBenchHub: (
-    options: BenchHubOptions,
-  ) => Promise<Disposable & { readonly url: string }>;
-  readonly startAzureSignalr: (
-    options: AzureSignalrOptions,
-  ) => Promise<Disposable & { readonly connectionString: string }>;
+  readonly startBenchHub: (options: BenchHubOptions) => Promise<Disposable & { url: string }>;
+  readonly startAzureSignalr: (options: AzureSignalrOptions) => Promise<Emulator>;
   readonly startAppServer: (options: AppServerOptions) => Promise<RunServer>;
   /** Serves the application's side of a service, as its environment says. */
   readonly startUpstreamHandler: (
@@ -51,9 +49,7 @@ export interface ServeDeps {
     port: number,
     onProblem: (text: string) => void,
   ) => Promise<RunServer>;
-  readonly startWebPubSubEmulator: (
-    options: WebPubSubEmulatorOptions,
-  ) => Promise<Disposable & { readonly connectionString: string }>;
+  readonly startWebPubSubEmulator: (options: WebPubSubEmulatorOptions) => Promise<Emulator>;
   /** Settles when standard input has ended; calls back with each line before. */
   readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
 }
