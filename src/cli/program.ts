@@ -2,7 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { ExpectedError } from '../base/expectedError';
 import { azureServices, usualService } from '../base/services';
 import { signalrEditions, type Edition } from '../capacity/model';
-import { groupShapes } from '../capacity/start/preset';
+import type { GroupShape } from '../capacity/start/preset';
 import { redactText } from '../results/redact';
 import type { SetKey } from '../results/scenarioCopy';
 import { toolVersion } from '../results/result';
@@ -18,7 +18,9 @@ import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
 import { printable } from './views/line';
 
+// Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
+const groupShapes: readonly GroupShape[] = ['small', 'big', 'tiny'];
 /** The hidden command that the scripts ask: one line for each candidate, with a tab before its text. */
 const askingCommand = '__complete';
 
