@@ -60,7 +60,12 @@ async function openByTokens(
   const isOurs = scenario.upstream !== undefined;
   const echoes = scenario.entries.some(({ name }) => needsApplication(findUseCase(name)!));
   const needsUpstream = appServers === 'none' ? echoes : isOurs;
-  if (needsUpstream && isOurs) refuseUnreachable(connection, scenario.upstream);
+  const { clientEndpoint, serverEndpoint } = connection;
+  if (needsUpstream && isOurs && hostsBeyond([clientEndpoint, serverEndpoint]).length > 0) {
+    // A service elsewhere could never reach it; what a reference holds is not known when the file is read.
+    const message = unreachableUpstream(scenario.upstream);
+    if (message !== undefined) throw new ExpectedError('upstream', message);
+  }
   const opened = await serviceTarget([kind, path, 'rest'], connection, scenario, context);
   const starts = needsUpstream && (isOurs || opened.hostsBeyond.length === 0);
   return starts ? withUpstream(opened, scenario, context) : opened;
@@ -242,19 +247,6 @@ export function checkSignInHosts(
     if (refusal.why === 'host' && known.includes(hostname.toLowerCase())) continue;
     throw new ExpectedError('connection-string', refusal.message);
   }
-}
-
-/**
- * Refuses a handler that a service elsewhere could never reach. The text of a reference is not known when the file is read.
- * @throws ExpectedError `upstream`
- */
-function refuseUnreachable(
-  { clientEndpoint, serverEndpoint }: ServiceConnection,
-  upstream: UpstreamSpec,
-): void {
-  if (hostsBeyond([clientEndpoint, serverEndpoint]).length === 0) return;
-  const message = unreachableUpstream(upstream);
-  if (message !== undefined) throw new ExpectedError('upstream', message);
 }
 
 /**
