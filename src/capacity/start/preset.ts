@@ -117,10 +117,10 @@ function mostSenders(
   if (one?.unit !== choice.unit) return undefined;
   let [least, most, use] = [1, connections, one.traffic_utilisation];
   // Utilisation grows with the senders, mostly evenly: then a guess by the last one is right. Where it does not,
-  // every other look halves what is left.
+  // every third look halves what is left.
   for (let look = 0; least < most; look++) {
     const even = Math.max(least + 1, Math.min(most, Math.floor(least / use)));
-    const senders = look % 2 === 0 ? even : Math.ceil((least + most) / 2);
+    const senders = look % 3 < 2 ? even : Math.ceil((least + most) / 2);
     const found = estimated(senders);
     if (found?.unit === choice.unit) [least, use] = [senders, found.traffic_utilisation];
     else most = senders - 1;
