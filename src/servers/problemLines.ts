@@ -1,4 +1,3 @@
-/** Between two times of writing. */
 const everyMs = 250;
 /** Sentences written at a time; what is more than that is counted with the last. */
 const mostAtOnce = 20;

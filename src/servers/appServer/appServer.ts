@@ -25,7 +25,6 @@ import { ServerConnections, type ServerConnectionsSettings } from './serviceConn
 
 export interface AppServerOptions extends AppServerHubOptions, ServerConnectionsSettings {
   readonly service: ServiceInstance;
-  /** Name of the hub at the service. */
   readonly hub: string;
   /** Whether clients that negotiate here are served by this process, default `disabled`. */
   readonly stickyMode?: StickyMode;
@@ -64,7 +63,6 @@ const path = '/signalrbench';
 /**
  * Starts an app server with the bench hub: it opens its connections to the service, and sends clients that
  * negotiate with it on to the service.
- *
  * @throws ExpectedError `service-unreachable` when none of its connections could be opened; `port-taken`
  * and `port-refused` when it cannot listen
  */
@@ -138,7 +136,6 @@ const notConnected: Refusal = {
 };
 const maxUrlChars = 4096;
 
-/** What speaks against a request by itself. */
 function refusalOf({ url = '', method }: IncomingMessage): Refusal | undefined {
   if (url.length > maxUrlChars) return { status: 414, text: 'The query is too long.' };
   if (url.split('?', 1)[0]!.toLowerCase() !== `${path}/negotiate`)

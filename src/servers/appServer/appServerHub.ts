@@ -219,7 +219,6 @@ class GroupAcks {
     { dueMs: number; answer: (isDone: boolean) => void }
   >();
 
-  /** The id for the next message, and whether the service has done what it asks for. */
   next(nowMs: number): { readonly ackId: number; readonly isDone: Promise<boolean> } {
     this.lastId = (this.lastId % 0x7fff_ffff) + 1;
     const ackId = this.lastId;

@@ -28,8 +28,7 @@ import type { HubConnection } from '../hub/hubConnection';
 import { payloadEnd, payloadStart } from '../hubProtocol/serverFrame';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 
-export interface ServerConnectionHost {
-  /** Clients on all connections of this app server. */
+interface ServerConnectionHost {
   readonly clientCount: number;
   opened(connection: ServerConnection): void;
   received(connection: ServerConnection, message: ServiceMessage): void;
@@ -67,7 +66,6 @@ const maxUnsentBytes = 16 * 1024 * 1024;
 export class ServerConnection {
   readonly clients = new Map<string, ServiceClient>();
   private readonly socket: WebSocket;
-  /** The stream under it. */
   private raw: Duplex | undefined;
   private readonly output = new ServiceOutput();
   private readonly frames = new ServiceFrames(maxBodyBytes, (bytes, start, end) =>
@@ -76,7 +74,6 @@ export class ServerConnection {
   private state: 'handshake' | 'open' | 'over' = 'handshake';
   private isMuted = false;
   private isHeldUp = false;
-  /** Whether a message that could not be read was reported. */
   private hasPuzzled = false;
   private flushing: NodeJS.Immediate | undefined;
   private openedMs = 0;
@@ -158,7 +155,6 @@ export class ServerConnection {
     this.flushSoon();
   }
 
-  /** The service has reported an error that ends the direction to it. */
   mute(): void {
     this.isMuted = true;
   }
@@ -294,11 +290,9 @@ export class ServerConnection {
 
 /** Why a server connection is no more, as far as it is known. */
 export interface ConnectionEnd {
-  /** HTTP status that refused the WebSocket. */
   readonly status?: number;
   /** Pause that the service asked for with it. */
   readonly retryAfterMs?: number | undefined;
-  /** What the service answered to the handshake. */
   readonly refusal?: string;
   /** Of the network, or of us. */
   readonly reason?: string;
@@ -314,7 +308,6 @@ export function endText({ status, refusal, reason }: ConnectionEnd): string {
 const assignRole =
   'Assign the role SignalR App Server to the identity; that may take up to 30 minutes to have effect.';
 
-/** What a person can do about a connection that could not be opened. */
 export function endAdvice({ status, blocker }: ConnectionEnd, signedIn: boolean): string {
   if (blocker === 'proxy')
     return 'Check the proxy that HTTPS_PROXY or HTTP_PROXY names, or list the host of the service in NO_PROXY.';
@@ -336,11 +329,9 @@ export function endAdvice({ status, blocker }: ConnectionEnd, signedIn: boolean)
   }
 }
 
-/** A client of the service, as it comes to the hub through one server connection. */
 export class ServiceClient implements HubTransport {
   readonly hasOwnKeepAlive = false;
   readonly carriesBinary = true;
-  /** The id in MessagePack. */
   private readonly encodedId: Buffer;
   private readonly head: Buffer;
   private owner: HubConnection | undefined;

@@ -26,7 +26,6 @@ interface ServerConnectionsOptions extends ServerConnectionsSettings {
   /** `ws(s)://host[:port]/server/?hub=…` */
   readonly url: string;
   readonly serverId: string;
-  /** For one connection. */
   readonly token: () => Promise<string>;
   /** Whether the tokens are those of a sign-in; else of a key. */
   readonly signedIn: boolean;
@@ -46,7 +45,6 @@ const closeMs = 500;
  */
 export class ServerConnections {
   private readonly all = new Set<ServerConnection>();
-  /** Fixed connections that wait for their turn. */
   private waiting = 0;
   private failures = 0;
   private retry: NodeJS.Timeout | undefined;
@@ -210,7 +208,6 @@ export class ServerConnections {
     );
   }
 
-  /** @param target instance of the service, for an on-demand connection */
   private async connect(target?: string): Promise<ServerConnection> {
     const token = await this.options.token();
     const { url, serverId, ...rest } = this.options;

@@ -31,7 +31,6 @@ import {
 } from './clientIdentity';
 
 export interface DefaultModeHost {
-  /** Whether app servers may run hubs here at all. */
   readonly allowsDefaultMode: boolean;
   readonly maxUnreadBytes: number;
   /** Milliseconds, as of the last tick. */
@@ -44,7 +43,6 @@ export interface DefaultModeHost {
   route(client: RoutedClient): ServerConnection | undefined;
   /** It takes and sends no more messages. */
   closing(client: RoutedClient): void;
-  /** Its transport is no more. */
   gone(client: RoutedClient): void;
 }
 
@@ -115,13 +113,11 @@ export class ServerConnection {
     if (this.isFull) client.pause();
   }
 
-  /** Hands on what a client sent, as it came. */
   forward(client: RoutedClient, data: Buffer): void {
     this.output.connectionData(client.idText, 0, data, 0, data.length);
     this.flushSoon();
   }
 
-  /** A client is gone, or closed by the service. */
   clientClosed(client: RoutedClient, errorMessage: string): void {
     if (!this.clients.delete(client.id)) return;
     this.send({ type: serviceType.closeConnection, connectionId: client.id, errorMessage });
@@ -273,7 +269,6 @@ const maxPartialBytes = 16 * 1024 * 1024;
 /** Most frames that wait for the answer to a handshake. */
 const maxHeldFrames = 1000;
 
-/** The protocol that a hub handshake asks for; undefined when it is none. */
 function protocolIn(text: string): string | undefined {
   try {
     const { protocol } = JSON.parse(text) as { protocol?: unknown };
@@ -289,7 +284,6 @@ function protocolIn(text: string): string | undefined {
 export class RoutedClient implements TransportOwner {
   groups: Set<string> | undefined;
   protocolName = 'json';
-  /** The id in MessagePack, for every message that carries its data. */
   readonly idText: Buffer;
   line: ServerConnection | undefined;
   private state: 'handshake' | 'routed' | 'open' | 'closing' = 'handshake';

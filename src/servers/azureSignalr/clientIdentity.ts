@@ -13,8 +13,7 @@ export interface ClientIdentity {
   readonly query: string;
 }
 
-/** A type may occur several times. */
-export type ClaimPairs = readonly (readonly [type: string, value: string])[];
+type ClaimPairs = readonly (readonly [type: string, value: string])[];
 export type HeaderList = readonly (readonly [name: string, values: readonly string[]])[];
 
 /** How long a poll may be held without a `asrs.s.ttl`, and at most. */
@@ -40,7 +39,6 @@ function identityOf(hub: string, claims: TokenClaims, request: IncomingMessage):
   return { hub, userId, claims, query: queryOf(request) };
 }
 
-/** The hub of a request's query in lower case. */
 function hubOf(query: URLSearchParams): string | Refusal {
   const [hub, ...more] = query.getAll('hub');
   if (hub === undefined) return { status: 400, text: 'The query parameter hub is missing.' };

@@ -18,7 +18,6 @@ import type { ServiceClient } from './serviceHub';
 
 /** What the webhooks hear of serverless clients, and what these get back. */
 export class ServerlessEvents {
-  /** Events sent, and those without a good answer. */
   readonly counts = { sent: 0, failed: 0 };
 
   constructor(private readonly upstream: Upstream) {}
@@ -161,10 +160,8 @@ export class ServerlessClient extends HubConnection implements ServiceClient {
   }
 }
 
-/** Something that happened to a client and that a webhook hears of. */
 interface UpstreamEvent {
   readonly category: 'connections' | 'messages';
-  /** `connected`, `disconnected`, or the hub method. */
   readonly event: string;
   readonly connectionId: string;
   readonly identity: ClientIdentity;

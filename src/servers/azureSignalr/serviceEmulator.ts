@@ -44,13 +44,10 @@ import { ServiceHub } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';
 import { ClientResults, serveRequest } from './serviceRequests';
 
-export interface AzureSignalrCounts {
-  /** Clients past the connect, in any mode. */
+interface AzureSignalrCounts {
   readonly clients: number;
   readonly serverConnections: number;
-  /** Connections refused by the quota. */
   readonly refused: number;
-  /** Events sent to webhooks, and those without a good answer. */
   readonly upstreamSent: number;
   readonly upstreamFailed: number;
 }
@@ -367,7 +364,7 @@ function answersPreflight(request: IncomingMessage, response: ServerResponse): b
 }
 
 /** What a real service does now and then, on demand: for tests of app servers. */
-export class ServiceFaults {
+class ServiceFaults {
   constructor(private readonly hub: (name: string) => ServiceHub) {}
 
   /** Says the text to every app server; they stop sending then. */
@@ -380,10 +377,7 @@ export class ServiceFaults {
     this.sendAll(hub, { type: serviceType.ping, messages: pairs });
   }
 
-  /**
-   * Holds or releases what an app server writes to a client.
-   * @param operation one of `flowOperation`
-   */
+  /** Holds or releases what an app server writes to a client. @param operation one of `flowOperation` */
   flowControl(hub: string, connectionId: string, operation: number): void {
     const client = this.hub(hub).clients.get(connectionId);
     if (!(client instanceof RoutedClient)) return;

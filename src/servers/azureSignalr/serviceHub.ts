@@ -8,7 +8,6 @@ import type { ClientIdentity } from './clientIdentity';
 export interface ServiceClient extends HubMember {
   readonly identity: ClientIdentity;
   readonly protocolName: string;
-  /** Sends one encoded frame to a client past its handshake. */
   write(frame: Buffer): void;
   close(error?: string, allowReconnect?: boolean): void;
 }
@@ -101,10 +100,9 @@ export function idIn(ids: readonly string[] = []): (client: ServiceClient) => bo
   return ({ id }) => set.has(id);
 }
 
-/** Memberships in all hubs of an emulator; more are refused. */
 const mostMemberships = 1_000_000;
 
-export interface MembershipCount {
+interface MembershipCount {
   used: number;
 }
 
@@ -119,10 +117,7 @@ export class UserGroups {
     return this.groupsOf.size === 0;
   }
 
-  /**
-   * @param forS seconds, Infinity for no end
-   * @returns false when there is no room for one more membership
-   */
+  /** @param forS seconds, Infinity for no end. @returns false when there is no room for one more membership */
   add(userId: string, group: string, forS: number): boolean {
     const groups = this.groupsOf.get(userId) ?? new Map<string, number>();
     if (!groups.has(group)) {

@@ -62,7 +62,6 @@ export function serveRequest(
   }
 }
 
-/** Messages to clients; false for any other. */
 function sends(hub: ServiceHub, message: ServiceMessage): boolean {
   const send = (
     receivers: Iterable<ServiceClient>,
@@ -128,13 +127,13 @@ function membership(hub: ServiceHub, message: ServiceMessage): Ack | undefined {
     case serviceType.joinGroupWithAck:
     case serviceType.leaveGroup:
     case serviceType.leaveGroupWithAck: {
-      const client = hub.clients.get(message.connectionId);
+      const { type, connectionId, groupName } = message;
+      const client = hub.clients.get(connectionId);
       if (client === undefined) return noConnection;
-      const joins =
-        message.type === serviceType.joinGroup || message.type === serviceType.joinGroupWithAck;
-      if (!isGroupName(message.groupName)) return noGroup;
-      if (joins) return hub.groups.join(client, message.groupName) ? ok : tooManyGroups;
-      hub.groups.leave(client, message.groupName);
+      if (!isGroupName(groupName)) return noGroup;
+      if (type === serviceType.joinGroup || type === serviceType.joinGroupWithAck)
+        return hub.groups.join(client, groupName) ? ok : tooManyGroups;
+      hub.groups.leave(client, groupName);
       return ok;
     }
     case serviceType.userJoinGroup:

@@ -6,7 +6,6 @@ import { readBody, refuse } from './loopbackServer';
 import { noConnection, takenId, type ConnectionTokens } from './negotiate';
 import type { HubTransport, TransportOwner } from './webSocketTransport';
 
-/** Sends of one client that may wait while the hub does not read. */
 const maxWaitingPosts = 16;
 /** Time a client gets to read what is left once its connection is closing. */
 const closeTimeoutMs = 5000;
@@ -64,7 +63,6 @@ export abstract class HttpTransport implements HubTransport {
   abstract terminate(): void;
   abstract tick(nowMs: number): void;
 
-  /** To be called when nothing more can be sent. */
   protected end(): void {
     if (this.isGone) return;
     this.isGone = true;
@@ -149,13 +147,12 @@ export interface PollLimits {
 }
 
 /** Long polling: each request is answered as soon as there is something. */
-export class PollTransport extends HttpTransport {
+class PollTransport extends HttpTransport {
   readonly hasOwnKeepAlive = true;
   readonly carriesBinary = true;
   private waiting: ServerResponse | undefined;
   private unread: Buffer[] = [];
   private unreadLength = 0;
-  /** Whether what was written last is no text. */
   private isBinary = false;
   private activated = false;
   private isClosed = false;
@@ -192,10 +189,6 @@ export class PollTransport extends HttpTransport {
     }
   }
 
-  remove(): void {
-    this.finish();
-  }
-
   write(frames: Buffer): void {
     if (this.isGone) return;
     this.isBinary = (frames[0]! & 0x0f) === opcode.binary;
@@ -227,7 +220,8 @@ export class PollTransport extends HttpTransport {
     }
   }
 
-  private finish(): void {
+  /** Nothing is left to send, or the client has ended the connection. */
+  finish(): void {
     this.waiting?.writeHead(204).end();
     this.polled();
     this.end();
@@ -254,7 +248,6 @@ export class PollTransport extends HttpTransport {
 export interface HttpClientsHost {
   readonly tokens: ConnectionTokens;
   readonly maxPostBytes: number;
-  /** Of the client that connects with this request. */
   pollLimits(request: IncomingMessage): PollLimits;
   connected(connectionId: string, transport: HttpTransport, request: IncomingMessage): void;
 }
@@ -337,7 +330,7 @@ function remove(response: ServerResponse, transport: HttpTransport): void {
     refuse(response, onlyPolling);
     return;
   }
-  transport.remove();
+  transport.finish();
   response.writeHead(202, { 'Content-Length': 0 });
   response.end();
 }

@@ -42,7 +42,6 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   private disposed: Promise<void> | undefined;
   private allGone: () => void = () => undefined;
 
-  /** @param maxMessageBytes longest WebSocket message that is taken */
   constructor(maxMessageBytes: number) {
     // The types of `ws` do not know `closeTimeout` yet.
     const options: ServerOptions & { closeTimeout: number } = {
@@ -69,7 +68,6 @@ export abstract class ConnectionServer<Connection extends Terminable> {
     }, tickMs);
   }
 
-  /** Closes every connection, stops listening, and leaves nothing open. */
   dispose(): Promise<void> {
     this.disposed ??= this.shutDown();
     return this.disposed;
@@ -91,7 +89,6 @@ export abstract class ConnectionServer<Connection extends Terminable> {
 
   protected abstract answer(request: IncomingMessage, response: ServerResponse): void;
   protected abstract upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Called about once a second. */
   protected abstract tick(): void;
   protected abstract sayGoodbye(): void;
 
@@ -113,8 +110,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   }
 }
 
-/** What a server does with requests that come from this machine. */
-export interface LoopbackHandlers {
+interface LoopbackHandlers {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Name of a tunnel whose requests are meant for this server. */
@@ -200,7 +196,6 @@ const wrongOrigin: Refusal = {
  * What speaks against a request to a server on loopback. A page of any origin can reach such a server, and
  * a name of a page's own can be made to lead here; both show in these two headers, which a page cannot
  * choose (Fetch, "Forbidden request-header").
- *
  * @param publicHost name of a tunnel that leads here
  */
 export function refusalOf(

@@ -24,7 +24,6 @@ export const postOnly: Refusal = {
   headers: { Allow: 'POST' },
 };
 
-/** What a client may choose from, in the order of ASP.NET Core. */
 export const availableTransports = [
   { transport: 'WebSockets', transferFormats: ['Text', 'Binary'] },
   { transport: 'ServerSentEvents', transferFormats: ['Text'] },

@@ -7,7 +7,6 @@ import { serverFrame } from '../hubProtocol/serverFrame';
 export interface SocketOwner extends TransportOwner {
   /** @param code of the close frame, 1006 without one */
   gone(code?: number): void;
-  /** A sign of life has come that is no message. */
   seen?(): void;
 }
 
@@ -48,7 +47,6 @@ export class WebSocketTransport implements HubTransport {
     socket.on('close', (code) => owner.gone(code));
   }
 
-  /** Called when all was read that had to wait. */
   onDrain(listener: () => void): void {
     this.raw.on('drain', listener);
   }
@@ -113,7 +111,6 @@ export interface HubTransport {
   write(frames: Buffer): void;
   /** Ends in order, behind what was written. */
   close(code: number): void;
-  /** Ends at once, without a word. */
   terminate(): void;
   pause(): void;
   resume(): void;

@@ -22,17 +22,14 @@ import { HubConnection, type ConnectionHost } from './hubConnection';
 import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
 import { HubGroups } from './hubGroups';
 
-export interface BenchHubCounts extends Readonly<DeliveryCounts> {
-  /** Connects turned away by `--refuse` and `--throttle`. */
+interface BenchHubCounts extends Readonly<DeliveryCounts> {
   readonly refused: number;
   readonly throttled: number;
   readonly invocations: number;
 }
 
 export interface BenchHub {
-  /** The whole hub URL, such as `http://127.0.0.1:5050/signalrbench`. */
   readonly url: string;
-  /** Connections past their handshake. */
   readonly connectionCount: number;
   readonly counts: BenchHubCounts;
   /** Closes every connection with a Close message, stops listening, and leaves nothing open. */

@@ -8,14 +8,13 @@ export interface Stall {
 }
 
 /** The first `count` connects are answered 429 with `Retry-After: retryAfterS`. */
-export interface Throttle {
+interface Throttle {
   readonly count: number;
   readonly retryAfterS: number;
 }
 
 /**
  * Misbehaviour on demand, for tests of clients. All absent: the hub behaves.
- *
  * A *delivery* is one `RecordLatency` callback to one connection, one item that `StreamingEcho` or
  * `StreamingDownload` gives, or one answer of `StreamingUpload`: a broadcast to 10 connections is 10 deliveries, numbered from 1 over the whole hub in the order
  * they are decided. A *connect* is a negotiate, or an upgrade that skips negotiation; the upgrade after a

@@ -13,7 +13,6 @@ import { hubMethods } from '../../usecases/registry';
 import type { HubDeed, HubMethod } from '../../usecases/useCase';
 import type { StreamDirection } from '../../usecases/streams';
 
-/** Whom a payload is for. */
 export type Audience =
   | { readonly kind: 'all' }
   | { readonly kind: 'client'; readonly id: string }
@@ -22,10 +21,7 @@ export type Audience =
 /** What the bench methods work on. */
 export interface BenchContext extends StreamHost {
   readonly contracts: Contracts;
-  /**
-   * Hands a message to everybody in the audience.
-   * @returns false when it cannot be said in a protocol of theirs
-   */
+  /** Hands a message to everybody in the audience. @returns false when it cannot be said in a protocol of theirs */
   send(caller: HubConnection, frames: FrameSource, audience: Audience): boolean;
   /** Calls a client from the hub; a delivery is what the knobs act on. */
   call(client: HubConnection, frame: Buffer, isDelivery: boolean): void;
@@ -49,12 +45,11 @@ export type Outcome =
   | 'failed'
   | 'unbound';
 
-export interface BenchMethod {
+interface BenchMethod {
   readonly name: string;
   /** Which of the contracts it belongs to; that of the dictionaries when absent. */
   readonly contract?: 'measure' | 'both';
   readonly argumentCount: number;
-  /** Streams it takes: one or none. */
   readonly streams?: 1;
   readonly isStreaming?: true;
   /** Whether its callbacks are the deliveries that the knobs act on. */
@@ -70,7 +65,6 @@ const maxGroupNameLength = 1024;
 
 type Deliver = Extract<HubDeed, { kind: 'deliver' }>;
 
-/** A method that takes the dictionary and hands it to somebody. */
 function delivering(name: string, does: Deliver): BenchMethod {
   return {
     name,
@@ -110,7 +104,6 @@ function audienceOf({ to }: Deliver, receiver: string, { id }: HubConnection): A
   }
 }
 
-/** Its callback has its own name. */
 function membership(name: string, change: 'join' | 'leave'): BenchMethod {
   return {
     name,
@@ -178,7 +171,6 @@ function streamsOf(context: BenchContext, caller: HubConnection): ConnectionStre
 const streamed = (error: string | undefined): Outcome =>
   error === undefined ? 'streams' : { error };
 
-/** What the embedded hub does for a method of the dictionary contract. */
 function methodOf({ name, does }: HubMethod): BenchMethod {
   switch (does.kind) {
     case 'deliver':

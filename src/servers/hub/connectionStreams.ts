@@ -133,7 +133,6 @@ export class ConnectionStreams implements OpenStreams {
     return this.connection.protocol;
   }
 
-  /** Why no call of that id may begin. */
   private refusal(id: string): string | undefined {
     if (this.calls.has(id) || this.downloads.has(id))
       return `Invocation ID '${id}' is already in use.`;
@@ -148,7 +147,6 @@ export class ConnectionStreams implements OpenStreams {
     for (const download of this.downloads.values()) download.resume();
   }
 
-  /** Ends all streams without a word. */
   dispose(): void {
     for (const { timer } of this.calls.values()) clearTimeout(timer);
     for (const download of this.downloads.values()) download.dispose();
@@ -231,10 +229,8 @@ export class ConnectionStreams implements OpenStreams {
   }
 }
 
-/** What a client has asked for. */
 interface Download {
   readonly id: string;
-  /** The dictionary that is given back. */
   readonly item: Buffer;
   readonly items: number;
   readonly delayMs: number;

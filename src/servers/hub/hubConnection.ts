@@ -22,9 +22,7 @@ export interface ConnectionHost {
   readonly tickMs: number;
   opened(connection: HubConnection): void;
   invoked(connection: HubConnection, message: HubMessage): void;
-  /** It takes no further messages. */
   closing(connection: HubConnection): void;
-  /** Its transport is no more. */
   gone(connection: HubConnection): void;
 }
 
@@ -41,7 +39,6 @@ const closedWithError = 'Connection closed with an error.';
 
 /** One client, whatever its transport: handshake, splitting into messages, keep-alive, close. */
 export class HubConnection implements TransportOwner {
-  /** Names of the groups it is in; undefined until it joins its first. */
   groups: Set<string> | undefined;
   streams: OpenStreams | undefined;
   invocations = 0;
@@ -213,7 +210,6 @@ export class HubConnection implements TransportOwner {
       start = end;
       if (this.isFull) {
         this.pauseReading();
-        // What is left is checked already.
         const left = { data: data.subarray(start), isBinary: false };
         if (start < data.length) (this.inbox ??= []).unshift(left);
         return;

@@ -2,9 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { BenchHubKnobs } from './benchHubOptions';
 import type { HubConnection } from './hubConnection';
 
-/** What the hub did to `RecordLatency` callbacks and stream items. */
 export interface DeliveryCounts {
-  /** Decided: sent, waiting for their delay, or dropped. */
   deliveries: number;
   dropped: number;
   /** Sent a second time on top of `deliveries`. */

@@ -1,4 +1,4 @@
-export interface GroupMember {
+interface GroupMember {
   /** Names of the groups it is in; undefined until it joins its first. */
   groups: Set<string> | undefined;
 }
@@ -77,7 +77,6 @@ export class HubClients<Client extends HubMember> {
     if (client.userId !== undefined) this.users.add(client.userId, client);
   }
 
-  /** @returns false when it is not there */
   remove(client: Client): boolean {
     if (!this.clients.delete(client.id)) return false;
     this.groups.leaveAll(client);
@@ -93,7 +92,6 @@ export class HubClients<Client extends HubMember> {
     return this.groups.membersOf(group);
   }
 
-  /** The clients with these ids that are there. */
   ofIds(ids: readonly string[]): Client[] {
     return ids.flatMap((id) => this.clients.get(id) ?? []);
   }

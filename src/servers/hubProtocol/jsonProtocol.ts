@@ -110,7 +110,6 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Takes over one member; false when it is not what the protocol says. */
 function readMember(message: HubMessage, key: string, start: number, end: number): boolean {
   const { bytes } = message;
   switch (key) {

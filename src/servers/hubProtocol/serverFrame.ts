@@ -67,7 +67,6 @@ export function payloadEnd(frames: Buffer, at: number): number {
     : at + 10 + frames.readUInt32BE(at + 6);
 }
 
-/** The payloads of frames that lie one behind the other. */
 export function payloadsIn(frames: Buffer): Buffer[] {
   const payloads: Buffer[] = [];
   for (let at = 0; at < frames.length; at = payloadEnd(frames, at))

@@ -11,7 +11,6 @@ import { carryingFrame, serverFrame } from './serverFrame';
  */
 export class HubMessage {
   type = NaN;
-  /** Empty when absent. */
   target = '';
   /** Of a stream for stream items and their completion; undefined when nobody waits for an answer. */
   invocationId: string | undefined = undefined;
@@ -119,14 +118,10 @@ export abstract class ServerProtocol {
   abstract isNull(bytes: Buffer, start: number): boolean;
   /** The value as a .NET `long`, exactly; undefined when it does not bind to one. */
   abstract wideInteger(bytes: Buffer, start: number, end: number): bigint | undefined;
-  /** The value as text; undefined when it is none. */
   abstract text(bytes: Buffer, start: number, end: number): string | undefined;
   /** The text under `key` in a dictionary, the last one if it is repeated; undefined without. */
   abstract member(bytes: Buffer, start: number, end: number, key: string): string | undefined;
-  /**
-   * Everything in `start`…`end`.
-   * @throws SyntaxError when it is no value after all
-   */
+  /** Everything in `start`…`end`. @throws SyntaxError when it is no value after all */
   abstract value(bytes: Buffer, start: number, end: number): unknown;
   /** An argument list that came in another protocol, to be sent in this one. */
   abstract encodeArguments(values: unknown): Buffer;
@@ -188,7 +183,6 @@ export abstract class ServerProtocol {
     });
   }
 
-  /** The frame of a message made of `head`, a part of `bytes`, and `tail`. */
   protected carrying(
     head: Buffer,
     bytes: Buffer,

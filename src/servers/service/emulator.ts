@@ -34,7 +34,6 @@ export abstract class Emulator<Connection extends Terminable> extends Connection
     this.accessTokens.rotate(accessKeys);
   }
 
-  /** All URLs under which a path of this server can be asked for. */
   urlsOf(path: string): readonly string[] {
     return names.map((name) => `http://${name}:${this.port}${path}`);
   }
@@ -61,7 +60,6 @@ const maxNameChars = 1024;
 export const isGroupName = (name: string): boolean =>
   name.length <= maxNameChars && name.trim() !== '';
 
-/** Whether the groups of a user with this id are remembered. */
 export const isUserId = (id: string): boolean => id.length <= maxNameChars && id !== '';
 
 /** The parts of a path, decoded; undefined when it cannot be. */

@@ -46,7 +46,6 @@ export interface AzureSignalrOptions extends EmulatorOptions {
 export interface WebPubSubEmulatorOptions extends EmulatorOptions {
   /** Event handler of hubs for which none is registered; `{hub}` and `{event}` are filled in. */
   readonly upstream?: string;
-  /** Let clients without a token connect. */
   readonly allowAnonymous?: boolean;
 }
 

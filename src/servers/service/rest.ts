@@ -21,7 +21,6 @@ export interface RestCall<Hub> {
   readonly query: URLSearchParams;
   readonly contentType: string | undefined;
   readonly body: Buffer;
-  /** Whole URL without its query. */
   readonly url: string;
 }
 
@@ -40,10 +39,7 @@ export const noContent: RestAnswer = { status: 204 };
 
 /** A call that is refused: the code is for programs, the sentence for people. */
 export class RestError extends Error {
-  /**
-   * @param code by default that of the service for the status
-   * @param target what of the request is at fault
-   */
+  /** @param code by default that of the service for the status. @param target what of the request is at fault */
   constructor(
     readonly status: number,
     message: string,
@@ -60,7 +56,7 @@ export const invalid = (message: string): RestError => new RestError(400, messag
 type Run<Hub, Host> = (call: RestCall<Hub>, host: Host) => RestAnswer | Promise<RestAnswer>;
 
 /** `{…}` in a path is a name. */
-export interface Route<Hub, Host> {
+interface Route<Hub, Host> {
   readonly method: string;
   readonly path: readonly string[];
   readonly run: Run<Hub, Host>;
@@ -72,8 +68,7 @@ export const route = <Hub, Host>(
   run: Run<Hub, Host>,
 ): Route<Hub, Host> => ({ method, path: path.split('/'), run });
 
-/** A call before its route is known. */
-export interface AskedPath {
+interface AskedPath {
   /** Whether it is one of {@link RestApi.ownRoutes}. */
   readonly isOwn: boolean;
   readonly method: string;
@@ -83,7 +78,6 @@ export interface AskedPath {
   readonly query: URLSearchParams;
 }
 
-/** The API of one service. */
 export interface RestApi<Hub, Host> {
   readonly routes: readonly Route<Hub, Host>[];
   /** Under `/emulator/`: what the service has in its settings. */
@@ -162,7 +156,6 @@ function writeAnswer(response: ServerResponse, { status, body, headers }: RestAn
 
 const notFound = new RestError(404, 'There is nothing at this path.');
 
-/** A key for an application that has signed in. */
 function lendKey({ accessTokens }: Pick<RestHost<unknown>, 'accessTokens'>): RestAnswer {
   const { id, text } = accessTokens.lend();
   return { status: 200, body: { KeyId: id, AccessKey: text } };

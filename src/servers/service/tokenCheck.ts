@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader, errors } from 'jose';
 import type { SigningKey } from '../../base/endpoint';
 
-/** What is in an access token, by claim name. */
 export type TokenClaims = Readonly<Record<string, unknown>>;
 
 /** A token that was accepted, or the HTTP status and the reason that refuse it; never the token itself. */
@@ -16,22 +15,21 @@ export type TokenOutcome =
  */
 export type SignInCheck = (token: string) => 'accepted' | 'unauthorized' | 'forbidden';
 
-export interface AcceptedToken {
+interface AcceptedToken {
   readonly claims: TokenClaims;
   readonly expiresMs: number;
 }
 
-export interface TokenCheckOptions {
+interface TokenCheckOptions {
   /** Accepted keys, as text: the first is the primary one, further ones serve for a rotation. */
   readonly accessKeys: readonly string[];
-  /** Without it nobody can sign in. */
   readonly signIns?: SignInCheck | undefined;
   /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
 }
 
 /** Longest token of the official libraries. */
-export const maxTokenChars = 4096;
+const maxTokenChars = 4096;
 /** Accepted tokens that are remembered, so that the next request with one costs no HMAC. */
 const maxRemembered = 10_000;
 const algorithms = ['HS256', 'HS512'];
@@ -71,7 +69,6 @@ export class TokenCheck {
     this.rotate(accessKeys);
   }
 
-  /** From now on these keys are accepted, and no others. */
   rotate(accessKeys: readonly string[]): void {
     // The key is the text: it looks like base64 but is not decoded.
     this.keys = accessKeys.map((key) => new TextEncoder().encode(key));

@@ -18,15 +18,14 @@ export interface AnsweredUpstream {
   readonly body: Buffer;
 }
 
-export interface UpstreamCall {
+interface UpstreamCall {
   readonly method: 'OPTIONS' | 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer | undefined;
 }
 
-export interface UpstreamLimits {
-  /** For each answer. */
+interface UpstreamLimits {
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
 }
@@ -37,7 +36,7 @@ const maxSockets = 256;
 type Outcome = UpstreamAnswer | { readonly isStale: true };
 
 /** The requests with which an emulator notifies the application of events, over sockets that stay open. */
-export class UpstreamCalls {
+class UpstreamCalls {
   private readonly agents = {
     'http:': new HttpAgent({ keepAlive: true, maxSockets }),
     'https:': new HttpsAgent({ keepAlive: true, maxSockets }),
@@ -101,7 +100,6 @@ export class UpstreamHandlers<Handler> {
     this.calls = new UpstreamCalls(limits);
   }
 
-  /** @returns false when the hub had none of its own */
   unregister(hub: string): boolean {
     return this.registered.delete(hub);
   }
@@ -115,7 +113,6 @@ export class UpstreamHandlers<Handler> {
     this.registered.set(hub, handlers);
   }
 
-  /** Why a hub cannot have so many handlers of its own. */
   protected problemOf(hub: string, handlers: number): string | undefined {
     if (handlers > maxHandlers) return `A hub has at most ${maxHandlers} event handlers.`;
     return this.registered.has(hub) || this.registered.size < maxHubs
@@ -187,7 +184,6 @@ const encodedText = (text: string): string =>
 
 /**
  * The URL of an upstream handler with names in the `{places}` that they have values for.
- *
  * @returns a refusal when a segment of the path would be empty, `.` or `..` by a name: the URL would then
  * be one that the template does not stand for
  */

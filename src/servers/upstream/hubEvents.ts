@@ -32,12 +32,10 @@ export async function answerHubEvent(
   response.end(completion);
 }
 
-/** The application's side of a service. */
 export interface Application {
   /** Undefined after a sign-in. */
   readonly accessKey: string | undefined;
   readonly calls: RestCalls;
-  /** Gets why an event was not answered as it should be. */
   readonly onProblem: (text: string) => void;
 }
 
@@ -135,7 +133,6 @@ export const wrongSignature =
 /**
  * Whether a service has signed an event: `sha256=<hex>` for each of its keys, separated by commas, over
  * the id of the connection. The services differ in the case of the digits.
- *
  * @param accessKey undefined where somebody has signed in instead: nothing can be checked then
  */
 export function isSigned(

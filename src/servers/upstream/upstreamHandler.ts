@@ -16,7 +16,6 @@ import { answerHubEvent, isSigned, wrongSignature, type Application } from './hu
 /** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 
-/** What the process that runs the load sends to the handler's. */
 interface HandlerSettings {
   readonly endpoint: Endpoint;
   readonly service: ServiceAccess;
@@ -25,7 +24,6 @@ interface HandlerSettings {
 
 /**
  * The handler as its process starts it.
- *
  * @param settings {@link HandlerSettings} as JSON, from the process that runs the load
  * @throws ExpectedError as {@link startUpstreamHandler}, and when there are no settings
  */
@@ -40,7 +38,7 @@ export function upstreamHandler(
   return startUpstreamHandler(endpoint, service, port, onProblem, publicHost);
 }
 
-export interface UpstreamHandler {
+interface UpstreamHandler {
   readonly url: string;
   /** From now on its calls show tokens made with this pass. */
   renew(pass: ServicePass): void;
@@ -50,7 +48,6 @@ export interface UpstreamHandler {
 /**
  * Serves the application's side of both services on loopback: what clients send comes as HTTP requests,
  * and is answered as the bench methods of a hub are.
- *
  * @param endpoint how to reach the service's REST API
  * @param port 0 takes any free one
  * @param onProblem gets why an event was not answered as it should be

@@ -130,7 +130,6 @@ const secret = ['authorization', 'access_token', 'cookie'];
 const listsOf = (entries: readonly (readonly [string, readonly string[]])[]): object =>
   Object.fromEntries(entries.filter(([name]) => !secret.includes(name.toLowerCase())));
 
-/** All values of a claim, as text. */
 const claimTexts = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : [claim]).map((value: unknown) =>
     typeof value === 'string' ? value : JSON.stringify(value),

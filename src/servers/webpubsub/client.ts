@@ -22,7 +22,6 @@ export interface ClientHost {
   /** Milliseconds, as of the last tick. */
   readonly tickMs: number;
   received(client: Client, message: ClientMessage): void;
-  /** A client without a subprotocol has sent something. */
   receivedRaw(client: Client, payload: Payload): void;
   /** It is over, and cannot be recovered. */
   ended(client: Client, reason: string): void;
@@ -101,7 +100,6 @@ export class Client implements HubMember {
     this.sendOn();
   }
 
-  /** Whether a recovery with this token and subprotocol may go on. */
   mayRecover(token: string, subprotocol: Subprotocol | undefined): boolean {
     const given = Buffer.from(token, 'base64url');
     const own = this.reconnectionToken;
@@ -144,7 +142,6 @@ export class Client implements HubMember {
     this.socket?.write(serverFrame(opcodes[format], payload));
   }
 
-  /** Handles events of this client one after the other. */
   queueEvent(bytes: number, handle: () => Promise<void>): void {
     this.events ??= new EventQueue((isFull) => {
       if (isFull) this.socket?.pause();
@@ -231,7 +228,6 @@ export class Client implements HubMember {
     this.host.ended(this, reason);
   }
 
-  /** Ends a client that does not read. */
   private hasRoom(): boolean {
     // What reliable clients are sent waits for them; one large message may be on its way all the same.
     const allowedBytes = this.unacked === undefined ? maxUnreadBytes : 3 * maxUnreadBytes;

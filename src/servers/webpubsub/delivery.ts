@@ -81,12 +81,10 @@ const maxBytes = 16 * 1024 * 1024;
 /** What a reliable client has not acknowledged, oldest first. */
 export class UnackedMessages {
   private deliveries: Delivery[] = [];
-  /** Index of the oldest. */
   private head = 0;
   private bytes = 0;
   private lastId = 0;
 
-  /** Takes one more message; false when there is no room for it. */
   add(delivery: Delivery): boolean {
     const bytes = this.bytes + delivery.payloadBytes;
     if (this.deliveries.length - this.head >= maxMessages || bytes > maxBytes) return false;
@@ -130,7 +128,6 @@ interface Range {
 
 /** The ack ids one client has used. Clients count up, so that a few ranges hold nearly all of them. */
 export class AckIds {
-  /** Oldest first; they neither overlap nor touch. */
   private readonly ranges: Range[] = [];
 
   /** Whether the id is new; it is known from then on. */

@@ -3,7 +3,7 @@
  * `and or not`, comparisons, `in`, and functions of text. Source: Azure Web PubSub, "OData filter syntax".
  */
 
-export interface Filtered {
+interface Filtered {
   readonly id: string;
   readonly userId: string | undefined;
   readonly groups: ReadonlySet<string> | undefined;
@@ -11,14 +11,12 @@ export interface Filtered {
 
 export type Filter = (client: Filtered) => boolean;
 
-/** Longest filter, and deepest brackets. */
 const maxCharacters = 8192;
 const maxDepth = 50;
 
 type Value = string | number | boolean | null;
 type Term = (client: Filtered) => Value;
 
-/** @throws FilterError when the filter is not understood */
 export function parseFilter(text: string): Filter {
   if (text.length > maxCharacters) {
     const shown = `${text.slice(0, 100)}…`;
@@ -160,7 +158,6 @@ class Parser {
     return (client) => list.some((term) => term(client) === member(client));
   }
 
-  /** Terms in brackets. */
   private list(): Term[] {
     this.expect('sign', '(');
     const terms = [this.term()];
@@ -236,7 +233,7 @@ export class FilterError extends Error {
 }
 
 /** A piece of a filter: signs and words are in lower case. */
-export interface FilterToken {
+interface FilterToken {
   readonly kind: 'sign' | 'word' | 'text' | 'number' | 'end';
   readonly text: string;
   /** Where it begins and ends in the filter, from 0. */
@@ -244,13 +241,13 @@ export interface FilterToken {
   readonly end: number;
 }
 
-export const syntaxError = (filter: string, position: number): FilterError =>
+const syntaxError = (filter: string, position: number): FilterError =>
   new FilterError(filter, `Syntax error at position ${position} in '${filter}'.`);
 
 const pattern = /\s*(?:([(),])|'((?:[^']|'')*)'|(-?[0-9]{1,15})(?![\w.])|([A-Za-z]+)|($))/y;
 
 /** @throws FilterError */
-export function filterTokens(filter: string): FilterToken[] {
+function filterTokens(filter: string): FilterToken[] {
   const tokens: FilterToken[] = [];
   pattern.lastIndex = 0;
   for (;;) {

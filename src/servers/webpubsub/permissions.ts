@@ -99,8 +99,7 @@ const maxStars = 5;
 
 type Piece = { readonly literal: string } | { readonly many: boolean; readonly crosses: boolean };
 
-/** Whether a group name fits a pattern. */
-export type GroupPattern = (group: string) => boolean;
+type GroupPattern = (group: string) => boolean;
 
 /** The meaning of a pattern, undefined when it has too many stars or ends in the middle of an escape. */
 export function groupPattern(pattern: string): GroupPattern | undefined {

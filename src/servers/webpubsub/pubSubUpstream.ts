@@ -13,9 +13,9 @@ import {
 
 export const systemEvents = ['connect', 'connected', 'disconnected'] as const;
 
-export type SystemEvent = (typeof systemEvents)[number];
+type SystemEvent = (typeof systemEvents)[number];
 
-export interface CloudEvent {
+interface CloudEvent {
   readonly kind: 'sys' | 'user';
   /** Such as `connect`, or what the client has called it. */
   readonly name: string;
@@ -23,7 +23,6 @@ export interface CloudEvent {
   readonly body: Buffer;
 }
 
-/** The client an event is about. */
 export interface EventSource {
   readonly hub: string;
   readonly connectionId: string;
@@ -77,7 +76,6 @@ export const userEvent = (name: string, { dataType, bytes }: Payload): CloudEven
 
 /** Where events of a hub go, as one entry of its settings says. */
 export interface HandlerSettings {
-  /** With `{hub}` and `{event}` where those belong. */
   readonly url: string;
   /** Names of the events of clients that it wants, see {@link fitsPattern}; absent is all. */
   readonly userEvents?: string | undefined;
@@ -97,7 +95,6 @@ const maxAnswerBytes = 1024 * 1024;
 
 /** Sends the events of clients to handlers of the application, over HTTP and on this machine only. */
 export class Upstream extends UpstreamHandlers<Handler> {
-  /** Host and port of the emulator, known once it listens. */
   origin = '';
   private lastId = 0;
 
@@ -204,7 +201,6 @@ export class Upstream extends UpstreamHandlers<Handler> {
   }
 }
 
-/** What speaks against the URL of an event handler; undefined when nothing does. */
 export function handlerProblem(template: string): string | undefined {
   const plain = template.replaceAll(/\{(hub|event)\}/g, 'x');
   if (template.length > 2000 || !URL.canParse(plain))

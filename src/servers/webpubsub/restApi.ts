@@ -38,7 +38,6 @@ export interface PubSubRestHost extends RestHost<PubSubHub> {
 type Call = RestCall<PubSubHub>;
 type Run = (call: Call) => RestAnswer;
 
-/** A parameter that is refused for its form. */
 class ParameterError extends RestError {
   constructor(parameter: string, message: string) {
     const headers = { 'Content-Type': 'application/problem+json; charset=utf-8' };
@@ -151,7 +150,6 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubRestHost> = {
   ownRoutes: handlerRoutes<Client, HandlerSettings>(handlerIn, handlerForm, ok),
 };
 
-/** Members of a group on one page, at most. */
 const maxPage = 200;
 
 function listMembers({ hub, names, query, url }: Call): RestAnswer {

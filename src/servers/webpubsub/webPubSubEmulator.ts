@@ -28,8 +28,7 @@ import { Permissions } from './permissions';
 import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
 import { webPubSubRest, type PubSubRestHost } from './restApi';
 
-export interface WebPubSubCounts {
-  /** Messages that clients have sent, of any kind. */
+interface WebPubSubCounts {
   readonly received: number;
   /** Messages on their way to clients: one for each receiver. */
   readonly delivered: number;
@@ -49,7 +48,6 @@ class RunningEmulator
 {
   readonly upstream: Upstream;
   readonly allowAnonymous: boolean;
-  /** Clients of all hubs, those included that may come back. */
   connectionCount = 0;
   private readonly hubs = new Map<string, PubSubHub>();
   /** Answers to `Sec-WebSocket-Protocol`, on their way to the upgrade. */
