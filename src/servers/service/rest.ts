@@ -129,7 +129,8 @@ async function carryOut<Hub, Host extends RestHost<Hub>>(
   const { path, query } = pathAndQuery(request);
   if (/^\/api(\/v1)?\/health\/?$/i.test(path)) return ok;
   await checkToken(host, request);
-  if (api.lendsKeys && /^\/api\/(v1\/)?auth\/accesskey\/?$/i.test(path)) return lendKey(host);
+  const asksForKey = request.method === 'GET' && /^\/api\/(v1\/)?auth\/accesskey\/?$/i.test(path);
+  if (api.lendsKeys && asksForKey) return lendKey(host);
   const found = /^\/(api|emulator)\/(?:v1\/)?hubs\/([^/]+(?:\/.+?)?)\/?$/i.exec(path);
   if (found === null) throw notFound;
   const [hubText, ...parts] = partsOf(found[2]!) ?? [];
