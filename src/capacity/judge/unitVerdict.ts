@@ -45,22 +45,28 @@ interface Compared extends Omit<UnitVerdict, 'offered' | 'sentence'> {
   readonly sentences: readonly string[];
 }
 
+const tooMuch = (...sentences: readonly string[]): Compared => ({ exceeded: true, sentences });
+const enough = (...sentences: readonly string[]): Compared => ({ exceeded: false, sentences });
+
 /** Where the traffic fits and the clients do, but not with the server connections that the run opens. */
 function fullVerdict(
   estimate: Estimate,
   { connections, unit, sku }: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
 ): Compared | undefined {
-  const size = sku === 'free' ? 'free' : unit;
+  const isFree = sku === 'free';
   const { server_connections: servers, unit_with_server_connections: roomy } = estimate;
   if (estimate.server_connections_by !== 'run' || servers === null) return undefined;
   if (estimate.unit === null || estimate.unit > (unit ?? 1)) return undefined;
-  const place = size === 'free' ? 'the Free tier' : unitWords(unit ?? 1);
+  const place = isFree ? 'the Free tier' : unitWords(unit ?? 1);
+  const size = isFree ? 'free' : unit;
   const problem = serverConnectionsProblem(connections, servers, size, place);
   if (problem === undefined) return undefined;
-  const needed = roomy === null ? 'No size has' : `${unitWords(roomy)} has`;
-  const paid = size === 'free' ? ' of a paid tier' : '';
-  const sentence = `${problem} ${needed.replace(' has', `${paid} has`)} room for both.`;
-  return { exceeded: true, byServerConnections: true, sentences: [sentence] };
+  const needed = roomy === null ? 'No size' : unitWords(roomy);
+  const paid = isFree ? ' of a paid tier' : '';
+  return {
+    ...tooMuch(`${problem} ${needed}${paid} has room for both.`),
+    byServerConnections: true,
+  };
 }
 
 /** Limits never fall with the size, so every size from the recommended one on carries the load. */
@@ -68,30 +74,23 @@ function sizeVerdict(estimate: Estimate, unit: number): Compared {
   const needed = estimate.unit;
   if (needed === null) return beyondVerdict(estimate, unit);
   const binding = `${estimate.binding.text} at ${unitWords(estimate.at_unit)}`;
-  if (needed > unit) {
-    const sentence = `Too much for ${unitWords(unit)}: it takes ${unitWords(needed)}: ${binding}.`;
-    return { exceeded: true, sentences: [sentence] };
-  }
-  return { exceeded: false, sentences: [`${enough(unit, needed)}: ${binding}.`] };
+  return needed > unit
+    ? tooMuch(`Too much for ${unitWords(unit)}: it takes ${unitWords(needed)}: ${binding}.`)
+    : enough(`${enoughWords(unit, needed)}: ${binding}.`);
 }
 
-const enough = (unit: number, needed: number): string =>
+const enoughWords = (unit: number, needed: number): string =>
   `${unitWords(unit)} is enough${needed < unit ? `; ${unitWords(needed)} would do` : ''}`;
 
 /** Where no size of the edition fits: a size beyond its end is compared by the edition that goes on. */
 function beyondVerdict(estimate: Estimate, unit: number): Compared {
   const { at_unit: end, other_edition: other, binding } = estimate;
-  const ends = `this guide ends at ${unitWords(end)}`;
   if (other?.unit != null && unit > end) {
+    const ends = `this guide ends at ${unitWords(end)}.`;
     const by = `by the edition "${other.edition}"`;
     return other.unit > unit
-      ? {
-          exceeded: true,
-          sentences: [
-            `Too much for ${unitWords(unit)}: ${by} it takes ${unitWords(other.unit)}; ${ends}.`,
-          ],
-        }
-      : { exceeded: false, sentences: [`${enough(unit, other.unit)}, ${by}; ${ends}.`] };
+      ? tooMuch(`Too much for ${unitWords(unit)}: ${by} it takes ${unitWords(other.unit)}; ${ends}`)
+      : enough(`${enoughWords(unit, other.unit)}, ${by}; ${ends}`);
   }
   const further =
     other === undefined
@@ -100,30 +99,25 @@ function beyondVerdict(estimate: Estimate, unit: number): Compared {
         ? [`The edition "${other.edition}" has none for it either.`]
         : [`By the edition "${other.edition}" it takes ${unitWords(other.unit)}.`];
   const sentence = `Too much for ${unitWords(unit)} and for every size of this guide: ${binding.text} at ${unitWords(end)}.`;
-  return { exceeded: true, sentences: [sentence, ...further] };
+  return tooMuch(sentence, ...further);
 }
 
 /** The Free tier has one unit with few connections; no throughput is published for it. */
 function freeVerdict(estimate: Estimate, connections: number, offer: Offer): Compared {
-  const most = offer.freeConnections;
+  const most = figure(offer.freeConnections);
   const needed = estimate.unit === null ? 'more than any one size' : unitWords(estimate.unit);
-  const too = (sentence: string): Compared => ({ exceeded: true, sentences: [sentence] });
-  if (connections > most) {
-    return too(
-      `The Free tier allows ${figure(most)} connections, the scenario opens ${figure(connections)}: it takes ${needed} of a paid tier.`,
+  if (connections > offer.freeConnections) {
+    return tooMuch(
+      `The Free tier allows ${most} connections, the scenario opens ${figure(connections)}: it takes ${needed} of a paid tier.`,
     );
   }
   if (estimate.unit !== 1) {
-    return too(
-      `The Free tier has one unit, the traffic takes ${needed}: ${estimate.binding.text}.`,
-    );
+    const { text } = estimate.binding;
+    return tooMuch(`The Free tier has one unit, the traffic takes ${needed}: ${text}.`);
   }
-  return {
-    exceeded: false,
-    sentences: [
-      `The ${figure(most)} connections of the Free tier are enough; it ends at ${figure(offer.freeMessagesPerDay)} messages a day and no throughput is published for it.`,
-    ],
-  };
+  return enough(
+    `The ${most} connections of the Free tier are enough; it ends at ${figure(offer.freeMessagesPerDay)} messages a day and no throughput is published for it.`,
+  );
 }
 
 function notOffered(unit: number, sold: readonly number[], sku: Scenario['sku']): string {
