@@ -24,6 +24,15 @@ const preparations = {
   vsix: { args: () => ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
 };
 
+/** Of a child and all that it starts from now on. */
+export function lowerPriority(child, priority) {
+  try {
+    setPriority(child.pid, priority);
+  } catch {
+    // It has ended already, or the system does not allow it; then it runs like the others.
+  }
+}
+
 /**
  * Runs a script in the background.
  *
@@ -34,11 +43,7 @@ export async function inBackground(args, priority = constants.priority.PRIORITY_
   const child = startNode(args, {}, ['ignore', 'pipe', 'pipe']);
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(chunk));
-  try {
-    setPriority(child.pid, priority);
-  } catch {
-    // It has ended already, or the system does not allow it; then it runs like the others.
-  }
+  lowerPriority(child, priority);
   const code = await exitCode(child);
   return { code, said: Buffer.concat(said) };
 }

@@ -1,28 +1,30 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { exitCode, packageProgram, root, startNode } from './nodeProgram.mjs';
-import { prepare } from './preparations.mjs';
+import { lowerPriority, prepare } from './preparations.mjs';
+
+/** Of a suite beside another one, as `os.setPriority` has it: what the first leaves of the processor is enough. */
+const besidePriority = 5;
 
 /** How long a suite may hold its process open after its last test. */
 const lingerMs = 15_000;
 
 /**
- * The suites in their turns; those of one turn run beside each other. `needs`: preparations without which
- * it cannot run. `jobs`: how many of its files run at once, each in a process of its own: right where tests
+ * The suites in their turns; those of one turn run beside each other, the first of them before the others on the
+ * processor. `after`: another of its turn that it waits for. `needs`: preparations without which it cannot run. `jobs`: how many of its files run at once, each in a process of its own: right where tests
  * mostly wait and judge no times. `retries`: how often a test that failed is tried again; never, where only the
  * product decides, at most once, where a browser or the clock of a shared machine has a say. `runner`: script that
  * runs the tests instead of mocha in plain Node, and leaves the counts in the same way.
  */
 export const turns = [
-  [{ name: 'unit', timeoutMs: 30_000, needs: [], retries: 0, jobs: 2 }],
+  [{ name: 'unit', timeoutMs: 30_000, needs: [], retries: 0, jobs: 3 }],
   [
     { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
-    // Waits more than it works: for the server that is made meanwhile, and for its answers.
+    // These two wait more than they work.
     { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
-  ],
-  [
     {
       name: 'vscode',
+      after: 'interop',
       needs: ['bundles', 'vscodeHost'],
       retries: 1,
       runner: 'scripts/runVscodeTests.mjs',
@@ -86,6 +88,7 @@ async function runProgram({ name }, args, hear) {
   mkdirSync(path.dirname(reportFile), { recursive: true });
   const stdio = hear === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = startNode(args, { SUITE_REPORT: reportFile }, stdio);
+  if (hear !== undefined) lowerPriority(child, besidePriority);
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', hear);
   let lingered = false;
   let deadline;

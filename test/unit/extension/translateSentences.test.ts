@@ -127,7 +127,7 @@ describe('what is said of runs', () => {
           assertSaid(verdictSentence({ ...summary, verdict, scenario: { slo: defaultSlo } }));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 200 },
     );
   });
 

@@ -286,7 +286,7 @@ describe('recommendRun', () => {
             assert.ok(sizeOf(run(scenario, fates({ ...fate, extra }))) >= whole);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 60 },
     );
   });
 });

@@ -38,7 +38,7 @@ function check(text: string, options?: ParseOptions): void {
   }
 }
 
-const run = <T>(values: fc.Arbitrary<T>, test: (value: T) => void, numRuns = 300): void =>
+const run = <T>(values: fc.Arbitrary<T>, test: (value: T) => void, numRuns = 100): void =>
   fc.assert(fc.property(values, test), { numRuns });
 
 const keyNames = [

@@ -81,7 +81,7 @@ describe('columns of a chart', () => {
         assert.equal(highest(thinned.lines[0]!), highest(line));
       },
     );
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: 60 });
   });
 
   it('put lines of another size on an axis of their own', () => {
@@ -231,7 +231,7 @@ describe('what the charts draw', () => {
           assert.equal(highest(drawnOf(lines[at]!)), highest(all), id);
         }
       });
-      fc.assert(property, { numRuns: 300 });
+      fc.assert(property, { numRuns: 100 });
     });
   }
 
@@ -244,6 +244,6 @@ describe('what the charts draw', () => {
       const ticks = snapshots.filter(({ tick }, at) => tick !== snapshots[at - 1]?.tick);
       assert.equal(whole.seconds.length, ticks.length);
     });
-    fc.assert(property, { numRuns: 300 });
+    fc.assert(property, { numRuns: 100 });
   });
 });
