@@ -12,7 +12,7 @@ import { contractMethods } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
-import { confirmRedirect } from './runCommand';
+import { confirmRedirect } from './confirmLoad';
 
 export interface DoctorFlags {
   readonly target?: string;

@@ -1,25 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ExpectedError } from '../../base/expectedError';
 import { english, jsonDocument } from '../../base/text';
 import { formatDurationMs } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { SetKey } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/machineLimits';
-import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
 import { runSession, type FinishedRun, type RunSession } from '../../session/runSession';
-import { loadNumbers, loadNumbersWords } from '../../session/runWords';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
 import type { RunRequest, Saying, Shell } from '../../session/shell';
-import type { LoadBeyond } from '../../targets/target';
 import { exitCodeOfResult, SignalError, type EndingSignal } from '../exitCode';
 import { canColour, canRedraw, referenceValue, widthOf, type ProcessIo } from '../io';
 import { onDemand } from '../loadOnDemand';
 import { scenarioOf } from '../scenarioOf';
 import { paintAll, printable } from '../views/line';
 import type { RunTitle, RunView } from '../views/runView';
+import { confirmLoad } from './confirmLoad';
 
 export interface RunFlags {
   readonly target?: string;
@@ -204,42 +201,3 @@ function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>) {
     dispose: () => subscription.dispose(),
   };
 }
-
-/** Asks for a yes after the load was shown in numbers. @throws ExpectedError `not-confirmed` where nobody can be asked */
-export async function confirmLoad(
-  beyond: LoadBeyond,
-  scenario: Scenario,
-  { stderr, interactive, ask }: ProcessIo,
-): Promise<boolean> {
-  const where = printable(whereTo(beyond));
-  const load = loadNumbersWords(loadNumbers(scenario));
-  if (!interactive) {
-    throw new ExpectedError(
-      'not-confirmed',
-      `${where} is not on this machine. The run would put this load on it: ${load}. Add --yes to run it.`,
-    );
-  }
-  stderr.write(`This puts load on ${where}, which is not on this machine:\n  ${load}\n`);
-  return saysYes(await ask('Run it? [y/N] '));
-}
-
-function whereTo({ hosts, url, redirected }: LoadBeyond): string {
-  const names = hosts.join(', ');
-  if (redirected) return `${names} (${url} redirects there)`;
-  return hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`;
-}
-
-/** Asks whether a redirect to another machine may be followed. @throws ExpectedError `not-confirmed` as above */
-export async function confirmRedirect(
-  host: string,
-  url: string,
-  { interactive, ask }: Pick<ProcessIo, 'interactive' | 'ask'>,
-): Promise<boolean> {
-  const where = `${printable(url)} redirects to ${printable(host)}, which is not on this machine.`;
-  if (!interactive) {
-    throw new ExpectedError('not-confirmed', `${where} Add --yes to connect there.`);
-  }
-  return saysYes(await ask(`${where}\nConnect there? [y/N] `));
-}
-
-const saysYes = (answer: string | undefined): boolean => /^\s*y(es)?\s*$/i.test(answer ?? '');
