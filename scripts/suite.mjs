@@ -11,10 +11,10 @@ const lingerMs = 15_000;
 
 /**
  * The suites in their turns; those of one turn run beside each other, the first of them before the others on the
- * processor. `after`: another of its turn that it waits for. `needs`: preparations without which it cannot run. `jobs`: how many of its files run at once, each in a process of its own: right where tests
- * mostly wait and judge no times. `retries`: how often a test that failed is tried again; never, where only the
- * product decides, at most once, where a browser or the clock of a shared machine has a say. `runner`: script that
- * runs the tests instead of mocha in plain Node, and leaves the counts in the same way.
+ * processor. `needs`: preparations without which it cannot run. `jobs`: how many of its files run at once, each in a
+ * process of its own: right where tests mostly wait and judge no times. `retries`: how often a test that failed is
+ * tried again; never, where only the product decides, at most once, where a browser or the clock of a shared machine
+ * has a say. `runner`: script that runs the tests instead of mocha in plain Node, and leaves the counts in the same way.
  */
 export const turns = [
   [{ name: 'unit', timeoutMs: 30_000, needs: [], retries: 0, jobs: 3 }],
@@ -24,7 +24,6 @@ export const turns = [
     { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
     {
       name: 'vscode',
-      after: 'interop',
       needs: ['bundles', 'vscodeHost'],
       retries: 1,
       runner: 'scripts/runVscodeTests.mjs',

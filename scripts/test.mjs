@@ -48,14 +48,10 @@ async function run() {
   const checked = names.length === 0 ? check() : Promise.resolve();
   const reports = new Map();
   for (const turn of turns) {
-    const running = new Map();
-    for (const [place, suite] of turn.filter((suite) => chosen.includes(suite)).entries()) {
-      const before = running.get(suite.after);
-      const report = Promise.resolve(before).then(() => runSuite(suite, place > 0));
-      running.set(suite.name, report);
-    }
-    for (const suite of turn.filter(({ name }) => running.has(name)))
-      reports.set(suite, await running.get(suite.name));
+    const running = turn
+      .filter((suite) => chosen.includes(suite))
+      .map(async (suite, place) => reports.set(suite, await runSuite(suite, place > 0)));
+    await Promise.all(running);
     // What comes after measures, and waits for pages to draw.
     if (turn !== turns[0]) await checked;
   }
