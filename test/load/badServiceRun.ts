@@ -27,6 +27,8 @@ export interface Bad extends Omit<LoadTest, 'target'> {
   readonly connectionString: string;
   /** Called once the run is measuring. */
   readonly fault?: () => unknown;
+  /** The run is interrupted once it has said this and its samples hold that. */
+  readonly until?: readonly [said: RegExp, sampled: RegExp];
   /** A server that the run has started dies then: what it is told to serve. */
   readonly dies?: 'app-server' | 'upstream' | 'azure-signalr' | 'web-pubsub';
 }
@@ -36,6 +38,7 @@ export async function runBad({
   service,
   connectionString,
   fault,
+  until,
   dies,
   ...test
 }: Bad): Promise<Outcome> {
@@ -57,9 +60,14 @@ export async function runBad({
       }),
     });
     if (fault !== undefined || dies !== undefined) {
-      await measured(folder, process.finished);
+      await sampled(folder, /"received":[1-9]/, process.finished);
       await fault?.();
       if (dies !== undefined) folder.write('dead', '');
+    }
+    if (until !== undefined) {
+      await process.said(until[0]);
+      await sampled(folder, until[1], process.finished);
+      process.child.kill('SIGINT');
     }
     const done = await process.finished;
     const out = path.join(folder.path, 'out');
@@ -79,8 +87,12 @@ export async function runBad({
   }
 }
 
-/** Settles when deliveries were measured, as the samples say that come each second; fails when the run is over. */
-async function measured(folder: CliFolder, finished: Promise<CliResult>): Promise<void> {
+/** Settles when the samples that come each second hold the pattern; fails when the run is over. */
+async function sampled(
+  folder: CliFolder,
+  pattern: RegExp,
+  finished: Promise<CliResult>,
+): Promise<void> {
   let over: CliResult | undefined;
   void finished.then((result) => (over = result));
   for (;;) {
@@ -91,8 +103,8 @@ async function measured(folder: CliFolder, finished: Promise<CliResult>): Promis
           .filter((file) => existsSync(file))
           .map((file) => readFileSync(file, 'utf8'))
       : [];
-    if (samples.some((text) => /"received":[1-9]/.test(text))) return;
-    if (over !== undefined) throw new Error(`nothing was measured: ${over.stderr}`);
+    if (samples.some((text) => pattern.test(text))) return;
+    if (over !== undefined) throw new Error(`no sample holds ${String(pattern)}: ${over.stderr}`);
     await setTimeout(50);
   }
 }
