@@ -9,6 +9,7 @@ import { cruise } from 'dependency-cruiser';
 /** The folders of `src`, in the order of the flow, and what each may import. */
 const everyFolder = [
   'base',
+  'search',
   'usecases',
   'scenario',
   'capacity',
@@ -32,20 +33,23 @@ export const pureFolders = everyFolder.slice(0, everyFolder.indexOf('protocol') 
 
 export const mayImport = {
   base: [],
+  search: ['base'],
   usecases: ['base'],
-  scenario: ['base', 'usecases'],
-  capacity: ['base', 'scenario', 'usecases'],
-  plan: ['base', 'scenario', 'usecases'],
-  measure: ['base', 'usecases'],
+  scenario: ['base', 'search', 'usecases'],
+  capacity: ['base', 'search', 'scenario', 'usecases'],
+  plan: ['base', 'search', 'scenario', 'usecases'],
+  measure: ['base', 'search', 'usecases'],
   protocol: allBut('protocol').filter((folder) => pureFolders.includes(folder)),
   wire: ['base'],
   servers: ['base', 'usecases', 'wire'],
   targets: ['base', 'scenario', 'usecases', 'servers', 'wire'],
-  runner: ['base', 'scenario', 'usecases', 'plan', 'measure', 'protocol', 'targets', 'wire'],
-  results: ['base', 'scenario', 'usecases', 'measure', 'capacity'],
+  runner: [
+    ...['base', 'search', 'scenario', 'usecases', 'plan', 'measure', 'protocol', 'targets', 'wire'],
+  ],
+  results: ['base', 'search', 'scenario', 'usecases', 'measure', 'capacity'],
   session: allBut('session', 'cli', 'webview', 'extension'),
   cli: allBut('cli', 'extension', 'webview'),
-  webview: ['base', 'measure', 'capacity', 'protocol'],
+  webview: ['base', 'search', 'measure', 'capacity', 'protocol'],
   extension: allBut('cli', 'extension', 'webview'),
 };
 

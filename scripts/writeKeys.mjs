@@ -10,7 +10,7 @@ const {
   sloKeys,
   topKeys,
 } = require('../out/src/scenario/keys/scenarioKeys.js');
-const { configKeys } = require('../out/src/scenario/keys/configKeys.js');
+const { configKeys, searchKeys } = require('../out/src/scenario/keys/configKeys.js');
 const { writtenNumber } = require('../out/src/scenario/text/words.js');
 const { useCases } = require('../out/src/usecases/registry.js');
 
@@ -115,6 +115,9 @@ const page = [
   table(entryKeys),
   '## slo',
   table(sloKeys()),
+  '## search',
+  '[search.md](search.md) says how a search goes.',
+  table(searchKeys),
   '## parameters',
   'Of the use case that is named beside them. A name may be written in another way:',
   ['| use case | also |', '| - | - |', ...useCases.map(useCaseRow)].join('\n'),

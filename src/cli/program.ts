@@ -5,6 +5,7 @@ import { signalrEditions, type Edition } from '../capacity/model';
 import type { GroupShape } from '../capacity/start/preset';
 import { redactText } from '../results/redact';
 import type { SetKey } from '../results/scenarioCopy';
+import { searchKinds } from '../search/searchSummary';
 import { toolVersion } from '../results/result';
 import type { Shell } from './commands/completion';
 import type { DoctorDeps } from './commands/doctorCommand';
@@ -109,6 +110,15 @@ const addRun: Add = (program, carryOut) => {
       'worker threads; default: one less than the cores',
       wholeNumber(1, 256),
     )
+    .addOption(
+      new Option(
+        '--search [what]',
+        'find the highest value that keeps the objectives, of senders unless the file or this says else',
+      ).choices(searchKinds),
+    )
+    .option('--no-search', 'run the steps of a file that has a search')
+    .option('--budget <duration>', 'time for a search, such as 10m')
+    .option('--precision <share>', 'how narrow the interval of a search shall be, such as 5%')
     .option('--keep-going', 'go on after a step that missed an objective')
     .option('--yes', 'do not ask before putting load on another machine')
     .action(carryOut(() => runCommand));
@@ -214,6 +224,10 @@ const addServe: Add = (program, carryOut) => {
     .option('--close-after <n>', 'close a connection after it has sent n invocations')
     .option('--refuse <n|all>', 'refuse the first n connects with 503, or all')
     .option('--throttle <n>', 'answer the first n connects with 429: 5, or 5@3s with Retry-After')
+    .option(
+      '--capacity <n/s>',
+      'deliver so many in a second, the rest waits: 500/s, or 500/s@200ms to drop what waits longer',
+    )
     .option('--dialect <name>', 'only the contract recordLatency or measure')
     .action(carryOut(({ serveHub }) => serveHub));
   const emulator = (name: string, port: number, example: string): Command =>

@@ -1,4 +1,5 @@
 import type { ErrorCounts } from '../base/errorClass';
+import type { SearchSummary } from '../search/searchSummary';
 import type { LatencySummary } from './latencySummary';
 import type { GeneratorHealth, MessageSummary, VerdictStatus } from './summary';
 
@@ -58,6 +59,11 @@ export interface StepProgress extends MessageProgress {
   readonly generator: GeneratorHealth;
 }
 
+/** The value of the step that goes on, and what held and what did not so far. */
+export interface SearchProgress extends Pick<SearchSummary, 'of' | 'low' | 'high'> {
+  readonly value: number;
+}
+
 /** State of a run, about once a second and at each change of phase. Plain data. */
 export interface Snapshot {
   /** Milliseconds since the run began. */
@@ -78,6 +84,8 @@ export interface Snapshot {
   /** Absent before the first. */
   readonly step?: StepProgress;
   readonly stepCount: number;
+  /** How far a search is; `stepCount` is then the steps begun so far. */
+  readonly search?: SearchProgress;
   /** Counts and latency of this tick alone; absent when nothing was measured in it. */
   readonly interval?: {
     /** Part of the tick in which messages of a step were being sent. */

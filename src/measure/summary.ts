@@ -1,6 +1,7 @@
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import type { Metric } from '../base/slo';
+import type { SearchSummary } from '../search/searchSummary';
 import type { JudgedLatency, LatencySummary } from './latencySummary';
 
 /** The worst worker counts. */
@@ -168,6 +169,8 @@ export interface RunSummary {
   readonly steps: readonly StepSummary[];
   /** Those not run included. */
   readonly plannedSteps?: number;
+  /** Where steps were decided on by a search. */
+  readonly search?: SearchSummary;
   /** Those of connecting included. */
   readonly errors: ErrorCounts;
   readonly errorExamples: readonly ErrorExample[];

@@ -1,6 +1,12 @@
 import type { Slo } from '../base/slo';
 import type { WireProtocol } from '../base/message';
-import type { BatchMode, ReconnectPolicy, Scenario, TargetChoice } from '../scenario/scenario';
+import type {
+  BatchMode,
+  ReconnectPolicy,
+  Scenario,
+  SearchSpec,
+  TargetChoice,
+} from '../scenario/scenario';
 import type { PayloadSize } from '../usecases/payloadSizes';
 import type { HubRun } from '../usecases/useCase';
 
@@ -13,6 +19,10 @@ export interface PlanStep {
   readonly perEntry?: readonly number[];
   /** Connections that are opened up to and including this step; absent: all of them. */
   readonly connections?: number;
+  /** Interval of each entry in this step; absent: that of the entry. */
+  readonly intervalsMs?: readonly number[];
+  /** Payload of a message in this step, where one size is written; absent: that of the entry. */
+  readonly messageBytes?: number;
   readonly warmupMs: number;
   readonly measureMs: number;
   readonly drainMs: number;
@@ -85,6 +95,8 @@ export interface Plan extends Pick<
   /** What runs side by side; never empty. Who sends for which: {@link import('./population').Population}. */
   readonly entries: readonly PlanEntry[];
   readonly steps: readonly PlanStep[];
+  /** Steps are decided on while the run goes on; `steps` has the largest one that may come. */
+  readonly search?: SearchSpec;
   readonly slo: Slo;
   readonly workers: readonly WorkerPlan[];
 }

@@ -41,7 +41,9 @@ type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
 /** One for each entry; every worker gets the same. */
 export function populationsOf(plan: Plan): Population[] {
   const random = randomFor(plan, 'population');
-  let left = shuffled(plan.connections, random);
+  // Those that are open in a small step of a search for connections must be able to send in it.
+  const grows = plan.search?.of === 'connections';
+  let left = grows ? inOrder(plan.connections) : shuffled(plan.connections, random);
   let [firstSource, firstGroup] = [0, 0];
   return plan.entries.map((entry, position) => {
     const { audience, othersMove = false } = entry.run;
@@ -71,6 +73,9 @@ export function populationsOf(plan: Plan): Population[] {
     return population;
   });
 }
+
+const inOrder = (count: number): Uint32Array =>
+  Uint32Array.from({ length: count }, (_, index) => index);
 
 function meantBy(plan: Plan, position: number, random: Random): Meant {
   const entry = plan.entries[position]!;

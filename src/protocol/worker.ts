@@ -1,6 +1,6 @@
 import type { Endpoint, ServicePass } from '../base/endpoint';
 import type { WorkerSample } from '../measure/sample';
-import type { Plan } from '../plan/plan';
+import type { Plan, PlanStep } from '../plan/plan';
 
 export interface WorkerStart {
   readonly plan: Plan;
@@ -23,8 +23,15 @@ export type ToWorker =
   | { readonly type: 'prepare'; readonly step: number }
   /** All workers have prepared their connections: who has no id now is nobody's target. */
   | { readonly type: 'identify' }
-  /** Run a step; its warm-up begins at `atUs`. */
-  | { readonly type: 'step'; readonly index: number; readonly atUs: number }
+  /** Run a step; its warm-up begins at `atUs`. It stands in the order where it is none of the plan. */
+  | {
+      readonly type: 'step';
+      readonly index: number;
+      readonly atUs: number;
+      readonly step?: PlanStep;
+    }
+  /** Close the worker's share of connections `from` … `to` − 1; they may be opened again. */
+  | { readonly type: 'shrink'; readonly from: number; readonly to: number }
   /** The step's drain goes on until then at most: what arrives later is late, whenever that is read. */
   | { readonly type: 'drain'; readonly index: number; readonly untilUs: number }
   /** The step's drain is over: what still arrives is late. */

@@ -17,6 +17,7 @@ import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { judgeRun } from '../measure/judge/verdict';
 import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
 import type { Scenario } from '../scenario/scenario';
+import { scenarioAt } from '../scenario/searched';
 import { withTexts } from '../scenario/target/targetKinds';
 import { redactHeader, redactSecret, redactTarget, redactText, redactUrl } from './redact';
 import { emulatedBy, resultSchema, standsFor, type Result } from './result';
@@ -37,16 +38,32 @@ export function completeResult(
 ): Result {
   const clean = cleanSummary(summary);
   const verdict = withCause(judgeRun(clean, scenario.slo), clean);
+  const made = recommended(...carriedBySearch(scenario, { ...clean, verdict }), options, model);
+  const unit = made.recommendation?.unit ?? null;
   return {
     schema: resultSchema,
     id: options.id,
     tool: { name: 'signalr-bench', version: options.toolVersion },
     ...clean,
+    ...(clean.search && { search: { ...clean.search, unit } }),
     verdict,
     scenario: redactScenario(scenario),
     ...estimated(scenario, options, model),
-    ...recommended(scenario, { ...clean, verdict }, options, model),
+    ...made,
   };
+}
+
+type FinishedRun = Run & Pick<RunSummary, 'target' | 'search'>;
+
+/** After a search: the scenario at the highest value that held, and the last step that held it. */
+function carriedBySearch(scenario: Scenario, run: FinishedRun): [Scenario, FinishedRun] {
+  const { low, steps: tried = [] } = run.search ?? { low: null };
+  if (run.search === undefined || run.verdict.status === 'invalid') return [scenario, run];
+  const held = tried.filter(({ value, status }) => value === low && status === 'pass').at(-1);
+  const step = run.steps.find(({ index }) => index === held?.index);
+  const verdict = { ...run.verdict, status: 'pass' as const };
+  if (low === null || step === undefined) return [scenario, { ...run, verdict, steps: [] }];
+  return [scenarioAt(scenario, low), { ...run, verdict, steps: [{ ...step, index: 1 }] }];
 }
 
 /** Where nothing has arrived because of a hub method, that comes first: the rest only follows from it. */
@@ -96,7 +113,7 @@ function estimated(
 /** What was measured against an emulator says first what it stands for; what is billed is said last. */
 function recommended(
   scenario: Scenario,
-  run: Run & Pick<RunSummary, 'target'>,
+  run: FinishedRun,
   options: CompleteOptions,
   model: CapacityModel,
 ): Pick<Result, 'recommendation' | 'recommendationProblem'> {
@@ -129,7 +146,7 @@ type JudgedStep = Omit<StepSummary, 'verdict'> & { readonly status: StepStatus }
 /** Of the last step that was measured to its end, passed or not. A `problem` is the sentence why there is no number. */
 export function recommendRun(
   scenario: Scenario,
-  run: Run,
+  run: Run & Pick<RunSummary, 'search'>,
   options: EstimateOptions,
   model: RecommendModel,
 ): Recommended {
@@ -148,7 +165,8 @@ export function recommendRun(
   };
   const judged = judgedSteps(run);
   const step = judged.at(-1);
-  if (step === undefined) return { problem: 'No step was measured to its end.' };
+  if (step === undefined)
+    return { problem: run.search ? 'No value held.' : 'No step was measured to its end.' };
   if (step.status === 'pass') return recommendStep(step);
   return recommendStep(step, carriedOf(judged, recommendStep));
 }

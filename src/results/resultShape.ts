@@ -1,7 +1,7 @@
 import { connectPhases } from '../base/endpoint';
 import { otherObjectives } from '../base/slo';
 import type { LatencySummary } from '../measure/latencySummary';
-import type { EntryProgress, Snapshot, StepProgress } from '../measure/snapshot';
+import type { EntryProgress, SearchProgress, Snapshot, StepProgress } from '../measure/snapshot';
 import type {
   ConnectionSummary,
   ConnectTimes,
@@ -18,6 +18,13 @@ import type {
   TargetSummary,
   Verdict,
 } from '../measure/summary';
+import {
+  searchEnds,
+  searchKinds,
+  type BrokenObjective,
+  type SearchStep,
+  type SearchSummary,
+} from '../search/searchSummary';
 import { allParameters } from '../scenario/keys/scenarioKeys';
 import type { Scenario } from '../scenario/scenario';
 import type { Result } from './result';
@@ -222,6 +229,18 @@ const estimate = {
   planned: optional(named({ exceeded: flag, offered: flag, sentence: text })),
 };
 
+const broken = of<BrokenObjective>()('limit', { metric: text, value: nullable(number) });
+const searchStep = of<SearchStep>()('index value lost', {
+  ...{ status: verdictStatus, p50: nullable(number), p99: nullable(number) },
+  broken: optional(broken),
+});
+const search = of<SearchSummary>()('from to precision budgetMs elapsedMs', {
+  ...{ of: oneOf(searchKinds), ended: oneOf(searchEnds) },
+  ...{ low: nullable(number), high: nullable(number), unit: nullable(number) },
+  broken: nullable(broken),
+  steps: list(searchStep, 10_000),
+});
+
 /** What the readers of a `result.json` rely on. */
 export const resultShape = of<Result>()('plannedSteps?', {
   ...{ schema: text, id: text, tool: named({ name: text, version: text }) },
@@ -235,6 +254,7 @@ export const resultShape = of<Result>()('plannedSteps?', {
   steps: list(step, 10_000),
   errors: counts,
   errorExamples: list(named({ errorClass: text, text }), 10_000),
+  search: optional(search),
   estimate: nullable(named(estimate)),
   recommendation: nullable(
     of<NonNullable<Result['recommendation']>>()('step', {
@@ -275,4 +295,9 @@ export const sampleShape = of<Snapshot>()('atMs tick stepCount', {
   interval: optional(interval),
   errors: counts,
   problem: optional(text),
+  search: optional(
+    of<SearchProgress>()('value', {
+      ...{ of: oneOf(searchKinds), low: nullable(number), high: nullable(number) },
+    }),
+  ),
 });

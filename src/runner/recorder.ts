@@ -59,6 +59,8 @@ export class StepRecorder extends EntryRecorder {
   membership: MembershipCounts | undefined;
   /** After its drain a step still counts deliveries, as late ones. */
   drained = false;
+  /** Payload of its messages, where that is the step's. */
+  messageBytes: number | undefined;
   /** Run time at which its drain ends at the latest, by the clock of the machine. */
   lateFromUs = Infinity;
 

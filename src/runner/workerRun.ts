@@ -2,6 +2,7 @@ import { isHubProtocol } from '../base/message';
 import { services } from '../base/services';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { targetOf } from '../plan/draws';
+import type { PlanStep } from '../plan/plan';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
 import { permissionsOf } from '../usecases/useCase';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
@@ -132,8 +133,11 @@ export class WorkerRun implements Driven {
             );
         });
         break;
+      case 'shrink':
+        this.shrink(order.from, order.to);
+        break;
       case 'step':
-        this.beginStep(order.index, order.atUs);
+        this.beginStep(order.step ?? this.start.plan.steps[order.index - 1]!, order.atUs);
         break;
       case 'drain':
         this.recorder.steps[order.index]!.lateFromUs = order.untilUs;
@@ -173,6 +177,14 @@ export class WorkerRun implements Driven {
       const { index } = connection;
       if (leaves(connection)) members.leave(index);
       else if (members.isOpen(index)) life?.joined(index);
+    }
+  }
+
+  private shrink(from: number, to: number): void {
+    for (const connection of this.connections.all()) {
+      if (connection.index < from || connection.index >= to) continue;
+      this.takesNoPart(connection);
+      this.connections.put(connection);
     }
   }
 
@@ -225,14 +237,15 @@ export class WorkerRun implements Driven {
       this.recorder.error('invocation', shownText(message.error));
   };
 
-  private beginStep(index: number, atUs: number): void {
-    const step = this.start.plan.steps[index - 1]!;
+  private beginStep(step: PlanStep, atUs: number): void {
+    const { index } = step;
     const measureUs = atUs + step.warmupMs * 1000;
     this.window = { index, measureUs, endUs: measureUs + step.measureMs * 1000 };
     this.borderUs = measureUs;
     this.life?.beginStep(measureUs, this.window.endUs);
     const recorder = this.recorder.beginStep(index);
     recorder.warming = step.warmupMs > 0;
+    recorder.messageBytes = step.messageBytes;
     this.senders.begin(step, atUs, recorder);
     this.loop.wake();
   }

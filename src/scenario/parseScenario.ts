@@ -1,6 +1,7 @@
 import { isMap, isScalar, type Document } from 'yaml';
 import { checkDialect, checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
 import { reportNotRunnable } from './check/notRunnable';
+import { checkSearch } from './check/checkSearch';
 import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
 import { checkLives, checkSlo, checkSteps } from './check/checkSteps';
 import { checkTarget, reportSecrets } from './check/checkTarget';
@@ -78,6 +79,7 @@ function check(file: ScenarioFile): void {
     checkStreams(file, read);
   }
   checkSteps(file);
+  checkSearch(file);
   checkSlo(file);
   checkLives(file);
   reportNotRunnable(file);

@@ -1,11 +1,20 @@
 import type { Service } from '../base/services';
 import type { Slo } from '../base/slo';
+import type { SearchKind } from '../search/searchSummary';
 import type { Parameters } from '../usecases/parameters';
 import type { ConfigFields } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';
 
 /** Names of the keys at the top of a file: all that it takes to recognise a scenario. */
-export const topNames = ['mode', 'kind', 'config', 'scenario', 'scenarios', 'slo'] as const;
+export const topNames = [
+  'mode',
+  'kind',
+  'config',
+  'scenario',
+  'scenarios',
+  'slo',
+  'search',
+] as const;
 export const kinds = ['perf', 'perf2', 'resultparser'] as const;
 
 export type Transport = Scenario['transport'];
@@ -34,6 +43,17 @@ export interface UpstreamSpec {
   readonly publicUrl?: string;
 }
 
+/** A capacity search instead of fixed steps. */
+export interface SearchSpec {
+  readonly of: SearchKind;
+  readonly from: number;
+  readonly to: number;
+  /** Share of the lower end that the interval may have. */
+  readonly precision: number;
+  /** Time for all steps. */
+  readonly budgetMs: number;
+}
+
 /** Every default filled in; keys of `config` are described in `keys/configKeys.ts`. References such as `${secret:name}` stay. */
 export interface Scenario extends ConfigFields {
   readonly kind: (typeof kinds)[number];
@@ -43,4 +63,5 @@ export interface Scenario extends ConfigFields {
   /** One entry for `scenario:`, several for `scenarios:`; never empty. */
   readonly entries: readonly ScenarioEntry[];
   readonly slo: Slo;
+  readonly search?: SearchSpec;
 }

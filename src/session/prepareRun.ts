@@ -9,6 +9,7 @@ import { scenarioCopy } from '../results/scenarioCopy';
 import { withPayloadFile } from '../runner/prepare/payloadFiles';
 import { planForMachine, type PlanDeps } from '../runner/lead/machineLimits';
 import type { Run } from '../runner/lead/conductor';
+import type { StepSource } from '../runner/lead/stepSource';
 import type { Scenario } from '../scenario/scenario';
 import type { LoadBeyond } from '../targets/target';
 import type { OpenTarget, TargetContext } from '../targets/target';
@@ -25,6 +26,7 @@ export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
       readonly workerScript: string;
       readonly keepGoing: boolean;
       readonly askedMs: number;
+      readonly steps?: StepSource;
     },
   ) => Run | Promise<Run>;
   readonly completeResult: (

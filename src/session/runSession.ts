@@ -4,7 +4,9 @@ import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
 import type { ResultFolder } from '../results/resultFolder';
+import { searchStepOf } from '../plan/searchPlan';
 import type { Run, StopReason } from '../runner/lead/conductor';
+import { SearchedSteps } from '../runner/lead/stepSource';
 import { folderIn, type PreparedRun, type RunParts } from './prepareRun';
 import type { Shell } from './shell';
 
@@ -24,7 +26,9 @@ export async function runSession(
   const { workerScript } = parts;
   const keepGoing = request.keepGoing === true;
   try {
-    const running = await parts.startRun(plan, target, { workerScript, keepGoing, askedMs });
+    const steps = plan.search && new SearchedSteps(plan.search, searchStepOf(prepared.scenario));
+    const deps = { workerScript, keepGoing, askedMs, ...(steps && { steps }) };
+    const running = await parts.startRun(plan, target, deps);
     return new RunSession(running, prepared, shell, parts);
   } catch (error) {
     await prepared.dispose();

@@ -4,6 +4,7 @@ import type { StepProgress } from '../measure/snapshot';
 import type { RunSummary, Recovery } from '../measure/summary';
 import { emulatedTexts, howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
+import { scenarioAt } from '../scenario/searched';
 import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';
 import { largestGroup } from '../usecases/parameters';
 import { findUseCase, streamsOf } from '../usecases/registry';
@@ -22,6 +23,12 @@ export function loadWords(scenario: Scenario): string {
     uses.push(`${formatCount(entries.length - mostEntries)} more`);
   }
   const connections = `${formatCount(scenario.connections)} ${plural('connection', scenario.connections)}`;
+  if (scenario.search !== undefined) {
+    const { of, from, to } = scenario.search;
+    const range = `${formatCount(from)} to ${formatCount(to)}`;
+    const opened = of === 'connections' ? [] : [connections];
+    return [uses.join(' + '), ...opened, `capacity search: ${of} from ${range}`].join(', ');
+  }
   return `${uses.join(' + ')}, ${connections}${steps > 1 ? ` in ${formatCount(steps)} steps` : ''}`;
 }
 
@@ -58,7 +65,10 @@ export interface LoadNumbers {
   readonly durationS: number;
 }
 
-export function loadNumbers(scenario: Scenario): LoadNumbers {
+export function loadNumbers(given: Scenario): LoadNumbers {
+  const { search } = given;
+  // What is asked about is the highest load that a search may come to.
+  const scenario = search === undefined ? given : scenarioAt(given, search.to);
   const steps = stepsOf(scenario);
   const last = steps.at(-1);
   let [inPerSecond, outPerSecond, bytesPerSecond] = [0, 0, 0];
@@ -82,7 +92,7 @@ export function loadNumbers(scenario: Scenario): LoadNumbers {
     inPerSecond,
     outPerSecond,
     bytesPerSecond,
-    durationS: rampS + (steps.length * stepMs) / 1000,
+    durationS: search ? search.budgetMs / 1000 : rampS + (steps.length * stepMs) / 1000,
   };
 }
 

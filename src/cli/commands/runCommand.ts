@@ -10,6 +10,8 @@ import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepa
 import { runSession, type FinishedRun, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
 import type { RunRequest, Saying, Shell } from '../../session/shell';
+import type { Scenario } from '../../scenario/scenario';
+import type { SearchKind } from '../../search/searchSummary';
 import { exitCodeOfResult, SignalError, type EndingSignal } from '../exitCode';
 import { canColour, canRedraw, referenceValue, widthOf, type ProcessIo } from '../io';
 import { onDemand } from '../loadOnDemand';
@@ -28,6 +30,10 @@ export interface RunFlags {
   /** A step that fails does not end the run. */
   readonly keepGoing?: boolean;
   readonly yes?: boolean;
+  /** What to search; true: what the file says; false: its search is left out. */
+  readonly search?: boolean | SearchKind;
+  readonly budget?: string;
+  readonly precision?: string;
 }
 
 /** What a run is made of; tests put fakes in its place. */
@@ -44,9 +50,10 @@ export async function runCommand(
   deps: RunDeps,
 ): Promise<number> {
   const overrides = overridesOf(flags);
-  const read = await scenarioOf(file, overrides, io, deps.parseScenario, (wrong) =>
+  const found = await scenarioOf(file, overrides, io, deps.parseScenario, (wrong) =>
     missingForScenario(wrong, deps),
   );
+  const read = flags.search === false ? { ...found, scenario: unsearched(found.scenario) } : found;
   const { cwd } = io;
   const folder = path.dirname(path.resolve(cwd, file));
   if (read.scenario.kind === 'resultparser') {
@@ -82,11 +89,19 @@ export async function runCommand(
 }
 
 /** Flags that stand for a key come after `--set`, so that they win. */
-function overridesOf({ set = [], target, seed, workers }: RunFlags): SetKey[] {
-  const named = { 'config.target': target, 'config.seed': seed, 'config.workers': workers };
+function overridesOf(flags: RunFlags): SetKey[] {
+  const { set = [], target, seed, workers, search, budget, precision } = flags;
+  const named = {
+    ...{ 'config.target': target, 'config.seed': seed, 'config.workers': workers },
+    ...(search === true && { search: '' }),
+    ...(typeof search === 'string' && { 'search.of': search }),
+    ...(search !== false && { 'search.budget': budget, 'search.precision': precision }),
+  };
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
   return [...set, ...given.map(([path, value]) => ({ path, value: String(value) }))];
 }
+
+const unsearched = ({ search: _search, ...scenario }: Scenario): Scenario => scenario;
 
 interface Shown {
   view?: RunView | undefined;

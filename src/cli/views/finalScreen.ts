@@ -17,6 +17,7 @@ import type {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
+import { searchLines } from './searchTable';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts, sortedCounts } from './runView';
 import { entryTable, noteLines, stepTable, trafficLines, type StepTable } from './stepTable';
@@ -33,6 +34,18 @@ const mostRows = 40;
 /** The last screen of a run, live or stored; without `folder` where the result could not be written. */
 export function finalScreen(result: Result, width: number, folder?: string): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
+  if (result.search !== undefined) {
+    return [
+      ...titleOf(result, columns),
+      blank,
+      ...verdictLines(result, columns),
+      blank,
+      ...spaced(searchLines(result.search)),
+      ...spaced(errorLines(result.errors, result.errorExamples, columns)),
+      ...recommendationLines(result, columns),
+      ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
+    ];
+  }
   return [
     ...titleOf(result, columns),
     blank,
@@ -99,7 +112,7 @@ function verdictLines(result: Result, width: number): Line[] {
     // The sentence holds the first reason already.
     ...reasons.slice(1, 11).flatMap(({ message }) => wrapped(`  - ${message}`, width, '    ')),
     ...(unsaid > 0 ? [{ text: `  - and ${formatCount(unsaid)} more in the result` }] : []),
-    ...countLines(result, width),
+    ...(result.search === undefined ? countLines(result, width) : []),
   ];
 }
 

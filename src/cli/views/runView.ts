@@ -3,7 +3,8 @@ import { latencyWords } from '../../base/objectives/words';
 import type { ErrorClass, ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/waitingWatch';
-import type { Phase, Snapshot, StepProgress } from '../../measure/snapshot';
+import { valueWords } from '../../measure/show/searchSentence';
+import type { Phase, SearchProgress, Snapshot, StepProgress } from '../../measure/snapshot';
 import type { ConnectionSummary } from '../../measure/summary';
 import {
   columnsOf,
@@ -88,18 +89,31 @@ export function stallText({ step }: Pick<Snapshot, 'step'>): string | undefined 
 
 /** `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`, in a stall `⚠ step 3 of 3: no delivery for …`. */
 export function statusText(snapshot: Snapshot, progress: RunProgress): string {
-  const { phase, step, stepCount, errors } = snapshot;
+  const { phase, step, stepCount, errors, search } = snapshot;
   const inStep = step && !lastStepIsOver(progress) && phase !== 'connecting';
   const stall = inStep ? stallText(snapshot) : undefined;
   const outstanding = inStep && phase !== 'warmup' && !stall ? step.outstanding : 0;
   return [
-    `${stall ? '⚠ ' : ''}${inStep ? `step ${step.index} of ${formatCount(stepCount)}: ` : ''}${
+    ...(search ? searchText(search) : []),
+    `${stall ? '⚠ ' : ''}${inStep ? placeText(step.index, stepCount, search) : ''}${
       stall ? `${stall}; ` : ''
     }${phaseWords[phase]}${inStep && phase === 'measuring' ? `, ${timeLeft(step)} left` : ''}`,
     ...(outstanding > 0 ? [`${formatCount(outstanding)} outstanding`] : []),
     ...errorWords(errors),
   ].join('; ');
 }
+
+/** `400 senders held, 800 did not`, as far as a search knows. */
+function searchText({ of, low, high }: SearchProgress): string[] {
+  const held = low === null ? [] : [`${valueWords({ of }, low)} held`];
+  const missed = high === null ? [] : [`${formatCount(high)} did not`];
+  return held.length + missed.length === 0 ? [] : [[...held, ...missed].join(', ')];
+}
+
+const placeText = (index: number, count: number, search: SearchProgress | undefined): string =>
+  search === undefined
+    ? `step ${index} of ${formatCount(count)}: `
+    : `step ${index} with ${valueWords(search, search.value)}: `;
 
 export interface RunProgress {
   readonly latest?: Snapshot;

@@ -8,6 +8,7 @@ import type {
 import { latencyWords, shareWords } from '../../base/objectives/words';
 import { limitOf, objectives, type Metric, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
+import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
 import type {
   Ending,
   RunSummary,
@@ -15,6 +16,7 @@ import type {
   StepSummary,
   Verdict,
   VerdictReason,
+  VerdictStatus,
   GeneratorHealth,
 } from '../summary';
 
@@ -118,6 +120,20 @@ export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo):
   };
 }
 
+export const connectionChecks = (connections: JudgedConnections, slo: Slo): SloCheck[] =>
+  judgeConnectionsBy(connections, slo).map(({ check }) => check);
+
+/** A step of a search does not hold when its deliveries fall behind: it would miss its limits if it lasted longer. */
+export function withBacklog(verdict: Verdict, growth: number | undefined): Verdict {
+  if (growth === undefined || verdict.status === 'invalid') return verdict;
+  const message = `deliveries fall behind: latency grew by ${latencyWords(growth * 1e6)} each second, so no limit would be kept for long`;
+  return {
+    ...verdict,
+    status: verdict.status === 'pass' ? 'fail' : verdict.status,
+    reasons: [...verdict.reasons, { code: 'backlog', message }],
+  };
+}
+
 export const judgeConnections = (connections: JudgedConnections, slo: Slo): VerdictReason[] =>
   judgeConnectionsBy(connections, slo).flatMap(({ reason }) => reason ?? []);
 
@@ -153,6 +169,7 @@ function refusal(
 export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo: Slo): Verdict {
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
   const connections = judgeConnectionsBy(summary.connections, slo);
+  if (summary.search !== undefined) return judgeSearch(summary, summary.search);
   const missed = connections.flatMap(({ reason }) => reason ?? []);
   const refused = refusal(summary, slo);
   // What makes the numbers worthless is said before what they would have meant.
@@ -186,6 +203,38 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
     return { status: 'incomplete', reasons: [{ code: 'no-step', message }, ...reasons], checks };
   }
   return { status: 'pass', reasons, checks };
+}
+
+const searchStatus: Readonly<Record<SearchEnd, VerdictStatus>> = {
+  ...{ found: 'pass', allHeld: 'pass', budget: 'pass', noneHeld: 'fail' },
+  ...{ generatorLimit: 'invalid', stopped: 'incomplete', targetLost: 'incomplete' },
+};
+
+/** A search has steps that fail: what counts is how it ended. Reasons are those of the step that decided it. */
+function judgeSearch(
+  summary: Omit<RunSummary, 'startedAt' | 'endedAt'>,
+  search: SearchSummary,
+): Verdict {
+  const { ending, endingMessage, steps } = summary;
+  const { ended } = search;
+  const broken = brokenOff[ending];
+  if (broken !== undefined) {
+    const reason = { code: ending, message: endingMessage ?? broken };
+    return { status: 'incomplete', reasons: [reason], checks: [] };
+  }
+  // A search that has seen no value hold has not shown anything that can be deployed.
+  const status = ended === 'budget' && search.low === null ? 'fail' : searchStatus[ended];
+  const of = status === 'invalid' ? 'invalid' : 'fail';
+  const decisive = steps.filter(({ verdict }) => verdict.status === of).at(-1);
+  const reasons = status === 'pass' ? [] : (decisive?.verdict.reasons ?? []);
+  return {
+    status,
+    reasons: reasons.map(({ code, message }) => ({
+      code,
+      message: `step ${decisive!.index}: ${message}`,
+    })),
+    checks: [],
+  };
 }
 
 interface SentMeasures {

@@ -3,10 +3,14 @@ import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/words';
+import { searchSentence } from './searchSentence';
 import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from '../summary';
 
 /** A stored result is one. */
-export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending' | 'plannedSteps'> & {
+export type JudgedRun = Pick<
+  RunSummary,
+  'steps' | 'connections' | 'ending' | 'plannedSteps' | 'search'
+> & {
   readonly verdict: Verdict;
   readonly scenario: { readonly slo: Slo };
 };
@@ -14,6 +18,7 @@ export type JudgedRun = Pick<RunSummary, 'steps' | 'connections' | 'ending' | 'p
 /** What a person reads first: `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`. */
 export function verdictSentence(run: JudgedRun): string {
   const { status, reasons } = run.verdict;
+  if (run.search !== undefined) return searchSentence(run.search, reasons[0]?.message);
   const [{ code, message: first } = { code: '', message: '' }] = reasons;
   const more = reasons.length > 1 ? ` (and ${reasons.length - 1} more)` : '';
   const completed = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete');

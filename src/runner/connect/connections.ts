@@ -50,6 +50,8 @@ export class Connections implements HubListener {
   private readonly neverOpened = new Set<number>();
   /** Those that we closed and that a try has failed to open again. */
   private readonly notBack = new Set<number>();
+  /** Those that a smaller step of a search has no place for. */
+  private readonly putAway = new Set<number>();
   /** Those that have lost their socket and may get another one. */
   private readonly interruptedOnes = new Set<number>();
   readonly message: ConnectionsListener['message'];
@@ -91,7 +93,10 @@ export class Connections implements HubListener {
         await this.openOne(index, signal, stopwatch);
         return stopwatch.us;
       },
-      opened: (...opened) => this.recorder.opened(...opened),
+      opened: (index, tookUs, phases) => {
+        if (this.putAway.delete(index)) this.recorder.reopened(tookUs);
+        else this.recorder.opened(index, tookUs, phases);
+      },
       retried: ({ errorClass, message }) => this.recorder.error(errorClass, message),
       failed: (index, failure) => {
         this.neverOpened.add(index);
@@ -137,6 +142,12 @@ export class Connections implements HubListener {
     if (!this.neverOpened.has(index) && !this.everDropped.has(index)) this.notBack.add(index);
     this.recorder.soFar.notBack = this.notBack.size;
     this.recorder.error(errorClass, message);
+  }
+
+  /** Closes it until a larger step of a search opens it again. */
+  put(connection: HubConnection): void {
+    this.putAway.add(connection.index);
+    this.closeOne(connection);
   }
 
   closeOne(connection: HubConnection): void {

@@ -4,7 +4,8 @@ import { Emitter, type Event } from '../../base/event';
 import { hideSecrets } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { complaintOf, firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
-import { withConnections } from '../../measure/judge/verdict';
+import { BacklogWatch } from '../../measure/judge/backlogWatch';
+import { connectionChecks, withBacklog, withConnections } from '../../measure/judge/verdict';
 import type { Phase, Snapshot } from '../../measure/snapshot';
 import type { Ending, RunSummary, Verdict } from '../../measure/summary';
 import { RunTotals } from '../../measure/total/runTotals';
@@ -17,6 +18,8 @@ import type { FromWorker, StartWorkers, WorkerHost } from '../../protocol/worker
 import type { Passes, TargetProblems } from '../../targets/target';
 import { entryNames } from '../../usecases/registry';
 import { CpuMeter } from '../machineClock';
+import type { JudgedConnections } from '../../base/objectives/objective';
+import { ListedSteps, type StepSource } from './stepSource';
 import {
   connectionProgress,
   intervalOf,
@@ -28,6 +31,8 @@ import {
 export interface ConductorContext {
   readonly startWorkers: StartWorkers;
   readonly keepGoing: boolean;
+  /** Where the steps come from; absent: from the plan. */
+  readonly steps?: StepSource;
   /** Time in which the target was asked something before the run: a silent one has had it already. */
   readonly askedMs?: number;
   /** They must not turn up in any text. */
@@ -60,6 +65,11 @@ const sendingUs = 1_500_000;
 /** From the end of a drain until every worker has reported what it had received by then. */
 const reportingUs = 1_000_000;
 const closeMs = 3000;
+/** Between two looks at a target that recovers from a step. */
+const recoveryPollMs = 250;
+/** One that delivers nothing more for so long has recovered, or will not. */
+const quietUs = 2_000_000;
+const leastRecoveryMs = 5000;
 
 /** Phases: connect, prepare, step by step warm up, measure and drain, close. */
 export class Conductor implements Run {
@@ -74,6 +84,9 @@ export class Conductor implements Run {
   private readonly startedUs: number;
   private readonly reports: WorkerReports;
   private readonly recovery: RecoveryPolling;
+  private readonly steps: StepSource;
+  /** Of the step that is measured, in a search. */
+  private backlog: BacklogWatch | undefined;
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
   /** Asked at the end: what a server reports of it may come a moment later. */
@@ -94,6 +107,7 @@ export class Conductor implements Run {
     private readonly context: ConductorContext,
   ) {
     this.startedUs = context.nowUs();
+    this.steps = context.steps ?? new ListedSteps(plan.steps);
     const shown = (text: string): string => hideSecrets(text, context.secrets);
     this.totals = new RunTotals(plan.connections, shown, context.targetUrls);
     this.workers = context.startWorkers({
@@ -127,10 +141,15 @@ export class Conductor implements Run {
     try {
       await this.reported('ready');
       const othersMove = this.plan.entries.some((entry) => entry.run.othersMove === true);
-      for (const step of this.plan.steps) {
+      for (
+        let step = this.steps.next(0);
+        step !== undefined;
+        step = this.steps.next(this.elapsedUs)
+      ) {
         const connections = step.connections ?? this.plan.connections;
         const more = connections > this.requested;
         if (more) await this.connect(connections);
+        else if (connections < this.requested) await this.shrink(connections);
         if (more || othersMove) await this.prepare(step.index);
         await this.runStep(step);
       }
@@ -167,6 +186,18 @@ export class Conductor implements Run {
     this.throwIfEnded();
   }
 
+  private get elapsedUs(): number {
+    return this.context.nowUs() - this.startedUs;
+  }
+
+  /** A smaller step of a search: those that it has no place for are closed. */
+  private async shrink(requested: number): Promise<void> {
+    this.workers.order({ type: 'shrink', from: requested, to: this.requested });
+    this.requested = requested;
+    await this.flush();
+    this.throwIfEnded();
+  }
+
   /** Those that do not take part yet, as the step needs it. */
   private async prepare(step: number): Promise<void> {
     this.enter('preparing');
@@ -194,8 +225,15 @@ export class Conductor implements Run {
     });
     this.step = { plan: step, totals, measureUs };
     this.windows.begin(measureUs / 1e6);
+    const isSearch = plan.search !== undefined;
+    const before = this.totals.connectionCounts();
+    // What a search measures does not hang over from a step before.
+    this.backlog = isSearch ? new BacklogWatch(measureUs, endUs) : undefined;
     this.reports.forget('stepSent');
-    this.workers.order({ type: 'step', index: step.index, atUs: startUs });
+    this.workers.order({
+      ...{ type: 'step', index: step.index, atUs: startUs },
+      ...(isSearch && { step }),
+    });
     this.enter('warmup');
     await this.reached(measureUs);
     this.enter('measuring');
@@ -221,12 +259,41 @@ export class Conductor implements Run {
     const open = this.workers.takingPart();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     const { slo } = plan;
-    const now = { ...this.totals.connectionCounts(), requested: this.requested };
-    totals.verdict = withConnections(totals.judge(slo), now, slo);
+    const counts = { ...this.totals.connectionCounts(), requested: this.requested };
+    // A step of a search answers for what was lost in it, the first one for connecting, too.
+    const now = isSearch && step.index > 1 ? lostSince(before, counts) : counts;
+    const growth = this.backlog?.growth();
+    totals.verdict = withConnections(withBacklog(totals.judge(slo), growth), now, slo);
+    this.steps.over({
+      ...{ step, totals, verdict: totals.verdict, growth },
+      checks: connectionChecks(now, slo),
+    });
     this.emit();
-    const last = step.index === plan.steps.length;
-    if (totals.verdict.status !== 'pass' && !context.keepGoing && !last) this.end('threshold');
+    const isMet = totals.verdict.status === 'pass';
+    const last = step.index === this.steps.count;
+    if (!isMet && !context.keepGoing && !this.steps.goesOn && !last) this.end('threshold');
     this.throwIfEnded();
+    if (!isMet && isSearch) await this.recover(step, totals);
+  }
+
+  /**
+   * After a step that was too much: until what it has left behind has arrived, or nothing more comes, and the
+   * connections that it has cost are back. A step that offers twice what can be delivered leaves as much time behind
+   * as it took.
+   */
+  private async recover(step: PlanStep, totals: StepTotals): Promise<void> {
+    const { nowUs } = this.context;
+    const { slo } = this.plan;
+    const mostMs = Math.max(leastRecoveryMs, 2 * (step.warmupMs + step.measureMs));
+    const untilUs = nowUs() + mostMs * 1000;
+    const needed = Math.ceil(this.requested * (1 - (slo.dropped ?? 0)));
+    for (let [received, changedUs] = [totals.received, nowUs()]; nowUs() < untilUs;) {
+      await this.reached(nowUs() + recoveryPollMs * 1000);
+      await this.flush(untilUs + reportingUs);
+      if (totals.received !== received) [received, changedUs] = [totals.received, nowUs()];
+      const isQuiet = totals.received >= totals.expected || nowUs() - changedUs >= quietUs;
+      if (isQuiet && this.workers.takingPart() >= needed) return;
+    }
   }
 
   /** Waits until nothing is outstanding, at most `drainMs`: no worker without time to answer prolongs it. */
@@ -374,6 +441,7 @@ export class Conductor implements Run {
     if (tick !== undefined) {
       this.lastTick = tick.tick;
       this.recovery.tick(tick);
+      this.backlog?.tick(tick);
     }
     this.snapshots.fire({
       atMs: nowUs / 1000,
@@ -381,7 +449,8 @@ export class Conductor implements Run {
       phase,
       connections: connectionProgress(totals.connections(), this.workers.takingPart()),
       ...(step === undefined ? {} : { step: stepProgress(step, plan.slo, this.lastSampleUs) }),
-      stepCount: plan.steps.length,
+      stepCount: this.steps.count,
+      ...(this.steps.progress && { search: this.steps.progress }),
       ...intervalOf(tick, this.windows),
       errors: { ...totals.errors },
       ...(this.problem === undefined ? {} : { problem: this.problem }),
@@ -396,6 +465,7 @@ export class Conductor implements Run {
     };
     // By the monotonic clock: somebody may have set the other one back meanwhile.
     const elapsedMs = (this.context.nowUs() - this.startedUs) / 1000;
+    const search = this.steps.found?.(this.ending ?? 'completed', this.elapsedUs);
     const begun = this.totals.steps.filter((step) => step.seconds > 0 || step.sent > 0);
     return {
       startedAt: this.startedAt.toISOString(),
@@ -407,12 +477,21 @@ export class Conductor implements Run {
       machine: this.context.machine,
       connections: this.totals.connections(),
       steps: begun.map((step) => step.summary(this.plan.slo, cutShort)),
-      plannedSteps: this.plan.steps.length,
+      plannedSteps: this.steps.count,
+      ...(search && { search }),
       errors: this.totals.errors,
       errorExamples: this.totals.errorExamples,
     };
   }
 }
+
+/** What of the connections was lost since then. */
+const lostSince = (before: JudgedConnections, now: JudgedConnections): JudgedConnections => ({
+  requested: now.requested,
+  failed: Math.max(0, now.failed - before.failed),
+  dropped: Math.max(0, now.dropped - before.dropped),
+  notBack: Math.max(0, (now.notBack ?? 0) - (before.notBack ?? 0)),
+});
 
 /** Who ended a run early: a person or program (`stopped`), or a signal to the process (`interrupted`). */
 export type StopReason = 'stopped' | 'interrupted';

@@ -6,9 +6,11 @@ import { promisify } from 'node:util';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
 import { buildPlan, connectInFlightOf } from '../../plan/buildPlan';
+import { buildSearchPlan } from '../../plan/searchPlan';
 import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
+import { scenarioAt } from '../../scenario/searched';
 import { addressCount } from '../../scenario/target/targetKinds';
 
 /** What the machine allows one process; null where the system does not say. */
@@ -114,7 +116,8 @@ export async function planForMachine(
   if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
   const missing = await missingForScenario(scenario, deps);
   if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
-  return deps.buildPlan(scenario, {
+  const build = scenario.search === undefined ? deps.buildPlan : buildSearchPlan;
+  return build(scenario, {
     workers: await workersOf(scenario, deps),
     seed: scenario.seed,
     runId: randomInt(2 ** 32),
@@ -123,9 +126,11 @@ export async function planForMachine(
 
 /** What this machine lacks for the scenario, as `doctor` would say; undefined when it lacks nothing. */
 export async function missingForScenario(
-  scenario: Scenario,
+  given: Scenario,
   deps: PlanDeps = realPlanDeps,
 ): Promise<string | undefined> {
+  const { search } = given;
+  const scenario = search === undefined ? given : scenarioAt(given, search.to);
   const workers = Array.from({ length: await workersOf(scenario, deps) });
   const limits = await deps.machineLimits();
   const connectInFlight = connectInFlightOf(scenario);
@@ -134,7 +139,13 @@ export async function missingForScenario(
   return deps.missingForRun(needs, limits, addressCount(scenario.target), socketsEach);
 }
 
-async function workersOf({ workers, connections }: Scenario, deps: PlanDeps): Promise<number> {
+async function workersOf(
+  { workers, connections, search }: Scenario,
+  deps: PlanDeps,
+): Promise<number> {
   const { cores } = await deps.machineLimits();
-  return Math.max(1, Math.min(workers ?? cores - 1, connections));
+  return Math.max(
+    1,
+    Math.min(workers ?? cores - 1, search?.of === 'connections' ? search.to : connections),
+  );
 }

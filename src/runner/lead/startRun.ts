@@ -21,12 +21,15 @@ import {
 } from '../prepare/sharedMembers';
 import { countedTargets } from '../recorder';
 import { Conductor, type Run } from './conductor';
+import type { StepSource } from './stepSource';
 
 export interface RunDependencies {
   readonly workerScript: string;
   readonly keepGoing?: boolean;
   /** Time in milliseconds in which the target was asked something before the run. */
   readonly askedMs?: number;
+  /** Where the steps come from; absent: from the plan. */
+  readonly steps?: StepSource;
 }
 
 /** On worker threads. The target stays open; its owner disposes it after the run. */
@@ -54,6 +57,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
     startWorkers: (listener) =>
       new WorkerThreads(dependencies.workerScript, starts, memory, listener),
     keepGoing: dependencies.keepGoing === true,
+    ...(dependencies.steps !== undefined && { steps: dependencies.steps }),
     askedMs: dependencies.askedMs ?? 0,
     secrets: target.secrets,
     ...(target.passes !== undefined && { passes: target.passes }),

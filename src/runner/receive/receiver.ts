@@ -193,7 +193,7 @@ export class Receiver implements Listening {
     } else if (arrival === 'duplicate') {
       counted.duplicated += 1;
     } else {
-      counted.payloadBytesOut += this.payloadOf(entry, index);
+      counted.payloadBytesOut += step.messageBytes ?? this.payloadOf(entry, index);
       if (arrival === 'outOfOrder') counted.outOfOrder += 1;
       recorder.delivered(stamp.step, counted, index, stamp.intendedUs, stamp.sentUs, nowUs);
     }

@@ -76,7 +76,7 @@ export abstract class EntrySender {
   pacing(step: PlanStep): { readonly pace: Pacing; readonly senders: Uint32Array } {
     const { plan, worker, random } = this;
     const { senderOrder } = this.population;
-    const intervalUs = this.entry.intervalMs * 1000;
+    const intervalUs = (step.intervalsMs?.[this.position] ?? this.entry.intervalMs) * 1000;
     const senders = sendersOf(step, this.position);
     const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
     const pace =

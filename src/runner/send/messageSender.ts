@@ -55,6 +55,9 @@ export class MessageSender extends EntrySender {
   /** Second half of the sequence's key: the receiver, where it changes with each message. */
   private stream = 0;
 
+  /** Of the step; absent: those of the plan. */
+  private messageBytes: number | undefined;
+
   /** By connection: how often it has asked whether the hub takes its messages. */
   private readonly asked: Uint32Array;
   /** Whether messages may hold the sender's id or index. */
@@ -86,6 +89,8 @@ export class MessageSender extends EntrySender {
       endUs: (step.warmupMs + step.measureMs) * 1000,
     };
     this.stamp.step = step.index;
+    if (step.messageBytes !== this.messageBytes) this.templates.clear();
+    this.messageBytes = step.messageBytes;
   }
 
   halt(): void {
@@ -167,7 +172,7 @@ export class MessageSender extends EntrySender {
     recorder.offered += 1;
     recorder.sent += 1;
     recorder.expected += this.receivers;
-    recorder.payloadBytesIn += this.payload.sizes[size]!;
+    recorder.payloadBytesIn += this.messageBytes ?? this.payload.sizes[size]!;
     recorder.wireBytesIn += template.wireBytes;
     // With closed pacing, too, a call that has waited for a socket of ours is late.
     const dueAtUs = this.rest === undefined ? stamp.intendedUs : step.startUs + dueUs;
@@ -274,7 +279,7 @@ export class MessageSender extends EntrySender {
     const key = lengths * this.payload.sizes.length + size;
     let template = this.templates.get(key);
     if (template === undefined) {
-      const shape = maker.shape(this.payload.sizes[size]!, asks);
+      const shape = maker.shape(this.messageBytes ?? this.payload.sizes[size]!, asks);
       template =
         this.rest?.template(shape) ??
         this.persistent?.template(shape, sendAudience(this.population.audience), receiver) ??

@@ -1,4 +1,5 @@
 import { azureServices } from '../../base/services';
+import { searchKinds } from '../../search/searchSummary';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
 
@@ -101,6 +102,39 @@ const upstreamSpecs = {
 } as const satisfies SpecsByName;
 
 export const upstreamKeys = listOf(upstreamSpecs);
+
+/** Every key under `search`, by name. */
+export const searchKeys = listOf({
+  of: choice(searchKinds, {
+    default: 'senders',
+    summary:
+      'What is varied: the `senders` of a step, the `rate` of all messages per second, the `connections`, or the `messageSize`.',
+  }),
+  from: typed('size')({
+    minimum: 1,
+    maximum: 1_000_000_000,
+    defaultText:
+      'a sixteenth of `to`; for `rate` a quarter of the scenario’s own, for `messageSize` its own',
+    summary: 'Lowest value, which is tried first: a whole number, for messageSize bytes.',
+  }),
+  to: typed('size')({
+    minimum: 1,
+    maximum: 1_000_000_000,
+    defaultText: '`connections`; for `rate` 64 times the scenario’s own, for `messageSize` 1 MB',
+    summary: 'Highest value that is tried.',
+  }),
+  precision: share(0.001, 1, {
+    default: 0.05,
+    unitMistake: { from: 1, below: 100, unit: '%' },
+    summary: 'How wide the interval between what held and what did not may be, as a share of it.',
+  }),
+  budget: duration(1000, 86_400_000, {
+    default: 600_000,
+    unitMistake: { from: 1, below: 1000, unit: 's' },
+    summary:
+      'Time for all steps; each lasts `singleStepDuration`, but at most a twentieth of this.',
+  }),
+});
 
 /** Every key under `config`, by name. */
 export const configSpecs = {

@@ -2,7 +2,7 @@ import { objectives } from '../../base/slo';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
 import { usualUseCase } from '../../usecases/useCase';
-import { configKeys, type KeySpec } from './configKeys';
+import { configKeys, searchKeys, type KeySpec } from './configKeys';
 import { kinds, type topNames } from '../scenario';
 
 export const maximumEntries = 50;
@@ -102,6 +102,13 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
     },
     summary:
       'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one.',
+  },
+  {
+    name: 'search',
+    type: 'section',
+    keys: searchKeys,
+    summary:
+      'Searches for the highest value that keeps the objectives, instead of running fixed steps.',
   },
 ];
 

@@ -16,12 +16,21 @@ import {
   configKeys,
   fieldOf,
   keysReadApart,
+  searchKeys,
   upstreamKeys,
   headerNamePattern,
   type ConfigFields,
 } from '../keys/configKeys';
 import { sloKeys, topKeys } from '../keys/scenarioKeys';
-import { kinds, type Scenario, type ScenarioEntry, type UpstreamSpec } from '../scenario';
+import {
+  kinds,
+  type Scenario,
+  type ScenarioEntry,
+  type SearchSpec,
+  type UpstreamSpec,
+} from '../scenario';
+import { usualRange } from '../searched';
+import { searchKinds } from '../../search/searchSummary';
 import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Reading, Place } from '../text/scenarioReading';
 import { didYouMean, quotable } from '../text/words';
@@ -54,6 +63,7 @@ export interface ScenarioFile extends Reading {
   readonly top: Section;
   readonly config: Section;
   readonly slo: Section;
+  readonly search: Section;
   readonly entries: readonly ReadEntry[];
   readonly targetKey: Written | undefined;
   /** Place of the first of these keys of `config` that is written; the start of the file when none is. */
@@ -72,9 +82,12 @@ export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
     preferConnectionString: rest || (service !== undefined && !services[service].speaksHub),
   });
   const limits = readSlo(reading, slo, config);
-  const scenario = buildScenario(reading, { top, config, entries, target, slo: limits });
+  const steps = buildScenario(reading, { top, config, entries, target, slo: limits });
+  const search = readSection(reading, 'search', searchKeys, top.written.get('search'));
+  const searched = top.written.has('search') && { search: searchOf(search, steps) };
+  const scenario: Scenario = { ...steps, ...searched };
   return {
-    ...{ ...reading, scenario, top, config, slo, entries, targetKey },
+    ...{ ...reading, scenario, top, config, slo, search, entries, targetKey },
     at: (...names) => config.at(...names) ?? startOf(reading, top),
   };
 }
@@ -158,6 +171,18 @@ function serviceOf(
   if (notOfHubs !== undefined) return notOfHubs;
   const rest = entries.some(({ useCase }) => isRest(useCase));
   return rest || behindOf(target) === 'service' ? usualService : 'hub';
+}
+
+function searchOf(search: Section, scenario: Scenario): SearchSpec {
+  const of = choiceIn(search, 'of', searchKinds)!;
+  const range = usualRange(scenario, of, { to: numberIn(search, 'to') });
+  return {
+    of,
+    from: numberIn(search, 'from') ?? range.from,
+    to: range.to,
+    precision: numberIn(search, 'precision')!,
+    budgetMs: numberIn(search, 'budget')!,
+  };
 }
 
 function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefined {

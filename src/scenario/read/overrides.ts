@@ -113,7 +113,10 @@ function setValue(
       report(reading, path, 'unknown-key', `the file has no list ${name} to set an entry in.`);
       return;
     }
-    const next: Node = last ? scalarOf(value) : new YAMLMap();
+    // `search` alone asks for a search by what the file says of it.
+    const opens = last && value === '' && path === 'search';
+    if (opens && isMap(reading.follow(old))) return;
+    const next: Node = last && !opens ? scalarOf(value) : new YAMLMap();
     const key = new Scalar(name);
     reading.markOverride([key, next], path);
     const pair = new Pair(key, next);

@@ -7,6 +7,12 @@ export interface Stall {
   readonly forMs: number;
 }
 
+/** Deliveries above `perSecond` wait for their turn; those that would wait longer than `mostWaitMs` are never sent. */
+export interface HubCapacity {
+  readonly perSecond: number;
+  readonly mostWaitMs?: number;
+}
+
 /** The first `count` connects are answered 429 with `Retry-After: retryAfterS`. */
 interface Throttle {
   readonly count: number;
@@ -41,6 +47,8 @@ export interface BenchHubKnobs {
   /** `--refuse`: the first n connects are answered 503; Infinity refuses all. Comes before `throttle`. */
   readonly refuse?: number;
   readonly throttle?: Throttle;
+  /** `--capacity`: so many deliveries leave in a second, one after the other; what is more waits in order. */
+  readonly capacity?: HubCapacity;
   /**
    * `--dialect`: only the methods and callbacks of that contract. Absent: those of both, distinguished by
    * their arguments, and the greeting of `recordLatency`.
@@ -82,6 +90,7 @@ export interface BenchHubFlags {
   readonly closeAfter?: string | undefined;
   readonly refuse?: string | undefined;
   readonly throttle?: string | undefined;
+  readonly capacity?: string | undefined;
   readonly dialect?: string | undefined;
 }
 
@@ -90,7 +99,8 @@ export interface BenchHubFlags {
  * @throws ExpectedError `bad-option` for the first flag that cannot be read
  */
 export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
-  const { delay, stall, dropEvery, dupEvery, closeAfter, refuse, throttle, dialect } = flags;
+  const { delay, stall, dropEvery, dupEvery, closeAfter, refuse, throttle, capacity, dialect } =
+    flags;
   const every = 'expected a whole number from 1';
   return {
     ...(delay !== undefined && {
@@ -102,6 +112,7 @@ export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
     ...(closeAfter !== undefined && { closeAfter: countOf('close-after', closeAfter, every) }),
     ...(refuse !== undefined && { refuse: refuseOf(refuse) }),
     ...(throttle !== undefined && { throttle: throttleOf(throttle) }),
+    ...(capacity !== undefined && { capacity: capacityOf(capacity) }),
     ...(dialect !== undefined && { dialect: dialectOf(dialect) }),
   };
 }
@@ -151,6 +162,19 @@ function throttleOf(text: string): Throttle {
   // Retry-After knows whole seconds only.
   const retryAfterS = Math.ceil(durationOf('throttle', wait, wanted) / 1000);
   return { count: countOf('throttle', count, wanted), retryAfterS };
+}
+
+/** `500/s` lets 500 deliveries leave in a second; with `500/s@200ms` those that would wait longer are never sent. */
+function capacityOf(text: string): HubCapacity {
+  const wanted =
+    'expected deliveries per second, such as 500/s, or 500/s@200ms with the longest wait';
+  const [rate = '', wait, more] = text.split('@');
+  const perSecond = Number(/^([0-9]{1,7}) ?(?:\/ ?s)?$/.exec(rate.trim())?.[1] ?? 0);
+  if (more !== undefined || perSecond < 1) throw badFlag('capacity', text, wanted);
+  return {
+    perSecond,
+    ...(wait !== undefined && { mostWaitMs: durationOf('capacity', wait, wanted) }),
+  };
 }
 
 function dialectOf(text: string): 'recordLatency' | 'measure' {

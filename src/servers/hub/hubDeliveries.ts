@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { BenchHubKnobs } from './benchHubOptions';
+import type { BenchHubKnobs, HubCapacity } from './benchHubOptions';
 import type { HubConnection } from './hubConnection';
 
 export interface DeliveryCounts {
@@ -25,6 +25,8 @@ interface DeliveriesHost {
 const maxWaitingBytes = 128 * 1024 * 1024;
 const waitingOverheadBytes = 64;
 const spinMs = 0.75;
+/** With a capacity, deliveries that are due wait for each other so long. */
+const coarseMs = 2;
 
 /** The way out for deliveries: drops, doubles, delays and stalls them as the knobs say. */
 export class HubDeliveries {
@@ -32,6 +34,11 @@ export class HubDeliveries {
   private readonly delayMs: number;
   private readonly dropEvery: number;
   private readonly dupEvery: number;
+  private readonly capacity: HubCapacity | undefined;
+  /** Nothing ever waits. */
+  private readonly isDirect: boolean;
+  /** When the next delivery may leave, where only so many may in a second. */
+  private freeMs = -Infinity;
   // The delay is the same for all, so the queue is in order of due times; `head` is its first entry.
   private waiting: Waiting[] = [];
   private head = 0;
@@ -50,6 +57,8 @@ export class HubDeliveries {
     this.delayMs = knobs.delayMs ?? 0;
     this.dropEvery = knobs.dropEvery ?? 0;
     this.dupEvery = knobs.dupEvery ?? 0;
+    this.capacity = knobs.capacity;
+    this.isDirect = this.delayMs <= 0 && this.capacity === undefined;
     this.stall = knobs.stall;
   }
 
@@ -74,23 +83,50 @@ export class HubDeliveries {
       this.counts.dropped++;
       return;
     }
-    this.send(connection, frame);
+    const nowMs = this.isDirect ? 0 : performance.now();
+    const turnMs = this.takeTurn(nowMs);
+    if (turnMs === undefined) {
+      this.counts.dropped++;
+      return;
+    }
+    this.sendAt(turnMs, nowMs, connection, frame);
     if (this.dupEvery > 0 && number % this.dupEvery === 0) {
       this.counts.duplicated++;
-      this.send(connection, frame);
+      this.sendAt(turnMs, nowMs, connection, frame);
     }
   }
 
-  /** Sends behind everything that was delivered before: neither counted nor dropped. */
+  /** Sends behind everything that was delivered before: neither counted nor dropped, and no use of the capacity. */
   send(connection: HubConnection, frame: Buffer): void {
-    if (this.delayMs <= 0) {
+    const nowMs = this.isDirect ? 0 : performance.now();
+    this.sendAt(nowMs, nowMs, connection, frame);
+  }
+
+  /** When a delivery may leave by the capacity; undefined when that is too late for it. */
+  private takeTurn(nowMs: number): number | undefined {
+    if (this.capacity === undefined) return nowMs;
+    const { perSecond, mostWaitMs = Infinity } = this.capacity;
+    const turnMs = Math.max(nowMs, this.freeMs);
+    if (turnMs - nowMs > mostWaitMs) return undefined;
+    this.freeMs = turnMs + 1000 / perSecond;
+    return turnMs;
+  }
+
+  private sendAt(turnMs: number, nowMs: number, connection: HubConnection, frame: Buffer): void {
+    if (this.isDirect) {
       connection.write(frame);
       return;
     }
-    this.waiting.push({ dueMs: performance.now() + this.delayMs, connection, frame });
+    const lastMs = this.waiting.at(-1)?.dueMs ?? -Infinity;
+    const dueMs = Math.max(turnMs + this.delayMs, this.head < this.waiting.length ? lastMs : 0);
+    if (dueMs <= nowMs) {
+      connection.write(frame);
+      return;
+    }
+    this.waiting.push({ dueMs, connection, frame });
     this.waitingBytes += frame.length + waitingOverheadBytes;
     if (this.waitingBytes > maxWaitingBytes) this.hold('deliveries');
-    if (this.timer === undefined && this.immediate === undefined) this.wakeIn(this.delayMs);
+    if (this.timer === undefined && this.immediate === undefined) this.wakeIn(dueMs - nowMs);
   }
 
   dispose(): void {
@@ -115,10 +151,13 @@ export class HubDeliveries {
 
   /**
    * Timers count whole milliseconds and may be early or late by one, so a due time is always asked again
-   * and the last fraction is spent turning the loop: a delay of 50 ms has to read 50 ms, not 51.
+   * and the last fraction is spent turning the loop: a delay of 50 ms has to read 50 ms, not 51. A queue that
+   * never ends would turn it all the time, and take the processor from whoever measures here.
    */
   private wakeIn(ms: number): void {
-    if (ms < spinMs) this.immediate = setImmediate(() => this.flush());
+    if (this.capacity !== undefined)
+      this.timer = setTimeout(() => this.flush(), Math.max(coarseMs, Math.ceil(ms)));
+    else if (ms < spinMs) this.immediate = setImmediate(() => this.flush());
     else this.timer = setTimeout(() => this.flush(), Math.max(1, Math.floor(ms - spinMs / 2)));
   }
 

@@ -3,6 +3,10 @@ import { readFileSync } from 'node:fs';
 import { ExpectedError } from '../../../src/base/expectedError';
 import type { MeasuredLoad } from '../../../src/capacity/judge/recommend';
 import { completeResult } from '../../../src/results/completeResult';
+import { exitCodeOfResult } from '../../../src/cli/exitCode';
+import { resultShape, shapeProblem } from '../../../src/results/resultShape';
+import type { SearchSummary } from '../../../src/search/searchSummary';
+import { searchSample } from '../../fakes/searchSample';
 import { toolVersion } from '../../../src/results/result';
 import {
   sampleModel,
@@ -26,6 +30,71 @@ function measuredFor(change: Parameters<typeof sampleSummary>[0]) {
   });
   return { result, measured };
 }
+
+describe('completeResult of a search', () => {
+  const searched = {
+    ...sampleScenario,
+    search: { of: 'senders', from: 100, to: 1900, precision: 0.05, budgetMs: 600_000 },
+  } as const;
+  const low = sampleStep(2);
+  const found = {
+    ...searchSample,
+    ...{ low: 1300, high: 1900 },
+    steps: [1, 2, 3].map((index) => ({
+      ...searchSample.steps[0]!,
+      ...{ index, value: 100 + 600 * index, status: index === 3 ? 'fail' : 'pass' },
+    })) as SearchSummary['steps'],
+  };
+  const complete = (
+    search: SearchSummary,
+    steps = [sampleStep(1), low, sampleStep(3, { p99: 2e6 })],
+  ) => {
+    const measured: MeasuredLoad[] = [];
+    const result = completeResult(sampleSummary({ search, steps }), searched, options, {
+      ...sampleModel,
+      recommend: (load) => {
+        measured.push(load);
+        return sampleModel.recommend(load);
+      },
+    });
+    return { result, measured };
+  };
+
+  it('passes although steps failed, and recommends what the highest value that held needs', () => {
+    const { result, measured } = complete(found);
+    assert.equal(result.verdict.status, 'pass');
+    assert.equal(measured[0]?.useCases[0]?.inPerSecond, low.sent / low.seconds);
+    assert.equal(result.search?.unit, result.recommendation?.unit);
+    assert.equal(exitCodeOfResult(result), 0);
+    assert.equal(shapeProblem(JSON.parse(JSON.stringify(result)), resultShape), undefined);
+  });
+
+  it('exits as it ended', () => {
+    const code = (changes: Partial<SearchSummary>): number =>
+      exitCodeOfResult(complete({ ...found, ...changes }).result);
+    assert.deepEqual(
+      [
+        code({ ended: 'allHeld', high: null }),
+        code({ ended: 'budget' }),
+        code({ ended: 'budget', low: null }),
+        code({ ended: 'noneHeld', low: null, high: 100 }),
+        code({ ended: 'generatorLimit', high: null }),
+      ],
+      [0, 0, 1, 1, 4],
+    );
+  });
+
+  it('gives no Units where nothing held or the generator was the limit', () => {
+    for (const changes of [
+      { ended: 'noneHeld', low: null },
+      { ended: 'generatorLimit' },
+    ] as const) {
+      const { result } = complete({ ...found, ...changes });
+      assert.deepEqual([result.search?.unit, result.recommendation], [null, null]);
+      assert.match(result.recommendationProblem ?? '', /No value held|load generator/);
+    }
+  });
+});
 
 describe('completeResult', () => {
   it('recommends from the last step when all passed', () => {

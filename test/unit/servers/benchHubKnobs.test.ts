@@ -87,6 +87,24 @@ describe('bench hub knobs', () => {
     assert.ok(fastestMs >= 50 && fastestMs < 53, `fastest ${fastestMs} ms`);
   });
 
+  it('--capacity lets deliveries leave one after the other, in order', async () => {
+    const client = await start({ capacity: { perSecond: 100 } });
+    const startMs = performance.now();
+    for (let n = 1; n <= 6; n++) client.send('Echo', { n });
+    for (let n = 1; n <= 6; n++) assert.deepEqual((await client.message()).arguments, [{ n }]);
+    // The sixth waits for five turns of 10 ms.
+    const tookMs = performance.now() - startMs;
+    assert.ok(tookMs >= 50, `${tookMs} ms`);
+    assert.equal(hub.counts.dropped, 0);
+  });
+
+  it('--capacity with a longest wait never sends what would wait longer', async () => {
+    const client = await start({ capacity: { perSecond: 0.001, mostWaitMs: 500 } });
+    for (let n = 1; n <= 6; n++) client.send('Echo', { n });
+    assert.deepEqual(await received(client), [1]);
+    assert.deepEqual([hub.counts.deliveries, hub.counts.dropped], [6, 5]);
+  });
+
   it('--stall stops once and then serves everything in order', async () => {
     const client = await start({ stall: { afterMs: 50, forMs: 300 } });
     const other = await RawClient.connect(hub.url);

@@ -48,6 +48,38 @@ describe('run', () => {
     assert.equal(samples.trimEnd().split('\n').length, 2);
   });
 
+  it('asks the file for a search by its flags, and can leave it out', async () => {
+    const parsed: unknown[] = [];
+    const deps = {
+      parseScenario: (_text: string, given: unknown) => {
+        parsed.push((given as { overrides: unknown }).overrides);
+        const search = { of: 'rate', from: 1, to: 2, precision: 0.1, budgetMs: 1000 } as const;
+        return { scenario: { ...sampleScenario, search }, problems: [] };
+      },
+    };
+    const planned: unknown[] = [];
+    const asked = {
+      ...deps,
+      notRunnable: ({ search }: Scenario) => void planned.push(search?.of),
+    };
+    await at.run(['run', file, '--search', 'rate', '--budget', '2m', '--precision', '3%'], {
+      deps: asked,
+    });
+    await at.run(['run', file, '--search'], { deps: asked });
+    await at.run(['run', file, '--no-search'], { deps: asked });
+    assert.deepEqual(parsed, [
+      [
+        { path: 'search.of', value: 'rate' },
+        { path: 'search.budget', value: '2m' },
+        { path: 'search.precision', value: '3%' },
+      ],
+      [{ path: 'search', value: '' }],
+      [],
+    ]);
+    assert.deepEqual(planned, ['rate', 'rate', undefined]);
+    assert.equal((await at.run(['run', file, '--search', 'users'])).code, 2);
+  });
+
   it('prints the result and nothing else with --json', async () => {
     const { code, out, err } = await at.run(['run', file, '--json', '--out', 'results']);
     assert.equal(code, 0);

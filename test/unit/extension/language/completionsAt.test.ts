@@ -62,7 +62,7 @@ describe('completionsAt: keys', () => {
   });
 
   it('does not propose a mix beside a scenario', () => {
-    assert.deepEqual(labels('scenario:\n  name: echo\n|'), ['config', 'slo', 'mode', 'kind']);
+    assert.deepEqual(labels('scenario:\n  name: echo\n|'), ['config', 'slo', 'search', 'mode', 'kind']);
   });
 
   it('proposes the keys of config without those present', () => {

@@ -1,0 +1,154 @@
+import { mostGrowth } from '../../measure/judge/backlogWatch';
+import { judgedLatency } from '../../measure/latencySummary';
+import type { SearchProgress } from '../../measure/snapshot';
+import type { Ending, SloCheck, Verdict } from '../../measure/summary';
+import type { StepTotals } from '../../measure/total/stepTotals';
+import type { PlanStep } from '../../plan/plan';
+import type { SearchSpec } from '../../scenario/scenario';
+import { CapacitySearch, type StepOutcome } from '../../search/capacitySearch';
+import type { BrokenObjective, SearchStep, SearchSummary } from '../../search/searchSummary';
+
+/** A step that is over. */
+export interface StepOver {
+  readonly step: PlanStep;
+  readonly totals: StepTotals;
+  readonly verdict: Verdict;
+  /** Of its connections. */
+  readonly checks: readonly SloCheck[];
+  /** By which latency grew, where that is more than may be. */
+  readonly growth?: number | undefined;
+}
+
+/** Where the steps of a run come from, one after the other. */
+export interface StepSource {
+  /** Undefined when there are no more; `nowUs` is run time. */
+  next(nowUs: number): PlanStep | undefined;
+  over(step: StepOver): void;
+  /** Steps that are planned, as far as that is known. */
+  readonly count: number;
+  /** Whether a step that misses an objective is no reason to end the run. */
+  readonly goesOn: boolean;
+  /** Of a search that goes on. */
+  readonly progress?: SearchProgress;
+  /** What a search has found, where it is one. */
+  found?(ending: Ending, nowUs: number): SearchSummary;
+}
+
+/** The steps of a plan, in their order. */
+export class ListedSteps implements StepSource {
+  private at = 0;
+  readonly goesOn = false;
+
+  constructor(private readonly steps: readonly PlanStep[]) {}
+
+  get count(): number {
+    return this.steps.length;
+  }
+
+  next(): PlanStep | undefined {
+    return this.steps[this.at++];
+  }
+
+  over(): void {}
+}
+
+/** Between two steps, beside the time that their plan names. */
+const betweenMs = 200;
+
+const outcomes: Readonly<Record<Exclude<Verdict['status'], 'invalid'>, StepOutcome>> = {
+  pass: 'held',
+  fail: 'missed',
+  incomplete: 'missed',
+};
+
+/** The steps of a search: each is decided on by what came of those before. */
+export class SearchedSteps implements StepSource {
+  private readonly search: CapacitySearch;
+  private readonly steps: SearchStep[] = [];
+  private value = 0;
+  readonly goesOn = true;
+
+  constructor(
+    private readonly spec: SearchSpec,
+    private readonly stepOf: (value: number, index: number) => PlanStep,
+  ) {
+    this.search = new CapacitySearch(spec);
+  }
+
+  get count(): number {
+    return this.steps.length + (this.search.ended === undefined ? 1 : 0);
+  }
+
+  next(nowUs: number): PlanStep | undefined {
+    const value = this.search.next();
+    if (value === undefined) return undefined;
+    const step = this.stepOf(value, this.steps.length + 1);
+    const needsMs = step.warmupMs + step.measureMs + betweenMs;
+    // The first one is run whatever it takes: a search without a step says nothing.
+    if (this.steps.length > 0 && nowUs / 1000 + needsMs > this.spec.budgetMs) {
+      this.search.end('budget');
+      return undefined;
+    }
+    this.value = value;
+    return step;
+  }
+
+  get progress(): SearchProgress {
+    const { search, spec, value } = this;
+    return { of: spec.of, value, low: search.low, high: search.high };
+  }
+
+  over({ step, totals, verdict, checks, growth }: StepOver): void {
+    const { expected } = totals;
+    const received = Math.max(0, totals.delivered().received - totals.late);
+    const latency = judgedLatency({
+      ...{ expected, received },
+      latencyAtShareUs: (share) => totals.latency.valueAtShare(share),
+    });
+    const broken = brokenBy(verdict, checks, growth);
+    this.steps.push({
+      ...{ index: step.index, value: this.value, status: verdict.status },
+      p50: expected > 0 ? latency.p50 : null,
+      p99: expected > 0 ? latency.p99 : null,
+      lost: Math.max(0, expected - received),
+      ...(broken !== undefined && { broken }),
+    });
+    this.search.came(outcomeOf(verdict));
+  }
+
+  found(ending: Ending, nowUs: number): SearchSummary {
+    const { search, spec, steps } = this;
+    if (ending === 'targetLost') search.end('targetLost');
+    else if (ending !== 'completed') search.end('stopped');
+    const { low, high, ended = 'stopped' } = search;
+    const breaking = steps.filter(({ value, broken }) => value === high && broken !== undefined);
+    return {
+      ...spec,
+      ...{ low, high, unit: null, ended, steps },
+      broken: breaking.at(-1)?.broken ?? null,
+      elapsedMs: Math.round(nowUs / 1000),
+    };
+  }
+}
+
+/** Codes of verdicts that name no fault of the generator. */
+function outcomeOf({ status, reasons }: Verdict): StepOutcome {
+  if (status !== 'invalid') return outcomes[status];
+  const [{ code } = { code: '' }] = reasons;
+  if (code === 'nothingSent') return 'missed';
+  return code === 'starved' ? 'disturbed' : 'generator';
+}
+
+function brokenBy(
+  { checks: ofDeliveries = [], status }: Verdict,
+  ofConnections: readonly SloCheck[],
+  growth: number | undefined,
+): BrokenObjective | undefined {
+  if (status !== 'fail') return undefined;
+  const missed = [...ofDeliveries, ...ofConnections].find(({ met }) => !met);
+  if (missed !== undefined) {
+    const { metric, limit, value } = missed;
+    return { metric, limit, value };
+  }
+  return growth === undefined ? undefined : { metric: 'backlog', limit: mostGrowth, value: growth };
+}

@@ -1,0 +1,3 @@
+import { LatencyHistogram } from '../../../src/measure/histogram';
+
+export const noLatency = new LatencyHistogram().summary();
