@@ -56,13 +56,20 @@ describe('completionsAt: keys', () => {
       'scenario',
       'scenarios',
       'slo',
+      'search',
       'mode',
       'kind',
     ]);
   });
 
   it('does not propose a mix beside a scenario', () => {
-    assert.deepEqual(labels('scenario:\n  name: echo\n|'), ['config', 'slo', 'search', 'mode', 'kind']);
+    assert.deepEqual(labels('scenario:\n  name: echo\n|'), [
+      'config',
+      'slo',
+      'search',
+      'mode',
+      'kind',
+    ]);
   });
 
   it('proposes the keys of config without those present', () => {
